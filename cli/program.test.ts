@@ -11,7 +11,7 @@ const loggedIn = async (routes: Routes, talk?: Talk) => {
   return { fake, ...machine, [Symbol.asyncDispose]: fake[Symbol.asyncDispose] };
 };
 
-describe('wrong usage is exit code 2, and says what would be right', () => {
+describe('wrong usage has exit code 2 and names the right usage', () => {
   test.each([
     [['sesions'], "unknown command 'sesions'", 'Did you mean `sallyport sessions`?'],
     [['token', 'creat'], "unknown command 'token creat'", 'Did you mean `sallyport token create`?'],
@@ -52,7 +52,7 @@ describe('wrong usage is exit code 2, and says what would be right', () => {
   });
 });
 
-test('help names every command, and version is the package’s', async () => {
+test('help names every command, and the version is the package’s', async () => {
   const { run } = await makeMachine();
   const { code, stdout } = await run(['help']);
   expect(code).toBe(0);
@@ -63,8 +63,8 @@ test('help names every command, and version is the package’s', async () => {
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-describe('who is logged in', () => {
-  test('the token is checked, kept for its owner alone, used, and forgotten', async () => {
+describe('login', () => {
+  test('the token is checked, stored for its owner alone, used, and deleted', async () => {
     await using fake = await startFakeDeployment({
       'GET /api/sessions': ({ headers }) =>
         headers.authorization === `Bearer ${token}`
@@ -94,7 +94,7 @@ describe('who is logged in', () => {
     );
   });
 
-  test('a stored token goes to no other URL', async () => {
+  test('a stored token is sent to no other URL', async () => {
     await using fake = await startFakeDeployment({ 'GET /api/sessions': { body: { sessions: [] } } });
     const { run } = await makeMachine();
     await run(['login', '--url', fake.url, '--token', token]);
@@ -104,14 +104,14 @@ describe('who is logged in', () => {
 });
 
 describe('errors', () => {
-  test('nothing that listens is said with the URL and what to start', async () => {
+  test('an unreachable server is reported with the URL and advice', async () => {
     const { run } = await makeMachine({ SALLYPORT_URL: 'http://127.0.0.1:9', SALLYPORT_TOKEN: token });
     const { code, stderr } = await run(['stats']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached.*\n {2}Start it with `npm start`/);
   });
 
-  test('a refusal is told with code and suggestions, without its control sequences', async () => {
+  test('a refusal is shown with code and suggestions, without its control sequences', async () => {
     await using one = await loggedIn({
       'GET /api/stats': {
         status: 400,
@@ -126,12 +126,12 @@ describe('errors', () => {
     ]);
   });
 
-  test('a page of somebody else is no answer', async () => {
+  test('an HTML page of another server is reported as an unexpected answer', async () => {
     await using one = await loggedIn({ 'GET /api/stats': { status: 502, body: '<html>' } });
     expect((await one.run(['stats'])).stderr).toContain('does not answer as a Sallyport does: HTTP 502');
   });
 
-  test('a request refused for its rate is sent again', async () => {
+  test('a request refused by the rate limit is retried', async () => {
     let times = 0;
     await using one = await loggedIn({
       'GET /api/stats': () => {
@@ -145,7 +145,7 @@ describe('errors', () => {
   });
 });
 
-test('tokens are made, listed and revoked as the contract says', async () => {
+test('tokens are created, listed and revoked as the contract says', async () => {
   await using one = await loggedIn({
     'POST /api/tokens': { status: 201, body: { id: 't1', token: 'sp_new', scope: 'admin:ro', name: 'ci' } },
     'GET /api/tokens': {
@@ -214,7 +214,7 @@ test('MCP servers are added, shown with their secrets masked, tested and removed
   });
 });
 
-test('a model that is missing is exit code 1', async () => {
+test('a missing model has exit code 1', async () => {
   await using one = await loggedIn({
     'GET /api/models/check?models=a%2Cb': {
       body: { provider: 'demo', models: { a: 'available', b: 'not_found' } },
@@ -228,7 +228,7 @@ test('a model that is missing is exit code 1', async () => {
   expect((await one.run(['models'])).stdout).toBe('Models of demo:\nID    NAME\ndemo  Demo\n');
 });
 
-test('a listing is read page after page', async () => {
+test('a list is read page by page', async () => {
   await using one = await loggedIn({
     'GET /api/projects': { body: { projects: [{ id: 'p1', name: 'a' }], next: 'n 1' } },
     'GET /api/projects?after=n%201': { body: { projects: [{ id: 'p2', name: 'b' }] } },
@@ -237,7 +237,7 @@ test('a listing is read page after page', async () => {
   expect(projects.map(({ id }: { id: string }) => id)).toEqual(['p1', 'p2']);
 });
 
-test('a large file goes in parts that say where they belong', async () => {
+test('a large file is sent in parts with their range', async () => {
   const path = '/api/sessions/s/files/dir/a%20b.bin';
   await using one = await loggedIn({ [`PUT ${path}`]: { status: 201, body: '' } });
   const bytes = 4 * 1_048_576 + 3;
@@ -254,7 +254,7 @@ test('a large file goes in parts that say where they belong', async () => {
   expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'gone'])).stderr).toContain('file_not_found');
 });
 
-test('several sessions are stopped, each said as it ends, until one cannot be', async () => {
+test('several sessions are stopped, each reported as it ends, up to the first failure', async () => {
   await using one = await loggedIn({
     'DELETE /api/sessions/a': { body: { id: 'a' } },
     'DELETE /api/sessions/b': { body: { id: 'b' } },
@@ -279,7 +279,7 @@ test('a path that leads up is refused before it can become another address', asy
   expect(one.fake.asked).toEqual([]);
 });
 
-test('a client’s settings keep what they hold, with a backup, and get no token', async () => {
+test('a client’s settings keep their content, get a backup, and contain no token', async () => {
   const { run, folder } = await makeMachine({ SALLYPORT_URL: 'http://x:1', SALLYPORT_TOKEN: token });
   await mkdir(join(folder, '.cursor'));
   await writeFile(join(folder, '.mcp.json'), '{"mcpServers":{"theirs":{}}}');
@@ -308,8 +308,8 @@ test('a client’s settings keep what they hold, with a backup, and get no token
 /** Of `{"args":{},"callId":"c/1","name":"execute_command","turnId":"t"}`. */
 const digestOfC1 = '026f83d08699073fb319aa790d4e87731c684a26137739bf89c6ea2d7a5ffd5e';
 
-describe('a chat over a connection that breaks', () => {
-  test('goes on from the last event, and says its message once', async () => {
+describe('a chat over an interrupted connection', () => {
+  test('continues after the last event, and sends its message once', async () => {
     const said: string[] = [];
     const sinces: (string | null)[] = [];
     const talk: Talk = ({ query, send, drop, onAction }) => {
@@ -336,7 +336,7 @@ describe('a chat over a connection that breaks', () => {
     expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ model: 'm' });
   });
 
-  test('a refusal on the socket is the error of the command', async () => {
+  test('a refusal on the socket becomes the error of the command', async () => {
     const talk: Talk = ({ send }) =>
       send({ type: 'error', data: refusal('provider_not_configured', 'OPENAI_API_KEY is required') });
     await using one = await loggedIn({ 'POST /api/sessions': { status: 201, body: { id: 's' } } }, talk);
@@ -347,7 +347,7 @@ describe('a chat over a connection that breaks', () => {
     });
   });
 
-  test('a call that nobody can allow is rejected and said, and allowed under --yes', async () => {
+  test('without a terminal a call is rejected with a message, and approved with --yes', async () => {
     const talk: Talk = ({ send, onAction }) => {
       send({ type: 'system:ready', data: { lastSeq: -1 } });
       onAction(({ messageId }) => {
@@ -404,7 +404,7 @@ describe('exec through MCP', () => {
       return { headers, body: sse(...told, { id, result: { content: [], structuredContent } }) };
     };
 
-  test('prints what was heard and what was not, each once, and exits as the program did', async () => {
+  test('prints streamed and remaining output once, and exits as the program did', async () => {
     const routes = {
       'POST /mcp': answering(
         { ...result, stdout: 'one two' },
@@ -423,7 +423,7 @@ describe('exec through MCP', () => {
     expect(shown).toEqual({ ...result, stdout: 'one two' });
   });
 
-  test('tells a refused request as the tool does', async () => {
+  test('reports a refused request like the tool', async () => {
     const error = { type: 'invalid_flavor', message: 'no', suggestions: ['Less.'], recovery_actions: [] };
     const refused = { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
     await using one = await loggedIn({

@@ -25,7 +25,7 @@ const open = async (more: Partial<CloudOptions> = {}) => {
   return cloud;
 };
 
-test('a function reaches every endpoint through unchanged SDK clients, two clouds side by side', async () => {
+test('a function reaches every endpoint through unchanged SDK clients, also with two clouds', async () => {
   const clouds = await Promise.all([open(), open()]);
   for (const { url } of clouds) {
     const answer = await fetch(`${url}/api/anything`);
@@ -43,7 +43,7 @@ test('strict mode runs the same functions', async () => {
   expect((await fetch(`${url}/api/x`)).status).toBe(200);
 });
 
-test('functions learn where sandboxes are started, and what happens to a task early is not lost', async () => {
+test('functions know where sandboxes are started, and early task events are not lost', async () => {
   const seen: string[] = [];
   const { limits, endpoints } = await open({
     startSandboxHost: async ({ home, onTaskEvent }) => {
@@ -61,7 +61,7 @@ test('functions learn where sandboxes are started, and what happens to a task ea
   expect(seen).toEqual([expect.stringContaining('sallyport-cloud-'), 'stopped']);
 });
 
-test('a start that fails half way stops what it had started', async () => {
+test('a start that fails half way stops the parts it had started', async () => {
   let isStopped = false;
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

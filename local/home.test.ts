@@ -8,7 +8,7 @@ import { FolderInUse, lockFolder } from './process/folder-lock.ts';
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-home-'));
 
-test('the folder is the one that is named, else the one that exists, else it is made here', async () => {
+test('the named folder is used, else an existing one, else a new one in the working folder', async () => {
   const [cwd, user] = [await makeFolder(), await makeFolder()];
   expect(findHome('data', cwd, user)).toBe(join(cwd, 'data'));
   expect(findHome(undefined, cwd, user)).toBe(join(cwd, '.sallyport'));
@@ -18,7 +18,7 @@ test('the folder is the one that is named, else the one that exists, else it is 
   expect(findHome(undefined, cwd, user)).toBe(join(cwd, '.sallyport'));
 });
 
-test('a new folder can be passed through but not looked into, and its logs are private', async () => {
+test('a new folder can be traversed but not listed by others, and its logs are private', async () => {
   const home = join(await makeFolder(), 'data');
   await makeHome(home);
   const modes = await Promise.all(
@@ -27,7 +27,7 @@ test('a new folder can be passed through but not looked into, and its logs are p
   expect(modes).toEqual([0o711, 0o700]);
 });
 
-test('a secret is made once, for the owner only', async () => {
+test('a secret is created once, for the owner only', async () => {
   const home = await makeFolder();
   const secret = await loadSecret(home, 'token', 'sp_');
   expect(secret).toMatch(/^sp_[0-9a-f]{64}$/);
@@ -35,7 +35,7 @@ test('a secret is made once, for the owner only', async () => {
   expect((await stat(join(home, 'token'))).mode & 0o777).toBe(0o600);
 });
 
-test('a folder is locked once, and is free again after the release', async () => {
+test('a folder is locked once, and is free after the release', async () => {
   const home = await makeFolder();
   const lock = lockFolder(home);
   expect(() => lockFolder(home)).toThrow(FolderInUse);
@@ -45,7 +45,7 @@ test('a folder is locked once, and is free again after the release', async () =>
 });
 
 test.each(['', '{"pid":', '{"pid":0}', '{"pid":1,"startedAt":"before the last boot"}'])(
-  'a lock that names no running process is taken over: %s',
+  'a lock of a dead process is taken over: %s',
   async (content) => {
     const home = await makeFolder();
     await writeFile(join(home, 'lock'), content);
@@ -54,7 +54,7 @@ test.each(['', '{"pid":', '{"pid":0}', '{"pid":1,"startedAt":"before the last bo
   },
 );
 
-test('the log of functions is turned over once it is full, and one old file is kept', async () => {
+test('the function log is rotated when it is full, and one old file is kept', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'functions.log');
   const log = openFunctionLog(file, 10);

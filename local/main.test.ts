@@ -51,7 +51,7 @@ const exitOf = async ({ child }: Run): Promise<number | null> =>
 
 const token = /^sp_[0-9a-f]{64}$/;
 
-test('it gets ready, answers, keeps its token, and ends with 0 on SIGTERM', async () => {
+test('it starts, answers, keeps its token, and exits with 0 on SIGTERM', async () => {
   const home = await makeHome();
   const program = run({ SALLYPORT_HOME: home });
   const url = await untilReady(program);
@@ -70,7 +70,7 @@ test('it gets ready, answers, keeps its token, and ends with 0 on SIGTERM', asyn
   expect(await exitOf(again)).toBe(0);
 });
 
-test('the flag beats the variable, and a given token is not kept', async () => {
+test('the flag takes precedence over the variable, and a given token is not stored', async () => {
   const home = await makeHome();
   const given = `sp_${'ab'.repeat(32)}`;
   const program = run({ SALLYPORT_HOME: '/nowhere', SALLYPORT_TOKEN: given }, ['--dir', home]);
@@ -90,7 +90,7 @@ test('a second start over the same folder is refused in one line that names the 
   );
 });
 
-test('after a SIGKILL nothing is left running and the folder can be used again', async () => {
+test('after a SIGKILL no process is left and the folder can be used again', async () => {
   const home = await makeHome();
   const killed = run({ SALLYPORT_HOME: home });
   await untilReady(killed);
@@ -101,7 +101,7 @@ test('after a SIGKILL nothing is left running and the folder can be used again',
   await untilReady(run({ SALLYPORT_HOME: home }));
 });
 
-test('a bad value stops the start with one line', async () => {
+test('an invalid value stops the start with one line', async () => {
   const program = run({ SALLYPORT_HOME: await makeHome(), PORT: '70000' });
   expect(await exitOf(program)).toBe(1);
   expect(program.err()).toBe('PORT="70000" is not allowed: set it to a whole number from 0 to 65535\n');
@@ -132,7 +132,7 @@ test('a port that is in use stops the start with one line', async () => {
   taken.close();
 });
 
-test('an unknown flag is answered with the usage', async () => {
+test('an unknown flag prints the usage', async () => {
   const program = run({ SALLYPORT_HOME: await makeHome() }, ['--folder', 'x']);
   expect(await exitOf(program)).toBe(1);
   expect(program.err()).toBe('usage: npm start [-- --dir <data folder>]\n');

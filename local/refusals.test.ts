@@ -176,20 +176,20 @@ describe.each(names)('%s', (name) => {
     expect(answer).not.toMatch(/access-control-/i);
   });
 
-  test('does not ask for the body of a refused request that waits to be asked', async () => {
+  test('does not request the body of a refused request with Expect', async () => {
     const endpoint = endpointNamed(name);
     const headers = { ...announced, expect: '100-continue', origin: 'null' };
     expect(await exchange(endpoint.url, withHeaders(endpoint, headers))).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test('answers what is signed by a caller of this start', async () => {
+  test('answers requests signed by a caller of this start', async () => {
     const endpoint = endpointNamed(name);
     const head = withHeaders(endpoint, { 'content-length': '0' });
     expect(await exchange(endpoint.url, head)).not.toMatch(/^HTTP\/1\.1 403 /);
   });
 });
 
-test('a body that is not the one that was signed is refused', async () => {
+test('a body that differs from the signed one is refused', async () => {
   const endpoint = endpointNamed('lambda');
   const head = signed(endpoint, { body: '{"a":1}' });
   const headers = { ...head.headers, 'content-length': '7' };
@@ -199,7 +199,7 @@ test('a body that is not the one that was signed is refused', async () => {
   expect(await exchange(endpoint.url, { ...head, headers }, '{"a":1}')).toMatch(/^HTTP\/1\.1 404 /);
 });
 
-test('the answers of one connection keep the order of its requests, although they come at once', async () => {
+test('answers of one connection keep the order of its concurrent requests', async () => {
   const { url, stop } = begun(
     await listenSigned(async ({ url: path }, response) => void response.end(path), { keys }),
   );

@@ -5,11 +5,11 @@ import { planProvision } from './system-programs.ts';
 const plan = (programs: readonly string[], isRoot: boolean) =>
   planProvision({ hasProgram: (path) => programs.includes(path), searchPath: '/opt/bin', isRoot });
 
-test('a machine that has both needs nothing', () => {
+test('a machine with both programs needs no installation', () => {
   expect(plan(['/opt/bin/bwrap', '/usr/bin/python3'], true)).toEqual({ kind: 'complete' });
 });
 
-test('root on a Debian gets what is missing installed', () => {
+test('root on a Debian installs missing programs', () => {
   expect(plan(['/usr/bin/apt-get', '/usr/bin/bwrap'], true)).toEqual({
     kind: 'install',
     packages: ['python3'],
@@ -17,7 +17,7 @@ test('root on a Debian gets what is missing installed', () => {
   expect(plan(['/usr/bin/apt-get'], true)).toEqual({ kind: 'install', packages: ['bubblewrap', 'python3'] });
 });
 
-test('a Python outside the system folders does not count', () => {
+test('a Python outside the system folders is ignored', () => {
   expect(plan(['/usr/bin/apt-get', '/usr/bin/bwrap', '/opt/bin/python3'], true)).toEqual({
     kind: 'install',
     packages: ['python3'],
@@ -27,7 +27,7 @@ test('a Python outside the system folders does not count', () => {
 test.each([
   ['not root', ['/usr/bin/apt-get', '/usr/bin/python3'], false],
   ['no apt-get', ['/usr/bin/python3'], true],
-] as const)('%s: one line says how to install it', (_title, programs, isRoot) => {
+] as const)('%s: one line explains the installation', (_title, programs, isRoot) => {
   expect(plan(programs, isRoot)).toEqual({
     kind: 'advise',
     line: 'Sandboxes need bubblewrap, and npm start installs packages only as root: run "sudo apt-get install bubblewrap", or use your system\'s package manager',

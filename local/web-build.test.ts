@@ -32,7 +32,7 @@ const build = async (): Promise<readonly string[]> => {
 };
 const built = (): readonly string[] => readdirSync(join(repository, 'web', 'dist', 'assets'));
 
-test('a first start builds, a second one does not, and a change does again, without leaving the old', async () => {
+test('a first start builds, a second one does not, a change builds again and removes the old files', async () => {
   expect(await build()).toEqual(['Building the web app']);
   const [first, ...others] = built();
   expect(others).toEqual([]);
@@ -46,14 +46,14 @@ test('a first start builds, a second one does not, and a change does again, with
   expect(built()).not.toEqual([first]);
 });
 
-test('two that build at once both end with a whole app', async () => {
+test('two concurrent builds both end with a complete app', async () => {
   const later = new Date(Date.now() + 4000);
   utimesSync(join(repository, 'web/main.ts'), later, later);
   await Promise.all([build(), build()]);
   expect(built()).toHaveLength(1);
 });
 
-test('what cannot be built stops the start with the reason', async () => {
+test('a failing build stops the start with the reason', async () => {
   writeFileSync(join(repository, 'web/main.ts'), 'const = ;');
   const later = new Date(Date.now() + 6000);
   utimesSync(join(repository, 'web/main.ts'), later, later);

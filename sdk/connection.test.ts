@@ -76,7 +76,7 @@ test('a ticket opens the socket, and a lost one is resumed after the last event'
   expect(states.map(({ kind }) => kind)).toEqual(['connecting', 'connected', 'lost', 'connected']);
 });
 
-test('without a number only events from now on are told', async () => {
+test('without a number only new events are delivered', async () => {
   const server = openServer();
   const { seen } = connect(server);
   await vi.advanceTimersByTimeAsync(0);
@@ -85,7 +85,7 @@ test('without a number only events from now on are told', async () => {
   expect(seen).toEqual(['system:ready', 5]);
 });
 
-test('a message goes over the socket, a long one by REST, and its refusal comes back as a frame', async () => {
+test('a message is sent over the socket, a long one over REST, and its refusal becomes a frame', async () => {
   const body = { error: { code: 'payload_too_large', message: 'too long' } };
   const server = openServer({ 'POST /sessions/s/messages': () => Response.json(body, { status: 413 }) });
   const { connection, seen } = connect(server);
@@ -123,7 +123,7 @@ test('a refusal on the socket ends it, too', async () => {
   expect(states.at(-1)).toMatchObject({ kind: 'ended', error: { code: 'provider_not_configured' } });
 });
 
-test('a server that cannot be reached is tried later each time, and at once when asked', async () => {
+test('an unreachable server is retried with growing pauses, and at once on request', async () => {
   const server = openServer({ 'POST /tickets': () => Response.error() });
   const { connection, states } = connect(server);
   await vi.advanceTimersByTimeAsync(10_000);
@@ -138,7 +138,7 @@ test('a server that cannot be reached is tried later each time, and at once when
   expect(tries()).toBe(before + 1);
 });
 
-test('a socket that answers no ping is left', async () => {
+test('a socket that answers no ping is closed', async () => {
   const server = openServer();
   const { states } = connect(server);
   await vi.advanceTimersByTimeAsync(0);

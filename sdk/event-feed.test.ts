@@ -27,14 +27,14 @@ const page = (...numbers: readonly [number, ...number[]]): EventPage => ({
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a frame that was overtaken is waited for', async () => {
+test('a frame out of order is waited for', async () => {
   const { feed, seen } = openFeed({});
   for (const seq of [0, 2, 1]) feed.take(frame(seq));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(seen).toEqual([0, 1, 2]);
 });
 
-test('a frame that was lost is fetched', async () => {
+test('a lost frame is fetched', async () => {
   const { feed, seen } = openFeed({ 0: page(1, 2) });
   feed.take(frame(0));
   feed.take(frame(2));
@@ -42,7 +42,7 @@ test('a frame that was lost is fetched', async () => {
   expect(seen).toEqual([0, 'fetch after 0', 1, 2]);
 });
 
-test('what the server says it has is fetched when it does not come', async () => {
+test('an event that the server announced is fetched if it does not arrive', async () => {
   const { feed, seen } = openFeed({ [-1]: page(0, 1) });
   feed.expect(1);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -56,7 +56,7 @@ test('a long log is fetched page by page', async () => {
   expect(seen).toEqual(['fetch after -1', 0, 1, 'fetch after 1', 2]);
 });
 
-test('what was purged is said, and the rest delivered', async () => {
+test('deleted events are reported, and the rest is delivered', async () => {
   const purged = { isAnswered: true, frames: [], oldestSeq: 5 };
   const { feed, seen } = openFeed({ 0: purged, 4: page(5, 6) });
   feed.take(frame(0));
@@ -65,7 +65,7 @@ test('what was purged is said, and the rest delivered', async () => {
   expect(seen).toEqual([0, 'fetch after 0', 'lost before 5', 'fetch after 4', 5, 6]);
 });
 
-test('a fetch without an answer is made again until the feed is stopped', async () => {
+test('a fetch without an answer is retried until the feed is stopped', async () => {
   const { feed, seen } = openFeed({});
   feed.expect(0);
   await vi.advanceTimersByTimeAsync(4000);
@@ -74,7 +74,7 @@ test('a fetch without an answer is made again until the feed is stopped', async 
   expect(seen).toEqual(['fetch after -1', 'fetch after -1']);
 });
 
-test('a feed that was stopped delivers nothing of a fetch that was under way', async () => {
+test('a stopped feed delivers no events of a running fetch', async () => {
   const { feed, seen } = openFeed({ [-1]: page(0) });
   feed.expect(0);
   vi.advanceTimersByTime(1000);

@@ -36,16 +36,16 @@ test.each([
   expect(leaving(...numbers)).toEqual({ left, isWaiting: false, early: [] });
 });
 
-test('what comes early waits for what is missing', () => {
+test('early frames wait for missing ones', () => {
   expect(leaving(0, 2, 3)).toEqual({ left: [0], isWaiting: true, early: [2, 3] });
 });
 
-test('an order that was told of more is waiting for it', () => {
+test('an order that knows of more events is waiting', () => {
   expect(hasGap(expectUpTo(orderAfter(-1), 4))).toBe(true);
   expect(hasGap(expectUpTo(orderAfter(-1), -1))).toBe(false);
 });
 
-test('what was deleted is skipped, and the rest follows', () => {
+test('deleted events are skipped, and the rest follows', () => {
   const { order } = acceptFrames(orderAfter(-1), [frame(7), frame(8)]);
   const accepted = acceptFrames(skipTo(order, 7), []);
   expect(accepted.ready.map(({ seq }) => seq)).toEqual([7, 8]);

@@ -32,14 +32,14 @@ const failureOf = (request: Promise<unknown>) =>
     (error: unknown) => error as SallyportError,
   );
 
-test('a route is asked with its parts, under the token, at the origin', async () => {
+test('a route is called with its parameters, under the token, at the origin', async () => {
   const { client, asked } = answering([Response.json({ files: [] })]);
   const answer = await client.request(api.listFiles, { params: { id: 'a/b' }, query: { path: 'c d' } });
   expect(answer).toEqual({ files: [] });
   expect(asked).toEqual(['GET https://x.example/api/sessions/a%2Fb/files?path=c%20d Bearer t']);
 });
 
-test('a refusal is an error with the words of the server', async () => {
+test('a refusal is an error with the server’s message', async () => {
   const { client } = answering([Response.json(refusal('conflict'), { status: 409 })]);
   const error = await failureOf(client.request(api.stats));
   expect(error).toBeInstanceOf(SallyportError);
@@ -61,7 +61,7 @@ test.each([
   expect(asked).toHaveLength(times);
 });
 
-test('nothing is repeated for a caller that wants it so', async () => {
+test('no request is retried if the caller disables it', async () => {
   const { client, asked } = answering([Response.json(refusal('rate_limited'), { status: 429, ...soon })], {
     triesMax: 1,
   });
@@ -76,12 +76,12 @@ test.each([
     new Response(null, { status: 302, headers: { location: 'https://y.example/in' } }),
     'redirects to https://y.example',
   ],
-])('an answer that is none of a Sallyport is said: %#', async (answer, why) => {
+])('an answer that is not Sallyport’s is reported: %#', async (answer, why) => {
   const error = await failureOf(answering([answer]).client.request(api.stats));
   expect(error).toMatchObject({ code: 'unexpected_answer', message: expect.stringContaining(why) });
 });
 
-test('no answer is unreachable, with the reason; what the caller ended is the caller’s', async () => {
+test('a missing answer is unreachable, with the reason; an abort is the caller’s own error', async () => {
   const cause = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
   expect(await failureOf(answering([cause]).client.request(api.stats))).toMatchObject({
     code: 'unreachable',
@@ -100,7 +100,7 @@ const call = {
   args: { timeout: 5, command: 'a\nb' },
 };
 
-test('a call is read whole when its digest is that of what was read, and the one that is asked about', async () => {
+test('a call is accepted when its computed digest matches the answer and the request', async () => {
   const read = (answer: object, asked?: string) =>
     failureOf(readCall(answering([Response.json(answer)]).client, call, asked));
   expect(await readCall(answering([Response.json({ ...call, digest })]).client, call, digest)).toEqual({

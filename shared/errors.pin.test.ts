@@ -44,7 +44,7 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   execution_timeout:       [504, 'no'],
 };
 
-test('the error table is the one of the protocol', () => {
+test('the error table matches the protocol', () => {
   const rules = Object.entries(errorRules).map(([code, { status, retry }]) => [
     code,
     [status, retry === 'never' ? 'no' : 'later'],
@@ -73,14 +73,14 @@ describe('the wire body', () => {
     expect(error.cause).toEqual(new Error('secret cause'));
   });
 
-  test('gives no advice where there is none', () => {
+  test('has no advice if there is none', () => {
     expect(errorBody(new AppError('conflict', 'taken'), 'r1')).toEqual({
       error: { code: 'conflict', message: 'taken', suggestions: [], recoveryActions: [], requestId: 'r1' },
     });
   });
 
   test.each([[new Error('a secret path')], ['a thrown text'], [undefined], [null]])(
-    'of what is no refusal (%s) says nothing of it',
+    'of an unexpected error (%s) reveals nothing of it',
     (thrown) => {
       expect(errorBody(thrown, 'r1')).toEqual({
         error: {
@@ -96,7 +96,7 @@ describe('the wire body', () => {
   );
 });
 
-test('an error is recognised by name and code, from whichever bundle it came', () => {
+test('an error is recognized by name and code, from any bundle', () => {
   const foreign = Object.assign(new Error('taken'), { name: 'AppError', code: 'conflict', details: {} });
   expect(isAppError(foreign)).toBe(true);
   expect(isAppError(Object.assign(new Error('x'), { name: 'AppError', code: 'made_up' }))).toBe(false);

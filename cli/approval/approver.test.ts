@@ -65,7 +65,7 @@ test.each([
   ['approve', { approved: true }],
   ['always', { approved: true, remember: 'session' }],
 ])(
-  '%s after the question was seen is the decision, with turn and digest of what was shown',
+  '%s typed after the question is the decision, with turn and digest of the shown call',
   async (word, decision) => {
     const waiting = call('echo one');
     await using one = await deploy([frameOf(waiting)]);
@@ -84,7 +84,7 @@ test.each([
   },
 );
 
-test('a rejection may say why, and a prefix which commands are meant', async () => {
+test('a rejection may have a reason, and a prefix grant its words', async () => {
   await using one = await deploy([frameOf(call('rm -r x')), frameOf(call('git status -s', 'c2'))]);
   const terminal = one.chat('go');
   await terminal.until(prompt);
@@ -114,7 +114,7 @@ test.each([
   ['as the question comes', ['also keep it\r'], 'also keep it'],
   ['a whole word of the answers', ['y\r', 'a\r', 'approve\r'], 'y a approve'],
   ['in the middle of a word', ['oka', 'y\r'], 'oka y'],
-])('what is typed %s decides nothing and is found in the next message', async (_when, pieces, kept) => {
+])('text typed %s decides nothing and becomes part of the next message', async (_when, pieces, kept) => {
   await using one = await deploy([frameOf(call('echo one'))]);
   const terminal = one.chat();
   await terminal.until('› ');
@@ -135,7 +135,7 @@ test.each([
   expect(await terminal.code).toBe(0);
 });
 
-test('a sentence is no answer, even if it begins with one, and stays for the message', async () => {
+test('a sentence that begins with an answer word decides nothing and stays for the message', async () => {
   await using one = await deploy([frameOf(call('echo one'))]);
   const terminal = one.chat();
   await terminal.until('› ');
@@ -153,7 +153,7 @@ test('a sentence is no answer, even if it begins with one, and stays for the mes
   expect(terminal.text()).toContain('Not sent: no problem, go on yes but keep it a');
 });
 
-test('a call whose frame was cut is loaded whole before it is shown, whatever the frame says of it', async () => {
+test('a call whose frame was cut is loaded whole before it is shown', async () => {
   const waiting = call(`echo safe; : ${'A'.repeat(40_000)}; touch HIDDEN`);
   const cut = { ...waiting, args: { command: waiting.args.command.slice(0, 15_000) } };
   for (const flags of [{ argsTruncated: true, truncated: true }, {}]) {
@@ -173,7 +173,7 @@ test('a call whose frame was cut is loaded whole before it is shown, whatever th
   }
 });
 
-test('a call that is not what its digest says cannot be decided', async () => {
+test('a call with a wrong digest cannot be decided', async () => {
   const waiting = call('echo one');
   const digest = digestOf(call('echo two'));
   await using one = await deploy([frameOf(waiting, { digest })], {
@@ -185,7 +185,7 @@ test('a call that is not what its digest says cannot be decided', async () => {
   expect(one.decided()).toEqual([]);
 });
 
-test('a call that became another one meanwhile is shown again', async () => {
+test('a call that changed concurrently is shown again', async () => {
   const [first, second] = [call('echo one'), call('echo two')];
   let tries = 0;
   const bodies: unknown[] = [];
@@ -211,7 +211,7 @@ test('a call that became another one meanwhile is shown again', async () => {
   expect(await terminal.code).toBe(0);
 });
 
-test('a question whose call was decided elsewhere is withdrawn, and that is said', async () => {
+test('a question whose call was decided elsewhere is withdrawn with a note', async () => {
   const waiting = call('echo one');
   await using one = await deploy([frameOf(waiting)]);
   const terminal = one.chat('go');
@@ -237,7 +237,7 @@ test('a call of a child is decided in the child’s own session', async () => {
   await terminal.code;
 });
 
-test('a call is changed in the editor, shown as it was changed, and approved so', async () => {
+test('a call is changed in the editor, shown with the change, and approved with it', async () => {
   const waiting = call('echo one');
   await using one = await deploy([frameOf(waiting)]);
   const terminal = one.at(['chat', 'go'], { variables: { EDITOR: 'sed -i s/one/two/' } });

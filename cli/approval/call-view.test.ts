@@ -23,7 +23,7 @@ test('a call is shown with all its arguments, their size and its digest', () => 
   ]);
 });
 
-test('what a model writes cannot pass for a line of ours', () => {
+test('model output cannot imitate a line of the client', () => {
   const lines = shown({ 'x\ny (text: 1 byte, 1 line)': 'a\ndigest 0\n[y] approve:', command: '' });
   expect(lines.slice(1, -1)).toEqual([
     '"x\\ny (text: 1 byte, 1 line)" (text: 23 bytes, 3 lines)',
@@ -38,7 +38,7 @@ test('what a model writes cannot pass for a line of ours', () => {
   );
 });
 
-test('a long line is broken behind a bar of its own before a terminal breaks it', () => {
+test('a long line is wrapped behind its own bar before the terminal wraps it', () => {
   expect(shown({ command: `${'x'.repeat(20)}世界` }, 22).slice(2, -4)).toEqual([
     'command (text: 26 byte',
     '┆ s, 1 line)',
@@ -47,7 +47,7 @@ test('a long line is broken behind a bar of its own before a terminal breaks it'
   ]);
 });
 
-test('a terminal that does not say its width has 80 columns', () => {
+test('a terminal without a width has 80 columns', () => {
   expect(shown({ command: 'x'.repeat(100) }, 0)).toContain(`┆ ${'x'.repeat(22)}`);
 });
 
@@ -87,7 +87,7 @@ const anyText = fc.oneof(
   ),
 );
 
-test('the arguments can be told back from what is shown, in a terminal of any width', () => {
+test('the arguments can be recovered from the shown text at any width', () => {
   const anyArgs = fc.dictionary(anyText, fc.oneof(anyText, fc.jsonValue()), { maxKeys: 5 });
   fc.assert(
     fc.property(
@@ -121,7 +121,7 @@ test.each([
   }
 });
 
-test('in a list a call is cut, on one line', () => {
+test('a call in a list is cut to one line', () => {
   expect(callInShort({ name: 'execute_command', args: { command: 'a\nb' } })).toBe(
     'execute_command a⟦U+000A⟧b',
   );

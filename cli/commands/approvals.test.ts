@@ -15,7 +15,7 @@ const listed = (sessionId: string, command: string) => ({
   askedAt: new Date(Date.now() - 200_000).toISOString(),
 });
 
-test('what waits everywhere is listed, the oldest first, page after page', async () => {
+test('pending approvals of all sessions are listed, oldest first, page by page', async () => {
   const [one, two] = [listed('s1', 'ls\n\u200b'), listed('s2', 'make')];
   await using there = await logIn({
     'GET /api/approvals': { body: { approvals: [one], next: 'n' } },
@@ -69,7 +69,7 @@ test('a call is shown whole with its digest, and approved by that digest', async
   ]);
 });
 
-test('a server whose digest is not that of what it shows is not believed', async () => {
+test('a server whose digest does not match the shown call is not trusted', async () => {
   await using there = await logIn({
     'GET /api/sessions/s1/approvals/c%2F1': {
       body: { ...waitingIn('s1', 'ls'), args: { command: 'rm -r /' } },
@@ -88,7 +88,7 @@ test.each([
   ['\u0003', 1, 130, []],
   ['approve\r', 0.5, 130, []],
 ])(
-  'on a terminal %j, %d s after the call was shown, ends with %d',
+  'on a terminal %j, %d s after the call was shown, exits with %d',
   async (keys, seconds, ...[code, sent]) => {
     const waiting = waitingIn('s1', 'echo one');
     const route = 'POST /api/sessions/s1/approvals/c%2F1';
@@ -113,7 +113,7 @@ test.each([
   },
 );
 
-test('what comes to wait is printed once as it comes, also as lines of JSON', async () => {
+test('each new pending call is printed once, also as a line of JSON', async () => {
   const [first, second] = [listed('s1', 'one'), listed('s2', 'two')];
   let approvals = [first];
   const talk: Talk = ({ query, send }) => {
@@ -141,7 +141,7 @@ test('what comes to wait is printed once as it comes, also as lines of JSON', as
   ).toEqual([first, second]);
 });
 
-test('on a terminal the calls that come are decided one after the other, or left for later', async () => {
+test('on a terminal pending calls are decided one by one, or left for later', async () => {
   const waiting = new Map(
     [listed('s1', 'one'), listed('s2', 'two'), listed('s3', 'three')].map((one) => [one.sessionId, one]),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextPart, nothingPrinted, remaining } from './exec.ts';
 
-test('pieces are printed while they follow one another, each byte once', () => {
+test('consecutive pieces are printed, each byte once', () => {
   const first = nextPart(nothingPrinted, { offset: 0, text: 'hé' });
   expect(first).toEqual({ printed: { bytes: 3 }, text: 'hé' });
   expect(nextPart(first.printed, { offset: 0, text: 'hé' })).toEqual({ printed: { bytes: 3 }, text: '' });
@@ -12,13 +12,13 @@ test('pieces are printed while they follow one another, each byte once', () => {
   expect(nextPart(first.printed, { offset: 9, text: 'late' })).toEqual({ printed: { bytes: 3 }, text: '' });
 });
 
-test('the result brings what was not printed', () => {
+test('the result adds the output that was not printed', () => {
   expect(remaining({ bytes: 3 }, 'héllo', false)).toBe('llo');
   expect(remaining(nothingPrinted, 'all', false)).toBe('all');
   expect(remaining({ bytes: 3 }, 'all', false)).toBe('');
 });
 
-test('of a result with a gap nothing is repeated, and what nobody printed is said', () => {
+test('after a gap no output is repeated, and the missing part is reported', () => {
   const whole = 'head\n[... 10 bytes left out ...]\ntail';
   expect(remaining({ bytes: 2 }, whole, true)).toBe('ad\n[... 10 bytes left out ...]\ntail');
   expect(remaining({ bytes: 8 }, whole, true)).toBe('\n[... 6 bytes left out ...]\ntail');

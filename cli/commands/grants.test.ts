@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
-test('what was allowed for a session is listed and withdrawn', async () => {
+test('the grants of a session are listed and withdrawn', async () => {
   const by = { kind: 'token', id: 't-1', name: 'ci' };
   const command = { id: 'g1', tool: 'execute_command', prefix: 'git status', by, at: 'T' };
   const tool = { id: 'g2', tool: 'write_file', by: { kind: 'person', id: 'u', name: 'Ann' }, at: 'T' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
-test('the audit log is read page after page, as far as was asked for', async () => {
+test('the audit log is read page by page up to the limit', async () => {
   const row = (at: string, rest: object) => ({ at, actor: 't-1', actorKind: 'token', subject: 'x', ...rest });
   const decided = row('T3', {
     actorName: 'Ann',

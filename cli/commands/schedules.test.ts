@@ -35,7 +35,7 @@ const shown = [
   '',
 ].join('\n');
 
-test('a schedule is made of what was given, and shown', async () => {
+test('a schedule is created from the options, and shown', async () => {
   await using one = await loggedIn({ 'POST /api/schedules': { status: 201, body: schedule } });
   const wish = ['--cron', '0 3 * * *', '--prompt', 'tidy up', '--target', 'p1/w1', '--target', 'p2'];
   const rest = ['--overlap', 'queue', '--sessions', 'new', '--disabled'];
@@ -82,7 +82,7 @@ test('schedules are listed, changed, enabled, disabled and deleted', async () =>
   expect((await one.run(['schedules', 'delete', 's1'])).stdout).toBe('Deleted s1.\n');
 });
 
-test('a schedule is run by hand, and its runs are told with what came of them', async () => {
+test('a schedule is run manually, and its runs are shown with their outcome', async () => {
   const run = { runAt: 'now', status: 'running', trigger: 'manual' };
   const late = { runAt: 'before', status: 'success', trigger: 'schedule', durationMs: 5, sessionId: 'x' };
   await using one = await loggedIn({
@@ -103,7 +103,7 @@ test('a schedule is run by hand, and its runs are told with what came of them', 
   expect((await one.run(['schedules', 'history', 's2'])).stdout).toBe('No runs yet.\n');
 });
 
-test('workspaces are those of the project that is named, or of the token', async () => {
+test('workspaces belong to the named project, or to that of the token', async () => {
   const workspace = {
     id: 'w1',
     project: 'p1',
@@ -128,7 +128,7 @@ test('workspaces are those of the project that is named, or of the token', async
   expect((await one.run(['workspaces', 'delete', 'w1'])).stdout).toBe('Deleted w1.\n');
 });
 
-test('a project is changed field by field, a default is taken away, and it is deleted', async () => {
+test('a project is changed field by field, a default is cleared, and the project is deleted', async () => {
   await using one = await loggedIn({
     'PATCH /api/projects/p1': { body: { id: 'p1', name: 'n', createdAt: 'before' } },
     'DELETE /api/projects/p1': { body: { id: 'p1' } },
@@ -139,7 +139,7 @@ test('a project is changed field by field, a default is taken away, and it is de
   expect((await one.run(['projects', 'delete', 'p1'])).stdout).toBe('Deleted p1.\n');
 });
 
-test('a message is queued, from a pipe too; calls are decided and a turn is cancelled', async () => {
+test('a message is queued, also from a pipe; calls are decided and a turn is cancelled', async () => {
   await using one = await loggedIn({
     'POST /api/sessions/a/messages': { status: 202, body: { messageId: 'm', lastSeq: 4 } },
     'GET /api/sessions/a/messages': { body: { messages: [{ role: 'user', text: 'hello' }] } },
@@ -164,7 +164,7 @@ test('a message is queued, from a pipe too; calls are decided and a turn is canc
   expect(await sent(['cancel', 'a'])).toEqual(['Cancelled the turn of a.\n', null]);
 });
 
-test('events of the sessions under it come with it, page after page from where the page before ended', async () => {
+test('events of child sessions are included, page by page', async () => {
   const event = (index: number) => ({ index, type: 'system', at: 'T', data: {} });
   const path = 'GET /api/sessions/a/events';
   await using one = await loggedIn({

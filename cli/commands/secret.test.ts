@@ -13,7 +13,7 @@ const loggedIn = async (routes: Routes) => {
   return { fake, ...machine, [Symbol.asyncDispose]: fake[Symbol.asyncDispose] };
 };
 
-test('a value comes through the pipe, all lines of it, without the last line end', async () => {
+test('a value is read from the pipe with all its lines, without the last line end', async () => {
   await using on = await loggedIn({ [`PUT ${path}/KEY`]: { status: 201, body: { name: 'KEY' } } });
   const ran = await on.run(['secret', 'set', 'KEY', '--project', project], { stdin: 'a line\nanother\n' });
   expect(ran).toEqual({ code: 0, stdout: 'Set KEY.\n', stderr: '' });
@@ -22,7 +22,7 @@ test('a value comes through the pipe, all lines of it, without the last line end
   ]);
 });
 
-test('a value among the arguments is refused, not sent, and not repeated', async () => {
+test('a value among the arguments is refused, not sent, and not repeated in the error', async () => {
   await using on = await loggedIn({});
   const { code, stdout, stderr } = await on.run(['secret', 'set', 'KEY', 'hunter2']);
   expect([code, stdout]).toEqual([2, '']);
@@ -31,7 +31,7 @@ test('a value among the arguments is refused, not sent, and not repeated', async
   expect(on.fake.asked).toEqual([]);
 });
 
-test('nothing, and more than a secret can hold, is refused before it is sent', async () => {
+test('an empty value, or one over the limit, is refused before it is sent', async () => {
   await using on = await loggedIn({});
   expect((await on.run(['secret', 'set', 'KEY'], { stdin: '\n' })).stderr).toContain(
     'at least one character',
@@ -40,7 +40,7 @@ test('nothing, and more than a secret can hold, is refused before it is sent', a
   expect(on.fake.asked).toEqual([]);
 });
 
-test('a token of one project means that project, and any other the default one', async () => {
+test('a project token uses its own project, any other token the default one', async () => {
   const listed = { body: { projects: [{ id: project }] } };
   await using on = await loggedIn({
     'GET /api/projects': listed,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { waitingLines } from './sessions.ts';
 
-test('what waits is shown whole, with the command that allows the first', () => {
+test('pending calls are shown in full, with the command that approves the first', () => {
   const long = 'x'.repeat(200);
   expect(
     waitingLines('id-1', [
@@ -17,6 +17,6 @@ test('what waits is shown whole, with the command that allows the first', () => 
   ]);
 });
 
-test('nothing is said when nothing waits', () => {
+test('without pending calls there is no output', () => {
   expect(waitingLines('id-1', [])).toEqual([]);
 });

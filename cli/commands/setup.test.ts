@@ -4,7 +4,7 @@ import { clientEntry, mergeEntry, settingsFile } from './setup.ts';
 const url = 'https://sally.example';
 const reference = (name: string): string => `Bearer \${${name}}`;
 
-test('each client gets the token by reference in its own notation, and itself only on demand', () => {
+test('each client gets a reference to the token in its own notation, and the token itself only on request', () => {
   const http = { type: 'http', url: 'https://sally.example/mcp' };
   expect(clientEntry('claude-code', { url })).toEqual({
     ...http,
@@ -31,8 +31,8 @@ test('each client gets the token by reference in its own notation, and itself on
   });
 });
 
-describe('a file that is somebody else’s', () => {
-  test('keeps everything but our entry', () => {
+describe('a settings file of another program', () => {
+  test('keeps everything but the sallyport entry', () => {
     const text = '{"other":1,"mcpServers":{"theirs":{"command":"x"},"sallyport":{"url":"old"}}}';
     expect(JSON.parse(mergeEntry(text, { url: 'new' }, 'f'))).toEqual({
       other: 1,
@@ -41,12 +41,12 @@ describe('a file that is somebody else’s', () => {
     expect(mergeEntry(undefined, {}, 'f')).toBe('{\n  "mcpServers": {\n    "sallyport": {}\n  }\n}\n');
   });
 
-  test.each(['{ // comment', '[]', '{"mcpServers":[]}'])('is left alone when it holds %j', (text) => {
+  test.each(['{ // comment', '[]', '{"mcpServers":[]}'])('is not changed when it contains %j', (text) => {
     expect(() => mergeEntry(text, {}, 'f')).toThrow('f was not changed');
   });
 });
 
-test('each client has its file', () => {
+test('each client has its own file', () => {
   const place = { folder: '/p', homeFolder: '/h', variables: {} };
   expect(settingsFile('claude-code', { ...place, platform: 'linux' })).toBe('/p/.mcp.json');
   expect(settingsFile('cursor', { ...place, platform: 'linux' })).toBe('/p/.cursor/mcp.json');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
-test('webhooks are made with their secret shown once, listed, tried and deleted', async () => {
+test('webhooks are created with their secret shown once, listed, tested and deleted', async () => {
   const webhook = {
     id: 'w1',
     url: 'https://x/hook',

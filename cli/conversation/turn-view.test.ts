@@ -11,7 +11,7 @@ const printed = (...frames: readonly Frame[]): string => {
 const delta = (offset: number, text: string) => frame('delta', { messageId: 'm', offset, text });
 const whole = (text: string) => frame('message', { messageId: 'm', role: 'assistant', text });
 
-test('a text is printed once, however much of it was heard before', () => {
+test('a text is printed once, however much of it was received before', () => {
   expect(printed(delta(0, 'Hel'), delta(0, 'Hello'), whole('Hello you'))).toBe('Hello you\n');
   expect(printed(delta(0, 'Hel'), delta(4, 'o you'), whole('Hello you'))).toBe('Hello you\n');
   expect(printed(whole('Hello\n'), frame('completion', { stopReason: 'end_turn' }))).toBe('Hello\n');
@@ -30,13 +30,13 @@ test('a call is shown with its output, live or at its end, not twice', () => {
   expect(printed(call, live, output)).toBe('> execute_command make\nok\nExit code: 2\n');
 });
 
-test('output without a line end does not run into the answer', () => {
+test('output without a line end is separated from the answer', () => {
   const live = frame('tool:progress', { callId: 'c', stream: 'stdout', offset: 0, text: 'ok' });
   const output = frame('tool:output', { callId: 'c', content: [{ type: 'text', text: 'ok' }] });
   expect(printed(live, output, whole('done'))).toBe('ok\ndone\n');
 });
 
-test('who decided a call is said in one line', () => {
+test('the decider of a call is shown in one line', () => {
   const decided = (data: object) =>
     printed(frame('tool:decided', { callId: 'c', name: 'execute_command', digest: 'd', ...data }));
   expect([
@@ -56,7 +56,7 @@ test('who decided a call is said in one line', () => {
   ]);
 });
 
-test('an error and an early end are said', () => {
+test('an error and an early end are shown', () => {
   expect(
     printed(
       delta(0, 'half'),
@@ -66,7 +66,7 @@ test('an error and an early end are said', () => {
   ).toBe('half\n! busy (provider_overloaded)\n(error)\n');
 });
 
-test('nothing of a call that is to be allowed is invisible', () => {
+test('a pending call has no invisible characters', () => {
   expect(describeArgs({ command: 'ls\x1b]0;; rm -rf /\x07' })).toBe('ls⟦U+001B⟧]0;; rm -rf /⟦U+0007⟧');
   expect(describeArgs({ code: 'a = 1\nprint(a)' })).toBe('code:\n  a = 1\n  print(a)');
   expect(describeArgs({ path: 'a', content: 'b\n' })).toBe('{"path":"a","content":"b\\n"}');

@@ -7,7 +7,7 @@ test.each([
   ['chta', 'chat'],
   ['mpc', 'mcp'],
   ['banana', undefined],
-])('%s is taken for %s', (word, meant) => {
+])('%s is interpreted as %s', (word, meant) => {
   expect(nearest(word, ['chat', 'sessions', 'mcp', 'exec'])).toBe(meant);
 });
 
@@ -15,7 +15,7 @@ test('a short usage is one line', () => {
   expect(usageLines('sallyport stop <id…>')).toEqual(['sallyport stop <id…>']);
 });
 
-test('a long one is broken before an option, with its value beside it', () => {
+test('a long one is wrapped before an option, with its value beside it', () => {
   const long = `do ${'[--option <a value>] '.repeat(6)}(--one <text or -> | -- <command…>)`;
   expect(usageLines(long)).toEqual([
     'do [--option <a value>] [--option <a value>] [--option <a value>] [--option <a value>]',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeStripper, stripControls, toJson } from './control-characters.ts';
 
-describe('text of others on a terminal', () => {
+describe('foreign text on a terminal', () => {
   test.each([
     ['plain ü\ttext\n', 'plain ü\ttext\n'],
     ['\x1b[31mred\x1b[0m', 'red'],
@@ -18,7 +18,7 @@ describe('text of others on a terminal', () => {
     expect(stripControls(text)).toBe(printed);
   });
 
-  test('loses its controls wherever it is cut, and keeps none', () => {
+  test('loses its control characters wherever it is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary-ascii' })), (pieces) => {
         const strip = makeStripper();
@@ -31,7 +31,7 @@ describe('text of others on a terminal', () => {
   });
 });
 
-test('JSON for a program reaches a terminal without controls and is the same value', () => {
+test('JSON for a program reaches a terminal without control characters and is the same value', () => {
   const value = { text: '\x1b[31m\x9b2J\u2028\u3164\u{e0001}⟦é' };
   expect(toJson(value)).toBe('{"text":"\\u001b[31m\\u009b2J\\u2028\\u3164\\udb40\\udc01\\u27e6é"}');
   expect(JSON.parse(toJson(value))).toEqual(value);

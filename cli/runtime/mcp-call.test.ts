@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readEventStream } from './mcp-call.ts';
 
-test('messages come whole, wherever the stream is cut', async () => {
+test('messages are complete, wherever the stream is cut', async () => {
   const bytes = Buffer.from(
     'event: message\ndata: {"a":"é"}\n\n: keep-alive\n\ndata: one\r\ndata: two\r\n\r\n',
   );

@@ -37,7 +37,7 @@ test.each([
   expect(decides(keys, askedAt)).toBe(isDeciding);
 });
 
-test('no one who types on without a pause decides, whenever the question appears', () => {
+test('typing without a pause decides nothing, whenever the question appears', () => {
   const gaps = fc.array(fc.tuple(fc.integer({ min: 0, max: 999 }), fc.boolean()), {
     minLength: 2,
     maxLength: 50,

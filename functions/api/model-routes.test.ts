@@ -24,7 +24,7 @@ const get = async (
   return { status: answer?.statusCode, body: JSON.parse(String(answer?.body)) };
 };
 
-test("the models are those of the operator's provider, or of the one that is named", async () => {
+test('the models are those of the operator’s provider, or of the named one', async () => {
   expect(await get('/api/models/available')).toEqual({
     status: 200,
     body: {
@@ -42,7 +42,7 @@ test("the models are those of the operator's provider, or of the one that is nam
     expect((await get('/api/models/available', { provider: alias })).body).toMatchObject({ provider });
 });
 
-test('a provider nobody knows is refused', async () => {
+test('an unknown provider is refused', async () => {
   await expect(get('/api/models/check', { provider: 'bedrock' })).rejects.toMatchObject({
     code: 'invalid_request',
   });

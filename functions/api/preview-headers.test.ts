@@ -51,13 +51,13 @@ test.each([
   'a.example:',
   'a.example:123456',
   "'self'",
-])('an address such as %j is nobody, and nothing may be loaded', (host) => {
+])('an address such as %j is invalid, and nothing may be loaded', (host) => {
   const directives = policy({ host });
   for (const name of ['default-src', 'connect-src', 'frame-src', 'worker-src', 'form-action', 'base-uri'])
     expect(directives[name]).toEqual(["'none'"]);
 });
 
-test('what the page says of the fence is dropped, the rest is kept', () => {
+test('the page’s own headers about isolation are dropped, the others are kept', () => {
   const said = new Response('', {
     headers: {
       'content-security-policy': 'default-src *',

@@ -73,7 +73,7 @@ const ask = async (scope: Scope, path: string, change: Partial<ApiEvent> = {}) =
 
 const project: Scope = `project:${'0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d'}`;
 
-test('AC1: a route is run for whoever has what it needs, and refused before it runs to others', async () => {
+test('AC1: a route runs for callers with its permission, and is refused for others before it runs', async () => {
   ran.length = 0;
   expect((await ask('admin', '/api/admin')).status).toBe(200);
   const refused = await ask('admin:ro', '/api/admin');
@@ -89,11 +89,11 @@ test('AC1: a route is run for whoever has what it needs, and refused before it r
   expect(ran).toEqual(['admin', 'any']);
 });
 
-test('a route of a resource asks by itself, since whose it is decides', async () => {
+test('a route of a resource checks by itself, since the owner decides', async () => {
   expect((await ask(`${project}:ro`, '/api/things/1')).status).toBe(200);
 });
 
-test('AC4: every answer names its request, by the id that we gave it', async () => {
+test('AC4: every answer names its request, by the gateway’s id', async () => {
   const [good, bad] = [await ask('admin', '/api/any'), await ask('admin', '/api/conflict')];
   expect([good.headers['x-request-id'], bad.headers['x-request-id'], bad.body.error.requestId]).toEqual([
     'r-1',
@@ -123,7 +123,7 @@ test('a wrong query field is named; an unknown or empty one is ignored', async (
   expect(await asked({ page_size: '' })).toEqual({ page_size: 5 });
 });
 
-test('who is told to come back is told when, and who is not known how to say who they are', async () => {
+test('a rate-limited caller gets Retry-After, an unauthenticated one WWW-Authenticate', async () => {
   const later = await ask('admin', '/api/sandbox_starting');
   expect([later.status, later.headers['retry-after']]).toEqual([503, '1']);
   const never = await ask('admin', '/api/conflict');

@@ -24,7 +24,7 @@ const plant = defineActionTool({
 const run = (input: unknown, scope = 'admin') =>
   plant.run(input, { principal: { scope } } as unknown as CallContext);
 
-test('the action that is named runs with its own arguments', async () => {
+test('the named action runs with its own arguments', async () => {
   expect(await run({ action: 'sow', seed: 'fern' })).toEqual({ id: 'fern' });
   expect(await run({ action: 'list' })).toEqual({ plants: ['rose'] });
 });
@@ -39,7 +39,7 @@ test.each([
   await expect(run(input)).rejects.toMatchObject({ code: 'invalid_request', message });
 });
 
-test('each action is asked for by its own need, before its arguments are looked at', async () => {
+test('each action checks its own permission before its arguments', async () => {
   expect(plant.needs).toEqual({ sow: 'own:write', list: 'own:read' });
   expect(await run({ action: 'list' }, 'admin:ro')).toEqual({ plants: ['rose'] });
   await expect(run({ action: 'sow' }, 'admin:ro')).rejects.toMatchObject({ code: 'forbidden' });
@@ -49,7 +49,7 @@ test('a field of another action is refused', async () => {
   await expect(run({ action: 'list', seed: 'fern' })).rejects.toMatchObject({ code: 'invalid_request' });
 });
 
-test('the client sees the fields of all actions, and which belong to which', () => {
+test('the client sees the fields of all actions, and the actions of each field', () => {
   expect(plant.description).toBe(
     'Plants. Actions and their fields, * required: sow (seed*, depth); list ().',
   );

@@ -77,7 +77,7 @@ test.each([
   ['no token', {}],
   ['a wrong token', { authorization: 'Bearer bad' }],
   ['another scheme', { authorization: 'Basic good' }],
-])('%s is told to authenticate before anything else', async (_, headers) => {
+])('%s must authenticate first', async (_, headers) => {
   const opened: string[] = [];
   const result = await answer(auth, eventOf({ headers, body: '{' }), {
     makeServer: toolServer([whoami]),
@@ -130,7 +130,7 @@ test.each(['GET', 'DELETE', 'TRACE'])('%s is not allowed', async (httpMethod) =>
   expect([statusCode, headers['allow']]).toEqual([405, 'POST']);
 });
 
-test('what we cannot open is our fault, in the shape of every error', async () => {
+test('a request that fails to open is an internal error, in the shape of every error', async () => {
   const result = await answer(auth, eventOf(), {
     makeServer: toolServer([whoami]),
     settings,

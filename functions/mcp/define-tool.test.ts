@@ -14,7 +14,7 @@ const refusal = (run: () => unknown) => {
   return undefined;
 };
 
-test('a bad size has a code of its own', () => {
+test('an invalid size has its own code', () => {
   const invalid = {
     code: 'invalid_flavor',
     suggestions: ['Leave the flavor out for the default.'],
@@ -29,7 +29,7 @@ test('a bad size has a code of its own', () => {
   ).toEqual({ ...invalid, message: 'flavors_allowed.0: use one of micro, small, medium, large' });
 });
 
-test('a bad language has a code of its own', () => {
+test('an invalid language has its own code', () => {
   expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', template: 'ruby' }))).toEqual({
     code: 'unsupported_language',
     message: 'template: use one of python, node',
@@ -38,7 +38,7 @@ test('a bad language has a code of its own', () => {
   });
 });
 
-test('anything else is an invalid request that names the field', () => {
+test('any other error is an invalid request that names the field', () => {
   expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', timeout: 0 }))).toEqual({
     code: 'invalid_request',
     message: 'timeout: a number of seconds from 1 to 300',
@@ -50,7 +50,7 @@ test('anything else is an invalid request that names the field', () => {
   );
 });
 
-test('null counts as absent, and no arguments as none', () => {
+test('null counts as absent, and no arguments as an empty object', () => {
   const input = z.strictObject({ id: z.string().optional() });
   expect(parseArguments(input, { id: null })).toEqual({});
   expect(parseArguments(input, undefined)).toEqual({});

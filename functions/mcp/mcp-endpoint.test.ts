@@ -91,7 +91,7 @@ test.each(['legacy', 'modern'] as const)('a %s client gets a refusal as a result
   await client.close();
 });
 
-test('a fault of ours says nothing of itself and is logged', async () => {
+test('an internal error hides its text and is logged', async () => {
   const faulty = toolOf(async () => {
     throw new Error('the secret is 42');
   });
@@ -115,13 +115,13 @@ test.each([
   expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, error });
 });
 
-test('a tool that does not exist is an error of the protocol', async () => {
+test('an unknown tool is a protocol error', async () => {
   const client = await connected(calm, 'modern');
   await expect(client.callTool({ name: 'nothing', arguments: {} })).rejects.toMatchObject({ code: -32602 });
   await client.close();
 });
 
-test.each(['legacy', 'modern'] as const)('a %s client hears output while its call runs', async (era) => {
+test.each(['legacy', 'modern'] as const)('a %s client receives output while its call runs', async (era) => {
   const heard = new AbortController();
   const talking = toolOf(async ({ onProgress }) => {
     onProgress({ stream: 'stdout', offset: 0, text: 'first' });
@@ -144,7 +144,7 @@ test.each(['legacy', 'modern'] as const)('a %s client hears output while its cal
   await client.close();
 });
 
-test('a call that is silent gives a sign of life every ten seconds', async () => {
+test('a silent call sends a keep-alive every ten seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const started = new AbortController();
   const ended = new AbortController();
@@ -186,26 +186,29 @@ test.each([
     },
     true,
   ],
-])('a %s client that closes its stream: whether that cancels the call', async (era, extra, cancels) => {
-  const seen: AbortSignal[] = [];
-  const started = new AbortController();
-  const endless = toolOf(async ({ signal }) => {
-    seen.push(signal);
-    started.abort();
-    await once(signal, 'abort');
-    return { answer: 'never' };
-  });
-  const begun = once(started.signal, 'abort');
-  const body = { ...callOf('ask'), params: { name: 'ask', ...extra } };
-  const named = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' };
-  const headers = { accept: 'application/json, text/event-stream', ...(era === 'modern' ? named : {}) };
-  const response = await answerMcp(post(body, headers), toolServer([endless]), context);
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-  await begun;
-  expect(seen[0]?.aborted).toBe(false);
-  await response.body?.cancel();
-  expect(seen[0]?.aborted).toBe(cancels);
-});
+])(
+  'a %s client closes its stream: the call is cancelled as its protocol says',
+  async (era, extra, cancels) => {
+    const seen: AbortSignal[] = [];
+    const started = new AbortController();
+    const endless = toolOf(async ({ signal }) => {
+      seen.push(signal);
+      started.abort();
+      await once(signal, 'abort');
+      return { answer: 'never' };
+    });
+    const begun = once(started.signal, 'abort');
+    const body = { ...callOf('ask'), params: { name: 'ask', ...extra } };
+    const named = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'ask' };
+    const headers = { accept: 'application/json, text/event-stream', ...(era === 'modern' ? named : {}) };
+    const response = await answerMcp(post(body, headers), toolServer([endless]), context);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await begun;
+    expect(seen[0]?.aborted).toBe(false);
+    await response.body?.cancel();
+    expect(seen[0]?.aborted).toBe(cancels);
+  },
+);
 
 test.each(['application/json', '*/*'])('a client that accepts %s gets JSON', async (accept) => {
   const response = await answerMcp(post(callOf('ask'), { accept }), toolServer([calm]), context);
@@ -226,7 +229,7 @@ test.each([
   ['an unknown method', { jsonrpc: '2.0', id: 7, method: 'dance' }, 200],
   ['arguments that are no object', { ...callOf('ask'), params: { name: 'ask', arguments: [1] } }, 200],
   ['more than 4 MiB', 'x'.repeat(4 * 1_048_576 + 1), 413],
-])('%s is an error of JSON-RPC without a stack', async (_, body, status) => {
+])('%s is a JSON-RPC error without a stack', async (_, body, status) => {
   const response = await answerMcp(post(body), toolServer([calm]), context);
   expect(response.status).toBe(status);
   const text = await response.text();
@@ -234,13 +237,13 @@ test.each([
   expect(text).not.toMatch(/\.[cm]?[jt]s\b|node_modules|\bat /);
 });
 
-test('a client that wants to listen is refused at once: nothing would be said', async () => {
+test('a client that subscribes is refused at once, since there are no notifications', async () => {
   const client = await connected(calm, 'modern');
   await expect(client.listen({ toolsListChanged: true })).rejects.toThrow();
   await client.close();
 });
 
-test('any other method than POST is not allowed', async () => {
+test('only POST is allowed', async () => {
   const response = await answerMcp(new Request(endpoint), toolServer([calm]), context);
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
 });
@@ -264,7 +267,7 @@ test.each([
   expect(cancelledIn(JSON.stringify(body))).toEqual(ids);
 });
 
-test('what is no JSON, or far too long, names none', () => {
+test('text that is not JSON, or is too long, names no request', () => {
   expect(cancelledIn('notifications/cancelled {')).toEqual([]);
   expect(cancelledIn(JSON.stringify([cancel(1), 'x'.repeat(70_000)]))).toEqual([]);
 });

@@ -17,7 +17,7 @@ const streamOf = (pieces: readonly (readonly [afterMs: number, text: string])[])
 const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32021, message: 'Missing required capability' } };
 const result = { jsonrpc: '2.0', id: 1, result: { text: 'the number -32021' } };
 
-test('a capability that is missing is in the status', async () => {
+test('a missing capability is shown in the status', async () => {
   const response = await withRefusalStatus(streamOf([[0, frame(refusal)]]));
   expect([response.status, await response.json()]).toEqual([400, refusal]);
 });
@@ -32,18 +32,18 @@ test.each([
     ],
   ],
   ['a refusal that comes late', [[200, frame(refusal)]]],
-] as const)('%s goes out as it came', async (_, pieces) => {
+] as const)('%s is sent unchanged', async (_, pieces) => {
   const response = await withRefusalStatus(streamOf(pieces));
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
   expect(await response.text()).toBe(pieces.map(([, text]) => text).join(''));
 });
 
-test('a stream that says nothing begins all the same', async () => {
+test('a silent stream begins all the same', async () => {
   const silent = new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
   expect((await withRefusalStatus(silent)).status).toBe(200);
 });
 
-test('who stops reading stops the stream', async () => {
+test('a reader that stops ends the stream', async () => {
   const reasons: unknown[] = [];
   const body = new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
   const headers = { 'content-type': 'text/event-stream' };
@@ -51,7 +51,7 @@ test('who stops reading stops the stream', async () => {
   expect(reasons).toEqual(['gone']);
 });
 
-test('listening is a method that nobody serves; a bad request for it stays one', async () => {
+test('subscribing is an unknown method; an invalid request for it stays invalid', async () => {
   const full = Response.json({ id: 3, error: { code: -32603, message: 'Subscription limit reached' } });
   const answer = await toNotListening(full);
   expect([answer.status, await answer.json()]).toEqual([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
 import { toErrorResult } from './tool-server.ts';
 
-test('the session of the error is in it, and no other fact', () => {
+test('the session of the error is included, and no other fact', () => {
   const error = new AppError('conflict', 'no', { facts: { sessionId: 's-1', maxSessions: 3 } });
   const [block] = toErrorResult(error, 'r').content;
   expect(JSON.parse(block?.type === 'text' ? block.text : '')).toEqual({

@@ -146,7 +146,7 @@ test('tools, their arguments and the fields of their results are frozen', () => 
   ]);
 });
 
-test('schemas show what values there are and name no dialect', () => {
+test('schemas list their values and name no dialect', () => {
   const text = JSON.stringify(toolbox.map(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
   expect(text).not.toContain('$schema');
   expect(toolbox[0]?.inputSchema.properties).toMatchObject({
@@ -156,7 +156,7 @@ test('schemas show what values there are and name no dialect', () => {
   });
 });
 
-test('what each tool and action takes of a token is frozen', () => {
+test('the permission of each tool and action is frozen', () => {
   expect(Object.fromEntries(toolbox.map(({ name, needs }) => [name, needs]))).toEqual({
     execute_code: 'own:write',
     execute_command: 'own:write',

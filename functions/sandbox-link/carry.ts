@@ -8,7 +8,7 @@ import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'n
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
-import { isInRange } from '#shared/domain/address-range.ts';
+import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { openRequest } from './sandbox-request.ts';

@@ -221,7 +221,7 @@ const saved = (answer: SaveAnswer): ManifestRef => {
 
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-test('a first save writes one pack and a manifest whose hash is the answer', async () => {
+test('a first save writes one pack and a manifest, and returns its hash', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({
     src: folder,
@@ -289,7 +289,7 @@ test('a first save writes one pack and a manifest whose hash is the answer', asy
   expect(world.calls.slice(0, 2)).toEqual(['PutObjectCommand', 'PutObjectCommand']);
 });
 
-test('the next save writes only what changed and reads nothing but its base', async () => {
+test('the next save writes only the changes and reads only its base', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({ a: file('aaa'), b: file('bbb'), c: file('ccc') });
   const first = saved(await world.save(undefined, idOf(1)));
@@ -314,7 +314,7 @@ test('the next save writes only what changed and reads nothing but its base', as
   ]);
 });
 
-test('a save without a change writes nothing and deletes nothing, though times are a fraction off', async () => {
+test('a save without a change writes and deletes nothing, even if times differ by a fraction', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({ d: folder, 'd/a': file('aaa'), l: { type: 'symlink', target: 'd' } });
   const first = saved(await world.save());
@@ -382,7 +382,7 @@ test.each<[string, Readonly<Record<string, Node>>]>([
   expect(await world.keys()).toEqual([manifestKey(idOf(1)), manifestKey(idOf(2)), packKey(idOf(1))]);
 });
 
-test('what a save made needless goes one save later, when its successor stands', async () => {
+test('objects that a save made obsolete are deleted one save later', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({ a: file('one') });
   const first = saved(await world.save(undefined, idOf(1)));
@@ -404,7 +404,7 @@ test('what a save made needless goes one save later, when its successor stands',
   ]);
 });
 
-test('what lies outside the workspace is never deleted, whatever a manifest says', async () => {
+test('objects outside the workspace are never deleted, whatever a manifest says', async () => {
   const world = await open();
   const body = JSON.stringify({
     version: 1,
@@ -427,7 +427,7 @@ test('what lies outside the workspace is never deleted, whatever a manifest says
   ]);
 });
 
-test('the eighteenth pack makes the next save write everything into one', async () => {
+test('the eighteenth pack makes the next save rewrite everything as one', async () => {
   const world = await open();
   let base: ManifestRef | undefined;
   const nodes: Record<string, Node> = {};
@@ -528,7 +528,7 @@ test('a file that changed while it was read is left out, and its bytes are in no
   expect([manifest.entries.map(({ path }) => path), manifest.packs]).toEqual([['a'], { [idOf(1)]: 3 }]);
 });
 
-test('a pack that nothing points to is not kept', async () => {
+test('a pack without references is deleted', async () => {
   const world = await open();
   world.sandbox.checkpoint = (response) =>
     stream(response, [begin, fileHeader('log', 3), ...megabytes(9), fileEnd(2, false), end]);
@@ -566,23 +566,20 @@ test.each<[string, readonly Frame[]]>([
   expect(await world.keys()).toEqual([manifestKey(idOf(1)), packKey(idOf(1))]);
 });
 
-test.each([429, 413])(
-  'a sandbox that finds its workspace too large says so in its own words: %i',
-  async (status) => {
-    const world = await open();
-    world.sandbox.checkpoint = (response) =>
-      response
-        .writeHead(status)
-        .end(JSON.stringify({ error: { code: 'resource_limit_exceeded', message: 'too large' } }));
-    expect(await world.save()).toEqual({
-      status: 'refused',
-      code: 'resource_limit_exceeded',
-      message: 'too large',
-    });
-  },
-);
+test.each([429, 413])('the sandbox’s own refusal of a large workspace is passed on: %i', async (status) => {
+  const world = await open();
+  world.sandbox.checkpoint = (response) =>
+    response
+      .writeHead(status)
+      .end(JSON.stringify({ error: { code: 'resource_limit_exceeded', message: 'too large' } }));
+  expect(await world.save()).toEqual({
+    status: 'refused',
+    code: 'resource_limit_exceeded',
+    message: 'too large',
+  });
+});
 
-test('more than 50000 entries are refused by the link too', async () => {
+test('the link also refuses more than 50000 entries', async () => {
   const world = await open();
   const folders = (count: number) => [
     begin,
@@ -599,7 +596,7 @@ test('more than 50000 entries are refused by the link too', async () => {
   });
 });
 
-test('left-out names count as entries, so that nobody fills the memory with them', async () => {
+test('left-out names count as entries, so that they cannot fill the memory', async () => {
   const world = await open();
   const names = (count: number): Frame[] =>
     Array.from({ length: count }, (_, index) => [{ type: 'left-out', path: `s${index}`, reason: 'no file' }]);
@@ -620,7 +617,7 @@ test('names that would fill a manifest over 64 MB are refused', async () => {
   expect(await world.save()).toMatchObject({ status: 'refused', code: 'resource_limit_exceeded' });
 });
 
-test('more than 2 GB are refused by the link too, sent or only named', async () => {
+test('the link also refuses more than 2 GB, sent or only declared', async () => {
   const world = await open();
   const size = 2_147_483_645;
   const body = JSON.stringify({
@@ -664,7 +661,7 @@ test.each<[string, (response: ServerResponse) => unknown]>([
   expect(world.warnings).toHaveLength(1);
 });
 
-test('a bucket that fails is no save', async () => {
+test('a save fails when the bucket fails', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({ a: file('aaa') });
   const bucket = makeWorkspaceBucket(new S3Client({ ...noCloud }), Bucket);
@@ -687,7 +684,7 @@ const noCloud = {
   maxAttempts: 1,
 };
 
-test('300 MB go through the link in parts, and its memory does not grow with them', async () => {
+test('300 MB pass through the link in parts, with constant memory', async () => {
   const world = await open();
   const block = Buffer.alloc(256 * 1024);
   world.sandbox.checkpoint = (response) =>
@@ -743,7 +740,7 @@ test('5000 small files take two writes to save and two reads to restore', async 
   expect(world.calls).toEqual(['GetObjectCommand', 'GetObjectCommand']);
 });
 
-test('a pack of which every other file has changed is still one read', async () => {
+test('a pack with every other file changed is still read once', async () => {
   const world = await open();
   const nodes: Record<string, Node> = {};
   for (let index = 0; index < 200; index += 1) nodes[`f${index}`] = file(`content of ${index}`);
@@ -764,7 +761,7 @@ const saveThree = async () => {
   return { world, manifest: saved(await world.save(undefined, idOf(1))) };
 };
 
-test('a byte that was changed in the bucket arrives under the old hash, so that the sandbox refuses it', async () => {
+test('a byte changed in the bucket arrives under the old hash, so that the sandbox refuses it', async () => {
   const { world, manifest } = await saveThree();
   await world.put(packKey(idOf(1)), 'aaabXbccc');
   expect(await world.restore(manifest)).toEqual({
@@ -834,7 +831,7 @@ test.each<[string, (request: IncomingMessage, response: ServerResponse) => unkno
   await expect(world.restore(manifest)).rejects.toThrow();
 });
 
-test('a bucket that fails in the middle leaves the sandbox without an end', async () => {
+test('if the bucket fails in the middle, the sandbox gets no end marker', async () => {
   const world = await open();
   world.sandbox.tree = treeOf({ a: file(Buffer.alloc(1_000_000, 1)) });
   const manifest = saved(await world.save());
@@ -888,7 +885,7 @@ const plain = (tree: Tree | undefined) =>
     .map(([path, node]) => [path, node.type === 'file' ? { ...node, bytes: [...node.bytes] } : node] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
-test('whatever a workspace goes through, the last save restores it as it was', async () => {
+test('after any sequence of changes the last save restores the workspace unchanged', async () => {
   const world = await open();
   await fc.assert(
     fc.asyncProperty(fc.array(anyTree, { minLength: 1, maxLength: 5 }), async (trees) => {

@@ -96,7 +96,7 @@ const invoke = async (call: object) => {
   return { ...(JSON.parse(head) as { statusCode: number; headers: Record<string, string> }), body };
 };
 
-test('a request goes into the sandbox as it is and its answer comes out as it is', async () => {
+test('a request reaches the sandbox unchanged and its answer is returned unchanged', async () => {
   const seen: unknown[] = [];
   const sandbox = await openSandbox(async (request, response) => {
     const { method, url, headers } = request;
@@ -131,7 +131,7 @@ test('a request goes into the sandbox as it is and its answer comes out as it is
   ]);
 });
 
-test('bytes go into the sandbox as they are', async () => {
+test('bytes reach the sandbox unchanged', async () => {
   const seen: Buffer[] = [];
   const sandbox = await openSandbox(async (request, response) => {
     seen.push(await buffer(request));
@@ -143,7 +143,7 @@ test('bytes go into the sandbox as they are', async () => {
   expect(seen).toEqual([Buffer.from([0, 255, 128, 10, 13])]);
 });
 
-test('compressed bytes and redirects pass untouched; cookies and connection headers stay behind', async () => {
+test('compressed bytes and redirects pass unchanged; cookies and connection headers are dropped', async () => {
   const sandbox = await openSandbox((_request, response) => {
     response.writeHead(302, {
       location: 'http://169.254.169.254/latest/meta-data',
@@ -164,7 +164,7 @@ test('compressed bytes and redirects pass untouched; cookies and connection head
   expect(await response.text()).toBe('not really gzip');
 });
 
-test('the answer is heard while the sandbox still writes', async () => {
+test('the answer is streamed while the sandbox still writes', async () => {
   const heard = new EventEmitter();
   const sandbox = await openSandbox(async (_request, response) => {
     response.writeHead(200).flushHeaders();
@@ -186,7 +186,7 @@ test('the answer is heard while the sandbox still writes', async () => {
 test.each([
   ['in chunks', {}],
   ['of a known length', { 'content-length': '1000' }],
-])('a sandbox that dies in the middle of an answer %s breaks the body', async (_title, headers) => {
+])('a sandbox that dies in the middle of an answer %s aborts the body', async (_title, headers) => {
   const heard = new EventEmitter();
   const sandbox = await openSandbox(async (_request, response) => {
     response.writeHead(200, headers).write('half');
@@ -208,7 +208,7 @@ test('a sandbox that refuses the connection is unavailable', async () => {
   });
 });
 
-test('a sandbox that hangs up before its headers cannot be reached', async () => {
+test('a sandbox that closes the connection before its headers cannot be reached', async () => {
   const sandbox = await openSandbox((request) => void request.socket.destroy());
   await expect(link().fetch(sandbox, { method: 'GET', path: '/' })).rejects.toMatchObject({
     code: 'sandbox_unavailable',
@@ -232,7 +232,7 @@ test.each([
   ['http://user:secret@127.77.3.4:8080', 400],
   ['http://127.77.3.4:8080/path', 400],
   ['127.77.3.4:8080', 400],
-])('the target %s is refused with %i, whatever is wanted of it', async (address, status) => {
+])('the target %s is refused with %i for every operation', async (address, status) => {
   for (const call of calls) {
     expect(await invoke({ ...call, address })).toMatchObject({
       statusCode: status,
@@ -254,7 +254,7 @@ test.each([
   ['a body that is no base64', { method: 'PUT', body: 'a-b_', isBase64: true }],
   ['a kind that does not exist', { kind: 'exec' }],
   ['a bearer that is none', { kind: 'restore', workspace: idOf(9), bearer: '', manifest }],
-])('a request with %s is refused, and the sandbox hears nothing', async (_title, more) => {
+])('a request with %s is refused and does not reach the sandbox', async (_title, more) => {
   let calls = 0;
   const { address } = await openSandbox((_request, response) => {
     calls += 1;
@@ -264,7 +264,7 @@ test.each([
   expect(calls).toBe(0);
 });
 
-test('a path that names another host stays a path', async () => {
+test('a path that names another host is treated as a path', async () => {
   const seen: unknown[] = [];
   const sandbox = await openSandbox((request, response) => {
     seen.push(request.url);
@@ -306,7 +306,7 @@ const openWorkspace = async () => {
   return { sandbox, asked, archive, bucket };
 };
 
-test('a workspace is saved, restored and forgotten through the function', async () => {
+test('a workspace is saved, restored and deleted through the function', async () => {
   const { sandbox, asked, archive, bucket } = await openWorkspace();
   const outcome = await archive.save(sandbox, { id: idOf(1), logsAfter: 0, owner });
   if (outcome.status !== 'saved') throw new Error(JSON.stringify(outcome));
@@ -337,7 +337,7 @@ test('a workspace is saved, restored and forgotten through the function', async 
   });
 });
 
-test('a save or a restore that breaks off is a sandbox that cannot be reached', async () => {
+test('an interrupted save or restore reports an unreachable sandbox', async () => {
   const { sandbox, archive } = await openWorkspace();
   const saved = await archive.save(sandbox, { id: idOf(3), logsAfter: 0, owner });
   if (saved.status !== 'saved') throw new Error(JSON.stringify(saved));

@@ -16,7 +16,7 @@ const outline = (entries: readonly ManifestEntry[]) =>
     files.map(({ path }) => path).join(' '),
   ]);
 
-test('each pack is read once, in the order of its bytes, from its first living byte to its last', () => {
+test('each pack is read once, in order, from its first used byte to its last', () => {
   expect(
     outline([
       { type: 'directory', path: 'd', mode: 0o755 },
@@ -31,7 +31,7 @@ test('each pack is read once, in the order of its bytes, from its first living b
   ]);
 });
 
-test('more than 8 MB of dead bytes are not read', () => {
+test('gaps of more than 8 MB of unused bytes are not read', () => {
   const at = 10 + eightMegabytes;
   expect(outline([file('a', 'p', [0, 10]), file('b', 'p', [at, 5])])).toEqual([['p', 0, at + 5, 'a b']]);
   expect(outline([file('a', 'p', [0, 10]), file('b', 'p', [at + 1, 5])])).toEqual([

@@ -86,7 +86,7 @@ const outline = async (root: string) => {
   );
 };
 
-test('a workspace comes into the next sandbox as it was, and is then unchanged', async () => {
+test('a workspace is restored unchanged in the next sandbox, and has no changes then', async () => {
   const bucket = await openBucket();
   const first = await openSandbox(bucket);
   await mkdir(join(first.folder, 'src/deep'), { recursive: true });
@@ -116,7 +116,7 @@ test('a workspace comes into the next sandbox as it was, and is then unchanged',
   expect(next).toMatchObject({ status: 'saved', files: 5, bytes: 12_000_020 });
 });
 
-test('a file that cannot be read is left out by name each time, and stops no later save', async () => {
+test('an unreadable file is reported each time, and prevents no later save', async () => {
   const sandbox = await openSandbox(await openBucket());
   await writeFile(join(sandbox.folder, 'open'), 'x');
   await writeFile(join(sandbox.folder, 'closed'), 'x', { mode: 0o000 });

@@ -23,17 +23,17 @@ const openSandbox = async (answer: RequestListener) => {
   return { target, method: 'POST', path: '/', headers: {}, silenceMsMax: 50 };
 };
 
-test('a sandbox that never answers falls silent', async () => {
+test('a sandbox that never answers times out', async () => {
   const request = await openSandbox(() => undefined);
   await expect(openRequest(request)).rejects.toThrow('the sandbox fell silent');
 });
 
-test('a sandbox that stops in the middle of its answer breaks it', async () => {
+test('a sandbox that stops in the middle of its answer aborts it', async () => {
   const request = await openSandbox((_request, response) => void response.write('half'));
   await expect(text(await openRequest(request))).rejects.toThrow('aborted');
 });
 
-test('a sandbox that stops reading is given up, and the source of the body is closed', async () => {
+test('a sandbox that stops reading is abandoned, and the source of the body is closed', async () => {
   const request = await openSandbox((incoming) => void incoming.pause());
   const closed = Promise.withResolvers<string>();
   async function* body() {
@@ -47,7 +47,7 @@ test('a sandbox that stops reading is given up, and the source of the body is cl
   expect(await closed.promise).toBe('closed');
 });
 
-test('an answer that comes before the body was read is heard', async () => {
+test('an answer that arrives before the body was read is returned', async () => {
   const request = await openSandbox((_request, response) => void response.writeHead(409).end());
   async function* body() {
     for (;;) yield Buffer.alloc(1_000_000);
@@ -57,13 +57,13 @@ test('an answer that comes before the body was read is heard', async () => {
   response.destroy();
 });
 
-test('JSON is read within its bound', async () => {
+test('JSON is read up to its limit', async () => {
   const request = await openSandbox((_request, response) => void response.end('{"a":1}'));
   expect(await readJson(await openRequest(request), 7)).toEqual({ a: 1 });
   await expect(readJson(await openRequest(request), 6)).rejects.toThrow('more than 6 bytes');
 });
 
-test('a request of the link carries the bearer and the id to follow it by', () => {
+test('a request of the link carries the bearer and the correlation id', () => {
   expect(headersOf({ bearer: 'b' })).toEqual({ authorization: 'Bearer b' });
   expect(headersOf({ bearer: 'b', correlationId: 'c' })).toEqual({
     authorization: 'Bearer b',

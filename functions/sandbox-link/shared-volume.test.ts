@@ -150,7 +150,7 @@ const outline = async (root: string) => {
   );
 };
 
-test('what one sandbox of an owner leaves, the next one has from its start: files, folders, links, modes, times', async () => {
+test('files, folders, links, modes and times that one sandbox of an owner leaves are restored in the next', async () => {
   const cloud = await openCloud();
   const first = await startSandbox(cloud);
   expect(first.answer).toEqual(came(0, 0));
@@ -190,7 +190,7 @@ test('what one sandbox of an owner leaves, the next one has from its start: file
   expect(cloud.calls).toEqual([]);
 });
 
-test('the last writer wins, file by file, and what is gone in one is gone for all that start later', async () => {
+test('the last writer wins, file by file, and a deletion applies to all later starts', async () => {
   const cloud = await openCloud();
   const first = await startSandbox(cloud);
   await first.write('both', 'first');
@@ -220,7 +220,7 @@ test('the last writer wins, file by file, and what is gone in one is gone for al
   expect(await (await startSandbox(cloud)).read('both')).toBe('third');
 });
 
-test('another owner sees nothing of it, whatever the owner is called', async () => {
+test('another owner sees none of it, whatever the owner is called', async () => {
   const cloud = await openCloud();
   const owners = ['a', 'a/b', '..', 'a%2Fb', 'ä'];
   for (const owner of owners) {
@@ -242,7 +242,7 @@ test('another owner sees nothing of it, whatever the owner is called', async () 
   }
 });
 
-test('a save that the bucket refuses is said, leaves the workspace saved, and is made up for by the next', async () => {
+test('a save that the bucket refuses is reported, leaves the workspace saved, and is completed by the next', async () => {
   const cloud = await openCloud();
   const sandbox = await startSandbox(cloud);
   await sandbox.write('a', 'a');
@@ -262,7 +262,7 @@ test('a save that the bucket refuses is said, leaves the workspace saved, and is
   expect(await cloud.keys()).toEqual([]);
 });
 
-test('a restore that breaks off is said, and what was not known then is not called gone later', async () => {
+test('an interrupted restore is reported, and files unknown then are not deleted later', async () => {
   const cloud = await openCloud();
   const first = await startSandbox(cloud);
   await first.write('a', 'a');
@@ -278,7 +278,7 @@ test('a restore that breaks off is said, and what was not known then is not call
   expect(await cloud.keys()).toEqual(['shared/owner/a', 'shared/owner/b']);
 });
 
-test('a sandbox that forgot what was stored undoes nothing that others stored meanwhile', async () => {
+test('a sandbox that lost its index undoes no concurrent change of others', async () => {
   const cloud = await openCloud();
   const first = await startSandbox(cloud);
   for (const name of ['same', 'theirs', 'mine', 'gone here']) await first.write(name, 'old');
@@ -302,7 +302,7 @@ test('a sandbox that forgot what was stored undoes nothing that others stored me
   ]);
 });
 
-test('what is not as it was stored, or was not put there by a sandbox, is missing by name', async () => {
+test('entries that differ from what was stored, or that no sandbox stored, are reported as missing', async () => {
   const cloud = await openCloud();
   const first = await startSandbox(cloud);
   for (const name of ['fine', 'spoiled']) await first.write(name, name);
@@ -332,7 +332,7 @@ test('what is not as it was stored, or was not put there by a sandbox, is missin
   expect(await second.save()).toEqual(saved(0, 0));
 });
 
-test('what does not fit into an object is left out by name', async () => {
+test('content that does not fit into an object is left out and named', async () => {
   const cloud = await openCloud();
   const sandbox = await startSandbox(cloud);
   const long = 'ü'.repeat(120);
@@ -353,7 +353,7 @@ test('what does not fit into an object is left out by name', async () => {
   });
 });
 
-test('a sandbox without a shared volume is left alone', async () => {
+test('a sandbox without a shared volume is skipped', async () => {
   const cloud = await openCloud();
   const server = createHttpServer((request, response) => {
     request.resume();
@@ -365,7 +365,7 @@ test('a sandbox without a shared volume is left alone', async () => {
   expect([await link.save(), await link.restore()]).toEqual([unchanged, restored]);
 });
 
-test('a volume that is too large is said with the reason, and nothing of it is stored', async () => {
+test('a volume over the limit is reported with the reason, and not stored', async () => {
   const cloud = await openCloud();
   const sandbox = await startSandbox(cloud);
   await Promise.all(Array.from({ length: 10_001 }, (_, index) => sandbox.write(`${index}`, '')));
@@ -426,7 +426,7 @@ test('an archive without its end deletes nothing', async () => {
   expect(await cloud.keys()).toEqual(['shared/owner/kept']);
 });
 
-test('a large file with another hash than it said, or with none, is left out and not stored', async () => {
+test('a large file with a wrong hash, or without one, is left out', async () => {
   const cloud = await openCloud();
   const size = 8 * 1_048_576 + 1;
   const piece = 'x'.repeat(262_144);
@@ -449,7 +449,7 @@ test('a large file with another hash than it said, or with none, is left out and
   expect(await cloud.keys()).toEqual([]);
 });
 
-test('a file that could not be read is stored once it can be', async () => {
+test('an unreadable file is stored once it can be read', async () => {
   const cloud = await openCloud();
   const sandbox = await startSandbox(cloud);
   await sandbox.write('closed', 'x');

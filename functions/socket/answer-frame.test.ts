@@ -38,7 +38,7 @@ test('a frame within the rate is answered', async () => {
 });
 
 test.each([ping, stop, 'no JSON'])(
-  '%s beyond the rate has no effect, and is refused with one word at most',
+  '%s above the rate has no effect, and gets at most one error',
   async (body) => {
     expect(await answers('refused', body)).toEqual([['error', 'rate_limited']]);
     expect(await answers('quiet', body)).toEqual([]);

@@ -24,7 +24,7 @@ describe('the synthetic check', () => {
     expect(rulesOf(off)).toEqual([]);
   });
 
-  test('comes every five minutes and with a sandbox every hour, and is never made again', () => {
+  test('runs every five minutes and with a sandbox every hour, and is never retried', () => {
     const retry = { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 };
     expect(rulesOf(byDefault)).toEqual([
       { rate: 'rate(5 minutes)', input: expect.stringContaining('\\"check\\":\\"turn\\"'), retry },
@@ -36,11 +36,11 @@ describe('the synthetic check', () => {
     expect(config?.Properties).toMatchObject({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
   });
 
-  test('ends before the next of its kind comes', () => {
+  test('ends before the next check of its kind starts', () => {
     expect(functionOf(byDefault).Timeout).toBeLessThanOrEqual(5 * 60);
   });
 
-  test('meets the platform where users do', () => {
+  test('uses the public address, like users', () => {
     for (const { input } of rulesOf(byDefault)) expect(input).toContain('https://');
   });
 });

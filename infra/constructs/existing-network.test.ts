@@ -41,7 +41,7 @@ const subnets = (...types: readonly SubnetType[]): VpcProps => ({
 });
 const isolated = (stack: Stack): Vpc => new Vpc(stack, 'Vpc', subnets(SubnetType.PRIVATE_ISOLATED));
 
-test('a VPC of the app with isolated subnets alone is taken as it is', () => {
+test('a VPC of the app with only isolated subnets is accepted', () => {
   const template = synth({ vpc: isolated });
   expect(ofType(template, 'AWS::EC2::VPC')).toHaveLength(1);
   expect(ofType(template, 'AWS::EC2::VPCEndpoint')).toHaveLength(3);
@@ -74,7 +74,7 @@ describe('refused at once', () => {
       isolatedSubnetRouteTableIds: ['rtb-1'],
     });
 
-  test('is a VPC that the app does not make, unless somebody vouches for it', () => {
+  test('is a VPC outside of the app without the operator’s confirmation', () => {
     expect(() => synth({ vpc: found })).toThrow(
       'this app does not create it, so its route tables, gateways and peerings are invisible: check them, then set vpcIsIsolated',
     );
@@ -88,7 +88,7 @@ describe('refused at once', () => {
   });
 });
 
-describe('refused at synth, wherever in the app it stands, is', () => {
+describe('refused at synth, wherever in the app it is defined, is', () => {
   const gateway = (stack: Stack): string => new CfnInternetGateway(stack, 'Gateway').ref;
   const first = ({ vpc }: Place) => vpc.isolatedSubnets[0] as NonNullable<IVpc['isolatedSubnets'][0]>;
 
@@ -152,7 +152,7 @@ describe('refused at synth, wherever in the app it stands, is', () => {
     expect(() => synth({ vpc: isolated, alter })).toThrow(/Out leads out of the sandboxes' VPC team\/Vpc/);
   });
 
-  test('a way out of another VPC is nobody’s business here', () => {
+  test('a route out of another VPC is allowed', () => {
     const alter = ({ stack }: Place) => void new Vpc(stack, 'Other');
     expect(() => synth({ vpc: isolated, alter })).not.toThrow();
   });
@@ -169,7 +169,7 @@ describe('named in the settings', () => {
   } as const;
   const network = { cidr: '10.77.0.0/16', zones: 1 };
 
-  test('it holds sandboxes, link and endpoints, and nothing of its own is made', () => {
+  test('it holds sandboxes, link and endpoints, and creates no network', () => {
     const { network: made, compute } = synthesise({ settings: { network: { ...network, existing } } });
     expect(ofType(made, 'AWS::EC2::VPC')).toEqual([]);
     expect(
@@ -191,7 +191,7 @@ describe('named in the settings', () => {
     );
   });
 
-  test('without the word of somebody who looked it does not compile', () => {
+  test('without the operator’s confirmation it does not compile', () => {
     const { isIsolated: _, ...unseen } = existing;
     // @ts-expect-error: isIsolated is missing
     const settings: Partial<Settings> = { network: { ...network, existing: unseen } };

@@ -19,7 +19,7 @@ describe('permissions', () => {
     });
   });
 
-  test('that miss a variable of the contract do not compile', () => {
+  test('that lack a variable of the contract do not compile', () => {
     const complete: Permission<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = combine(table, hash);
     // @ts-expect-error: ADMIN_TOKEN_SHA256 is missing
     const incomplete: Permission<Omit<EnvironmentFor<'authorizer'>, 'DEPLOYMENT'>> = combine(table);

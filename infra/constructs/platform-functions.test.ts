@@ -92,7 +92,7 @@ describe('every function', () => {
     expect(NODE_OPTIONS).toBe('--enable-source-maps');
   });
 
-  test.each(names)('%s without a setting leaves it to the default', (name) => {
+  test.each(names)('%s without a setting uses the default', (name) => {
     const variables = Object.keys(functionOf(name).Properties.Environment.Variables);
     const optional = Object.entries(environments[name].shape).flatMap(([key, schema]) =>
       schema.safeParse(undefined).success ? [key] : [],
@@ -100,7 +100,7 @@ describe('every function', () => {
     expect(variables.filter((key) => optional.includes(key))).toEqual([]);
   });
 
-  test.each(names)('%s runs Node 24 on arm64, traced, with JSON logs that are kept a month', (name) => {
+  test.each(names)('%s runs Node 24 on arm64, traced, with JSON logs retained for a month', (name) => {
     const { Runtime, Architectures, TracingConfig, LoggingConfig } = functionOf(name).Properties;
     expect({ Runtime, Architectures, TracingConfig, format: LoggingConfig.LogFormat }).toEqual({
       Runtime: 'nodejs24.x',
@@ -118,14 +118,14 @@ describe('every function', () => {
   });
 });
 
-test('whoever starts sandboxes and reaches into them knows that a shared volume is kept in the bucket', () => {
+test('functions that start sandboxes and connect to them know that a shared volume is in the bucket', () => {
   const told = names.filter(
     (name) => functionOf(name, full).Properties.Environment.Variables.SHARED_VOLUME === 'bucket',
   );
   expect(told).toEqual(['turn', 'janitor', 'api', 'mcp']);
 });
 
-test('whoever meets credentials knows the OIDC issuer, and nobody else does', () => {
+test('only functions that check credentials know the OIDC issuer', () => {
   const oidc = ['OIDC_AUDIENCE', 'OIDC_DEFAULT_SCOPE', 'OIDC_ISSUER', 'OIDC_SCOPE_CLAIM'];
   const told = names.flatMap((name) => {
     const variables = Object.keys(functionOf(name, full).Properties.Environment.Variables);
@@ -143,7 +143,7 @@ test('whoever meets credentials knows the OIDC issuer, and nobody else does', ()
 
 const isOfS3 = ({ Action }: Statement): boolean => [Action].flat().some((action) => action.startsWith('s3:'));
 
-describe('rights', () => {
+describe('permissions', () => {
   const items = [
     'BatchGetItem',
     'ConditionCheckItem',
@@ -195,7 +195,7 @@ describe('rights', () => {
   const starting = (template = compute) =>
     names.flatMap((name) => statementsOf(name, template).filter(({ Action }) => Action === 'ecs:RunTask'));
 
-  test('a sandbox is started from our two definitions, in our subnets, and never with a shell to it', () => {
+  test('a sandbox is started only from the two definitions, in the platform’s subnets, and without a shell', () => {
     expect(starting()).toHaveLength(4);
     for (const { Resource, Condition } of starting()) {
       expect(Resource).toEqual([
@@ -213,7 +213,7 @@ describe('rights', () => {
     expect(names.flatMap((name) => actionsOf(name, 'ecs'))).not.toContain('ecs:ExecuteCommand');
   });
 
-  test('a size that the settings do not allow is one that nobody may start', () => {
+  test('no function may start a size that the settings do not allow', () => {
     const { compute: small } = synthesise({ settings: { flavorsAllowed: ['micro', 'small'] } });
     expect(starting(small)).toHaveLength(4);
     for (const { Condition } of starting(small))
@@ -272,7 +272,7 @@ describe('rights', () => {
   const checkpoints = { 'Fn::Join': ['', [bucket, '/workspaces/*']] };
   const sharedVolumes = { 'Fn::Join': ['', [bucket, '/shared/*']] };
 
-  test('the link moves checkpoints and shared volumes under their prefixes, and may learn that one is missing', () => {
+  test('the link reads and writes checkpoints and shared volumes under their prefixes, and may see that an object is missing', () => {
     expect(statementsOf('sandbox-link').filter(isOfS3)).toEqual([
       {
         Action: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
@@ -300,7 +300,7 @@ describe('rights', () => {
     ]);
   });
 
-  test('whoever else knows the bucket may do nothing with it', () => {
+  test('other functions that know the bucket have no access to it', () => {
     const informed = names.filter(
       (name) => functionOf(name).Properties.Environment.Variables.WORKSPACE_BUCKET !== undefined,
     );
@@ -308,7 +308,7 @@ describe('rights', () => {
     expect(names.filter((name) => statementsOf(name).some(isOfS3))).toEqual(['sandbox-link', 'janitor']);
   });
 
-  test('the authorizer deletes tickets, reads tokens, and nothing else', () => {
+  test('the authorizer deletes tickets and reads tokens only', () => {
     const of = (wanted: string) =>
       statementsOf('authorizer').find(({ Action }) => Action === wanted)?.Condition;
     expect(of('dynamodb:DeleteItem')).toEqual({
@@ -319,7 +319,7 @@ describe('rights', () => {
     });
   });
 
-  test('execution roles are passed to ECS tasks alone', () => {
+  test('execution roles are passed to ECS tasks only', () => {
     const passing = statementsOf('turn').find(({ Action }) => Action === 'iam:PassRole');
     expect(passing?.Condition).toEqual({
       StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' },
@@ -330,7 +330,7 @@ describe('rights', () => {
     ]);
   });
 
-  test('schedules are kept in one group, by one function, which passes a role that may wake it and nobody else', () => {
+  test('schedules are in one group, managed by one function, which passes a role that may only invoke it', () => {
     const armers = names.filter((name) => actionsOf(name, 'scheduler').length > 0);
     expect(armers).toEqual(['schedules']);
     const statements = statementsOf('schedules');
@@ -369,7 +369,7 @@ describe('rights', () => {
     ]);
   });
 
-  test('model keys are read by the turn and by the list of models', () => {
+  test('only the turn and the list of models read model keys', () => {
     const keys = Object.values(everySetting.providerKeyArns ?? {});
     const readers = names.filter((name) =>
       JSON.stringify(statementsOf(name, full)).includes(secretArn('openai')),
@@ -401,7 +401,7 @@ describe('rights', () => {
       .filter(({ Resource }) => [Resource].flat().some((one) => JSON.stringify(one).includes(resource)))
       .flatMap(({ Action }) => Action);
 
-  test('projects’ secrets are made by the API, deleted by it and the janitor, read by whoever reaches registered servers', () => {
+  test('the API creates projects’ secrets, it and the janitor delete them, and functions that reach registered servers read them', () => {
     const told = names.filter(
       (name) => functionOf(name).Properties.Environment.Variables.PROJECT_SECRETS_PREFIX !== undefined,
     );
@@ -420,7 +420,7 @@ describe('rights', () => {
     expect(onSecrets).toEqual([projectSecrets, projectSecrets, projectSecrets]);
   });
 
-  test('a key of the operator’s own is used through Secrets Manager, for projects’ secrets alone', () => {
+  test('the operator’s own key is used through Secrets Manager, for projects’ secrets only', () => {
     const users = names.flatMap((name) =>
       statementsOf(name, full).flatMap(({ Resource, Action, Condition }) =>
         Resource === keyArn ? [{ name, Action, Condition }] : [],
@@ -439,12 +439,12 @@ describe('rights', () => {
     ]);
   });
 
-  test('the secret of the sandboxes is read by those who reach into them', () => {
+  test('functions that connect to sandboxes read the secret of the sandboxes', () => {
     const readers = names.filter((name) => secretActionsOn(name, 'SandboxSecret').length > 0);
     expect(readers).toEqual(['turn', 'janitor', 'api', 'mcp']);
   });
 
-  test('every right on all resources is one of these', () => {
+  test('every permission on all resources is in this list', () => {
     const onAll = names.flatMap((name) =>
       statementsOf(name)
         .filter(({ Effect, Resource }) => Effect === 'Allow' && Resource === '*')
@@ -475,7 +475,7 @@ describe('rights', () => {
 });
 
 describe('the link', () => {
-  test('is the only function in the VPC, in the group that speaks to sandboxes alone', () => {
+  test('is the only function in the VPC, in the group that may connect only to sandboxes', () => {
     const placed = names.filter((name) => functionOf(name).Properties.VpcConfig !== undefined);
     expect(placed).toEqual(['sandbox-link']);
     const { SecurityGroupIds, SubnetIds } = functionOf('sandbox-link').Properties.VpcConfig;
@@ -483,12 +483,12 @@ describe('the link', () => {
     expect(SubnetIds).toEqual([{ 'Fn::ImportValue': expect.stringContaining('sandboxSubnet1') }]);
   });
 
-  test('has the memory to hash and to upload at once, and the longest time', () => {
+  test('has the memory to hash and upload concurrently, and the longest timeout', () => {
     const { MemorySize, Timeout } = functionOf('sandbox-link').Properties;
     expect({ MemorySize, Timeout }).toEqual({ MemorySize: 1024, Timeout: 900 });
   });
 
-  test('has a role that the endpoint of S3 knows by its path, which no other role has', () => {
+  test('has a role that the S3 endpoint identifies by its path, which no other role has', () => {
     const paths = ofType(compute, 'AWS::IAM::Role').flatMap(({ Properties }) => Properties.Path ?? []);
     expect(paths).toEqual(['/sallyport/sandbox-link/']);
     expect(named(compute, 'AWS::IAM::Role', idOf('sandbox-link')).Properties.Path).toBe(
@@ -496,7 +496,7 @@ describe('the link', () => {
     );
   });
 
-  test('has code that may touch no network interface', () => {
+  test('has code that may create no network interface', () => {
     const denied = statementsOf('sandbox-link').filter(({ Effect }) => Effect === 'Deny');
     expect(denied).toEqual([
       {
@@ -514,7 +514,7 @@ describe('the janitor', () => {
     expect(functionOf('janitor').Properties.Timeout).toBe(300);
   });
 
-  test('is tried three times within six hours, and then kept for a person', () => {
+  test('is tried three times within six hours, and then moved to the dead-letter queue', () => {
     expect(named(compute, 'AWS::Lambda::EventInvokeConfig', idOf('janitor')).Properties).toMatchObject({
       MaximumEventAgeInSeconds: 21_600,
       MaximumRetryAttempts: 2,
@@ -524,7 +524,7 @@ describe('the janitor', () => {
     });
   });
 
-  test('may send what is lost to the queue it names', () => {
+  test('may send lost events to its queue', () => {
     expect(actionsOf('janitor', 'sqs')).toEqual([
       'sqs:GetQueueAttributes',
       'sqs:GetQueueUrl',
@@ -540,7 +540,7 @@ test.each<FunctionName>(['api', 'mcp'])('%s may stream for fifteen minutes', (na
 });
 
 describe('the turn', () => {
-  test('may run fifteen minutes and invoke itself without end', () => {
+  test('may run fifteen minutes and invoke itself without loop detection', () => {
     const { Timeout, RecursiveLoop, FunctionName } = functionOf('turn').Properties;
     expect({ Timeout, RecursiveLoop, FunctionName }).toEqual({
       Timeout: 900,
@@ -549,7 +549,7 @@ describe('the turn', () => {
     });
   });
 
-  test('is tried three times, and then kept for a person', () => {
+  test('is tried three times, and then moved to the dead-letter queue', () => {
     const config = named(compute, 'AWS::Lambda::EventInvokeConfig', 'Functionsturn').Properties;
     expect(config).toMatchObject({
       MaximumRetryAttempts: 2,
@@ -560,11 +560,11 @@ describe('the turn', () => {
   });
 });
 
-describe('a call that nobody waits for', () => {
+describe('an asynchronous invocation', () => {
   /** Whom a rule wakes, and whom a function or the scheduler calls without waiting. */
   const unawaited: readonly FunctionName[] = ['on-connected', 'turn', 'task-events', 'janitor', 'schedules'];
 
-  test.each(unawaited)('of %s ends in a queue when its tries are used up', (name) => {
+  test.each(unawaited)('of %s ends in a dead-letter queue after its retries', (name) => {
     const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;
     const queue = name === 'turn' ? /^TurnDeadLetters/ : /^EventDeadLetters/;
     expect(config).toMatchObject({
@@ -575,7 +575,7 @@ describe('a call that nobody waits for', () => {
     });
   });
 
-  test('is of these alone: no rule wakes another but for a check, which is made again soon', () => {
+  test('occurs only for these functions: other rules invoke only checks, which run again soon', () => {
     const woken = ofType(compute, 'AWS::Events::Rule').flatMap(({ Properties }) =>
       Properties.Targets.map(({ Arn }: { Arn: { 'Fn::GetAtt': [string] } }) => Arn['Fn::GetAtt'][0]),
     );
@@ -584,8 +584,8 @@ describe('a call that nobody waits for', () => {
   });
 });
 
-describe('a place of its own among the runs of the account', () => {
-  test('is what the settings give a function, and nobody has one without', () => {
+describe('reserved concurrency', () => {
+  test('is given by the settings, and no function has any by default', () => {
     const reservations = (template: typeof compute) =>
       names.flatMap((name) => {
         const { ReservedConcurrentExecutions: runs } = functionOf(name, template).Properties;

@@ -31,7 +31,7 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
     expect(container.LogConfiguration).toBeUndefined();
   });
 
-  test('starts as uid 0 with SETUID, SETGID and KILL of the default capabilities, and none added', () => {
+  test('starts as uid 0 with only SETUID, SETGID and KILL of the default capabilities', () => {
     expect(container.User).toBe('0');
     expect(container.Privileged).toBeUndefined();
     expect(container.LinuxParameters.Capabilities).toEqual({
@@ -61,21 +61,21 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
     expect(task.Volumes).toEqual([{ Name: 'workspace' }, { Name: 'tmp' }, { Name: 'relay' }]);
   });
 
-  test('is told where to listen and no secret', () => {
+  test('gets its address to listen on, and no secret', () => {
     expect(container.Environment).toEqual([{ Name: 'SANDBOX_LISTEN', Value: 'tcp://0.0.0.0:8080' }]);
     expect(container.Secrets).toBeUndefined();
   });
 
-  test('has a minute to end: twenty seconds for a checkpoint under way, and the rest for what it runs', () => {
+  test('has a minute to stop: twenty seconds for a running checkpoint, and the rest for its processes', () => {
     expect(container.StopTimeout).toBe(60);
   });
 
-  test('leaves the memory of its container to each start, which gives it less than the task has', () => {
+  test('gets the memory of its container at each start, less than that of the task', () => {
     expect(container.Memory).toBeUndefined();
     expect(container.MemoryReservation).toBeUndefined();
   });
 
-  test('is pulled by a role that may pull this image and nothing else', () => {
+  test('is pulled by a role that may pull only this image', () => {
     const role = named(compute, 'AWS::IAM::Policy', `Sandboxes${template}ExecutionRole`);
     const actions = role.Properties.PolicyDocument.Statement.flatMap(
       ({ Action }: { readonly Action: string | string[] }) => Action,
@@ -89,7 +89,7 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
   });
 });
 
-test('no role of the stack is made for tasks to hold', () => {
+test('tasks have no role', () => {
   const held = ofType(compute, 'AWS::IAM::Role').filter(({ Properties }) =>
     JSON.stringify(Properties.AssumeRolePolicyDocument).includes('ecs-tasks'),
   );
@@ -110,7 +110,7 @@ describe('a shared volume', () => {
   test.each([
     [undefined, '/shared'],
     ['/mnt/team', '/mnt/team'],
-  ])('at %s is one more folder on the own disk of each task, named to its server', (path, guestPath) => {
+  ])('at %s is an additional folder on each task’s own disk, known to its server', (path, guestPath) => {
     const { compute: shared } = withVolume(path);
     for (const { Properties } of ofType(shared, 'AWS::ECS::TaskDefinition')) {
       const [only] = Properties.ContainerDefinitions;
@@ -139,7 +139,7 @@ describe('a shared volume', () => {
   });
 });
 
-test('a template is built on what a team gives, and on the Dockerfile’s own without', () => {
+test('a template is built on the configured base image, or on the Dockerfile’s own', () => {
   const image = (template: string, settings: Partial<Settings> = {}): string =>
     JSON.stringify(
       named(synthesise({ settings }).compute, 'AWS::ECS::TaskDefinition', `Sandboxes${template}`).Properties

@@ -20,23 +20,23 @@ const countsByType = (...templates: readonly Template[]): Readonly<Record<string
   );
 };
 
-describe('the platform in one stack of a team', () => {
+describe('the platform in one stack of another app', () => {
   const team = inOneStack({});
 
   test('needs no setting, and passes the rules of cdk-nag', () => {
     expect(Object.keys(team.Resources).length).toBeGreaterThan(100);
   });
 
-  test('has what the default app has in its stacks, but alarms and dashboard', () => {
+  test('has the resources of the default app but alarms and dashboard', () => {
     const { data, network, compute, edge } = synthesise();
     expect(countsByType(team)).toEqual(countsByType(data, network, compute, edge));
   });
 
-  test('imports nothing from elsewhere', () => {
+  test('imports no resource', () => {
     expect(JSON.stringify(team)).not.toContain('Fn::ImportValue');
   });
 
-  test('has logs of API Gateway only when the role for them stands', () => {
+  test('has logs of API Gateway only if the role for them exists', () => {
     const stages = Object.values(team.Resources).filter(({ Type }) => /ApiGateway(V2)?::Stage$/.test(Type));
     const account = Object.keys(team.Resources).find(
       (id) => team.Resources[id]?.Type === 'AWS::ApiGateway::Account',
@@ -51,14 +51,14 @@ describe('the platform in one stack of a team', () => {
     expect(Object.keys(told.Parameters ?? {}).filter((name) => name.includes('AdminToken'))).toEqual([]);
   });
 
-  test('does not stand beside a bad setting', () => {
+  test('refuses an invalid setting', () => {
     expect(() => inOneStack({ variables: { MAX_STEPS_PER_TURN: '501' } })).toThrow(
       'MAX_STEPS_PER_TURN="501" is not allowed',
     );
   });
 });
 
-test('in a VPC of the team, no other is made', () => {
+test('creates no VPC if one is given', () => {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
   const stack = new Stack(app, 'team');
   const vpc = new Vpc(stack, 'TeamVpc', {

@@ -67,20 +67,20 @@ describe('the table is written', () => {
     expect(reach(name, 'UpdateItem')).toEqual([...changed, ...updates].sort());
   });
 
-  test('in the audit log to append, and for nothing else', () => {
+  test('in the audit log only to append', () => {
     const names = ['janitor', 'socket', 'schedules', 'webhooks', 'api', 'mcp'] as const;
     for (const name of names)
       for (const action of ['UpdateItem', 'DeleteItem', 'BatchWriteItem'])
         expect(reach(name, action)).not.toContain('AUDIT');
   });
 
-  test('by those who run the words of models nowhere near a credential', () => {
+  test('by functions that process model output only away from credentials', () => {
     for (const name of ['turn', 'sandbox-link', 'task-events', 'schedules'] as const)
       for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
         expect(reach(name, action).filter((key) => /TOKEN|TICKET|PREVIEW/.test(key))).toEqual([]);
   });
 
-  test('by the janitor so that tokens of deleted projects end, and none begins', () => {
+  test('by the janitor so that it can delete, but not create, tokens of deleted projects', () => {
     expect(reach('janitor', 'DeleteItem')).toEqual(expect.arrayContaining(['TOKEN', 'TOKENID']));
     for (const action of ['PutItem', 'UpdateItem', 'BatchWriteItem'])
       expect(reach('janitor', action).filter((key) => /TOKEN|TICKET|PREVIEW/.test(key))).toEqual([]);
@@ -97,7 +97,7 @@ describe('the table is read', () => {
     expect(reach(name, 'GetItem')).toEqual([...partitions].sort());
   });
 
-  test('by the socket in one request for a session and the token that asks', () => {
+  test('by the socket in one request for a session and the caller’s token', () => {
     const both = onTable('socket').filter((statement) => {
       const keys = keysOf(statement);
       return keys.includes('SESSION#*') && keys.includes('TOKEN#*');
@@ -108,19 +108,19 @@ describe('the table is read', () => {
   });
 });
 
-test('a secret of a webhook is read by the sender alone (WH6)', () => {
+test('a webhook’s secret is read by the sender only (WH6)', () => {
   const readers = (Object.keys(environments) as FunctionName[]).filter((name) =>
     ['BatchGetItem', 'GetItem', 'Query'].some((action) => reach(name, action).includes('WEBHOOKSECRET')),
   );
   expect(readers).toEqual(['webhooks']);
 });
 
-test('no right on the table or an index is without the start of its keys', () => {
+test('no permission on the table or an index lacks leading keys', () => {
   for (const name of Object.keys(environments) as FunctionName[])
     for (const statement of onTable(name)) expect([name, keysOf(statement)]).not.toEqual([name, []]);
 });
 
-test('an index is asked for its own partitions alone', () => {
+test('an index is queried only for its own partitions', () => {
   const indexed = (name: FunctionName) =>
     onTable(name).filter(({ Resource }) => JSON.stringify(Resource).includes('/index/'));
   const asked = (['janitor', 'schedules', 'api', 'mcp'] as const).map((name) =>
@@ -140,7 +140,7 @@ test('an index is asked for its own partitions alone', () => {
   ]);
 });
 
-test('every partition that the stores write is one that rights speak of', () => {
+test('every partition that the stores write is covered by permissions', () => {
   const stores = readFileSync(inRepository('shared/adapters/aws/dynamo/table.ts'), 'utf8');
   const needs = readFileSync(inRepository('infra/constructs/table-permissions.ts'), 'utf8');
   const written = new Set([...stores.matchAll(/pk: `([A-Z]+)#/g)].map(([, start]) => start));

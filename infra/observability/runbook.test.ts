@@ -59,7 +59,7 @@ test('every section of a code says its status and whether a retry helps', () => 
   }
 });
 
-test('every alarm leads to a section, and every section is led to', () => {
+test('every alarm links to a section, and every section is linked', () => {
   const sections = sectionsOf(alarms).map(({ anchor }) => anchor);
   expect(new Set(sections).size).toBe(sections.length);
   expect(descriptions.map((text) => anchorsOf([text]).length)).toEqual(descriptions.map(() => 1));
@@ -68,7 +68,7 @@ test('every alarm leads to a section, and every section is led to', () => {
   expect([...new Set(linked)].sort()).toEqual([...sections].sort());
 });
 
-test('the links follow the documents to where they are read', () => {
+test('the links follow a configured runbook URL', () => {
   const runbookUrl = 'https://wiki.example.com/sallyport/runbook';
   const moved = synthesise({ settings: { runbookUrl } }).observability;
   const texts = [
@@ -82,14 +82,11 @@ test('the links follow the documents to where they are read', () => {
 });
 
 describe('a section', () => {
-  test.each([...sectionsOf(codes), ...sectionsOf(alarms)])(
-    '$anchor has something to look at and something to do',
-    ({ text }) => {
-      expect(text).toMatch(
-        /\n\*\*See\*\*\n\n```(?:bash)?\n(?:filter |fields |aws |api )[\s\S]+\n```\n\n\*\*Do\*\* \S/,
-      );
-    },
-  );
+  test.each([...sectionsOf(codes), ...sectionsOf(alarms)])('$anchor has a query and a remedy', ({ text }) => {
+    expect(text).toMatch(
+      /\n\*\*See\*\*\n\n```(?:bash)?\n(?:filter |fields |aws |api )[\s\S]+\n```\n\n\*\*Do\*\* \S/,
+    );
+  });
 });
 
 describe('the queries of the runbook and the saved ones', () => {
@@ -108,17 +105,17 @@ describe('the queries of the runbook and the saved ones', () => {
   );
   const isSaid = (text: string): boolean => programs.some((program) => program.includes(`'${text}'`));
 
-  test('ask for events that are said', () => {
+  test('use events that are emitted', () => {
     expect(quoted('event').length).toBeGreaterThan(20);
     expect([...new Set(quoted('event'))].filter((event) => !isSaid(event))).toEqual([]);
   });
 
-  test('ask for lines that are said, word by word', () => {
+  test('use messages that are logged, word by word', () => {
     expect(quoted('message').length).toBeGreaterThan(5);
     expect([...new Set(quoted('message'))].filter((message) => !isSaid(message))).toEqual([]);
   });
 
-  test('ask for codes that there are', () => {
+  test('use existing codes', () => {
     expect(quoted('code').filter((code) => !Object.hasOwn(errorRules, code))).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ describe('the WebSocket', () => {
     ofType(compute, 'AWS::ApiGatewayV2::Route').find(({ Properties }) => Properties.RouteKey === key)
       ?.Properties;
 
-  test('is a stage named ws, since a WebSocket URL takes no path after its stage', () => {
+  test('is a stage named ws, since a WebSocket URL has no path after its stage', () => {
     const stage = named(compute, 'AWS::ApiGatewayV2::Stage', 'SocketStage').Properties;
     expect(stage).toMatchObject({
       StageName: 'ws',
@@ -19,7 +19,7 @@ describe('the WebSocket', () => {
     expect(stage.AccessLogSettings.Format).not.toMatch(/querystring|header/i);
   });
 
-  test('asks the authorizer at every $connect, which remembers nothing and demands no one source', () => {
+  test('invokes the authorizer at every $connect, without a cache and an identity source', () => {
     const authorizer = named(compute, 'AWS::ApiGatewayV2::Authorizer', 'SocketApiAuthorizer').Properties;
     expect(authorizer.AuthorizerType).toBe('REQUEST');
     expect(authorizer.IdentitySource).toEqual([]);
@@ -30,7 +30,7 @@ describe('the WebSocket', () => {
     });
   });
 
-  test('sends every route to the one function', () => {
+  test('sends every route to one function', () => {
     const routes = ofType(compute, 'AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
     expect(routes).toEqual(['$connect', '$disconnect', '$default']);
     expect(ofType(compute, 'AWS::ApiGatewayV2::Integration')).toHaveLength(1);
@@ -38,7 +38,7 @@ describe('the WebSocket', () => {
   });
 });
 
-describe('what wakes functions', () => {
+describe('triggers of functions', () => {
   const rules = ofType(compute, 'AWS::Events::Rule').map(({ Properties }) => Properties);
 
   const timed = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
@@ -46,7 +46,7 @@ describe('what wakes functions', () => {
     Targets[0].Input === '{"sweep":"schedules"}';
   const sweeps = timed.filter((rule) => !isOfSchedules(rule as never));
 
-  test('the janitor sweeps what is due every minute, slots every five, orphans every ten, and stays for lost MCP servers', () => {
+  test('the janitor sweeps due work every minute, slots every five, orphans every ten, and waits for lost MCP servers', () => {
     expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
       ['rate(1 minute)', '{"sweep":"due"}'],
       ['rate(5 minutes)', '{"sweep":"slots"}'],
@@ -63,7 +63,7 @@ describe('what wakes functions', () => {
       ]);
   });
 
-  test('what the rules say is what the janitor understands', () => {
+  test('the janitor understands the input of its rules', () => {
     for (const { Targets } of sweeps)
       expect(janitorTask.safeParse(JSON.parse(Targets[0].Input)).success).toBe(true);
   });
@@ -84,7 +84,7 @@ describe('what wakes functions', () => {
     expect(scheduleTask.safeParse(JSON.parse(rule?.Targets[0].Input)).success).toBe(true);
   });
 
-  test('task state changes of our cluster are delivered, tried again, and kept when they are lost', () => {
+  test('ECS task state changes of the cluster are delivered, retried, and retained when they fail', () => {
     const changes = rules.find(({ EventPattern }) => EventPattern !== undefined);
     expect(changes.EventPattern).toEqual({
       source: ['aws.ecs'],
@@ -106,7 +106,7 @@ test('the hash of the admin token is a parameter that is never shown', () => {
   });
 });
 
-test('what is lost is kept two weeks, encrypted', () => {
+test('dead letters are retained for two weeks, encrypted', () => {
   const queues = ofType(compute, 'AWS::SQS::Queue').map(({ Properties }) => Properties);
   expect(queues).toHaveLength(2);
   for (const queue of queues)

@@ -4,7 +4,7 @@ import { named, ofType, synthesise } from './synthesise.ts';
 const { data } = synthesise();
 const table = named(data, 'AWS::DynamoDB::GlobalTable', 'Table');
 
-test('the table has the keys and indexes the stores are written for', () => {
+test('the table has the keys and indexes of the stores', () => {
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = table.Properties;
   const key = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' },
@@ -35,7 +35,7 @@ test('the table is billed by request, encrypted, restorable, and expires items b
   });
 });
 
-test('neither a deploy nor the end of the stack deletes data', () => {
+test('neither a deploy nor the deletion of the stack deletes data', () => {
   expect(table.DeletionPolicy).toBe('Retain');
   expect(table.Properties.Replicas[0].DeletionProtectionEnabled).toBe(true);
   expect(named(data, 'AWS::SecretsManager::Secret', 'SandboxSecret').DeletionPolicy).toBe('Retain');
@@ -44,7 +44,7 @@ test('neither a deploy nor the end of the stack deletes data', () => {
 describe('the bucket of the checkpoints', () => {
   const bucket = named(data, 'AWS::S3::Bucket', 'Workspaces');
 
-  test('is encrypted, private to the last flag, and survives the stack', () => {
+  test('is encrypted, blocks all public access, and survives the stack', () => {
     const { BucketEncryption, PublicAccessBlockConfiguration, OwnershipControls } = bucket.Properties;
     expect({ BucketEncryption, PublicAccessBlockConfiguration, OwnershipControls }).toEqual({
       BucketEncryption: {
@@ -79,13 +79,13 @@ describe('the bucket of the checkpoints', () => {
     ],
   };
 
-  test('keeps no older versions and no upload that nobody ended: an idle one costs what is in it', () => {
+  test('keeps no older versions and no unfinished upload, so that an idle one costs only its content', () => {
     const { VersioningConfiguration, LifecycleConfiguration } = bucket.Properties;
     expect(VersioningConfiguration).toBeUndefined();
     expect(LifecycleConfiguration).toEqual(lifecycle);
   });
 
-  test('keeps what was overwritten in a shared volume for a month, if there are such volumes', () => {
+  test('retains overwritten files of a shared volume for a month, if there are such volumes', () => {
     const shared = synthesise({ settings: { variables: { MSB_SHARED_VOLUME_PATH: 'on' } } });
     const { VersioningConfiguration, LifecycleConfiguration } = named(
       shared.data,
@@ -96,7 +96,7 @@ describe('the bucket of the checkpoints', () => {
     expect(LifecycleConfiguration).toEqual(lifecycle);
   });
 
-  test('is asked over TLS, and its own policy allows nobody anything', () => {
+  test('requires TLS, and its policy allows no principal', () => {
     const { PolicyDocument } = named(data, 'AWS::S3::BucketPolicy', 'Workspaces').Properties;
     expect(PolicyDocument.Statement).toMatchObject([
       {
@@ -109,7 +109,7 @@ describe('the bucket of the checkpoints', () => {
   });
 });
 
-test('the secret of the sandboxes is made by AWS, and long', () => {
+test('AWS generates the secret of the sandboxes, and it is long', () => {
   const { GenerateSecretString, SecretString } = named(
     data,
     'AWS::SecretsManager::Secret',
@@ -119,7 +119,7 @@ test('the secret of the sandboxes is made by AWS, and long', () => {
   expect(SecretString).toBeUndefined();
 });
 
-test('a second deployment of a region leaves the account alone', () => {
+test('a second deployment in a region changes nothing of the account', () => {
   const second = synthesise({ settings: { ownsApiLogRole: false } });
   expect(ofType(second.data, 'AWS::ApiGateway::Account')).toEqual([]);
 });

@@ -36,13 +36,13 @@ describe('REST', () => {
     ]);
   });
 
-  test('paths are /api/{proxy+}, /mcp and /health, and a body is taken as it is', () => {
+  test('paths are /api/{proxy+}, /mcp and /health, and a body is passed unchanged', () => {
     const paths = ofType(edge, 'AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart);
     expect(paths).toEqual(['api', '{proxy+}', 'mcp', 'health']);
     expect(named(edge, 'AWS::ApiGateway::RestApi', 'ApiRest').Properties.BinaryMediaTypes).toEqual(['*/*']);
   });
 
-  test('the stage limits rates and logs who asked what, never a query', () => {
+  test('the stage limits rates and logs callers and paths, never a query', () => {
     const stage = named(edge, 'AWS::ApiGateway::Stage', 'ApiRest').Properties;
     expect(stage.MethodSettings).toEqual([
       {
@@ -64,7 +64,7 @@ describe('REST', () => {
     ['REQUEST_TOO_LARGE', '413', 'payload_too_large'],
     ['DEFAULT_4XX', '400', 'invalid_request'],
     ['DEFAULT_5XX', '500', 'internal_error'],
-  ])('a refusal of API Gateway, %s, looks like one of ours', (type, status, code) => {
+  ])('a refusal of API Gateway, %s, has the shape of the platform’s errors', (type, status, code) => {
     const refusal = ofType(edge, 'AWS::ApiGateway::GatewayResponse').find(
       ({ Properties }) => Properties.ResponseType === type,
     )?.Properties;
@@ -101,7 +101,7 @@ describe('the one origin', () => {
       });
   });
 
-  test('tells the API under which name the browser came, whatever the browser says of it', () => {
+  test('passes the browser’s host name to the API, whatever the browser sends', () => {
     const { FunctionAssociations: associated } = config.CacheBehaviors[0];
     expect(associated).toMatchObject([{ EventType: 'viewer-request' }]);
     const { FunctionCode: code } = named(
@@ -132,7 +132,7 @@ describe('the one origin', () => {
         expect(custom).toMatchObject({ OriginProtocolPolicy: 'https-only', OriginSSLProtocols: ['TLSv1.2'] });
   });
 
-  test('speaks at least TLS 1.2 to browsers when it has a name of its own', () => {
+  test('speaks at least TLS 1.2 to browsers with its own domain', () => {
     const certificateArn =
       'arn:aws:acm:us-east-1:111122223333:certificate/0a0a0a0a-0000-4000-8000-000000000000';
     const { edge: own } = synthesise({
@@ -148,7 +148,7 @@ describe('the one origin', () => {
     });
   });
 
-  test('gives the web app headers under which it loads from its own origin alone', () => {
+  test('sends headers under which the web app loads only from its own origin', () => {
     const { SecurityHeadersConfig: headers } = named(
       edge,
       'AWS::CloudFront::ResponseHeadersPolicy',
@@ -166,7 +166,7 @@ describe('the one origin', () => {
   });
 });
 
-test('no bucket is public, and the web app is read by CloudFront alone', () => {
+test('no bucket is public, and only CloudFront reads the web app', () => {
   const buckets = ofType(edge, 'AWS::S3::Bucket').map(({ Properties }) => Properties);
   expect(buckets).toHaveLength(2);
   for (const { PublicAccessBlockConfiguration } of buckets)

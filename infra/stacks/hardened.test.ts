@@ -20,7 +20,7 @@ describe('two zones', () => {
   });
 });
 
-test('every packet is on record, where the usual stage keeps what was refused', () => {
+test('flow logs have every packet, where the default stage has only refused ones', () => {
   const kept = (all: typeof usual) =>
     ofType(all.network, 'AWS::EC2::FlowLog').map(({ Properties }) => Properties.TrafficType);
   expect(kept(usual)).toEqual(['REJECT']);
@@ -37,7 +37,7 @@ describe('logs', () => {
     expect(new Set(groups)).toEqual(new Set([days]));
   });
 
-  test('of every function have a group of ours, those that the CDK adds too', () => {
+  test('of every function have a log group of the stack, also those that the CDK adds', () => {
     for (const { Properties } of [
       ...every(usual, 'AWS::Lambda::Function'),
       ...every(hardened, 'AWS::Lambda::Function'),
@@ -45,7 +45,7 @@ describe('logs', () => {
       expect(Properties.LoggingConfig?.LogGroup).toBeDefined();
   });
 
-  test('of API Gateway itself are in a group that stands before it writes', () => {
+  test('of API Gateway itself have a group that exists before it writes', () => {
     const [id, group] =
       Object.entries(usual.edge.Resources).find(([name]) => name.startsWith('ApiExecutionLogs')) ?? [];
     const { 'Fn::Join': joined } = group?.Properties.LogGroupName ?? {};
@@ -57,14 +57,14 @@ describe('logs', () => {
   });
 });
 
-describe('under a key of the account', () => {
+describe('a key of the account', () => {
   const key = named(hardened.data, 'AWS::KMS::Key', 'Encryption');
   const isKey = (value: unknown): boolean =>
     /"Fn::GetAtt":\["EncryptionKey\w+","Arn"\]|"Fn::ImportValue":"sallyport-hardened-data:ExportsOutputFnGetAttEncryptionKey/.test(
       JSON.stringify(value ?? ''),
     );
 
-  test('that turns each year and outlives the stack', () => {
+  test('rotates each year and outlives the stack', () => {
     expect(key.Properties.EnableKeyRotation).toBe(true);
     expect(key.DeletionPolicy).toBe('Retain');
     expect(every(usual, 'AWS::KMS::Key')).toEqual([]);
@@ -80,7 +80,7 @@ describe('under a key of the account', () => {
     expect(Object.keys(statement.Condition)).toEqual(['ArnLike']);
   });
 
-  test('the table, the checkpoints and the secret rest', () => {
+  test('encrypts the table, the checkpoints and the secret', () => {
     const [replica] = named(hardened.data, 'AWS::DynamoDB::GlobalTable', 'Table').Properties.Replicas;
     expect(isKey(replica.SSESpecification.KMSMasterKeyId)).toBe(true);
     const [rule] = named(hardened.data, 'AWS::S3::Bucket', 'Workspaces').Properties.BucketEncryption
@@ -93,14 +93,14 @@ describe('under a key of the account', () => {
     ).toBe(true);
   });
 
-  test('every log group rests', () => {
+  test('encrypts every log group', () => {
     const open = every(hardened, 'AWS::Logs::LogGroup').filter(
       ({ Properties }) => !isKey(Properties.KmsKeyId),
     );
     expect(open).toEqual([]);
   });
 
-  test('projects’ secrets rest, unless they have a key of their own', () => {
+  test('encrypts projects’ secrets, unless they have a key of their own', () => {
     const keyOfSecrets = ({ compute }: typeof usual) =>
       named(compute, 'AWS::Lambda::Function', 'Functionsapi').Properties.Environment.Variables
         .PROJECT_SECRETS_KEY;
@@ -116,7 +116,7 @@ describe('under a key of the account', () => {
     readonly Resource: unknown;
     readonly Condition?: object;
   };
-  test('each function uses it through the services it asks, and in no other way', () => {
+  test('is used by each function only through its services', () => {
     const used = ofType(hardened.compute, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
       Properties.PolicyDocument.Statement.flatMap((statement: Statement) =>
         [statement.Action].flat().some((action) => action.startsWith('kms:'))
@@ -137,7 +137,7 @@ describe('under a key of the account', () => {
     expect(through('turn')).toEqual(['dynamodb', 'secretsmanager', 'secretsmanager']);
   });
 
-  test('that is there already, none is made', () => {
+  test('is not created if one is given', () => {
     const keyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0a0a0a0a-0000-4000-8000-000000000000';
     const { data } = synthesise({ settings: { encryption: { keyArn } } });
     expect(ofType(data, 'AWS::KMS::Key')).toEqual([]);
@@ -150,7 +150,7 @@ describe('under a key of the account', () => {
 describe('the web firewall', () => {
   const acl = named(hardened.firewall as Template, 'AWS::WAFv2::WebACL', 'Acl').Properties;
 
-  test('judges who asks by reputation and rate, and no body: what people send here is code', () => {
+  test('checks clients by reputation and rate but no body, since users send code', () => {
     expect(acl.Scope).toBe('CLOUDFRONT');
     expect(acl.DefaultAction).toEqual({ Allow: {} });
     expect(acl.Rules.map(({ Statement }: { Statement: object }) => Statement)).toEqual([
@@ -164,7 +164,7 @@ describe('the web firewall', () => {
     expect(JSON.parse(acl.CustomResponseBodies.rateLimited.Content).error.code).toBe('rate_limited');
   });
 
-  test('stands before CloudFront, found by the name under which its own stack put it', () => {
+  test('is in front of CloudFront, found by the parameter of its own stack', () => {
     const { WebACLId } = named(hardened.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties
       .DistributionConfig;
     expect(WebACLId).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/^Firewall/), 'Parameter.Value'] });
@@ -175,7 +175,7 @@ describe('the web firewall', () => {
     expect(asked).toContain('us-east-1');
   });
 
-  test('is nobody’s who did not ask for it', () => {
+  test('is not created by default', () => {
     expect(usual.firewall).toBeUndefined();
     const { WebACLId } = named(usual.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties
       .DistributionConfig;
@@ -183,7 +183,7 @@ describe('the web firewall', () => {
   });
 });
 
-test('nothing that is wider opens a way out', () => {
+test('the wider stage adds no egress', () => {
   expect(JSON.stringify(hardened.network)).not.toMatch(/0\.0\.0\.0\/0|::\/0/);
   const gateways = Object.values(hardened.network.Resources).filter(({ Type }) =>
     /NatGateway|InternetGateway|Peering|TransitGateway|EIP/.test(Type),

@@ -12,19 +12,19 @@ const idOf = (prefix: string) => {
   return { 'Fn::GetAtt': [id, 'GroupId'] };
 };
 
-describe('there is no way out', () => {
-  test('no gateway of any kind leads to another network', () => {
+describe('there is no egress', () => {
+  test('no gateway leads to another network', () => {
     const doors = all
       .map(({ Type }) => Type)
       .filter((type) => /Gateway|Peering|CarrierGateway|VPNConnection|EIP|TransitGateway/.test(type));
     expect(doors).toEqual([]);
   });
 
-  test('no route is written at all: a subnet has its own network and the S3 endpoint', () => {
+  test('no route is written: a subnet has its own network and the S3 endpoint', () => {
     expect(ofType(network, 'AWS::EC2::Route')).toEqual([]);
   });
 
-  test('no subnet gives out public addresses', () => {
+  test('no subnet assigns public addresses', () => {
     const subnets = ofType(network, 'AWS::EC2::Subnet');
     expect(subnets.map(({ Properties }) => Properties.MapPublicIpOnLaunch)).toEqual([false]);
   });
@@ -33,7 +33,7 @@ describe('there is no way out', () => {
     expect(JSON.stringify(network)).not.toMatch(/0\.0\.0\.0\/0|::\/0/);
   });
 
-  test('a sandbox speaks to the pull endpoints and to S3, on 443, by rules inside its group', () => {
+  test('a sandbox connects to the pull endpoints and to S3, on 443, by rules inside its group', () => {
     const { SecurityGroupEgress: egress } = group('SandboxGroup');
     expect(egress).toEqual([
       {
@@ -55,7 +55,7 @@ describe('there is no way out', () => {
     ]);
   });
 
-  test('the link speaks to sandboxes on 8080 and to S3 on 443, and to nothing else', () => {
+  test('the link connects only to sandboxes on 8080 and to S3 on 443', () => {
     expect(group('LinkGroup').SecurityGroupEgress).toEqual([
       {
         Description: 'requests to the sandbox',
@@ -82,8 +82,8 @@ describe('there is no way out', () => {
   });
 });
 
-describe('there is one door in', () => {
-  test('sandboxes answer the link, endpoints answer sandboxes, nobody else is answered', () => {
+describe('there is one entrance', () => {
+  test('sandboxes accept the link, endpoints accept sandboxes, and no other source is accepted', () => {
     const rules = ofType(network, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties);
     const rule = ({ to, from, port }: { to: string; from: string; port: number }) => ({
       Description: expect.any(String),
@@ -110,7 +110,7 @@ describe('there is one door in', () => {
 });
 
 describe('DNS', () => {
-  test('answers the three names of an image pull, S3 itself and no other, and nothing when the firewall is down', () => {
+  test('resolves only the three names of an image pull and S3, and nothing when the firewall fails', () => {
     const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
     expect(config?.Properties.FirewallFailOpen).toBe('DISABLED');
     const [{ Properties: rules } = { Properties: undefined }] = ofType(
@@ -145,7 +145,7 @@ describe('DNS', () => {
     ]);
   });
 
-  test('knows the one name by which the link asks for objects, whatever the bucket', async () => {
+  test('resolves the one name by which the link requests objects, whatever the bucket', async () => {
     vi.stubEnv('AWS_REGION', 'eu-central-1');
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'key');
@@ -165,7 +165,7 @@ describe('DNS', () => {
     expect(asked).toEqual(['s3.eu-central-1.amazonaws.com']);
   });
 
-  test('is guarded in the VPC the sandboxes are in', () => {
+  test('is filtered in the VPC of the sandboxes', () => {
     const [association] = ofType(network, 'AWS::Route53Resolver::FirewallRuleGroupAssociation');
     const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
     const vpc = {
@@ -179,7 +179,7 @@ describe('DNS', () => {
 describe('endpoints', () => {
   const endpoints = ofType(network, 'AWS::EC2::VPCEndpoint').map(({ Properties }) => Properties);
 
-  test('are the three an image pull needs', () => {
+  test('are the three that an image pull needs', () => {
     expect(
       endpoints.map(({ ServiceName, VpcEndpointType }) => [plain(ServiceName), VpcEndpointType]),
     ).toEqual([
@@ -189,7 +189,7 @@ describe('endpoints', () => {
     ]);
   });
 
-  test('pass pulls of our repository by our account, layers, and checkpoints by the link', () => {
+  test('allow pulls of the platform’s repository by its account, layers, and checkpoints by the link', () => {
     const statements = endpoints.map(({ PolicyDocument }) => PolicyDocument.Statement);
     const ours = { StringEquals: { 'aws:PrincipalAccount': { Ref: 'AWS::AccountId' } } };
     const [api, docker, s3] = statements;
@@ -224,7 +224,7 @@ describe('endpoints', () => {
     ]);
   });
 
-  test('pass nothing of the bucket to a sandbox: it has no identity, and the roles that start it are others', () => {
+  test('give a sandbox no access to the bucket: it has no identity, and the roles that start it differ', () => {
     const [, , s3] = endpoints.map(({ PolicyDocument }) => PolicyDocument.Statement);
     const ofBucket = s3.filter(({ Resource }: Statement) =>
       [Resource].flat().some((resource) => plain(resource).startsWith('BUCKET')),
@@ -237,12 +237,12 @@ describe('endpoints', () => {
       expect(Properties.TaskRoleArn).toBeUndefined();
   });
 
-  test('know the link of their own deployment', () => {
+  test('identify the link of their own deployment', () => {
     const { network: other } = synthesise({ settings: { deployment: 'other' } });
     expect(JSON.stringify(ofType(other, 'AWS::EC2::VPCEndpoint'))).toContain(':role/other/sandbox-link/*');
   });
 
-  test('the repository they pass is the one the sandboxes pull from', () => {
+  test('allow the repository that the sandboxes pull from', () => {
     const [task] = ofType(compute, 'AWS::ECS::TaskDefinition');
     const image = plain(task?.Properties.ContainerDefinitions[0].Image);
     expect(image).toMatch(

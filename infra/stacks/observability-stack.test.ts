@@ -19,12 +19,12 @@ const isOurs = ({ namespace }: ShownMetric): boolean => namespace === 'Sallyport
 const functionsCount = Object.keys(environments).length;
 
 describe('alarms', () => {
-  test('all tell the topic', () => {
+  test('all notify the topic', () => {
     for (const { AlarmActions } of alarms)
       expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
   });
 
-  test('a janitor that says nothing for five minutes is one that does not run', () => {
+  test('treat a janitor without metrics for five minutes as not running', () => {
     expect(alarm('JanitorSilent')).toMatchObject({
       Metrics: [
         {
@@ -46,7 +46,7 @@ describe('alarms', () => {
     });
   });
 
-  test('one is enough of what is not to happen, and a stop is asked three times', () => {
+  test('fire on a single event that must not happen, and on three failed stops', () => {
     const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
     const never = ['OrphansStopped', 'SlotsCorrected', 'WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete'];
     for (const name of [...never, 'TurnDeadLetters', 'EventDeadLetters'])
@@ -54,11 +54,11 @@ describe('alarms', () => {
     expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
   });
 
-  test('every function that fails is noticed', () => {
+  test('notice every failing function', () => {
     expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
   });
 
-  test('none is slower to ring than half an hour, nor composed, nor an anomaly, which cost more', () => {
+  test('react within half an hour, and are neither composite nor anomaly alarms, which cost more', () => {
     for (const { Period, EvaluationPeriods, Metrics = [] } of alarms) {
       const periods = [
         Period,
@@ -72,11 +72,11 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('look at twenty-one metrics beside the errors of each function, each of which is paid for', () => {
+  test('watch twenty-one metrics beside the errors of each function, each of which is billed', () => {
     expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(21 + functionsCount);
   });
 
-  test('an operator can be told by mail', () => {
+  test('can notify an operator by mail', () => {
     const told = synthesise({ settings: { alarmEmails: ['operator@example.com'] } }).observability;
     expect(ofType(told, 'AWS::SNS::Subscription').map(({ Properties }) => Properties)).toMatchObject([
       { Protocol: 'email', Endpoint: 'operator@example.com' },
@@ -84,8 +84,8 @@ describe('alarms', () => {
   });
 });
 
-describe('metrics of ours', () => {
-  test('all stand on the dashboard', () => {
+describe('the platform’s metrics', () => {
+  test('are all on the dashboard', () => {
     const names = metricsOfDashboard(observability)
       .filter(isOurs)
       .map(({ name }) => name);
@@ -106,7 +106,7 @@ describe('metrics of ours', () => {
   });
 
   test.each(metricNames.filter((name) => name.endsWith('Ms')))(
-    '%s is shown as what is usual, what is slow and what is slowest, and how many there were',
+    '%s is shown by its usual, slow and slowest value, and its count',
     (name) => {
       expect(statisticsOf(observability, name)).toEqual(
         expect.arrayContaining(['p50', 'p95', 'p99', 'SampleCount']),
@@ -143,7 +143,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 describe('metrics of AWS', () => {
   const theirs = shown.filter((metric) => !isOurs(metric));
 
-  test('belong to resources that are there', () => {
+  test('belong to existing resources', () => {
     const references = theirs.flatMap(({ namespace, dimensions }) =>
       Object.entries(dimensions)
         .filter(([, value]) => value.startsWith('<'))
@@ -156,7 +156,7 @@ describe('metrics of AWS', () => {
     ).toEqual([]);
   });
 
-  test('or go by a name that is there', () => {
+  test('or to existing names', () => {
     const names = theirs.flatMap(({ dimensions }) =>
       Object.entries(dimensions).filter(([, value]) => !value.startsWith('<')),
     );

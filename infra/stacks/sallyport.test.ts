@@ -12,7 +12,7 @@ import { bundleHandler } from '../constructs/assets.ts';
 import { type Settings, settingsOf, stages } from '../settings.ts';
 import { synthesise } from './synthesise.ts';
 
-describe('the whole', () => {
+describe('the app', () => {
   test('passes the rules of cdk-nag and of the CloudFormation schema', () => {
     expect(Object.keys(synthesise({ withSchemaRules: true }))).toEqual([
       'data',
@@ -52,13 +52,13 @@ describe('the whole', () => {
 });
 
 describe('settings', () => {
-  test('a bad value stops the synth with the line the program itself says', () => {
+  test('an invalid value stops the synth with the program’s own message', () => {
     expect(() => synthesise({ settings: { variables: { MAX_STEPS_PER_TURN: '501' } } })).toThrow(
       'infra/settings.ts: MAX_STEPS_PER_TURN="501" is not allowed: set it to a whole number from 1 to 500',
     );
   });
 
-  test('half an OIDC issuer does not compile, and one that is none stops the synth', () => {
+  test('half an OIDC issuer does not compile, and an invalid one stops the synth', () => {
     // @ts-expect-error: audience is missing
     const half: Partial<Settings> = { oidc: { issuer: 'https://id.example.com' } };
     expect(() => synthesise({ settings: half })).toThrow(
@@ -70,19 +70,19 @@ describe('settings', () => {
     );
   });
 
-  test('logs are kept for a time that CloudWatch Logs knows', () => {
+  test('logs are retained for a period that CloudWatch Logs supports', () => {
     expect(() => synthesise({ settings: { logDays: 31 } })).toThrow(
       /^infra\/settings.ts: logDays=31 is not allowed: set it to one of 1, 3, 5, 7, 14, 30, 60,/,
     );
   });
 
-  test('an unknown stage is refused with the ones there are', () => {
+  test('an unknown stage is refused with a list of stages', () => {
     expect(() => settingsOf('test')).toThrow(
       'there is no stage "test": one of production, staging, hardened',
     );
   });
 
-  test('two stages have no name in common', () => {
+  test('two stages share no name', () => {
     const names = (deployment: string): readonly string[] =>
       JSON.stringify(synthesise({ settings: { deployment } })).match(
         /"(FunctionName|Family|TableName|DashboardName|RoleName)":"[^"]+"/g,

@@ -52,7 +52,7 @@ describe.each(['production', 'hardened'])('the synth of stage %s', (stage) => {
     expect(Object.keys(contents).filter((path) => path.endsWith('/index.mjs')).length).toBeGreaterThan(9);
   });
 
-  test('comes out the same twice, every file byte for byte', () => {
+  test('is reproducible, every file byte for byte', () => {
     expect(contentsOf(synth(stage, `${stage}-2`))).toEqual(contents);
   });
 

@@ -69,7 +69,7 @@ test('the health route answers by itself', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}']);
 });
 
-test('A11: a request becomes a proxy event of format 1.0, and the answer has status, headers and cookies', async () => {
+test('A11: a request becomes a proxy event of format 1.0, and its answer has status, headers and cookies', async () => {
   const url = await open();
   const answer = await fetch(`${url}/api/sessions/a%20b?tag=x&tag=y&q=%C3%A9`, {
     method: 'POST',
@@ -145,7 +145,7 @@ test('A13: a function that fails in the middle cuts the connection', async () =>
   await expect(answer.text()).rejects.toThrow('terminated');
 });
 
-test('A16: a client that leaves does not hold the function up', async () => {
+test('A16: a client that disconnects does not delay the function', async () => {
   const url = await open();
   const leaving = new AbortController();
   const answer = await fetch(`${url}/api/endless`, { signal: leaving.signal });
@@ -184,14 +184,14 @@ test('A14: a body whose event is over 6 MB is refused, although it is under 10 M
 test.each([
   ['goes quiet for too long', { idleMsMax: 400 }],
   ['takes too long in all', { totalMsMax: 400 }],
-])('A15: an answer that %s is given up', async (_title, limits) => {
+])('A15: an answer that %s is cut off', async (_title, limits) => {
   const url = await open(limits);
   await vi.waitFor(async () => expect((await fetch(`${url}/api/x`)).status).toBe(201), { timeout: 10_000 });
   const answer = await fetch(`${url}/api/stream?file=/never`);
   await expect(answer.text()).rejects.toThrow('terminated');
 });
 
-test('A15: a function that says nothing at all in time is 504', async () => {
+test('A15: a function without output in time is 504', async () => {
   const answer = await fetch(`${await open({ idleMsMax: 1 })}/api/stream?file=/never`);
   expect([answer.status, await answer.text()]).toEqual([504, '{"message":"Endpoint request timed out"}']);
 });

@@ -149,7 +149,7 @@ const idOf = (gateway: Gateway): string => gateway.seen('CONNECT').at(-1)?.reque
 const farewells = (gateway: Gateway, id: string): readonly SeenEvent[] =>
   gateway.seen('DISCONNECT').filter(({ requestContext }) => requestContext.connectionId === id);
 
-test('A6: a message reaches $default with what the authorizer said', async () => {
+test('A6: a message reaches $default with the context of the authorizer', async () => {
   const gateway = await open();
   const { socket } = await connect(`${gateway.url}/ws?a=1`);
   socket.send('{"action":"ping"}');
@@ -190,7 +190,7 @@ test('A6: an authorizer that throws Unauthorized is 401, one that fails otherwis
   });
 });
 
-test('A7: $connect refuses with its own status, and of its headers tells when to come back', async () => {
+test('A7: $connect refuses with its own status, and passes Retry-After of its headers', async () => {
   const { url } = await open();
   const { status, headers } = await refusal(`${url}/ws?status=429`);
   expect([status, headers['retry-after'], headers['x-other']]).toEqual([429, '1', undefined]);
@@ -226,7 +226,7 @@ test('A1: a post before $connect has returned is 410, and one after it arrives',
   await vi.waitFor(() => expect(frames).toEqual(['hello']), patience);
 });
 
-test('A1: an unknown connection is gone, for every operation', async () => {
+test('A1: an unknown connection is 410 for every operation', async () => {
   const { client } = await open();
   const ConnectionId = 'L0SM9cOFvHcCIhw=';
   await expect(client.send(new PostToConnectionCommand({ ConnectionId, Data: 'x' }))).rejects.toBeInstanceOf(
@@ -238,7 +238,7 @@ test('A1: an unknown connection is gone, for every operation', async () => {
   );
 });
 
-test('A9: a connection can be looked at and closed from behind', async () => {
+test('A9: a connection can be inspected and closed by the server', async () => {
   const gateway = await open();
   const { closed } = await connect(`${gateway.url}/ws`);
   const ConnectionId = idOf(gateway);
@@ -279,7 +279,7 @@ test('A9: posts to a client that does not read are refused once its buffer is fu
   await expect(postUntilRefused()).rejects.toBeInstanceOf(LimitExceededException);
 });
 
-test('A5: a handler that fails is heard of as a frame, and the connection stays', async () => {
+test('A5: a failing handler is reported as a frame, and the connection stays', async () => {
   const gateway = await open();
   const { socket, frames } = await connect(`${gateway.url}/ws`);
   socket.send('fail');
@@ -292,7 +292,7 @@ test('A5: a handler that fails is heard of as a frame, and the connection stays'
   expect(socket.readyState).toBe(WebSocket.OPEN);
 });
 
-test('A5: an integration that takes too long is heard of as a frame', async () => {
+test('A5: an integration that times out is reported as a frame', async () => {
   const gateway = await open({ integrationMsMax: 3000 });
   const { socket, frames } = await connect(`${gateway.url}/ws`);
   socket.send('sleep');
@@ -331,14 +331,14 @@ test('A4: a binary frame closes with 1003', async () => {
   expect((await closed).code).toBe(1003);
 });
 
-test('A3: a quiet connection is closed, and a busy one is not until its life ends', async () => {
+test('A3: an idle connection is closed, and a busy one at the end of its lifetime', async () => {
   const { url } = await open({ idleMsMax: 300 });
   expect(await (await connect(`${url}/ws`)).closed).toEqual({ code: 1001, reason: 'Going away' });
   const { url: shortLived } = await open({ lifeMsMax: 300 });
   expect(await (await connect(`${shortLived}/ws`)).closed).toEqual({ code: 1001, reason: 'Going away' });
 });
 
-test('A8: messages of one connection run side by side and may overtake each other', async () => {
+test('A8: messages of one connection run concurrently and may overtake each other', async () => {
   const gateway = await open();
   const { socket } = await connect(`${gateway.url}/ws`);
   socket.send('sleep');
@@ -350,7 +350,7 @@ test('A8: messages of one connection run side by side and may overtake each othe
   );
 });
 
-test('A10: $disconnect tells how the client left', async () => {
+test('A10: $disconnect carries status and reason of the close', async () => {
   const gateway = await open();
   const { socket } = await connect(`${gateway.url}/ws`);
   socket.close(4000, 'enough');
@@ -363,7 +363,7 @@ test('A10: $disconnect tells how the client left', async () => {
   });
 });
 
-test('A10: a client that leaves while $connect runs is told of by $disconnect', async () => {
+test('A10: $disconnect reports a client that leaves while $connect runs', async () => {
   const gateway = await open();
   const gate = join(gateway.folder, 'gate-of-a-leaver');
   const { hostname, port } = new URL(gateway.url);
@@ -378,7 +378,7 @@ test('A10: a client that leaves while $connect runs is told of by $disconnect', 
   await vi.waitFor(() => expect(farewells(gateway, idOf(gateway))).toHaveLength(1), patience);
 });
 
-test('A10: a client whose handshake is none is told of by $disconnect, since $connect has let it in', async () => {
+test('A10: $disconnect reports a client with a failed handshake, since $connect has accepted it', async () => {
   const gateway = await open();
   const { hostname, port } = new URL(gateway.url);
   const raw = createConnection({ host: hostname, port: Number(port) });

@@ -68,7 +68,7 @@ const item = (pk: string, more = {}) => ({ pk: { S: pk }, sk: { S: 'META' }, ...
 const get = async (client: DynamoDBClient, pk: string) =>
   (await client.send(new GetItemCommand({ TableName: 'sallyport', Key: item(pk) }))).Item;
 
-test('the table is there with its index, and its items survive a restart', async () => {
+test('the table has its index, and its items survive a restart', async () => {
   const folder = await makeFolder();
   const first = await open(folder);
   await first.client.send(
@@ -87,7 +87,7 @@ test('the table is there with its index, and its items survive a restart', async
   expect(found.Items).toEqual([item('a', { duePk: { S: 'D' } })]);
 });
 
-test('a table of another shape is refused instead of used', async () => {
+test('a table with another schema is refused', async () => {
   const folder = await makeFolder();
   await (await open(folder)).stop();
   const { GlobalSecondaryIndexes: _, ...other } = table;
@@ -96,7 +96,7 @@ test('a table of another shape is refused instead of used', async () => {
   );
 });
 
-test('A24: expired items are swept, others stay', async () => {
+test('A24: expired items are deleted, others stay', async () => {
   const { client } = await open(await makeFolder());
   const items = [
     item('past', { ttl: { N: seconds(-5) } }),
@@ -112,7 +112,7 @@ test('A24: expired items are swept, others stay', async () => {
   ]);
 });
 
-test('another DynamoDB can be named, and is not stopped with ours', async () => {
+test('another DynamoDB can be named, and is not stopped with the cloud', async () => {
   const mine = await open(await makeFolder());
   const borrowed = await open('/nowhere', table, mine);
   await borrowed.client.send(new PutItemCommand({ TableName: 'sallyport', Item: item('x') }));
@@ -120,7 +120,7 @@ test('another DynamoDB can be named, and is not stopped with ours', async () => 
   expect(await get(mine.client, 'x')).toEqual(item('x'));
 });
 
-test('another DynamoDB is asked with the credentials that are its own, and not with those of this start', async () => {
+test('another DynamoDB gets its own credentials, and not the keys of this start', async () => {
   const mine = await open(await makeFolder());
   const wrong = open('/nowhere', table, { url: mine.url });
   await expect(wrong).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
@@ -153,7 +153,7 @@ test('a killed parent leaves no dynoxide behind', async () => {
   await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), patience);
 });
 
-test('where the kernel cannot tie a child, a pipe does', async () => {
+test('where the kernel cannot tie a child to its parent, a pipe does', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'pid');
   const child = startTiedChild('sh', ['-c', `echo $$ > ${file}; exec sleep 60`], { tie: 'pipe' });
@@ -166,7 +166,7 @@ test('where the kernel cannot tie a child, a pipe does', async () => {
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience);
 });
 
-test('a data folder that cannot be used stops the start with the reason', async () => {
+test('an unusable data folder stops the start with the reason', async () => {
   const folder = await makeFolder();
   await mkdir(join(folder, 'dynamodb.sqlite'));
   await expect(startDynoxide(folder)).rejects.toThrow(/^dynoxide did not start: .*database/s);

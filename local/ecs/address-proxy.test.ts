@@ -42,14 +42,14 @@ const ask = async (address: string): Promise<string> => {
   }
 };
 
-test('bytes of the socket come out of an address of its own', async () => {
+test('bytes of the socket are proxied to an address of its own', async () => {
   const [one, other] = [await open(0), await open(0)];
   expect(one.address).toMatch(/^127\.77\.\d+\.\d+$/);
   expect(one.address).not.toBe(other.address);
   expect(await ask(one.address)).toBe('hello');
 });
 
-test('an unreachable address refuses connections until its time', async () => {
+test('an address refuses connections for as long as it is unreachable', async () => {
   const { address } = await open(1500);
   expect(await ask(address)).toBe('ECONNREFUSED');
   await vi.waitFor(async () => expect(await ask(address)).toBe('hello'), { timeout: 10_000 });
@@ -62,14 +62,14 @@ test('an address that was closed while unreachable stays closed', async () => {
   expect(await ask(proxy.address)).toBe('ECONNREFUSED');
 });
 
-test('a caller that has said all it has to say is still answered', async () => {
+test('a caller that has closed its sending side still gets the answer', async () => {
   const { address } = await open(0, (socket) => void socket.pipe(socket));
   const caller = connect({ port: 8080, host: address, allowHalfOpen: true });
   caller.end('asked');
   expect(await text(caller)).toBe('asked');
 });
 
-test('a caller that breaks off is gone for the server', async () => {
+test('a caller that disconnects is closed for the server, too', async () => {
   const { promise: served, resolve } = Promise.withResolvers<Socket>();
   const { address } = await open(0, resolve);
   const caller = connect(8080, address);
@@ -97,7 +97,7 @@ const slowSocket = () => {
   return { socket, taken, take: () => waiting.shift()?.() };
 };
 
-test('what was said before the end is heard by one that takes it late', async () => {
+test('bytes before the end reach a late reader', async () => {
   const [client, server] = [slowSocket(), slowSocket()];
   joinSockets(client.socket, server.socket);
   client.socket.push(null);
@@ -127,7 +127,7 @@ test('the end of one direction leaves the other open', async () => {
 test.each([
   ['breaks', new Error('reset')],
   ['goes without an end', undefined],
-])('a side that %s takes the other with it', async (_how, cause) => {
+])('a side that %s closes the other', async (_how, cause) => {
   const [client, server] = [slowSocket(), slowSocket()];
   joinSockets(client.socket, server.socket);
   client.socket.push('half of');

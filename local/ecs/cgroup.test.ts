@@ -24,7 +24,7 @@ const open = async (name: string) => {
 };
 
 test.runIf(hierarchy !== undefined)(
-  'a sweep ends what a killed predecessor left, and only that',
+  'a sweep kills only the processes that a killed predecessor left',
   async () => {
     const [left, other] = [await open(`test-${process.pid}-a`), await open(`test-${process.pid}-b`)];
     await hierarchy?.sweep(`test-${process.pid}-a`);
@@ -36,7 +36,7 @@ test.runIf(hierarchy !== undefined)(
   },
 );
 
-test.runIf(hierarchy !== undefined)('a group that is gone has killed nobody and holds nobody', async () => {
+test.runIf(hierarchy !== undefined)('a deleted group has killed no process and holds none', async () => {
   const { cgroup } = await open(`test-${process.pid}-c`);
   await cgroup.remove();
   await cgroup.killAll();
@@ -46,7 +46,7 @@ test.runIf(hierarchy !== undefined)('a group that is gone has killed nobody and 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('a kill just before the end is the end of memory', async () => {
+test('a kill just before the end counts as out of memory', async () => {
   let kills = 0;
   const watch = watchOutOfMemory(() => kills);
   await vi.advanceTimersByTimeAsync(10_000);
@@ -55,7 +55,7 @@ test('a kill just before the end is the end of memory', async () => {
   expect(watch.end()).toBe(true);
 });
 
-test('a call that was killed earlier does not explain a later end', async () => {
+test('an earlier killed call does not explain a later end', async () => {
   let kills = 0;
   const watch = watchOutOfMemory(() => kills);
   kills = 1;
@@ -63,11 +63,11 @@ test('a call that was killed earlier does not explain a later end', async () => 
   expect(watch.end()).toBe(false);
 });
 
-test('what the counter showed before the watch began does not count', () => {
+test('counts from before the watch are ignored', () => {
   expect(watchOutOfMemory(() => 5).end()).toBe(false);
 });
 
-test('an exit by a signal has the code that a shell gives it', () => {
+test('an exit by a signal has the exit code of a shell', () => {
   expect([
     exitCodeOf(0, null),
     exitCodeOf(3, null),

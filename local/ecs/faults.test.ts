@@ -14,12 +14,12 @@ import {
 } from './faults.ts';
 
 describe('the variable', () => {
-  test('unset or empty is no fault', () => {
+  test('has no fault when unset or empty', () => {
     expect(readFaults(undefined)).toEqual({});
     expect(readFaults('')).toEqual({});
   });
 
-  test('holds every fault as JSON', () => {
+  test('contains every fault as JSON', () => {
     const faults = {
       provisioningMs: 3000,
       throttles: 2,
@@ -43,7 +43,7 @@ describe('the variable', () => {
     expect(() => readFaults(text)).toThrow(new Error(line));
   });
 
-  test('several problems are one line', () => {
+  test('reports several problems in one line', () => {
     const decoded = decodeFaults('{"throttles": 0.5, "stopFailures": "2", "x": 1}');
     expect(decoded).toEqual({
       ok: false,
@@ -52,7 +52,7 @@ describe('the variable', () => {
   });
 });
 
-test('each occasion is counted by itself, and new faults begin anew', () => {
+test('each occasion is counted separately, and new faults start again', () => {
   const plan = openFaultPlan({ throttles: 1 });
   expect([plan.count('run'), plan.count('run'), plan.count('stop')]).toEqual([1, 2, 1]);
   plan.replace({ stopFailures: 2 });
@@ -78,7 +78,7 @@ test('the first n are hit and the others are not', () => {
   expect(firstFour((number) => isThrottled({}, number))).toEqual([false, false, false, false]);
 });
 
-test('a size without capacity never has any', () => {
+test('a size without capacity never gets any', () => {
   const faults = { capacityFailuresFor: ['2048', '4096'] };
   expect(['1024', '2048', '4096'].map((cpu) => isWithoutCapacity(faults, 9, cpu))).toEqual([
     false,
@@ -87,7 +87,7 @@ test('a size without capacity never has any', () => {
   ]);
 });
 
-test('a task that dies while starting says why, in turns', () => {
+test('a task that dies while starting has the reasons in turn', () => {
   const reasons = [1, 2, 3, 4].map((number) => startFailure({ diesWhileStarting: 3 }, number)?.split(':')[0]);
   expect(reasons).toEqual([
     'CannotPullContainerError',
@@ -112,7 +112,7 @@ test.each([
   [{ delayMs: 10 }, [[10], [10], [10]]],
   [{ shuffle: true }, [[300], [0], [300]]],
   [{ lose: [1], double: true, shuffle: true, delayMs: 10 }, [[], [10, 60], [310, 360]]],
-])('events under %j come after', (events, delays) => {
+])('events with %j arrive late', (events, delays) => {
   expect([1, 2, 3].map((number) => eventDelaysMs({ events }, number))).toEqual(delays);
 });
 
@@ -125,20 +125,20 @@ const delivered = (faults: Faults) => {
   return { seen, delivery };
 };
 
-test('without faults an event comes at once', () => {
+test('without faults an event arrives at once', () => {
   const { seen, delivery } = delivered({});
   for (const version of [1, 2, 3]) delivery.deliver({ version });
   expect(seen).toEqual([1, 2, 3]);
 });
 
-test('shuffled events are overtaken, doubled ones come again, lost ones never', async () => {
+test('shuffled events are overtaken, doubled ones repeated, lost ones never sent', async () => {
   const { seen, delivery } = delivered({ events: { shuffle: true, double: true, lose: [4] } });
   for (const version of [1, 2, 3, 4]) delivery.deliver({ version });
   await vi.advanceTimersByTimeAsync(1000);
   expect(seen).toEqual([2, 2, 1, 3, 1, 3]);
 });
 
-test('what is late at the stop is dropped', async () => {
+test('late events are dropped at the stop', async () => {
   const { seen, delivery } = delivered({ events: { delayMs: 100 } });
   delivery.deliver({ version: 1 });
   await vi.advanceTimersByTimeAsync(100);

@@ -39,7 +39,7 @@ test.each([
   ['sallyport-node'],
   ['sallyport-node:7'],
   ['arn:aws:ecs:us-east-1:000000000000:task-definition/sallyport-node:7'],
-])('a task definition is known as %s', (taskDefinition) => {
+])('a task definition can be named as %s', (taskDefinition) => {
   const { tasks, failures } = ask(open(), 'RunTask', { taskDefinition });
   expect(tasks.map(({ group, taskDefinitionArn }) => [group, taskDefinitionArn])).toEqual([
     ['family:sallyport-node', 'arn:aws:ecs:us-east-1:000000000000:task-definition/sallyport-node:1'],
@@ -53,7 +53,7 @@ test('an unknown task definition is refused', () => {
   );
 });
 
-test('a want of capacity is a 200 with a failure and no task', () => {
+test('missing capacity is a 200 with a failure and no task', () => {
   const cluster = open({ capacityFailures: 1 });
   expect(ask(cluster, 'RunTask', python)).toEqual({
     tasks: [],
@@ -89,7 +89,7 @@ test('a StopTask that fails leaves the task as it was', () => {
   });
 });
 
-test('the stop of an unknown task is refused in the words of ECS', () => {
+test('stopping an unknown task is refused with the message of ECS', () => {
   expect(() => ask(open(), 'StopTask', { task: 'none' })).toThrow(
     expect.objectContaining({
       status: 400,
@@ -99,7 +99,7 @@ test('the stop of an unknown task is refused in the words of ECS', () => {
   );
 });
 
-test('a list is of one starter and one request', () => {
+test('a list contains tasks of one startedBy', () => {
   const cluster = open();
   const mine = run(cluster, { startedBy: 'mine' });
   const stopped = run(cluster, { startedBy: 'mine' });
@@ -121,7 +121,7 @@ test('a list comes in pages', () => {
   expect(() => ask(cluster, 'ListTasks', { nextToken: '-1' })).toThrow('Invalid token.');
 });
 
-test('a description says what is missing, and tags only to who asks for them', () => {
+test('a description lists missing tasks, and tags only on request', () => {
   const cluster = open();
   const tags = [{ key: 'team', value: 'red' }];
   const arn = run(cluster, { tags });

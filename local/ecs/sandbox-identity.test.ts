@@ -34,7 +34,7 @@ const uidOfOther = async (child: ChildProcess): Promise<number> => {
   return Number(chunk.toString());
 };
 
-test.runIf(isRoot)('two claims of one process are two blocks, and one given back is free again', async () => {
+test.runIf(isRoot)('two claims of one process are two blocks, and a released one is free again', async () => {
   const folder = await makeFolder();
   const [one, two] = [claim(folder), claim(folder)];
   expect([uidOf(one), uidOf(two)]).toEqual([1_761_070_000, 1_761_080_000]);
@@ -43,7 +43,7 @@ test.runIf(isRoot)('two claims of one process are two blocks, and one given back
 });
 
 test.runIf(isRoot)(
-  'instances that start at once have a block each, and a killed one leaves its own',
+  'concurrent instances have a block each, and a killed one leaves its block to others',
   async () => {
     const folder = await makeFolder();
     const others = Array.from({ length: 4 }, () => start(process.execPath, other, folder, '7'));
@@ -59,14 +59,14 @@ test.runIf(isRoot)(
   },
 );
 
-test.runIf(isRoot)('a block in which a process still runs is passed over', async () => {
+test.runIf(isRoot)('a block with a running process is skipped', async () => {
   const folder = await makeFolder();
   const left = start('setpriv', '--reuid=1761070003', 'sh', '-c', 'echo 1; exec sleep 60');
   await uidOfOther(left);
   expect(uidOf(claim(folder))).toBe(1_761_080_000);
 });
 
-test.runIf(isRoot)('a user is given to one living sandbox only', async () => {
+test.runIf(isRoot)('a user id belongs to one live sandbox only', async () => {
   const identities = claim(await makeFolder());
   const [one, two] = [identities.acquire(false), identities.acquire(true)];
   expect([one, two]).toEqual([

@@ -41,7 +41,7 @@ test.each([
   );
 });
 
-test('a host folder that is not there, or is a file, is refused with one line that names the variable', async () => {
+test('a host folder that is missing, or is a file, is refused with one line that names the variable', async () => {
   const parent = await folder();
   const file = join(parent, 'file');
   await writeFile(file, '');
@@ -61,7 +61,7 @@ test.runIf(process.getuid?.() === 0)('as root a folder below a closed one is ref
   );
 });
 
-test('for Docker a folder that we own is writable for everyone and nobody removes what is not theirs', async () => {
+test('for Docker an owned folder is writable for all, and only owners delete files', async () => {
   const hostPath = await folder();
   await prepareSharedVolume({ hostPath, guestPath: '/shared' }, { name: 'docker', identities });
   expect((await stat(hostPath)).mode & 0o7777).toBe(0o1777);

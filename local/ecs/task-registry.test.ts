@@ -118,7 +118,7 @@ test('the same token with another request is a conflict that names the task', ()
   );
 });
 
-test('a stop asks the server to end, and the task has stopped when it has', async () => {
+test('a stop asks the server to end, and the task has stopped when the server has', async () => {
   const { tasks, started, events, states } = open();
   const arn = tasks.run(request)?.taskArn ?? '';
   const { told, end } = await first(started);
@@ -142,7 +142,7 @@ test('a stop asks the server to end, and the task has stopped when it has', asyn
   expect(tasks.stop('unknown', 'x')).toBe(undefined);
 });
 
-test('a sandbox that is killed has stopped with 137, for its memory only when it was that', async () => {
+test('a killed sandbox has stopped with 137, and names memory only as the real cause', async () => {
   const { tasks, started, events } = open();
   tasks.run({ taskDefinition: 'sallyport-python' });
   tasks.run({ taskDefinition: 'sallyport-python' });
@@ -165,7 +165,7 @@ test('a sandbox that is killed has stopped with 137, for its memory only when it
   ]);
 });
 
-test('a sandbox that cannot be started stops its task with the reason and no exit code', async () => {
+test('a sandbox that cannot start stops its task with the reason and without an exit code', async () => {
   const { tasks, events } = open({}, () => Promise.reject(new Error('no space left')));
   tasks.run(request);
   const event = await first(events);
@@ -177,7 +177,7 @@ test('a sandbox that cannot be started stops its task with the reason and no exi
   expect(event['containers']).toEqual([{ name: 'sandbox', lastStatus: 'STOPPED', networkInterfaces: [] }]);
 });
 
-test('without capacity nothing is remembered, so that the same token works later', async () => {
+test('a start without capacity stores nothing, so that the same token works later', async () => {
   const { tasks, started } = open({ capacityFailures: 1, capacityFailuresFor: ['2048'] });
   expect(tasks.run(request)).toBe(undefined);
   expect(tasks.all()).toEqual([]);
@@ -187,7 +187,7 @@ test('without capacity nothing is remembered, so that the same token works later
   expect(started).toHaveLength(1);
 });
 
-test('a task is provisioned for as long as the faults say', async () => {
+test('a task stays provisioning for as long as the faults say', async () => {
   const { tasks, started, states } = open({ provisioningMs: 100, unreachableMs: 70 });
   const begun = performance.now();
   const arn = tasks.run(request)?.taskArn ?? '';
@@ -216,7 +216,7 @@ test('a task that is stopped while its sandbox starts never runs', async () => {
   expect(states()).toEqual(['2 STOPPED PROVISIONING', '3 STOPPED STOPPING', '4 STOPPED STOPPED']);
 });
 
-test('a task that dies while starting has no sandbox and says why after RunTask has answered', async () => {
+test('a task that dies while starting has no sandbox and reports why after RunTask has answered', async () => {
   const { tasks, started, events } = open({ diesWhileStarting: 1 });
   expect(tasks.run(request)).toMatchObject({ lastStatus: 'PROVISIONING' });
   expect(events).toEqual([]);
@@ -230,14 +230,14 @@ test('a task that dies while starting has no sandbox and says why after RunTask 
   await first(started);
 });
 
-test('tags are kept with the task and in no event', async () => {
+test('tags are stored with the task and are in no event', async () => {
   const { tasks, events } = open();
   const tags = [{ key: 'k', value: 'v' }];
   expect(tasks.run({ ...request, tags })?.tags).toEqual(tags);
   expect(Object.keys(await first(events))).not.toContain('tags');
 });
 
-test('the end of the cloud kills at once, also what is only starting, and takes no more', async () => {
+test('the end of the cloud kills all sandboxes at once, also starting ones, and accepts no more', async () => {
   const gate = Promise.withResolvers<void>();
   let starts = 0;
   const { tasks, started } = open({}, () => {
@@ -255,7 +255,7 @@ test('the end of the cloud kills at once, also what is only starting, and takes 
   expect(tasks.all().map(({ lastStatus }) => lastStatus)).toEqual(['STOPPED', 'STOPPED']);
 });
 
-test('of the stopped tasks the newest 500 are remembered', async () => {
+test('the newest 500 stopped tasks are remembered', async () => {
   const { tasks } = open({ diesWhileStarting: 600 });
   const arns = Array.from({ length: 520 }, (_, index) =>
     tasks.run({ ...request, clientToken: `w:${index}` }),

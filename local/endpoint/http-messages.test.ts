@@ -23,7 +23,7 @@ const open = async () => {
   return { response, request, answer };
 };
 
-test('nothing listens any more once a piece has room', async () => {
+test('no listener is left once a piece has room', async () => {
   const { response, answer } = await open();
   const before = response.listenerCount('close') + response.listenerCount('error');
   let received = 0;
@@ -37,7 +37,7 @@ test('nothing listens any more once a piece has room', async () => {
   expect(received).toBe(40 * piece.length);
 });
 
-test('a caller that goes away lets the writer go on', async () => {
+test('a caller that disconnects does not block the writer', async () => {
   const { response, request } = await open();
   const pieces = (async () => {
     for (let count = 0; count < 200; count += 1) await writePaced(response, piece);

@@ -49,7 +49,7 @@ test.each<[string, Partial<SignedParts>, string]>([
   expect(signatureOf({ ...parts, ...change }, secret)).toBe(signature);
 });
 
-test('what is signed is read back, and anything else is no signature', () => {
+test('a signature is parsed, and any other text is none', () => {
   const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: secret };
   const toSign = { method: 'GET', target: '/', headers: { host: 'example.amazonaws.com' } };
   const { authorization } = sign({ ...toSign, service: 'service', region: 'us-east-1' }, credentials, 0);

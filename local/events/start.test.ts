@@ -65,7 +65,7 @@ test('a timed rule fires again', async () => {
   await vi.waitFor(async () => expect((await seen()).length).toBeGreaterThan(2), patience);
 });
 
-test('a timed rule with an input brings that and nothing else', async () => {
+test('a timed rule with an input sends exactly that', async () => {
   const { events, seen } = await open(3_600_000, { input: { sweep: 'orphans' } });
   events.fire();
   expect(await vi.waitFor(seen, patience)).toEqual([{ sweep: 'orphans' }]);
@@ -77,7 +77,7 @@ test('an input of null is an input', async () => {
   expect(await vi.waitFor(seen, patience)).toEqual([null]);
 });
 
-test('A28: the state of a task reaches its function, also what happened before the functions were there', async () => {
+test('A28: the state of a task reaches its function, also if it changed before the functions started', async () => {
   const { events, seen } = await open(3_600_000);
   events.taskStateChanged({ taskArn: 'arn:early' });
   events.fire();

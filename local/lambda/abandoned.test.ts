@@ -39,7 +39,7 @@ test.each([
   ['a long text', { characters: 1_000_000 }],
   ['a stream', { characters: 1_000_000, kind: 'stream' }],
   ['a stream that says nothing', { characters: 0, kind: 'quiet' }],
-])('a function that answers with %s to nobody ends', async (_what, answer) => {
+])('a function that answers with %s to a closed connection ends', async (_what, answer) => {
   const file = await open();
   const { ended, leave } = ask({ file, ...answer });
   await vi.waitFor(() => expect(existsSync(`${file}.begun`)).toBe(true), { timeout: 10_000 });
@@ -49,7 +49,7 @@ test.each([
   expect(await ask({ file, characters: 1 }).ended).toEqual({ kind: 'finished' });
 });
 
-test('an answer that nobody takes any more ends its function in the middle', async () => {
+test('an answer without a reader ends its function in the middle', async () => {
   const file = await open();
   await writeFile(file, '');
   const leaving = new AbortController();

@@ -60,7 +60,7 @@ const call = async (client: LambdaClient, fixture: string, event: unknown = {}) 
   return { ...answer, result: JSON.parse(answer.Payload?.transformToString() ?? 'null') };
 };
 
-test('a function gets its event and the context that Lambda would give it', async () => {
+test('a function gets its event and Lambda’s context', async () => {
   const { client } = await deploy([define('echo')]);
   const answer = await call(client, 'echo', { hello: 'world' });
   expect(answer.result).toEqual({
@@ -81,7 +81,7 @@ test('a function may be named by its ARN', async () => {
   expect(answer.StatusCode).toBe(200);
 });
 
-test('A22: a handler that throws is a function error with the body of Lambda, and what it printed is kept', async () => {
+test('A22: a handler that throws is a function error with Lambda’s body, and its output is logged', async () => {
   const { client, printed } = await deploy([define('failing')]);
   const answer = await call(client, 'failing', { text: 'now' });
   expect(answer.StatusCode).toBe(200);
@@ -90,7 +90,7 @@ test('A22: a handler that throws is a function error with the body of Lambda, an
   await vi.waitFor(() => expect(printed.join('')).toContain('about to fail: now\n'), patience);
 });
 
-test('A21: a function that takes too long is timed out in the words of Lambda', async () => {
+test('A21: a function that exceeds its timeout fails with Lambda’s message', async () => {
   const { client } = await deploy([define('slow', { timeoutMs: 100 })]);
   const answer = await call(client, 'slow', { waitMs: 60_000 });
   expect(answer.FunctionError).toBe('Unhandled');
@@ -100,7 +100,7 @@ test('A21: a function that takes too long is timed out in the words of Lambda', 
   );
 });
 
-test('A21: a handler that never yields is killed, and the functions beside it work again', async () => {
+test('A21: a handler that never yields is killed, and functions beside it continue', async () => {
   const { client } = await deploy([define('stuck', { timeoutMs: 100 }), define('echo')]);
   expect((await call(client, 'stuck')).result.errorType).toBe('Sandbox.Timedout');
   await vi.waitFor(async () => expect((await call(client, 'echo', 1)).result.event).toBe(1), {
@@ -123,7 +123,7 @@ test('A17: an environment serves one invocation at a time and is reused when idl
   expect(after.result.served).toBe(2);
 });
 
-test('A18: strict mode gives each function its own variables only, and replaces environments', async () => {
+test('A18: strict mode gives each function only its own variables, and replaces environments', async () => {
   const { client } = await deploy(
     [
       define('environment', { environment: { MINE: 'yes' } }),
@@ -148,7 +148,7 @@ test('A18: strict mode gives each function its own variables only, and replaces 
   });
 });
 
-test('shared mode refuses functions that want different values of one variable', async () => {
+test('shared mode refuses functions with conflicting values of one variable', async () => {
   const endpoint = await start({ mode: { kind: 'shared' }, log: () => undefined });
   opened.push(endpoint.stop);
   expect(() =>
@@ -166,7 +166,7 @@ test('A22: an unknown function is not found', async () => {
   await expect(call(client, 'nothing')).rejects.toBeInstanceOf(ResourceNotFoundException);
 });
 
-test('a request that nobody has signed is refused', async () => {
+test('an unsigned request is refused', async () => {
   const { endpoint } = await deploy([define('echo')]);
   const answer = await fetch(`${endpoint.url}/2015-03-31/functions/sallyport-echo/invocations`, {
     method: 'POST',
@@ -213,7 +213,7 @@ test('A19: an asynchronous payload over 1 MB is refused', async () => {
   await expect(send(1_048_577)).rejects.toMatchObject({ name: 'RequestTooLargeException' });
 });
 
-test('A20: an asynchronous invocation that fails is tried twice more under its request id', async () => {
+test('A20: an asynchronous invocation that fails is retried twice under its request id', async () => {
   const { client } = await deploy([define('flaky')]);
   const file = join(await mkdtemp(join(tmpdir(), 'sallyport-lambda-')), 'attempts');
   const answer = await client.send(
@@ -238,7 +238,7 @@ const readStream = async (client: LambdaClient, fixture: string, event: unknown)
   return { ...answer, events: answer.EventStream ?? [] };
 };
 
-test('A23: a streaming function is heard while it still runs', async () => {
+test('A23: a streaming function is read while it runs', async () => {
   const { client } = await deploy([define('streaming')]);
   const file = join(await mkdtemp(join(tmpdir(), 'sallyport-lambda-')), 'go');
   const heard: string[] = [];
@@ -251,7 +251,7 @@ test('A23: a streaming function is heard while it still runs', async () => {
   expect(heard).toEqual(['first ', 'second', 'complete ']);
 });
 
-test('A23: a stream that breaks names its error at the end', async () => {
+test('A23: an interrupted stream names its error at the end', async () => {
   const { client } = await deploy([define('streaming')]);
   const codes: unknown[] = [];
   for await (const event of (await readStream(client, 'streaming', { fail: true })).events) {
@@ -261,7 +261,7 @@ test('A23: a stream that breaks names its error at the end', async () => {
   expect(codes[1]).toContain('broke in the middle');
 });
 
-test('a large stream arrives whole through the bounded window', async () => {
+test('a large stream is complete through the bounded window', async () => {
   const { client } = await deploy([define('streaming')]);
   let bytes = 0;
   for await (const event of (await readStream(client, 'streaming', { megabytes: 8 })).events) {

@@ -54,7 +54,7 @@ const read = async (client: S3Client, Key: string): Promise<string> => {
   return (await Body?.transformToString()) ?? '';
 };
 
-test('an object comes back with its type, its metadata and its checksum', async () => {
+test('an object is returned with its type, its metadata and its checksum', async () => {
   const { client } = await open();
   const put = await client.send(
     new PutObjectCommand({
@@ -91,7 +91,7 @@ test('A25: a stream of unknown checksum is decoded from its chunks, byte for byt
   );
 });
 
-test('A25: a body that is not what its MD5 or its checksum says is refused and not stored', async () => {
+test('A25: a body that does not match its MD5 or checksum is refused and not stored', async () => {
   const { client } = await open();
   const put = (claim: object) =>
     client.send(new PutObjectCommand({ Bucket, Key: 'bad', Body: 'hello', ...claim }));
@@ -100,7 +100,7 @@ test('A25: a body that is not what its MD5 or its checksum says is refused and n
   await expect(read(client, 'bad')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
 
-test('A25: a chunked body that is cut short is refused and not stored', async () => {
+test('A25: a truncated chunked body is refused and not stored', async () => {
   const { client, url, credentials } = await open();
   const headers = {
     'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
@@ -127,7 +127,7 @@ test.each([
   expect([await got.Body?.transformToString(), got.ContentRange]).toEqual([text, contentRange]);
 });
 
-test('a range behind the end is refused', async () => {
+test('a range beyond the end is refused', async () => {
   const { client } = await open();
   await client.send(new PutObjectCommand({ Bucket, Key: 'r', Body: 'hello' }));
   await expect(
@@ -137,7 +137,7 @@ test('a range behind the end is refused', async () => {
   });
 });
 
-test('what is not there is named: the key, or the bucket', async () => {
+test('an error names the missing key or bucket', async () => {
   const { client } = await open();
   await expect(read(client, 'nothing')).rejects.toMatchObject({ name: 'NoSuchKey' });
   await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'nothing' }))).rejects.toMatchObject({
@@ -151,7 +151,7 @@ test('what is not there is named: the key, or the bucket', async () => {
   });
 });
 
-test('a bucket can be made, and a name that is none is refused', async () => {
+test('a bucket can be created, and an invalid name is refused', async () => {
   const { client } = await open();
   await client.send(new CreateBucketCommand({ Bucket: 'more' }));
   expect((await client.send(new HeadBucketCommand({ Bucket: 'more' }))).$metadata.httpStatusCode).toBe(200);
@@ -173,7 +173,7 @@ test('A27: deleting is idempotent, one object or many', async () => {
   expect(left.Contents?.map(({ Key }) => Key)).toEqual(['c']);
 });
 
-test('A27: a listing has pages, prefixes and a delimiter, each entry once', async () => {
+test('A27: a list has pages, prefixes and a delimiter, each entry once', async () => {
   const { client } = await open();
   const keys = ['a', 'd/1', 'd/2', 'd/3/x', 'e/1', 'é', 'z'];
   for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
@@ -195,7 +195,7 @@ test('A27: a listing has pages, prefixes and a delimiter, each entry once', asyn
   expect(await walk({ Prefix: 'd/', Delimiter: '/' })).toEqual(['d/1', 'd/2', 'd/3/']);
 });
 
-test('a key that looks like a path stays a key', async () => {
+test('a key that looks like a path is a key', async () => {
   const { client, folder } = await open();
   for (const Key of ['../../escape', '/etc/passwd', '.', 'a//b', 'x'.repeat(1024)]) {
     await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
@@ -207,7 +207,7 @@ test('a key that looks like a path stays a key', async () => {
   ).rejects.toMatchObject({ name: 'KeyTooLongError' });
 });
 
-test('A26: a conditional write says whether the object was there', async () => {
+test('A26: a conditional write reports whether the object existed', async () => {
   const { client } = await open();
   const put = (condition: object) =>
     client.send(new PutObjectCommand({ Bucket, Key: 'once', Body: '1', ...condition }));
@@ -217,7 +217,7 @@ test('A26: a conditional write says whether the object was there', async () => {
   await expect(put({ IfMatch: '"other"' })).rejects.toMatchObject({ name: 'PreconditionFailed' });
 });
 
-test('A26: an overwritten object leaves nothing behind, and a reader of the old one reads it to its end', async () => {
+test('A26: an overwritten object leaves no data behind, and a reader of the old one reads it to its end', async () => {
   const { client, folder } = await open();
   const put = (text: string) => client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: text }));
   await put('old'.repeat(1_000_000));
@@ -237,7 +237,7 @@ test('objects survive a restart', async () => {
   expect([await got.Body?.transformToString(), got.Metadata]).toEqual(['yes', { a: '1' }]);
 });
 
-test('a request that nobody has signed is refused in XML', async () => {
+test('an unsigned request is refused in XML', async () => {
   const { url } = await open();
   const answer = await fetch(`${url}/${Bucket}/x`, { method: 'PUT', body: 'x' });
   expect(answer.status).toBe(403);
@@ -260,7 +260,7 @@ const openUpload = async (client: S3Client, Key = 'big') => {
   return { put, complete, abort, UploadId };
 };
 
-test('parts become one object in their order, which is not there before', async () => {
+test('parts become one object in their order, which does not exist before', async () => {
   const { client, folder } = await open();
   const { put, complete, abort, UploadId } = await openUpload(client);
   const second = await put(2, Buffer.from('end'));
@@ -278,7 +278,7 @@ test('parts become one object in their order, which is not there before', async 
   expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
 });
 
-test('an upload that is given up leaves nothing', async () => {
+test('an aborted upload leaves no data', async () => {
   const { client, folder } = await open();
   const { put, abort } = await openUpload(client);
   await put(1, Buffer.from('a'));
@@ -288,7 +288,7 @@ test('an upload that is given up leaves nothing', async () => {
   expect(await readdir(join(folder, Bucket, 'bytes'))).toEqual([]);
 });
 
-test('parts that are too small, in disorder, unknown or others than were sent make no object', async () => {
+test('parts that are too small, out of order, unknown or different from those sent create no object', async () => {
   const { client } = await open();
   const { put, complete } = await openUpload(client);
   const first = await put(1, Buffer.from('small'));
@@ -301,7 +301,7 @@ test('parts that are too small, in disorder, unknown or others than were sent ma
   await expect(read(client, 'big')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
 
-test('what is not implemented says so', async () => {
+test('an operation that is not implemented is refused by name', async () => {
   const { client } = await open();
   await expect(client.send(new GetObjectTaggingCommand({ Bucket, Key: 'x' }))).rejects.toMatchObject({
     name: 'NotImplemented',

@@ -68,7 +68,7 @@ const wish = (change: Partial<CreateScheduleCommandInput> = {}): CreateScheduleC
 const name = { Name: 'one', GroupName: 'g' };
 const ticks = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
-test('A29: a one-time schedule invokes its target at its moment, once, and is gone', async () => {
+test('A29: a one-time schedule invokes its target at its moment, once, and is deleted', async () => {
   const { client, clock, invoked, fire } = await open();
   fire();
   await client.send(new CreateScheduleCommand(wish()));
@@ -95,7 +95,7 @@ test('A29: a one-time schedule invokes its target at its moment, once, and is go
   expect(invoked).toHaveLength(1);
 });
 
-test("a moment that has passed when the schedule is made is nobody's", async () => {
+test('a schedule for a moment in the past is never invoked', async () => {
   const { client, clock, invoked, fire } = await open();
   fire();
   clock.now = begin + 2 * minute;
@@ -104,7 +104,7 @@ test("a moment that has passed when the schedule is made is nobody's", async () 
   expect(invoked).toEqual([]);
 });
 
-test('one name is made once; changed and deleted by it', async () => {
+test('a name is created once; updates and deletions use it', async () => {
   const { client, clock, invoked, fire } = await open();
   fire();
   await client.send(new CreateScheduleCommand(wish({ ClientToken: 'same' })));
@@ -140,7 +140,7 @@ test.each<[string, Partial<CreateScheduleCommandInput>]>([
   });
 });
 
-test('what is not implemented, or that nobody signed, is refused', async () => {
+test('an operation that is not implemented, or is unsigned, is refused', async () => {
   const { client, url } = await open();
   await expect(client.send(new ListSchedulesCommand({}))).rejects.toMatchObject({
     name: 'UnknownOperationException',
@@ -148,7 +148,7 @@ test('what is not implemented, or that nobody signed, is refused', async () => {
   expect((await fetch(`${url}/schedules/one`)).status).toBe(403);
 });
 
-test('schedules outlive a restart, for their owner alone; one that came meanwhile is invoked then', async () => {
+test('schedules survive a restart, readable by their owner only; one due in between is invoked then', async () => {
   const folder = await makeFolder();
   const first = await open({ folder });
   await first.client.send(new CreateScheduleCommand(wish()));
@@ -160,7 +160,7 @@ test('schedules outlive a restart, for their owner alone; one that came meanwhil
   await vi.waitFor(() => expect(second.invoked).toEqual([`${functionArn} {"a":1}`]), patience);
 });
 
-test('a target that can not be invoked is tried again, then given up as a dead letter', async () => {
+test('a failing target is retried, then sent to the dead-letter queue', async () => {
   const folder = await makeFolder();
   let attempts = 0;
   const refuse = (): never => {
@@ -186,7 +186,7 @@ test('a target that can not be invoked is tried again, then given up as a dead l
   });
 });
 
-test('the scheduler of the program arms and disarms as often as it likes', async () => {
+test('the program’s scheduler arms and disarms repeatedly', async () => {
   const { client, clock, invoked, fire } = await open();
   fire();
   const scheduler = makeScheduler(client, {

@@ -43,7 +43,7 @@ const open = async (options: Partial<SecretsManagerOptions> = {}) => {
   return { ...endpoint, folder, client, create, read, remove };
 };
 
-test('a secret is read by its name and by its ARN, and is gone when it is deleted', async () => {
+test('a secret is read by its name and by its ARN, and is not found after its deletion', async () => {
   const { create, read, remove } = await open();
   const made = await create('a/b', 'the text');
   expect(made.ARN).toMatch(/^arn:aws:secretsmanager:us-east-1:000000000000:secret:a\/b-[0-9a-f]{6}$/);
@@ -59,7 +59,7 @@ test('a secret is read by its name and by its ARN, and is gone when it is delete
   await expect(remove('a/b')).resolves.toMatchObject({ Name: 'a/b' });
 });
 
-test('made twice under one token it is made once; under another, or with another text, it exists', async () => {
+test('creating twice under one token creates once; another token or value is a conflict', async () => {
   const { create } = await open();
   const token = randomUUID();
   const { ARN } = await create('a', 'text', token);
@@ -69,7 +69,7 @@ test('made twice under one token it is made once; under another, or with another
   await expect(create('a', 'text')).rejects.toMatchObject(exists);
 });
 
-test('the name of a deleted secret stays taken for a while', async () => {
+test('the name of a deleted secret stays reserved for a while', async () => {
   let clock = 1_000_000;
   const { create, remove } = await open({ deletionMs: 150, now: () => clock });
   await create('a', 'text');
@@ -80,7 +80,7 @@ test('the name of a deleted secret stays taken for a while', async () => {
   await expect(create('a', 'text')).resolves.toMatchObject({ Name: 'a' });
 });
 
-test('a new secret can be asked for before it is seen', async () => {
+test('a new secret is not found at first, as in AWS', async () => {
   let clock = 1_000_000;
   const { create, read } = await open({ invisibleMs: 150, now: () => clock });
   await create('a', 'text');
@@ -99,7 +99,7 @@ test.each([
   await expect(create(name, text)).rejects.toMatchObject({ name: refusal });
 });
 
-test('what is not implemented is refused by name, and so is a request that nobody signed', async () => {
+test('an operation that is not implemented, or is unsigned, is refused by name', async () => {
   const { client, url } = await open();
   await expect(client.send(new DescribeSecretCommand({ SecretId: 'a' }))).rejects.toMatchObject({
     name: 'UnknownOperationException',
@@ -111,7 +111,7 @@ test('what is not implemented is refused by name, and so is a request that nobod
   expect((await fetch(url, { method: 'POST', headers, body: '{"SecretId":"a"}' })).status).toBe(403);
 });
 
-test('a request that is not JSON is refused without a piece of it', async () => {
+test('a request that is not JSON is refused without repeating it', async () => {
   const { url, credentials } = await open();
   const headers = { 'x-amz-target': 'secretsmanager.CreateSecret' };
   const { status, text } = await sendSigned(
@@ -122,7 +122,7 @@ test('a request that is not JSON is refused without a piece of it', async () => 
   expect(text).not.toContain('hunter2');
 });
 
-test('secrets outlive a restart, for their owner alone, and half-written ones do not', async () => {
+test('secrets survive a restart, readable by their owner only; half-written ones do not', async () => {
   const first = await open();
   const { folder } = first;
   await first.create('kept', 'the text');

@@ -35,7 +35,7 @@ const whatOf = (templates: Readonly<Record<string, Template>>, what: string): nu
   Number((idleBill(templates).lines.find((line) => line.what === what)?.usd ?? 0).toFixed(4));
 
 describe('the default app', () => {
-  test('costs at most 25 dollars a month while nobody works', () => {
+  test('costs at most 25 dollars a month when idle', () => {
     expect(billed(production)).toBeLessThanOrEqual(25);
   });
 
@@ -47,7 +47,7 @@ describe('the default app', () => {
     expect(types).not.toContain('AWS::EC2::NatGateway');
   });
 
-  test('has the synthetic check in the bill, unless it is switched off', () => {
+  test('includes the synthetic check, unless it is switched off', () => {
     expect(whatOf(production, 'synthetic turns')).toBeGreaterThan(0);
     expect(whatOf(production, 'synthetic sandboxes')).toBeGreaterThan(0);
     const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } });
@@ -56,8 +56,8 @@ describe('the default app', () => {
   });
 });
 
-describe('what is added is paid for', () => {
-  test('an interface endpoint by zone and hour, a gateway endpoint not at all', () => {
+describe('additional resources are priced', () => {
+  test('an interface endpoint by zone and hour, a gateway endpoint at nothing', () => {
     const endpoint = (VpcEndpointType: string, zones: number) => (stack: Stack) =>
       void new CfnVPCEndpoint(stack, 'Endpoint', {
         vpcId: 'vpc-1',
@@ -70,7 +70,7 @@ describe('what is added is paid for', () => {
     expect(dearerBy(endpoint('Gateway', 0))).toBe(0);
   });
 
-  test('an alarm by each metric it looks at', () => {
+  test('an alarm by each of its metrics', () => {
     const metric = (id: string) => ({
       id,
       metricStat: { metric: { metricName: id, namespace: 'n' }, period: 60, stat: 'Sum' },
@@ -97,13 +97,13 @@ describe('what is added is paid for', () => {
   });
 });
 
-describe('the bill is refused', () => {
-  test('when somebody adds a NAT gateway, by its name', () => {
+describe('the cost is refused', () => {
+  test('for a NAT gateway, by its name', () => {
     const nat = withMore((stack) => void new CfnNatGateway(stack, 'Nat', { subnetId: 'subnet-1' }));
     expect(() => idleBill(nat)).toThrow('no price is known for AWS::EC2::NatGateway');
   });
 
-  test('when Container Insights is switched on', () => {
+  test('with Container Insights', () => {
     const insights = withMore(
       (stack) =>
         void new CfnCluster(stack, 'Cluster', {
@@ -122,14 +122,14 @@ describe('the bill is refused', () => {
         }),
     );
 
-  test('when something is done by the clock and nobody has said what it costs', () => {
+  test('for scheduled work without an assumed duration', () => {
     expect(() => idleBill(rule('rate(1 minute)', '{"mine":"bitcoin"}'))).toThrow(
       'the work of its input has no cost',
     );
     expect(() => idleBill(rule('cron(0 0 * * ? *)', '{"sweep":"due"}'))).toThrow('is not a rate');
   });
 
-  test('which costs more when it is done more often', () => {
+  test('which costs more at a higher rate', () => {
     const [seldom, often] = ['rate(1 hour)', 'rate(1 minute)'].map((rate) => rule(rate, '{"sweep":"due"}'));
     expect(billed(often ?? {})).toBeGreaterThan(billed(seldom ?? {}));
   });
@@ -146,7 +146,7 @@ test('a turn costs less than a tenth of a cent', () => {
   expect(thousandTurns(production)).toBeLessThan(1);
 });
 
-test('every price has a unit, a page of AWS and a date', () => {
+test('every price has a unit, an AWS page and a date', () => {
   for (const { usd, unit, page, asOf } of Object.values(prices)) {
     expect(usd).toBeGreaterThan(0);
     expect(unit).not.toBe('');
@@ -155,7 +155,7 @@ test('every price has a unit, a page of AWS and a date', () => {
   }
 });
 
-test('what is free is taken from the bill once, and only as much as there is', () => {
+test('the free tier is subtracted once, and only up to the usage', () => {
   const metrics = (amount: number) => billOf([{ what: 'metrics', price: 'customMetric', amount }]);
   expect(metrics(4)).toMatchObject({ freeUsd: 1.2, usd: 0 });
   expect(metrics(15)).toMatchObject({ freeUsd: 3, usd: 1.5 });
@@ -163,7 +163,7 @@ test('what is free is taken from the bill once, and only as much as there is', (
   expect(twice.usd).toBe(3);
 });
 
-test('the report opens with the one figure, and has the stages beside each other', () => {
+test('the report starts with the total, and has the stages side by side', () => {
   const of = (stage: string, usd: number, lines: Bill['lines']) => ({
     stage,
     templates: production,

@@ -13,7 +13,7 @@ const cdkCalls = (calls: readonly string[]): readonly string[] =>
   calls.filter((call) => call.startsWith('cdk'));
 
 describe('a first deploy', () => {
-  test('says what it costs, deploys, copies the web app, and prints the token once while AWS gets its hash', async () => {
+  test('prints the cost, deploys, copies the web app, and prints the token once while AWS gets its hash', async () => {
     const machine = machineWith();
     const { code, out, error } = await machine.run(deployCommand, ['--yes']);
     expect(error).toBe('');
@@ -37,7 +37,7 @@ describe('a first deploy', () => {
     expect(machine.state.invalidated).toBe(true);
   });
 
-  test('that broke makes another token the next time, since nobody was told the first', async () => {
+  test('that failed creates another token the next time, since the first was not printed', async () => {
     const machine = machineWith({ ...emptyAccount, cdkFails: true });
     const { code, out, error } = await machine.run(deployCommand, ['--yes']);
     expect([code, error]).toEqual([
@@ -49,7 +49,7 @@ describe('a first deploy', () => {
     expect((await machine.run(deployCommand, ['--yes'])).out).toContain('#token=sp_');
   });
 
-  test('asks, and takes nothing but yes', async () => {
+  test('asks, and accepts only yes', async () => {
     const machine = machineWith();
     for (const answer of ['no', 'y', '']) {
       const ran = await machine.run(deployCommand, [], answer);
@@ -59,14 +59,14 @@ describe('a first deploy', () => {
     expect((await machine.run(deployCommand, [], 'yes')).code).toBe(0);
   });
 
-  test('is refused where nobody can be asked', async () => {
+  test('is refused without a terminal', async () => {
     const { code, error } = await machineWith().run(deployCommand, []);
     expect([code, error]).toEqual([1, expect.stringContaining('add --yes')]);
   });
 });
 
 describe('an upgrade', () => {
-  test('keeps the token that there is', async () => {
+  test('keeps the existing token', async () => {
     const machine = machineWith(busyAccount);
     const { code, out } = await machine.run(deployCommand, ['--yes']);
     expect(code).toBe(0);
@@ -75,13 +75,13 @@ describe('an upgrade', () => {
     expect(cdkCalls(machine.calls)[0]).not.toContain('--parameters');
   });
 
-  test('makes another one when it is told to', async () => {
+  test('creates another one on request', async () => {
     const { out } = await machineWith(busyAccount).run(deployCommand, ['--yes', '--new-token']);
     expect(out).toContain('#token=sp_');
   });
 });
 
-describe('what is missing is said with what to do about it', () => {
+describe('a missing prerequisite is reported with advice', () => {
   const cases: readonly [string, object, RegExp][] = [
     [
       'credentials',
@@ -119,7 +119,7 @@ describe('what is missing is said with what to do about it', () => {
     expect(cdkCalls(machine.calls)).toEqual([]);
   });
 
-  test('all of it at once', async () => {
+  test('all of them at once', async () => {
     const machine = machineWith({ ...emptyAccount, bootstrap: {}, docker: { runs: false } });
     const { error } = await machine.run(deployCommand, ['--yes']);
     expect(error.split('\n')[0]).toBe(
@@ -132,20 +132,20 @@ describe('what is missing is said with what to do about it', () => {
     expect(error).toContain('npx cdk bootstrap aws://111122223333/us-east-1');
   });
 
-  test('a stage that there is', async () => {
+  test('an unknown stage', async () => {
     const { error } = await machineWith().run(deployCommand, ['--stage', 'mine']);
     expect(error).toMatch(
       /there is no stage "mine": one of production, staging, hardened\n {2}Stages are in/,
     );
   });
 
-  test('a flag that there is', async () => {
+  test('an unknown flag', async () => {
     const { code, error } = await machineWith().run(deployCommand, ['--force']);
     expect([code, error]).toEqual([1, expect.stringContaining('usage: npm run deploy')]);
   });
 });
 
-test('help is all that is said', async () => {
+test('help prints only the usage', async () => {
   const machine = machineWith();
   const { code, out } = await machine.run(deployCommand, ['--help']);
   expect([code, out]).toEqual([0, `${deployCommand.usage}\n`]);
@@ -164,19 +164,19 @@ describe('programs on the PATH', () => {
     }
   };
 
-  test('are given their arguments and variables as they are, and are heard to the end', async () => {
+  test('get their arguments and variables unchanged, and are read to the end', async () => {
     const outcome = await withProgram('echo "$AWS_REGION:$2"; echo no >&2; exit 3', (folder) =>
       openPrograms({ PATH: folder, AWS_REGION: 'eu-central-1' }).quiet('aws', ['a', 'b; c "d']),
     );
     expect(outcome).toEqual({ code: 3, out: 'eu-central-1:b; c "d\n', error: 'no\n' });
   });
 
-  test('that are shown give their exit code', async () => {
+  test('with inherited output return their exit code', async () => {
     const code = await withProgram('exit 4', (PATH) => openPrograms({ PATH }).shown('aws', []));
     expect(code).toBe(4);
   });
 
-  test('that are missing are named, with where to get them', async () => {
+  test('that are missing are named, with their source', async () => {
     const failure = await openPrograms({ PATH: '/nowhere' })
       .quiet('aws', [])
       .catch((error: unknown) => error);

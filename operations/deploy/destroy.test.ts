@@ -6,7 +6,7 @@ const machineWith = (state: object = busyAccount) => openMachine(state);
 const otherSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:other-abcdef';
 const sandboxSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:SandboxSecret1-abcdef';
 
-test('everything of the deployment goes, and nothing of anybody else', async () => {
+test('every resource of the deployment is deleted, and no other', async () => {
   const machine = machineWith();
   const { code, out, error } = await machine.run(destroyCommand, ['--yes']);
   expect(error).toBe('');
@@ -25,7 +25,7 @@ test('everything of the deployment goes, and nothing of anybody else', async () 
   ]);
 });
 
-test('functions are closed before sandboxes are stopped, and those before the stacks from the top down', async () => {
+test('functions are closed before sandboxes are stopped, and stacks are deleted from the top down', async () => {
   const machine = machineWith();
   await machine.run(destroyCommand, ['--yes']);
   const steps = machine.calls.flatMap(
@@ -42,7 +42,7 @@ test('functions are closed before sandboxes are stopped, and those before the st
   expect(machine.state.closed).toEqual(['sallyport-turn']);
 });
 
-test('with --keep-data table, checkpoints and secrets stay, and are named', async () => {
+test('with --keep-data table, checkpoints and secrets remain, and are named', async () => {
   const machine = machineWith();
   const { code, out } = await machine.run(destroyCommand, ['--yes', '--keep-data']);
   expect(code).toBe(0);
@@ -58,7 +58,7 @@ test('with --keep-data table, checkpoints and secrets stay, and are named', asyn
     expect(left).toContain(kept);
 });
 
-test('data that an earlier one kept is found by its tags and deleted', async () => {
+test('data that an earlier run retained is found by its tags and deleted', async () => {
   const machine = machineWith({
     ...busyAccount,
     stacks: {},
@@ -94,7 +94,7 @@ describe('nothing is destroyed', () => {
     expect((await machine.run(destroyCommand, [], 'sallyport')).code).toBe(0);
   });
 
-  test('where there is nothing', async () => {
+  test('without a deployment', async () => {
     const { code, error } = await machineWith(emptyAccount).run(destroyCommand, ['--yes']);
     expect([code, error]).toEqual([
       1,
@@ -103,7 +103,7 @@ describe('nothing is destroyed', () => {
   });
 });
 
-test('a stack that does not go says where to look, and the next run goes on', async () => {
+test('a stack that fails to delete is reported with a link, and the next run continues', async () => {
   const machine = machineWith({
     ...busyAccount,
     refuses: { 'cloudformation wait': 'Waiter StackDeleteComplete failed' },

@@ -114,7 +114,7 @@ test.each(named)('%s is refused on both processors', (_name, [number, armNumber]
   expect([onX64(number), onArm64(armNumber)]).toEqual(['EPERM', 'EPERM']);
 });
 
-test('what only x86 has of these is refused there', () => {
+test('calls of x86 alone are refused there', () => {
   // modify_ldt, iopl, ioperm, uselib, sysfs, ustat
   expect([154, 172, 173, 134, 139, 136].map((number) => onX64(number))).toEqual(Array(6).fill('EPERM'));
 });
@@ -140,7 +140,7 @@ test('a program can read, write, start another, wait and end', () => {
   ).toEqual(new Set(['allowed']));
 });
 
-test('of 512 numbers so many are allowed, and no other', () => {
+test('exactly this many of 512 numbers are allowed', () => {
   const count = (ask: (number: number) => string) =>
     Object.fromEntries(
       Object.entries(
@@ -165,7 +165,7 @@ test('the numbers of another architecture end the process, and x32 is refused', 
   );
 });
 
-test('clone makes threads and processes, and no name space', () => {
+test('clone creates threads and processes, and no name space', () => {
   const thread = 0x3d0f00;
   for (const [ask, number] of [
     [onX64, 56],
@@ -193,7 +193,7 @@ test('sockets are unix, internet or the list of routes', () => {
   }
 });
 
-test('personality keeps its random addresses', () => {
+test('personality keeps address randomization', () => {
   expect([0, 0xffffffff, 0x20000].map((value) => onX64(135, value))).toEqual(Array(3).fill('allowed'));
   // ADDR_NO_RANDOMIZE, READ_IMPLIES_EXEC, MMAP_PAGE_ZERO
   expect([0x40000, 0x400000, 0x100000].map((value) => onX64(135, value))).toEqual(Array(3).fill('EPERM'));

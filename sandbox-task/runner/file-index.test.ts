@@ -34,7 +34,7 @@ test('a change younger than 20 ms, or of the future, is not settled', () => {
   ]);
 });
 
-test('the shelf keeps the three that were kept or used last', () => {
+test('the index keeps the three states that were stored or used last', () => {
   const shelf = createIndexCache();
   const indices = ['a', 'b', 'c', 'd'].map((id) => ({ id, index: createFileIndex() }));
   for (const { id, index } of indices.slice(0, 3)) shelf.keep(id, index);

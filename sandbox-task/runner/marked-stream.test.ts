@@ -19,15 +19,15 @@ test.each([
   [['late', '<begin>', 'a', '<end>', 'later']],
   [[...'late<beg<begin>a<end>later']],
   [['<begin>a<en', 'd>']],
-])('only what lies between the marks is output: %j', async (chunks) => {
+])('only text between the marks is output: %j', async (chunks) => {
   expect(await outputOf(chunks)).toBe('a');
 });
 
-test('what only begins like a mark is output', async () => {
+test('text that only begins like a mark is output', async () => {
   expect(await outputOf(['<begin>a<e', 'nough><en', '<end>'])).toBe('a<enough><en');
 });
 
-test('output is given on as it comes', () => {
+test('output is forwarded as it arrives', () => {
   const stream = createMarkedStream();
   const taken: string[] = [];
   void stream.open(marks, (chunk) => taken.push(chunk.toString()));
@@ -37,7 +37,7 @@ test('output is given on as it comes', () => {
   expect(taken).toEqual(['one', '<']);
 });
 
-test('what comes between two calls is nobody’s', async () => {
+test('text between two calls belongs to no call', async () => {
   const stream = createMarkedStream();
   const first = stream.open(marks, () => undefined);
   stream.push(Buffer.from('<begin>a<end>between'));

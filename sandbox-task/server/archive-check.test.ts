@@ -19,7 +19,7 @@ const check = (headers: readonly ArchiveHeader[]): boolean => {
   return archive.isEnded();
 };
 
-test('frames in their order pass', () => {
+test('frames in order are accepted', () => {
   expect(check([begin, folder, file, data, data, fileEnd(6), same, file, fileEnd(0), end])).toBe(true);
   expect(check([begin, folder])).toBe(false);
 });

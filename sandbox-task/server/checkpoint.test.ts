@@ -43,7 +43,7 @@ const summary = ({ entries }: Archive): string[] =>
       .join(' '),
   );
 
-test('everything is in it: folders before their content, modes, links as links, names as they are', async () => {
+test('it contains everything: folders before their content, modes, links as links, names unchanged', async () => {
   await mkdir(inside('b/c'), { recursive: true });
   await mkdir(inside('empty'), { mode: 0o750 });
   await writeFile(inside('b/c/empty file'), '');
@@ -73,7 +73,7 @@ test('everything is in it: folders before their content, modes, links as links, 
   ]);
 });
 
-test('what cannot be saved is left out by name: sockets, FIFOs, names that are no text, partials silently', async () => {
+test('sockets, FIFOs and names that are not text are left out and named, partial uploads silently', async () => {
   const socket = createServer().listen(inside('socket'));
   await once(socket, 'listening');
   await sandbox.callTool('execute_command', {
@@ -94,7 +94,7 @@ test('what cannot be saved is left out by name: sockets, FIFOs, names that are n
   expect(archive.entries.find(({ path }) => path === 'fifo')?.reason).toBe('neither file, folder nor link');
 });
 
-test('only what changed since the base comes with its content', async () => {
+test('only changes since the base have their content', async () => {
   for (const name of ['kept', 'edited', 'same size', 'replaced', 'chmodded', 'linked', 'gone']) {
     await writeFile(inside(name), `${name} 1`);
   }
@@ -128,7 +128,7 @@ test('only what changed since the base comes with its content', async () => {
   expect([full.isFull, full.entries.some(({ same }) => same)]).toEqual([true, false]);
 });
 
-test('a file written a moment before the checkpoint is sent again: its time could hide a second write', async () => {
+test('a file written just before the checkpoint is sent again, since its time could hide a second write', async () => {
   // The time of a request varies: some come within the 20 ms.
   let isSentAgain = false;
   for (let attempt = 0; attempt < 20 && !isSentAgain; attempt += 1) {
@@ -141,7 +141,7 @@ test('a file written a moment before the checkpoint is sent again: its time coul
   expect(isSentAgain).toBe(true);
 });
 
-test('the last three indices are remembered, a base in use longer than unused ones', async () => {
+test('the last three indexes are remembered, a base in use longer than unused ones', async () => {
   await writeFile(inside('file'), 'x');
   await delay(2 * settleMs);
   const ids = Array.from({ length: 5 }, () => randomUUID());
@@ -165,7 +165,7 @@ const halfway = async (path: string) => {
   return frames;
 };
 
-test('a file that vanishes is not whole; one that shrinks or grows is sent as it came, and again next time', async () => {
+test('a vanished file is marked as incomplete; one that shrinks or grows is sent as it is, and again next time', async () => {
   for (const name of ['a first', 'grown', 'shrunk', 'vanished']) await writeFile(inside(name), '');
   await truncate(inside('a first'), megabytes(20));
   await truncate(inside('shrunk'), megabytes(1));
@@ -193,7 +193,7 @@ test('a file that vanishes is not whole; one that shrinks or grows is sent as it
   ]);
 });
 
-test('checkpoints come one after another, and a caller who leaves holds up nobody', async () => {
+test('checkpoints run one after another, and a caller that disconnects blocks no other', async () => {
   await writeFile(inside('large'), '');
   await truncate(inside('large'), megabytes(50));
   const first = await sandbox.open('GET', `/checkpoint?id=${randomUUID()}&base=`);
@@ -203,7 +203,7 @@ test('checkpoints come one after another, and a caller who leaves holds up nobod
   expect(summary(await collectArchive(await second))).toEqual([`file large ${megabytes(50)}`]);
 });
 
-test('too large a workspace is refused before any content, with the limit and the measure', async () => {
+test('a workspace over the limit is refused before any content, with the limit and the size', async () => {
   await writeFile(inside('huge'), '');
   await truncate(inside('huge'), 2_147_483_649);
   const answer = await sandbox.ask('GET', `/checkpoint?id=${randomUUID()}&base=`);
@@ -218,7 +218,7 @@ test('too large a workspace is refused before any content, with the limit and th
   ]);
 });
 
-test('50,000 entries are saved, without reading them again in seconds, and one more is refused', async () => {
+test('50,000 entries are saved within seconds, and one more is refused', async () => {
   const made = await sandbox.callTool('execute_code', {
     language: 'python',
     timeout: 120,
@@ -242,7 +242,7 @@ test('50,000 entries are saved, without reading them again in seconds, and one m
   });
 });
 
-test('a large file costs a piece of memory, not its size, also when its reader is slow', async () => {
+test('a large file uses little memory, also with a slow reader', async () => {
   await writeFile(inside('large'), '');
   await truncate(inside('large'), megabytes(200));
   const pids = await sandbox.pids();
@@ -270,7 +270,7 @@ test('a large file costs a piece of memory, not its size, also when its reader i
 });
 
 test.each(['', 'id=1&base=', `id=${randomUUID()}&base=1`])(
-  'ids that are no UUIDs are refused: %s',
+  'ids that are not UUIDs are refused: %s',
   async (query) => {
     const { status } = await sandbox.ask('GET', `/checkpoint?${query}`);
     expect(status).toBe(400);

@@ -37,7 +37,7 @@ test('W12: Python keeps variables, functions and imports', async () => {
   ).toBe('True\n');
 });
 
-test('W12: Node keeps let, const, functions and classes, and lets each be declared again as another', async () => {
+test('W12: Node keeps let, const, functions and classes, and allows their redeclaration', async () => {
   expect(
     await run('node', 'let x = 41; const y = 1; class A { n() { return 2 } } function f() { return x }'),
   ).toEqual(fine());
@@ -47,7 +47,7 @@ test('W12: Node keeps let, const, functions and classes, and lets each be declar
   expect(await run('node', 'console.log(f(), x(), y)')).toEqual(fine('8 9 6\n'));
 });
 
-test('Node takes module syntax, top-level await and what a script leaves to happen', async () => {
+test('Node supports module syntax and top-level await, and waits for pending work', async () => {
   await run('node', 'fs.writeFileSync("m.mjs", "export default 3; export const four = 4")');
   expect(
     await run(
@@ -64,7 +64,7 @@ test('Node takes module syntax, top-level await and what a script leaves to happ
   expect(await run('node', 'await new Promise(() => {})')).toMatchObject({ exit_code: 13 });
 });
 
-test('output of child processes is of the call, and a program on descriptor 3 is not heard', async () => {
+test('output of child processes belongs to the call, and a program cannot write to descriptor 3', async () => {
   const python = 'import os, subprocess\nprint("a")\nsubprocess.run(["echo", "b"])\nos.system("echo c >&2")';
   expect(await run('python', python)).toEqual({ stdout: 'a\nb\n', stderr: 'c\n', exit_code: 0 });
   const node =
@@ -78,7 +78,7 @@ test('output of child processes is of the call, and a program on descriptor 3 is
   ).toBe('child\nparent\n');
 });
 
-test('what a background thread prints after the end of its call is in no later call that it does not meet', async () => {
+test('output of a background thread after its call appears in no later call that it does not overlap', async () => {
   const code =
     'import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.3), print("late"))).start()';
   expect(await run('python', code)).toEqual(fine());
@@ -86,7 +86,7 @@ test('what a background thread prints after the end of its call is in no later c
   expect(await run('python', 'print("next")')).toEqual(fine('next\n'));
 });
 
-test('an error prints what the plain interpreter would, and nothing of ours', async () => {
+test('an error prints the plain interpreter’s message, without internal frames', async () => {
   expect(await run('python', 'def f():\n  return 1 / 0\nf()')).toEqual({
     stdout: '',
     stderr: expect.stringMatching(
@@ -154,7 +154,7 @@ test.each([
   ['node', 'try { for (;;) {} } finally { console.log("no") }'],
   ['node', 'for (;;) { await new Promise((resolve) => setTimeout(resolve, 10)) }'],
   ['node', 'child_process.execSync("sleep 60")'],
-] as const)('W12: %s over its time is interrupted, and keeps its state (%s)', async (language, code) => {
+] as const)('W12: %s that times out is interrupted, and keeps its state (%s)', async (language, code) => {
   await run(language, language === 'python' ? 'kept = 1' : 'let kept = 1');
   const startedAt = performance.now();
   const late = await run(language, code, 1);
@@ -176,7 +176,7 @@ test.each([
     'False\n',
   ],
   ['node', 'await 1; for (;;) {}', 'console.log(typeof kept)', 'undefined\n'],
-] as const)('W12: %s that does not stop is killed, which is said once', async (...row) => {
+] as const)('W12: %s that does not stop is killed, which is reported once', async (...row) => {
   const [language, code, look, lost] = row;
   await run(language, language === 'python' ? 'kept = 1' : 'let kept = 1');
   const startedAt = performance.now();
@@ -196,7 +196,7 @@ test.each([
   ['node', 'process.abort()', { exit_code: 134, signal: 'SIGABRT' }],
   ['node', 'process.kill(process.pid, "SIGKILL")', { exit_code: 137, signal: 'SIGKILL' }],
 ] as const)(
-  'W12: %s that dies says how, and the next call has a new one (%s)',
+  'W12: %s that dies reports how, and the next call has a new interpreter (%s)',
   async (language, code, end) => {
     expect(await run(language, code)).toMatchObject({ ...end, state_lost: true });
     const next = await run(language, language === 'python' ? 'print("new")' : 'console.log("new")');
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test('W12: Node outlives the collection of code that waited for what never came', async () => {
+test('W12: Node survives the collection of a promise that never settles', async () => {
   await run('node', 'let kept = 1');
   await run(
     'node',
@@ -221,7 +221,7 @@ test('W12: Node outlives the collection of code that waited for what never came'
   expect(await run('node', `${collect}\nconsole.log(kept)`)).toEqual(fine('1\n'));
 });
 
-test('W12: a state lost between calls is said by the next one, once', async () => {
+test('W12: a state lost between calls is reported by the next call, once', async () => {
   await run('python', 'import os, threading\nthreading.Timer(0.2, os._exit, [0]).start()');
   await delay(2000);
   expect(await run('python', 'print(1)')).toEqual({ ...fine('1\n'), state_lost: true });
@@ -242,7 +242,7 @@ test('calls of one language wait for each other, two languages do not', async ()
   expect([(await slow)['stdout'], (await next)['stdout']]).toEqual(['1\n', '2\n']);
 });
 
-test('a call that is cancelled is interrupted, one that waits does not run', async () => {
+test('a cancelled call is interrupted, and a cancelled waiting call does not run', async () => {
   await run('python', 'kept = 1; ran = False');
   const start = (callId: string, code: string) =>
     sandbox.ask('POST', '/mcp', {
@@ -270,7 +270,7 @@ test('a call that is cancelled is interrupted, one that waits does not run', asy
   expect(await print('python', 'print(kept, ran)')).toBe('1 False\n');
 });
 
-test('background processes live on, those of a call over its time do not', async () => {
+test('background processes survive, but not those of a call that timed out', async () => {
   const pid = Number(
     await print('python', 'import subprocess\np = subprocess.Popen(["sleep", "300"])\nprint(p.pid)'),
   );
@@ -318,7 +318,7 @@ test('pictures and texts are shown beside the output, at most eight and four meg
   expect(await run('python', 'display("video/mp4", b"")')).toMatchObject({ exit_code: 1 });
 });
 
-test('plt.show() shows the open figures, whenever matplotlib comes', async () => {
+test('plt.show() shows the open figures, whenever matplotlib is imported', async () => {
   const folder = join(sandbox.workspace, 'matplotlib');
   await mkdir(folder);
   await writeFile(join(folder, '__init__.py'), '');
@@ -346,7 +346,7 @@ def show(): raise RuntimeError('no screen')
   expect((await call('python', 'plt.show(block=False)')).content).toHaveLength(1);
 });
 
-test('each stream keeps its first and last 256 KB, and an emoji at the cut is whole or gone', async () => {
+test('each stream keeps its first and last 256 KB, without splitting an emoji', async () => {
   for (const [language, code] of [
     ['python', 'import sys\nsys.stdout.write("x" + "🙂" * 200_000)'],
     ['node', 'process.stdout.write("x" + "🙂".repeat(200_000))'],
@@ -358,7 +358,7 @@ test('each stream keeps its first and last 256 KB, and an emoji at the cut is wh
   }
 });
 
-test('code may be a megabyte, an argument of a program 128 KiB, and both are refused by name', async () => {
+test('code may have a megabyte, an argument of a program 128 KiB; more is refused by name', async () => {
   const code = `x = "${'y'.repeat(900_000)}"; print(len(x))`;
   expect(await print('python', code)).toBe('900000\n');
   const refused = async (name: string, input: object) => {
@@ -374,7 +374,7 @@ test('code may be a megabyte, an argument of a program 128 KiB, and both are ref
   expect(text).toContain('MAX_ARG_STRLEN');
 });
 
-test('a program that cannot be started is a result in the words of a shell', async () => {
+test('a program that cannot be started has a shell’s error message', async () => {
   await writeFile(join(sandbox.workspace, 'plain'), 'text');
   sandbox.own();
   const start = async (command: string) => {

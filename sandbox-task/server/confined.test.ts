@@ -74,7 +74,7 @@ test('descriptors above the channel are closed', async () => {
   expect(stdout.replaceAll('/proc/self/fd/', '')).toBe('0 1 2 3 4\n');
 });
 
-test('without its filter nothing is started', () => {
+test('without its filter no program is started', () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-confine-'));
   const { status, stdout } = spawnSync('python3', ['-IS', confine, folder.path, '/bin/echo', 'started'], {
     encoding: 'utf8',

@@ -75,7 +75,7 @@ const every = async (path: string): Promise<Readonly<Record<string, string>>> =>
   return answers;
 };
 
-test.each(Object.entries(impossible))('%s is an invalid request, whoever asks', async (_name, path) => {
+test.each(Object.entries(impossible))('%s is an invalid request for every tool', async (_name, path) => {
   expect(await every(path)).toEqual({
     read_file: 'invalid_request',
     write_file: 'invalid_request',
@@ -90,7 +90,7 @@ test.each(Object.entries(impossible))('%s is an invalid request, whoever asks', 
   expect(await sandbox.pids()).toEqual(runner);
 });
 
-test('a path outside is said to be, also a long one', async () => {
+test('a path outside is reported as such, also a long one', async () => {
   for (const path of ['../x', '/etc/passwd', 'a/../../b', `/${'\u0001'.repeat(4000)}`.slice(0, 255)])
     expect([await codeOfTool('read_file', path), await codeOfTool('write_file', path)]).toEqual([
       'path_outside_workspace',
@@ -105,7 +105,7 @@ test.each([
   ['letters in two parts', 'plain/e\u0301'],
   ['control characters', 'plain/a\n\u001b[31mb'],
   ['255 bytes', `plain/${'n'.repeat(255)}`],
-])('%s are a path like any other', async (_name, path) => {
+])('%s are ordinary paths', async (_name, path) => {
   expect(await codeOfTool('write_file', path)).toBe('done');
   expect(await codeOfTool('read_file', path)).toBe('done');
   expect([await codeOfRoute('GET /files/', path), await codeOfRoute('DELETE /files/', path)]).toEqual([

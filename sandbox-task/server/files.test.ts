@@ -22,7 +22,7 @@ const remove = async (path: string) => {
 };
 const refusal = (code: string, message: string) => ({ error: { code, message } });
 
-test('a file is written whole: made with its folders, then replaced, and says when it was changed', async () => {
+test('a file is written whole with its folders, then replaced, and has its time', async () => {
   expect(await put('new/ünï code.bin', Buffer.from([0, 255]))).toEqual([
     201,
     { path: 'new/ünï code.bin', size: 2 },
@@ -34,12 +34,12 @@ test('a file is written whole: made with its folders, then replaced, and says wh
   expect(headers['x-sallyport-modified-at']).toBe(mtime.toISOString());
 });
 
-test('a body over 4 MB is refused, and the answer reaches a caller who still sends', async () => {
+test('a body over 4 MB is refused, and the answer reaches a caller that still sends', async () => {
   const [status, body] = await put('large', Buffer.alloc(32 * 1_048_576));
   expect([status, body]).toEqual([413, refusal('payload_too_large', 'the body has more than 4194304 bytes')]);
 });
 
-test('parts come in order and become the file with the last one, which keeps the mode of the old', async () => {
+test('parts are written in order and replace the file with the last one, which keeps the old mode', async () => {
   await sandbox.callTool('execute_command', { command: 'echo old > parts; chmod 750 parts' });
   expect(await put('parts', 'abc', 'bytes 0-2/8')).toEqual([202, { received: 3 }]);
   expect(await readFile(inside('parts'), 'utf8')).toBe('old\n');
@@ -61,7 +61,7 @@ test('parts come in order and become the file with the last one, which keeps the
   expect((await readdir(sandbox.workspace)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-test('two parts at once come one after another: one of the same is refused', async () => {
+test('two concurrent parts run one after another: a repeat is refused', async () => {
   const outcomes = await Promise.all([put('twice', 'ab', 'bytes 0-1/4'), put('twice', 'cd', 'bytes 2-3/4')]);
   expect(outcomes.map(([status]) => status).toSorted()).toEqual(
     outcomes[1][0] === 409 ? [202, 409] : [201, 202],
@@ -82,7 +82,7 @@ test.each([
   ]);
 });
 
-test('W8: nothing is written or removed outside', async () => {
+test('W8: no file outside is written or deleted', async () => {
   await writeFile(join(sandbox.workspace, '..', 'victim'), 'x');
   await symlink('..', inside('up'));
   const [status, { error }] = await put('up/victim', 'y');
@@ -93,7 +93,7 @@ test('W8: nothing is written or removed outside', async () => {
   expect(await readFile(join(sandbox.workspace, '..', 'victim'), 'utf8')).toBe('x');
 });
 
-test('a file, a link and a folder with all it holds are removed; the workspace is not', async () => {
+test('a file, a link and a folder with its content are deleted, but not the workspace', async () => {
   await mkdir(inside('target'));
   await writeFile(inside('target/kept'), '');
   await symlink('target', inside('link'));

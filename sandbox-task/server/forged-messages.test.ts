@@ -51,7 +51,7 @@ const begin: ArchiveHeader = { type: 'begin', isFull: true };
 const end: ArchiveHeader = { type: 'end' };
 const folder = (path: string): ArchiveHeader => ({ type: 'directory', path, mode: 0o755 });
 
-test('honest pieces pass as they are', async () => {
+test('valid pieces pass unchanged', async () => {
   const pieces = [frames(begin, folder('a')), frames(folder('a/b'), end)];
   expect(await receive(pieces)).toEqual(Buffer.concat(pieces));
 });
@@ -76,13 +76,13 @@ test.each([
   { type: 'restored', id: 1, files: 0.5 },
   { type: 'refused', id: 1, failure: 'internal_error', message: '' },
   { type: 'done' },
-])('a message that does not fit is refused: %o', (message) => {
+])('an invalid message is refused: %o', (message) => {
   expect(() => parseRunnerMessage(message)).toThrow();
 });
 
 const log = (server: string) => parseRunnerMessage({ type: 'stdio-log', server });
 
-test('W9: the name of a log line is one that an MCP server can have', () => {
+test('W9: the name of a log line is a possible name of an MCP server', () => {
   expect(log('git-hub_2')).toEqual({ type: 'stdio-log', server: 'git-hub_2' });
   const forged = ['', 'x\n', 'x\n\u001b[31mroot', 'x]', 'x y', '\u202ex', 'x'.repeat(65), 'naïve'];
   for (const name of forged) expect(() => log(name)).toThrow();

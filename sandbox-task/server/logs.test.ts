@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLineSplitter, createLogRing } from './logs.ts';
 
-test('the oldest lines go when there are too many', () => {
+test('the oldest lines are dropped above the limit', () => {
   const ring = createLogRing({ linesMax: 2, bytesMax: 10_000 }, () => 5);
   for (const text of ['a', 'b', 'c']) ring.add('stderr', text);
   expect(ring.after(0)).toEqual([
@@ -12,14 +12,14 @@ test('the oldest lines go when there are too many', () => {
   expect(ring.after(9)).toEqual([]);
 });
 
-test('the bound of bytes is that of the answer, in which a control character has six', () => {
+test('the byte limit counts the answer, in which a control character has six bytes', () => {
   const ring = createLogRing({ linesMax: 1000, bytesMax: 65_536 });
   for (let line = 0; line < 100; line += 1) ring.add('stderr', '\u0001'.repeat(2000));
   expect(ring.after(0).map(({ number }) => number)).toEqual([96, 97, 98, 99, 100]);
   expect(Buffer.byteLength(JSON.stringify(ring.after(0)))).toBeLessThan(65_536);
 });
 
-test('a long line is cut and says so', () => {
+test('a long line is cut and marked', () => {
   const ring = createLogRing({ linesMax: 10, bytesMax: 10_000 });
   ring.add('lifecycle', 'x'.repeat(2000));
   ring.add('lifecycle', 'x'.repeat(2001));
@@ -37,7 +37,7 @@ const split = (pieces: readonly { readonly offset: number; readonly text: string
   return lines;
 };
 
-test('lines are put together over pieces; a gap and the end close one', () => {
+test('lines are joined over pieces; a gap and the end close a line', () => {
   const pieces = [
     { offset: 0, text: 'one\ntw' },
     { offset: 6, text: 'ö' },
@@ -48,6 +48,6 @@ test('lines are put together over pieces; a gap and the end close one', () => {
   expect(split([{ offset: 0, text: 'whole\n' }])).toEqual(['whole']);
 });
 
-test('a line without end is not held', () => {
+test('a line without an end is not held', () => {
   expect(split([{ offset: 0, text: 'x'.repeat(500_000) }])[0]).toHaveLength(2001);
 });

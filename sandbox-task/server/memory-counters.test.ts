@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openMemoryCounters } from './memory-counters.ts';
 
-test('a measurement that starts does not take from another what it has seen', () => {
+test('a new measurement keeps the peak of a running one', () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-counters-'));
   const peak = join(folder.path, 'memory.max_usage_in_bytes');
   writeFileSync(join(folder.path, 'memory.oom_control'), 'oom_kill 0\n');
@@ -20,7 +20,7 @@ test('a measurement that starts does not take from another what it has seen', ()
   second?.end();
 });
 
-test('where the peak cannot be reset, an old one is not of a later measurement', () => {
+test('where the peak cannot be reset, an old peak is not reported for a later measurement', () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-counters-'));
   const bytesOf = (megabytes: number): string => String(megabytes * 1_048_576);
   writeFileSync(join(folder.path, 'memory.events'), 'oom_kill 1\n');

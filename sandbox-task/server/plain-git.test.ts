@@ -22,7 +22,7 @@ const run = async (command: string): Promise<string> => {
 };
 const write = (path: string, content: string) => sandbox.callTool('write_file', { path, content });
 
-test('a workspace that plain edits made into a bare repository starts no program of its configuration', async () => {
+test('a workspace that plain edits turned into a bare repository starts no program of its configuration', async () => {
   await write('HEAD', 'ref: refs/heads/main\n');
   await write('objects/k', '');
   await write('refs/k', '');
@@ -41,7 +41,7 @@ test('a workspace that plain edits made into a bare repository starts no program
   expect(await run('rm -r HEAD objects refs config started')).toBe('0: ');
 });
 
-test('a bare repository that is named is cloned, pushed to and read', async () => {
+test('a named bare repository is cloned, pushed to and read', async () => {
   const as = 'git -c user.email=a@b -c user.name=a';
   const made = `git init -q r && cd r && ${as} commit -q --allow-empty -m one && git clone -q --bare . ../b.git`;
   expect(await run(made)).toBe('0: ');

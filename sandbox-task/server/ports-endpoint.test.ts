@@ -36,7 +36,7 @@ const serve = (answer: (request: IncomingMessage, response: ServerResponse) => v
   listen(createServer(answer));
 const errorOf = ({ body }: { readonly body: Buffer }): unknown => JSON.parse(body.toString()).error;
 
-test('method, path as it is, query and body come in; status, headers and body go out', async () => {
+test('method, path, query and body arrive unchanged, and so do status, headers and body of the answer', async () => {
   const port = await serve((request, response) => {
     const { method, url, headers } = request;
     response.writeHead(418, { 'x-own': 'yes', 'set-cookie': ['a=1', 'b=2'], 'keep-alive': 'timeout=9' });
@@ -65,7 +65,7 @@ test('method, path as it is, query and body come in; status, headers and body go
   expect(JSON.parse(bare.body.toString()).url).toBe('/?q');
 });
 
-test('both directions flow: the answer begins before the request has ended', async () => {
+test('both directions stream: the answer begins before the request has ended', async () => {
   const port = await serve((request, response) => {
     request.on('data', (chunk: Buffer) => response.write(`got ${chunk}`)).on('end', () => response.end());
   });
@@ -78,7 +78,7 @@ test('both directions flow: the answer begins before the request has ended', asy
   expect(await text(answer)).toBe('got two');
 });
 
-test('a caller who leaves ends the request inside', async () => {
+test('a caller that disconnects ends the inner request', async () => {
   const closed = Promise.withResolvers<void>();
   const port = await serve((_, response) => {
     response.once('close', () => closed.resolve()).write('for ever');
@@ -88,7 +88,7 @@ test('a caller who leaves ends the request inside', async () => {
   await closed.promise;
 });
 
-test('a refusal of ours is marked, and nothing that a program says is', async () => {
+test('the platform’s refusals are marked, and no answer of a program is', async () => {
   const port = await serve((_, response) =>
     response.writeHead(503, { [refusalHeader]: 'true', 'content-type': 'application/json' }).end('{}'),
   );
@@ -98,7 +98,7 @@ test('a refusal of ours is marked, and nothing that a program says is', async ()
   expect([refused.status, refused.headers[refusalHeader]]).toEqual([503, 'true']);
 });
 
-test('where nothing listens it is said, and other ports are none', async () => {
+test('a port without a listener is reported, and ports out of range are refused', async () => {
   const nothing = await sandbox.ask('GET', '/ports/8999/');
   expect([nothing.status, errorOf(nothing)]).toEqual([
     503,
@@ -119,7 +119,7 @@ test.each([
   ['speaks something else', 'SSH-2.0-OpenSSH\r\n'],
   ['has a status that HTTP has not', 'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n'],
   ['changes the protocol', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-])('a server that %s costs a 503 and nothing else', async (_, words) => {
+])('a server that %s causes only a 503', async (_, words) => {
   const port = await listen(
     createTcpServer((socket) => socket.once('data', () => socket.end(words))) as never,
   );
@@ -131,7 +131,7 @@ test.each([
   expect((await sandbox.ask('GET', '/health')).status).toBe(200);
 });
 
-test('a server that breaks off in its answer breaks off ours', async () => {
+test('a server that breaks off its answer breaks off the proxied one', async () => {
   const words = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf';
   const port = await listen(
     createTcpServer((socket) => socket.once('data', () => socket.end(words))) as never,

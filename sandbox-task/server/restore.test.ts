@@ -78,7 +78,7 @@ const look = async (folder: string, path = ''): Promise<Record<string, unknown>>
   return found;
 };
 
-test('W10: a workspace comes back in another one, byte for byte, and is then known there', async () => {
+test('W10: a workspace is restored byte for byte in another one, which then knows its state', async () => {
   await using source = await disposableSandbox();
   const from = (path: string): string => join(source.workspace, path);
   await mkdir(from('tree/read only'), { recursive: true });
@@ -127,7 +127,7 @@ const disposableSandbox = async () => {
   return { ...sandbox, [Symbol.asyncDispose]: () => sandbox.stop() };
 };
 
-test('a content that is not what was saved, not whole or not there is missing, and the old file stays', async () => {
+test('content that is wrong, incomplete or absent is reported missing, and the old file stays', async () => {
   await writeFile(inside('tampered'), 'old');
   const id = randomUUID();
   const wrong = sha256Of('another');
@@ -167,7 +167,7 @@ test('a content that is not what was saved, not whole or not there is missing, a
   ]);
 });
 
-test('W10: no entry lands outside, by its path, through a link of the archive or one that was there', async () => {
+test('W10: no entry is written outside, by its path or through a link, restored or existing', async () => {
   const outside = join(target.workspace, '..', 'outside');
   await mkdir(outside, { mode: 0o777 });
   await chmod(outside, 0o777);
@@ -212,7 +212,7 @@ test('W10: a link is replaced, not followed: by a file, a folder and another lin
   expect((await lstat(inside('folder'))).mode & 0o777).toBe(0o700);
 });
 
-test('an entry that cannot be made is missing and the others are not', async () => {
+test('an entry that cannot be created is missing, and the others are restored', async () => {
   await target.callTool('execute_command', { command: 'mkdir -p taken/full; touch taken/full/x' });
   const { body } = await restore([
     ...file('taken', 'x'),

@@ -24,7 +24,7 @@ const json = ({ body }: { readonly body: Buffer }) => JSON.parse(body.toString()
 const run = async (sandbox: TestSandbox, command: string): Promise<string> =>
   String((await sandbox.callTool('execute_command', { command })).structuredContent?.['stdout']);
 
-test('a claim changes the lock: the new bearer opens, the old one does not', async () => {
+test('a claim replaces the bearer: the new one works, the old one does not', async () => {
   const sandbox = await start();
   const bearer = 'new-bearer';
   const claim = (body: unknown) => sandbox.ask('POST', '/claim', { body: JSON.stringify(body) });
@@ -40,7 +40,7 @@ test('a claim changes the lock: the new bearer opens, the old one does not', asy
   expect((await sandbox.ask('GET', '/health', { bearer })).status).toBe(200);
 });
 
-test('the log has what programs wrote to stderr, line by line, and why calls were killed', async () => {
+test('the log has programs’ stderr, line by line, and why calls were killed', async () => {
   const sandbox = await start();
   const before = Date.now();
   await sandbox.callTool('execute_command', {
@@ -63,30 +63,27 @@ test('the log has what programs wrote to stderr, line by line, and why calls wer
   expect((await sandbox.ask('GET', '/logs?after=-1')).status).toBe(400);
 });
 
-test.each(['execute_command', 'execute_code'])(
-  '%s refuses an argument it does not know, by its name',
-  async (name) => {
-    const sandbox = await start();
-    const input = { command: 'true', code: '1', language: 'node', args: [], cwd: '/' };
-    const { command, code, language, cwd } = input;
-    const result = await sandbox.callTool(
-      name,
-      name === 'execute_code' ? { code, language, cwd } : { command, cwd },
-    );
-    expect(result).toMatchObject({
-      isError: true,
-      content: [
-        {
-          text: JSON.stringify({
-            error: { type: 'invalid_request', message: `${name}: arguments: Unrecognized key: "cwd"` },
-          }),
-        },
-      ],
-    });
-  },
-);
+test.each(['execute_command', 'execute_code'])('%s refuses an unknown argument by its name', async (name) => {
+  const sandbox = await start();
+  const input = { command: 'true', code: '1', language: 'node', args: [], cwd: '/' };
+  const { command, code, language, cwd } = input;
+  const result = await sandbox.callTool(
+    name,
+    name === 'execute_code' ? { code, language, cwd } : { command, cwd },
+  );
+  expect(result).toMatchObject({
+    isError: true,
+    content: [
+      {
+        text: JSON.stringify({
+          error: { type: 'invalid_request', message: `${name}: arguments: Unrecognized key: "cwd"` },
+        }),
+      },
+    ],
+  });
+});
 
-test('the processor time of a call is its own, not that of one that ended meanwhile', async () => {
+test('the processor time of a call excludes one that ended concurrently', async () => {
   const sandbox = await start();
   const busy = 'import time\nwhile time.process_time() < 0.8: pass';
   const [idle, worked] = await Promise.all([
@@ -97,7 +94,7 @@ test('the processor time of a call is its own, not that of one that ended meanwh
   expect(Number(idle.structuredContent?.['cpu_ms'])).toBeLessThan(400);
 });
 
-test('a shared folder is named to user code and can be named to file tools, only where there is one', async () => {
+test('user code and file tools know a shared folder only if there is one', async () => {
   const shared = await mkdtemp(join(tmpdir(), 'sallyport-shared-'));
   await chmod(shared, 0o777);
   const [withShared, without] = await Promise.all([start({ SANDBOX_SHARED_PATH: shared }), start()]);
@@ -119,7 +116,7 @@ test('a shared folder is named to user code and can be named to file tools, only
   expect((await withShared.ask('DELETE', path)).status).toBe(204);
 });
 
-test('W11: a checkpoint under way is finished when the sandbox is told to stop, and only then do processes end', async () => {
+test('W11: a running checkpoint is finished on stop, and only then do processes end', async () => {
   const sandbox = await start();
   const large = join(sandbox.workspace, 'large');
   await writeFile(large, '');
@@ -153,7 +150,7 @@ test('without a checkpoint it stops at once', async () => {
   expect(await call).toBe('broken off');
 });
 
-test('W9: a runner that is killed in a checkpoint breaks the archive off before its end', async () => {
+test('W9: a runner killed in a checkpoint cuts the archive before its end', async () => {
   const sandbox = await start();
   await mkdir(join(sandbox.workspace, 'a'));
   await writeFile(join(sandbox.workspace, 'large'), '');

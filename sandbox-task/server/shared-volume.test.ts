@@ -62,7 +62,7 @@ const look = async (sandbox: TestSandbox, { settles = false } = {}) => {
 
 const inside = (sandbox: TestSandbox, path: string): string => join(sandbox.shared, path);
 
-test('what was restored is no news; what changed since is, with what is gone, until it is settled', async () => {
+test('restored files are no change; changes and deletions since are reported until they are settled', async () => {
   const sandbox = await start();
   const restored = await restore(sandbox, [
     [{ type: 'directory', path: 'd', mode: 0o755 }],
@@ -89,7 +89,7 @@ test('what was restored is no news; what changed since is, with what is gone, un
   expect(await look(sandbox)).toEqual({ isFull: false, said: [] });
 });
 
-test('only the last checkpoint that was sent whole can be settled', async () => {
+test('only the last completely sent checkpoint can be settled', async () => {
   const sandbox = await start();
   await restore(sandbox, []);
   await writeFile(inside(sandbox, 'a'), 'a');
@@ -101,13 +101,13 @@ test('only the last checkpoint that was sent whole can be settled', async () => 
   expect((await look(sandbox)).said).toEqual(['file a: a']);
 });
 
-test('a volume of which nothing is known is sent whole, and nothing is called gone', async () => {
+test('an unknown volume is sent whole, without deletions', async () => {
   const sandbox = await start();
   await writeFile(inside(sandbox, 'a'), 'a');
   expect(await look(sandbox)).toEqual({ isFull: true, said: ['file a: a'] });
 });
 
-test('a restore deletes nothing that is there', async () => {
+test('a restore deletes no existing file', async () => {
   const sandbox = await start();
   await writeFile(inside(sandbox, 'own'), 'own');
   sandbox.own();
@@ -116,7 +116,7 @@ test('a restore deletes nothing that is there', async () => {
   expect(await look(sandbox)).toEqual({ isFull: false, said: ['file own: own'] });
 });
 
-test('what lies in a folder that cannot be read is not called gone, then or later', async () => {
+test('files in an unreadable folder are not reported as deleted, then or later', async () => {
   const sandbox = await start();
   await restore(sandbox, [
     [{ type: 'directory', path: 'd', mode: 0o755 }],
@@ -134,7 +134,7 @@ test('what lies in a folder that cannot be read is not called gone, then or late
   );
 });
 
-test('a volume that is not there is refused, not called empty', async () => {
+test('a missing volume is refused, not treated as empty', async () => {
   const sandbox = await start();
   await restore(sandbox, file('a', 'a'));
   await rename(sandbox.shared, `${sandbox.shared}-away`);
@@ -145,7 +145,7 @@ test('a volume that is not there is refused, not called empty', async () => {
   ]);
 });
 
-test('a file over 8 MB says its hash before its content, a smaller one does not', async () => {
+test('a file over 8 MB has its hash before its content, a smaller one does not', async () => {
   const sandbox = await start();
   const large = Buffer.alloc(40 * 1_048_576, 'large');
   await writeFile(inside(sandbox, 'large'), large);
@@ -182,7 +182,7 @@ test('more than 10,000 entries, or 2 GB, are refused', async () => {
   ]);
 });
 
-test('workspace and volume are saved each for itself', async () => {
+test('workspace and volume are saved independently', async () => {
   const sandbox = await start();
   await restore(sandbox, file('shared', 'shared'));
   await writeFile(join(sandbox.workspace, 'own'), 'own');
@@ -192,14 +192,14 @@ test('workspace and volume are saved each for itself', async () => {
   expect(await readFile(inside(sandbox, 'shared'), 'utf8')).toBe('shared');
 });
 
-test('a touched file is news, since its time is saved too', async () => {
+test('a touched file is a change, since its time is saved too', async () => {
   const sandbox = await start();
   await restore(sandbox, file('a', 'a'));
   await utimes(inside(sandbox, 'a'), 1, 1);
   expect((await look(sandbox)).said).toEqual(['file a: a']);
 });
 
-test('an archive into a sandbox says of nothing that it is gone', async () => {
+test('an archive to a sandbox lists no deletions', async () => {
   const sandbox = await start();
   const outcome = await restore(sandbox, [...file('a', 'a'), [{ type: 'removed', path: 'a' }]]);
   expect(outcome).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });

@@ -18,7 +18,7 @@ afterAll(() => sandbox.stop());
 // The runner has survived all of them.
 afterEach(async () => expect(await sandbox.pids()).toEqual(pids));
 
-test('W13: a server that dies in a call says how, and the next call has a new one', async () => {
+test('W13: a server that dies in a call reports how, and the next call has a new one', async () => {
   const { call, node } = sandbox;
   const server = node('older.mjs', 'mortal');
   await call(server, 'count');
@@ -36,7 +36,7 @@ test('W13: a server that dies in a call says how, and the next call has a new on
   expect([textOf(next), fieldsOf(next)]).toEqual(['1', { is_error: false }]);
 });
 
-test('W13: a server that dies between calls is started again, and the loss is said once', async () => {
+test('W13: a server that dies between calls is started again, and the loss is reported once', async () => {
   const { call, python, run } = sandbox;
   const server = python('', 'killed');
   const pid = Number(textOf(await call(server, 'pid')));
@@ -48,7 +48,7 @@ test('W13: a server that dies between calls is started again, and the loss is sa
   expect(fieldsOf(await call(server, 'pid'))).toEqual({ is_error: false });
 });
 
-test('W13: a cancel takes back the call alone; the server lives on', async () => {
+test('W13: a cancel ends only the call; the server stays', async () => {
   const { ask, call, callAs, node } = sandbox;
   const server = node('older.mjs', 'patient');
   await call(server, 'count');
@@ -64,7 +64,7 @@ test('W13: a cancel takes back the call alone; the server lives on', async () =>
   expect(textOf(await call(server, 'count'))).toBe('2');
 });
 
-test('the server is told which call was taken back', async () => {
+test('the server is told which call was cancelled', async () => {
   const { call, python } = sandbox;
   const server = python('', 'told');
   expect(failureOf(await call(server, { tool: 'never', timeout: 1 }))).toEqual([
@@ -75,7 +75,7 @@ test('the server is told which call was taken back', async () => {
   expect(cancelled).toEqual({ requestId: never, reason: 'timed out' });
 });
 
-test('W13: a server that does not even answer a ping is killed when its call is taken back', async () => {
+test('W13: a server that does not answer a ping is killed when its call is cancelled', async () => {
   const { call, node } = sandbox;
   const server = node('older.mjs', 'stubborn');
   await call(server, 'count');
@@ -89,7 +89,7 @@ test('W13: a server that does not even answer a ping is killed when its call is 
   expect([textOf(next), fieldsOf(next)]).toEqual(['1', { is_error: false }]);
 });
 
-test('a server that cannot be started says why', async () => {
+test('a server that cannot be started reports why', async () => {
   const { call, list, python } = sandbox;
   expect(failureOf(await list({ name: 'none', command: 'no-such' }))).toEqual([
     'mcp_server_unavailable',
@@ -113,7 +113,7 @@ test('a server that cannot be started says why', async () => {
   expect((await sandbox.logTexts()).join()).not.toMatch(/horse/);
 });
 
-test('W13: a server that does not speak the protocol is found out', async () => {
+test('W13: a server that does not speak the protocol is detected', async () => {
   const { call, list, python } = sandbox;
   expect(failureOf(await call(python('ancient'), 'pid'))).toEqual([
     'mcp_server_unavailable',
@@ -126,7 +126,7 @@ test('W13: a server that does not speak the protocol is found out', async () => 
     ]);
 });
 
-test('W13: garbage on stdout is logged and passed over', async () => {
+test('W13: garbage on stdout is logged and skipped', async () => {
   const { call, list, logTexts, python } = sandbox;
   expect(textOf(await list(python('garbage')))).toBe('6 tools');
   expect(await call(python('garbage'), 'other-id')).toMatchObject({
@@ -135,7 +135,7 @@ test('W13: garbage on stdout is logged and passed over', async () => {
   await waitFor(async () => (await logTexts()).includes('[python] [no message] Welcome!'));
 });
 
-test('pages are followed to their end, and not for ever', async () => {
+test('pages are followed to their end, up to a limit', async () => {
   const { list, python } = sandbox;
   const names = async (manner: string): Promise<readonly string[]> =>
     (await list(python(manner))).structuredContent?.['tools'] as readonly string[];
@@ -145,12 +145,12 @@ test('pages are followed to their end, and not for ever', async () => {
   expect(await names('endless')).toHaveLength(100);
 });
 
-test('W13: what it asks of us is refused, and a ping is answered', async () => {
+test('W13: its requests are refused, and a ping is answered', async () => {
   const { call, python } = sandbox;
   expect(textOf(await call(python(), 'ask'))).toBe('[-32601, -32601, -32601, {}]');
 });
 
-test('W13: a line of 100 MB costs its call, and the server lives on', async () => {
+test('W13: a line of 100 MB fails its call, and the server stays', async () => {
   const { call, python } = sandbox;
   const server = python('', 'long');
   const pid = textOf(await call(server, 'pid'));
@@ -161,7 +161,7 @@ test('W13: a line of 100 MB costs its call, and the server lives on', async () =
   expect(textOf(await call(server, 'pid'))).toBe(pid);
 });
 
-test('W13: JSON that would burst the memory is not parsed, and one too deep to be passed on is not', async () => {
+test('W13: JSON that would exhaust the memory is not parsed, and one nested too deep is not forwarded', async () => {
   const { call, python } = sandbox;
   const server = python('', 'bomb');
   const pid = textOf(await call(server, 'pid'));
@@ -176,7 +176,7 @@ test('W13: JSON that would burst the memory is not parsed, and one too deep to b
   expect(textOf(await call(server, 'pid'))).toBe(pid);
 });
 
-test('W13: a flood of notifications and of noise does not stop other calls', async () => {
+test('W13: a flood of notifications and noise does not block other calls', async () => {
   const { call, logTexts, node, python } = sandbox;
   const calm = node('older.mjs', 'calm');
   await call(calm, 'count');
@@ -196,7 +196,7 @@ test('W13: a flood of notifications and of noise does not stop other calls', asy
   await waitFor(async () => (await logTexts()).some((line) => /lines left out/.test(line)));
 }, 90_000);
 
-test('a large answer is cut, and says so', async () => {
+test('a large answer is cut, and marked', async () => {
   const { call, python } = sandbox;
   const big = await call(python('', 'flood'), 'big');
   expect(fieldsOf(big)).toEqual({ is_error: false, content_truncated: true });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 
 test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
-  '%s is listed and called, and lives on from call to call',
+  '%s is listed and called, and stays for the next call',
   async (file) => {
     const { call, list, node } = sandbox;
     const server = node(file);
@@ -43,7 +43,7 @@ test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
 );
 
 test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
-  '%s: a tool that fails, and one that is not there, are results that say so',
+  '%s: a failing tool and an unknown one are results with an error',
   async (file) => {
     const { call, node } = sandbox;
     const failed = await call(node(file), 'fail');
@@ -58,7 +58,7 @@ test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
   },
 );
 
-test.each(['modern.mjs', 'older.mjs'])('%s: progress comes while the call runs', async (file) => {
+test.each(['modern.mjs', 'older.mjs'])('%s: progress arrives while the call runs', async (file) => {
   const answer = await sandbox.callAs(randomUUID(), sandbox.node(file), { tool: 'steps' });
   const pieces = [...answer.matchAll(/"message":"(\{.*?\})"/g)].map(([, text = '']) =>
     JSON.parse(JSON.parse(`"${text}"`)),
@@ -75,19 +75,16 @@ test.each(['modern.mjs', 'older.mjs'])('%s: progress comes while the call runs',
   expect(answer).toContain('"text":"done"');
 });
 
-test.each(['modern.mjs', 'modern-only.mjs'])(
-  '%s lives on when a call over its time is taken back',
-  async (file) => {
-    const { call, node } = sandbox;
-    const before = Number(textOf(await call(node(file), 'count')));
-    expect(failureOf(await call(node(file), { tool: 'late', input: { ms: 9000 }, timeout: 1 }))[0]).toBe(
-      'execution_timeout',
-    );
-    expect(textOf(await call(node(file), 'count'))).toBe(String(before + 1));
-  },
-);
+test.each(['modern.mjs', 'modern-only.mjs'])('%s stays when a timed-out call is cancelled', async (file) => {
+  const { call, node } = sandbox;
+  const before = Number(textOf(await call(node(file), 'count')));
+  expect(failureOf(await call(node(file), { tool: 'late', input: { ms: 9000 }, timeout: 1 }))[0]).toBe(
+    'execution_timeout',
+  );
+  expect(textOf(await call(node(file), 'count'))).toBe(String(before + 1));
+});
 
-test('calls of one server run at once, and two servers know nothing of each other', async () => {
+test('calls of one server run concurrently, and two servers are independent', async () => {
   const { call, node } = sandbox;
   const server = node('older.mjs', 'parallel');
   await call(server, 'count');
@@ -106,7 +103,7 @@ test('calls of one server run at once, and two servers know nothing of each othe
   expect(textOf(await call(server, 'count'))).toBe('2');
 });
 
-test('first calls that come at once start one server', async () => {
+test('concurrent first calls start one server', async () => {
   const server = sandbox.node('older.mjs', 'single');
   const answers = await Promise.all([1, 2, 3].map(() => sandbox.call(server, 'count')));
   expect(answers.map(textOf).toSorted()).toEqual(['1', '2', '3']);
@@ -135,7 +132,7 @@ test('a repeated call id gets the first result, and the tool runs once', async (
   expect(textOf(await call(server, 'count'))).toBe('2');
 });
 
-test('it has the environment of user code and its own, which nobody else has', async () => {
+test('it has the environment of user code and its own variables, which no other process has', async () => {
   const { call, node, run } = sandbox;
   const env = { ONLY: 'env', TOKEN: 'hidden-token', PATH: '/somewhere' };
   const server = { ...node('older.mjs', 'env'), env };
@@ -161,7 +158,7 @@ test('it has the environment of user code and its own, which nobody else has', a
   expect(structuredContent?.['stdout']).toBe('None\n');
 });
 
-test('it starts in a folder of the workspace, and in no other', async () => {
+test('it starts in a folder of the workspace only', async () => {
   const { call, node, run } = sandbox;
   await run('mkdir folder; ln -s /etc link');
   const server = (cwd: string) => ({ ...node('older.mjs', 'cwd'), cwd });
@@ -174,7 +171,7 @@ test('it starts in a folder of the workspace, and in no other', async () => {
   ]);
 });
 
-test('what it kept is lost with the runner, and the next call says so', async () => {
+test('its state is lost with the runner, and the next call reports it', async () => {
   const { call, node, pids } = sandbox;
   const server = node('older.mjs', 'orphan');
   await call(server, 'count');

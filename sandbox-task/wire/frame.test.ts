@@ -8,7 +8,7 @@ const read = (...chunks: Buffer[]): Frame[] => {
   return frames;
 };
 
-test('frames survive being cut at every byte and glued together', () => {
+test('frames are decoded however they are split', () => {
   const bytes = Buffer.concat([
     encodeFrame({ type: 'a' }, Buffer.from('one')),
     encodeFrame({ type: 'b' }),
@@ -23,7 +23,7 @@ test('frames survive being cut at every byte and glued together', () => {
   expect(read(...Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(expected);
 });
 
-test('a frame over the bounds is refused from its length alone', () => {
+test('a frame over the limits is refused from its length alone', () => {
   const prefix = Buffer.alloc(8);
   prefix.writeUInt32BE(262_145, 0);
   expect(() => read(prefix)).toThrow('a frame header of 262145 bytes');

@@ -68,7 +68,7 @@ describe('a function does not start', () => {
     ['ADMIN_TOKEN_SHA256', 'A'.repeat(64)],
     ['ADMIN_TOKEN_SHA256', 'a'.repeat(63)],
     ['ADMIN_TOKEN_SHA256', 'a'.repeat(65)],
-  ])('when %s is no hash, and what may be a token is not shown', (name, value) => {
+  ])('when %s is not a hash, and a possible token is not shown', (name, value) => {
     expect(() => readEnvironment('authorizer', { ...authorizer, [name]: value })).toThrow(
       new Error(
         'authorizer cannot start: ADMIN_TOKEN_SHA256=(hidden) is not allowed: set it to 64 hexadecimal digits',
@@ -88,14 +88,14 @@ describe('a function does not start', () => {
     ['CONNECTIONS_URL', 'not a url', 'a URL'],
     ['DEPLOYMENT', 'a b', '1 to 64 letters, digits, - and _'],
     ['DEPLOYMENT', 'd'.repeat(65), '1 to 64 letters, digits, - and _'],
-  ])('with a bad %s', (name, value, allowed) => {
+  ])('with an invalid %s', (name, value, allowed) => {
     expect(() => readEnvironment('task-events', { ...taskEvents, [name]: value })).toThrow(
       new Error(`task-events cannot start: ${name}="${value}" is not allowed: set it to ${allowed}`),
     );
   });
 
   test.each(['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::/0', 'x'])(
-    'when %s is no address range',
+    'when %s is not an address range',
     (range) => {
       expect(() => readEnvironment('sandbox-link', { ...link, SANDBOX_ADDRESS_RANGE: range })).toThrow(
         new Error(
@@ -115,7 +115,7 @@ test('a function that authenticates does not start with half an issuer', () => {
     );
 });
 
-test('the longest name of a deployment and the shortest secret are taken', () => {
+test('the longest name of a deployment and the shortest secret are accepted', () => {
   const deployment = 'd'.repeat(64);
   expect(readEnvironment('turn', { ...turn, DEPLOYMENT: deployment })).toMatchObject({
     DEPLOYMENT: deployment,
@@ -123,7 +123,7 @@ test('the longest name of a deployment and the shortest secret are taken', () =>
   });
 });
 
-test('the limits of sandboxes hold unless it is said that they are best effort', () => {
+test('sandbox limits are enforced unless they are declared best effort', () => {
   const limitsOf = (variables: typeof door & { SANDBOX_LIMITS?: string }) =>
     readEnvironment('api', variables).SANDBOX_LIMITS;
   expect(limitsOf(door)).toBe('enforced');
@@ -133,7 +133,7 @@ test('the limits of sandboxes hold unless it is said that they are best effort',
   );
 });
 
-test('an address range is taken', () => {
+test('an address range is accepted', () => {
   expect(readEnvironment('sandbox-link', link)).toEqual(link);
 });
 
@@ -142,7 +142,7 @@ test('lifetimes are milliseconds', () => {
   expect(lifetimesOf(variables)).toEqual({ idleMs: 5000, executionIdleMs: 60_000, historyMs: 120_000 });
 });
 
-describe('a session is made', () => {
+describe('a session is created', () => {
   const made = (variables: object) => sessionDefaultsOf(readEnvironment('api', { ...door, ...variables }));
 
   test('with the defaults of the deployment', () => {
@@ -153,7 +153,7 @@ describe('a session is made', () => {
     });
   });
 
-  test('with what the operator set', () => {
+  test('with the operator’s settings', () => {
     const set = {
       MSB_DEFAULT_FLAVOR: 'large',
       MSB_DEFAULT_TEMPLATE: 'node',

@@ -42,7 +42,7 @@ test('with nothing set the defaults hold', () => {
   expect(read({})).toEqual({ ok: true, value: defaults });
 });
 
-test('an empty value counts as unset, and variables of others are not read', () => {
+test('an empty value counts as unset, and other variables are not read', () => {
   const empty = Object.fromEntries(Object.keys(localSettings.shape).map((name) => [name, '']));
   expect(read({ ...empty, HOME: '/root' })).toEqual({ ok: true, value: defaults });
 });
@@ -70,7 +70,7 @@ describe('numbers', () => {
   ];
 
   test.each(bounds)(
-    '%s takes its lowest and its highest value and refuses one beyond',
+    '%s accepts its lowest and its highest value and refuses one beyond',
     (name, { min, max }) => {
       expect(read({ [name]: String(min) })).toEqual({ ok: true, value: { ...defaults, [name]: min } });
       expect(read({ [name]: String(max) })).toEqual({ ok: true, value: { ...defaults, [name]: max } });
@@ -82,7 +82,7 @@ describe('numbers', () => {
   );
 
   test.each(['1.5', '1e3', '0x10', ' 80', '80 ', 'eighty', 'NaN', '9'.repeat(400), '--1'])(
-    '%j is no whole number',
+    '%j is not a whole number',
     (value) => {
       expect(problemsOf({ PORT: value })).toHaveLength(1);
     },
@@ -141,7 +141,7 @@ describe('choices', () => {
     ['LLM_PROVIDER', 'anthropic, claude, openai, chatgpt, gemini, google, demo'],
     ['MSB_DEFAULT_FLAVOR', 'micro, small, medium, large'],
     ['MSB_DEFAULT_TEMPLATE', 'python, node'],
-  ])('another %s is refused with the ones there are', (name, allowed) => {
+  ])('another %s is refused with the valid ones', (name, allowed) => {
     expect(problemsOf({ [name]: 'Other' })).toEqual([
       `${name}="Other" is not allowed: set it to one of ${allowed}`,
     ]);
@@ -251,14 +251,14 @@ describe('an OIDC issuer', () => {
   });
 });
 
-describe('what is said of a bad value', () => {
-  test('a line break in a value does not break the line', () => {
+describe('the message about an invalid value', () => {
+  test('escapes line breaks', () => {
     expect(problemsOf({ PORT: '80\nINFO all is well' })).toEqual([
       'PORT="80\\nINFO all is well" is not allowed: set it to a whole number from 0 to 65535',
     ]);
   });
 
-  test('every bad variable has its line', () => {
+  test('has a line for every invalid variable', () => {
     expect(problemsOf({ PORT: 'x', MAX_STEPS_PER_TURN: '0' })).toEqual([
       'PORT="x" is not allowed: set it to a whole number from 0 to 65535',
       'MAX_STEPS_PER_TURN="0" is not allowed: set it to a whole number from 1 to 500',
@@ -270,7 +270,7 @@ describe('what is said of a bad value', () => {
     ['ANTHROPIC_API_KEY', 'secret'.repeat(400)],
     ['OPENAI_API_KEY', 'secret'.repeat(400)],
     ['GEMINI_API_KEY', 'secret'.repeat(400)],
-  ])('the value of %s is never shown', (name, value) => {
+  ])('never shows the value of %s', (name, value) => {
     const [problem, ...others] = problemsOf({ [name]: value });
     expect(problem).toMatch(new RegExp(`^${name}=\\(hidden\\) is not allowed: set it to `));
     expect(problem).not.toContain('secret');
@@ -299,7 +299,7 @@ describe('private hosts of MCP servers', () => {
     '10.0.0.0/8',
     '::1',
     'a b',
-  ])('%j is none', (value) => {
+  ])('%j is not', (value) => {
     expect(problemsOf({ MCP_ALLOWED_PRIVATE_HOSTS: value })).toEqual([
       `MCP_ALLOWED_PRIVATE_HOSTS="${value}" is not allowed: set it to host or host:port, several with commas between`,
     ]);

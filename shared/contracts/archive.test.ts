@@ -60,7 +60,7 @@ const cutAt = (bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] => {
 const join = (frames: readonly ArchiveFrame[]): Uint8Array =>
   Buffer.concat(frames.map((one) => encodeArchiveFrame(one.header, one.payload)));
 
-test('any frames come back as they were, wherever the stream is cut', async () => {
+test('any frames are decoded unchanged, wherever the stream is split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(frame, { maxLength: 12 }),
@@ -80,7 +80,7 @@ test('a stream that ends inside a frame is refused, at every byte', async () => 
   expect(await collect([bytes, new Uint8Array(0)])).toHaveLength(1);
 });
 
-test('a piece of the greatest length passes, one byte more is refused before it has come', async () => {
+test('a piece of the greatest length passes, one byte more is refused before it arrives', async () => {
   const largest = encodeArchiveFrame({ type: 'data' }, new Uint8Array(archivePieceBytesMax));
   expect((await collect(cutAt(largest, [5, 70_000, 140_000])))[0]?.payload).toHaveLength(262_144);
   const prefix = Buffer.alloc(8);
@@ -114,7 +114,7 @@ test.each([
   await expect(collect([rawFrame(text)])).rejects.toThrow();
 });
 
-test('whatever bytes come, the reader ends with frames or with an error', async () => {
+test('for any bytes the reader ends with frames or with an error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 64 })), async (chunks) => {
       const outcome = await collect(chunks).catch((cause: unknown) => cause);

@@ -7,7 +7,7 @@ import { decode } from './decode.ts';
 const program: Principal = { owner: 'deployment' as OwnerId, scope: 'admin', tokenHash: 'h' };
 const person: Principal = { ...program, isPerson: true, expiresAt: 1_700_000_000_000 };
 
-test('a principal goes through API Gateway as texts and comes out as it was', () => {
+test('a principal passes API Gateway as strings and is decoded unchanged', () => {
   expect(toAuthorizerContext(person)).toEqual({
     owner: 'deployment',
     scope: 'admin',
@@ -28,6 +28,6 @@ test.each([
   { expiresAt: 'never' },
   { expiresAt: '' },
   { expiresAt: '1e99' },
-])('a context with %j is not taken for another', (more) => {
+])('a context with %j is refused', (more) => {
   expect(decode(contextPrincipal, { ...toAuthorizerContext(person), ...more }).ok).toBe(false);
 });

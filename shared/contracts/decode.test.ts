@@ -9,7 +9,7 @@ import { addServerBody, changeServerBody } from './rest/mcp-server-view.ts';
 const schema = z.object({ name: z.string().max(5), size: z.number().int() });
 
 describe('decoding', () => {
-  test('gives the value, without what nobody asked for', () => {
+  test('returns the value, without unknown fields', () => {
     expect(decode(schema, { name: 'a', size: 1, extra: true })).toEqual({
       ok: true,
       value: { name: 'a', size: 1 },
@@ -38,7 +38,7 @@ describe('decoding', () => {
     expect(decodeJson(schema, text)).toEqual({ ok: false, problem: 'the text is not JSON' });
   });
 
-  test('takes a character whole or not at all', () => {
+  test('accepts a whole character or none', () => {
     const decoded = (name: string) => decodeJson(schema, `{"name":"${name}","size":1}`);
     expect(decoded('\\ud83d\\ude00')).toEqual({ ok: true, value: { name: '😀', size: 1 } });
     expect(decoded('\\\\uD8')).toEqual({ ok: true, value: { name: '\\uD8', size: 1 } });
@@ -52,7 +52,7 @@ describe('decoding', () => {
   });
 });
 
-test('what is said of a wrong value never holds the value', () => {
+test('the message about a wrong value never contains the value', () => {
   const strict = z.object({
     kind: z.enum(['a', 'b']),
     id: z.uuid(),
@@ -71,7 +71,7 @@ test('what is said of a wrong value never holds the value', () => {
   );
 });
 
-test('a stored record of another shape stops the handler, without its value', () => {
+test('a stored record of another schema stops the handler, without its value', () => {
   expect(decodeStored(schema, { name: 'a', size: 1 })).toEqual({ name: 'a', size: 1 });
   expect(() => decodeStored(schema, { name: 'a', size: 'secret' })).toThrow(
     new Error('a stored record has an unknown shape: size: Invalid input: expected number, received string'),
@@ -111,7 +111,7 @@ describe('unknown fields', () => {
     expect(unknownFields(schema, value)).toEqual(expected);
   });
 
-  test('what is the client`s own may hold anything', () => {
+  test('the client`s own objects may have any fields', () => {
     const config = { transport: 'http', headers: { zz: '1' }, env: { zz: '1' }, args: ['zz'] };
     expect(unknownFields(addServerBody, { name: 'n', config })).toEqual([]);
     expect(unknownFields(changeServerBody, { headers: { zz: null } })).toEqual([]);

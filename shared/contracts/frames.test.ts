@@ -32,7 +32,7 @@ describe('the frame of an event', () => {
     });
   });
 
-  test('whose data has 30 KB is whole; one byte more is cut, and says so', () => {
+  test('with 30 KB of data is whole; one byte more is cut, and marked', () => {
     const rest = bytes(message('').data);
     const whole = message('x'.repeat(30_720 - rest));
     expect(eventFrame(sessionId, whole).data).toEqual(whole.data);
@@ -57,7 +57,7 @@ describe('the frame of an event', () => {
     expect(Object.keys(frame.data).sort()).toEqual([...Object.keys(event.data), 'truncated'].sort());
   });
 
-  test('passes the gateway, whatever a model asks for', () => {
+  test('passes the gateway, whatever a model requests', () => {
     const args = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
     fc.assert(
       fc.property(args, fc.integer({ min: 1, max: 300 }), (some, times) => {
@@ -82,7 +82,7 @@ test('a frame that is not in the log has no number', () => {
   });
 });
 
-describe('a call that waits (AP5)', () => {
+describe('a pending call (AP5)', () => {
   const waiting = (args: JsonObject): Extract<LogEvent, { type: 'tool:approval_required' }> => ({
     ...{ seq: 7, at, type: 'tool:approval_required' },
     data: {
@@ -109,7 +109,7 @@ describe('a call that waits (AP5)', () => {
     expect(isCutForSocket(event)).toBe(true);
   });
 
-  test('that fits is as it is', () => {
+  test('that fits is unchanged', () => {
     const event = waiting({ command: 'x'.repeat(20_000) });
     expect(eventFrame(sessionId, event).data).toEqual(event.data);
     expect(isCutForSocket(event)).toBe(false);

@@ -17,8 +17,8 @@ const missing = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ path: `f${index}`, reason: 'too large' }));
 const paths = (count: number) => missing(count).map(({ path }) => path);
 
-describe('the log says of a start', () => {
-  test('how long it took and where it came from', () => {
+describe('the log of a start has', () => {
+  test('its duration and source', () => {
     expect(startEntries(start)).toEqual([
       { type: 'system', data: { kind: 'sandbox_started', startMs: 1234, source: 'cold' } },
     ]);
@@ -27,14 +27,14 @@ describe('the log says of a start', () => {
     ]);
   });
 
-  test('what was restored, as of when', () => {
+  test('the restored checkpoint and its time', () => {
     expect(startEntries({ ...start, restored })).toEqual([
       { type: 'system', data: { kind: 'sandbox_started', startMs: 1234, source: 'cold', restored: 7 } },
       { type: 'system', data: { kind: 'workspace_restored', files: 7, savedAt: savedIso, missing: [] } },
     ]);
   });
 
-  test('which files did not come back: twenty by name, more are counted', () => {
+  test('files that were not restored: twenty by name, and the number of others', () => {
     const reportsMissing = (count: number) =>
       startEntries({ ...start, restored: { ...restored, missing: missing(count) } })[1]?.data;
     const data = { kind: 'workspace_restored', files: 7, savedAt: savedIso };
@@ -42,7 +42,7 @@ describe('the log says of a start', () => {
     expect(reportsMissing(21)).toEqual({ ...data, missing: paths(20), missingCount: 21 });
   });
 
-  test('why nothing was restored', () => {
+  test('the reason of a failed restore', () => {
     const refused = 'its hash is another';
     expect(startEntries({ ...start, restored: { files: 0, savedAt, missing: [], refused } })[1]).toEqual({
       type: 'system',
@@ -54,7 +54,7 @@ describe('the log says of a start', () => {
 describe('of the shared volume', () => {
   const shared = { files: 3, missing: missing(21) };
 
-  test('the log says how many files came, which did not, and why', () => {
+  test('the log has the number of files, missing ones, and the reason', () => {
     expect(startEntries({ ...start, shared })[1]).toEqual({
       type: 'system',
       data: { kind: 'shared_restored', files: 3, missing: paths(20), missingCount: 21 },
@@ -65,14 +65,14 @@ describe('of the shared volume', () => {
     });
   });
 
-  test('the agent hears what did not come, and nothing of a volume that is whole', () => {
+  test('the agent is told of missing files, and nothing of a complete volume', () => {
     expect(startNotice({ ...start, shared: { files: 3, missing: [] } })).toBeUndefined();
     expect(startNotice({ ...start, shared: { files: 0, missing: missing(1), failed: 'no' } })).toBe(
       '[The shared volume could not be restored: no. These files of the shared volume did not come: f0 (too large).]',
     );
   });
 
-  test('the log says why it was not saved', () => {
+  test('the log has the reason of a failed save', () => {
     expect(sharedNotSavedEntry('over 2 GB')).toEqual({
       type: 'system',
       data: { kind: 'shared_not_saved', reason: 'over 2 GB' },
@@ -115,7 +115,7 @@ describe('the agent is told', () => {
     expect(startNotice(one)).toBe(expected);
   });
 
-  test('twenty missing files by name, and how many more there are', () => {
+  test('twenty missing files by name, and the number of others', () => {
     const said = (count: number) =>
       startNotice({ ...start, restored: { ...restored, missing: missing(count) } }) ?? '';
     expect(said(20).endsWith(', f19 (too large).]')).toBe(true);
@@ -123,8 +123,8 @@ describe('the agent is told', () => {
   });
 });
 
-describe('the log says of an end', () => {
-  test('why a sandbox stopped, and since when changes are lost', () => {
+describe('the log of an end has', () => {
+  test('the reason of the stop, and the time since which changes are lost', () => {
     expect(stoppedEntry('idle', savedAt)).toEqual({
       type: 'system',
       data: { kind: 'sandbox_stopped', reason: 'idle', savedAt: savedIso },
@@ -135,7 +135,7 @@ describe('the log says of an end', () => {
     });
   });
 
-  test('why a workspace was not saved, and what stands there instead', () => {
+  test('the reason of a failed save, and the checkpoint in force', () => {
     expect(notSavedEntry('over 2 GB', savedAt)).toEqual({
       type: 'system',
       data: { kind: 'workspace_not_saved', reason: 'over 2 GB', savedAt: savedIso },

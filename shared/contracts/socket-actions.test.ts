@@ -30,7 +30,7 @@ describe('a client may send', () => {
     expect(decode(socketAction, action)).toEqual({ ok: true, value: action });
   });
 
-  test('fields that nobody knows, which are left out', () => {
+  test('unknown fields, which are dropped', () => {
     expect(decode(socketAction, { action: 'ping', extra: 1 })).toEqual({
       ok: true,
       value: { action: 'ping' },
@@ -38,7 +38,7 @@ describe('a client may send', () => {
   });
 });
 
-describe('what is refused, and how', () => {
+describe('refused frames', () => {
   const unknownAction =
     "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'turn:cancel' | 'history:reset' | 'session:stop' | 'caller_tools:declare' | 'caller_tool:result' | 'ping'";
 
@@ -79,11 +79,11 @@ describe('what is refused, and how', () => {
     expect(problemOf(value)).toBe(problem);
   });
 
-  test('a frame that is no JSON', () => {
+  test('a frame that is not JSON', () => {
     expect(decodeJson(socketAction, 'ping')).toEqual({ ok: false, problem: 'the text is not JSON' });
   });
 
-  test('a wrong value is never repeated', () => {
+  test('a wrong value is never repeated in the message', () => {
     expect(problemOf({ action: 'secret' })).not.toContain('secret');
     expect(problemOf({ action: 'message', text: { secret: 'secret' } })).not.toContain('secret');
     expect(problemOf({ action: 'message', text: 'a', messageId: 'secret'.repeat(30) })).not.toContain(
@@ -93,7 +93,7 @@ describe('what is refused, and how', () => {
 });
 
 describe('the query of a connection', () => {
-  test('may be empty, or say everything', () => {
+  test('may be empty, or have every field', () => {
     expect(decode(connectionQuery, {})).toEqual({ ok: true, value: {} });
     const sessionId = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
     const project = '00000000-0000-4000-8000-000000000000';
@@ -118,7 +118,7 @@ describe('the query of a connection', () => {
   });
 });
 
-test('an answer of a caller that is nested without end is refused, and no fault', () => {
+test('a caller’s answer that is nested without limit is refused without an exception', () => {
   const answer = (levels: number) =>
     decodeJson(
       socketAction,

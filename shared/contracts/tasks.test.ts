@@ -19,7 +19,7 @@ test.each([
   expect(decode(janitorTask, task)).toEqual({ ok: true, value: task });
 });
 
-test('what a rule adds beside is left out', () => {
+test('extra fields of a rule are dropped', () => {
   expect(decode(janitorTask, { sweep: 'due', time: 'now' })).toEqual({ ok: true, value: { sweep: 'due' } });
 });
 
@@ -38,6 +38,6 @@ test.each([
   { sweep: 'mcp-server', project },
   { sweep: 'mcp-server', project: 'p', name: 'n' },
   { sweep: 'mcp-server', project, name: '' },
-])('%j is none', (task) => {
+])('%j is not', (task) => {
   expect(decode(janitorTask, task).ok).toBe(false);
 });

@@ -48,7 +48,7 @@ describe('the scope matrix', () => {
   });
 });
 
-test('a refusal can say which scopes would do', () => {
+test('a refusal names the sufficient scopes', () => {
   expect(Object.fromEntries(needs.map((need) => [need, scopesFor(need).join(' ')]))).toEqual({
     any: 'admin admin:ro project:<uuid> project:<uuid>:ro',
     'global:read': 'admin admin:ro project:<uuid> project:<uuid>:ro',
@@ -60,7 +60,7 @@ test('a refusal can say which scopes would do', () => {
   });
 });
 
-test('what is asked of a resource follows from what the door needs', () => {
+test('the permission for a resource follows from the permission of the API', () => {
   expect(Object.fromEntries(needs.map((need) => [need, intentOf(need)]))).toEqual({
     any: 'read',
     'global:read': 'read',
@@ -74,7 +74,7 @@ test('what is asked of a resource follows from what the door needs', () => {
 
 describe('a person of a project', () => {
   const ann = { ...principal(`project:${own}`), owner: 'ann' as OwnerId, isPerson: true as const };
-  test('has what they made in it, and the project itself', () => {
+  test('owns what they created in it, and the project itself', () => {
     for (const resource of [{ owner: ann.owner, project: own }, { project: own }])
       expect([mayRead(ann, resource), mayWrite(ann, resource)]).toEqual([true, true]);
   });
@@ -82,10 +82,10 @@ describe('a person of a project', () => {
     ['what another made in it', { owner: 'ben' as OwnerId, project: own }],
     ['what they made in another', { owner: ann.owner, project: other }],
     ['another project', { project: other }],
-  ])('has nothing of %s', (_, resource) => {
+  ])('does not own %s', (_, resource) => {
     expect([mayRead(ann, resource), mayWrite(ann, resource)]).toEqual([false, false]);
   });
-  test('is shown to a token of the project', () => {
+  test('is visible to a token of the project', () => {
     expect(mayWrite(principal(`project:${own}`), { owner: ann.owner, project: own })).toBe(true);
   });
 });
@@ -105,12 +105,12 @@ test.each([
   `project:${own}:rw`,
   `xproject:${own}`,
   'project:undefined',
-])('a scope of another form (%s) opens nothing', (scope) => {
+])('a scope of another form (%s) has no permissions', (scope) => {
   expect(mayRead(principal(scope as Scope), resource(own))).toBe(false);
   expect(mayWrite(principal(scope as Scope), resource(own))).toBe(false);
 });
 
-test('the owner and the project of what names none are fixed: stored resources carry them', () => {
+test('the defaults of owner and project are fixed, since stored resources contain them', () => {
   expect(deploymentOwner).toBe('deployment');
   expect(defaultProject).toBe('00000000-0000-4000-8000-000000000000');
 });

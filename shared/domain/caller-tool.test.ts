@@ -27,7 +27,7 @@ test('callers are offered in the order of their names, and a taken name is left 
   ]);
 });
 
-test('of two callers that meet in one name the first in order has it', () => {
+test('of two callers with one name the first in order has it', () => {
   const { routes } = offerCallerTools([caller('a_b', 'c'), caller('a', 'b_c')], new Set());
   expect([...routes.values()]).toEqual([{ kind: 'caller', caller: 'a', tool: 'b_c' }]);
 });

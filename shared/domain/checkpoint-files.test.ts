@@ -40,7 +40,7 @@ test.each([
   ['/workspace', ['broken', 'far', 'loop', 'out', 'src', 'to-file', 'to-folder', 'top.txt']],
   ['src', ['a.txt', 'b.txt', 'deep', 'up']],
   ['to-folder', ['a.txt', 'b.txt', 'deep', 'up']],
-])('%j is a folder with its own entries alone', (path, names) => {
+])('%j is a folder with its direct entries', (path, names) => {
   const found = savedEntryAt(entries, path);
   expect(found.kind === 'folder' && found.entries.map(({ name }) => name)).toEqual(names);
 });
@@ -63,7 +63,7 @@ test.each([
   expect(savedEntryAt(entries, path)).toMatchObject({ kind: 'refused', code });
 });
 
-test('an entry is listed with what was saved of it', () => {
+test('an entry is listed with its saved attributes', () => {
   const found = savedEntryAt([file('f'), folder('d'), link('l', 'ü')], '.');
   expect(found).toEqual({
     kind: 'folder',

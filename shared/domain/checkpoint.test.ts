@@ -67,7 +67,7 @@ test('more or fewer entries are a change', () => {
   expect(isUnchanged([folder, link], [folder])).toBe(false);
 });
 
-test('files that the base has are not kept twice; their modes and times are the new ones', () => {
+test('files of the base are not stored twice; their modes and times are the new ones', () => {
   const base = [folder, file('a', { offset: 5 }), file('b', { sha256: 'b' })];
   const now = [folder, file('a', { pack: 'n', mode: 0o600, mtimeMs: 7 }), file('b', { sha256: 'b' })];
   expect(withoutCopies(base, now, 'n')).toEqual([

@@ -60,7 +60,7 @@ test.each([
   ],
   [{ exitCode: 139, signal: 'SIGSEGV' }, 'killed by SIGSEGV', ['retry_operation', 'create_new_session']],
   [{ exitCode: null }, 'killed', ['retry_operation', 'create_new_session']],
-])('%j says what and what to do', (ending, message, recoveryActions) => {
+])('%j says what failed and what to do', (ending, message, recoveryActions) => {
   const failure = classify(ending);
   expect([failure?.message, failure?.recoveryActions]).toEqual([message, recoveryActions]);
   expect(failure?.suggestions.length).toBeGreaterThan(0);
@@ -85,7 +85,7 @@ test('a message without words is cut between code points', () => {
   expect(messageOf('🙂'.repeat(400))).toBe(`${'🙂'.repeat(242)}... (truncated)`);
 });
 
-test('a code is read as it was written, whatever was said before', () => {
+test('a code is kept, whatever the text before it', () => {
   fc.assert(
     fc.property(fc.string(), fc.nat(255), (said, code) => {
       expect(exitCodeIn(`${said}\n${exitLine(code)}`)).toBe(code);
@@ -95,7 +95,7 @@ test('a code is read as it was written, whatever was said before', () => {
 });
 
 test.each(['', 'hello', 'Exit code: 3\nand more', 'my Exit code: 3', 'Exit code: none'])(
-  'nothing is said of an end in %j',
+  'the end of %j has no note',
   (text) => {
     expect(exitCodeIn(text)).toBeUndefined();
   },

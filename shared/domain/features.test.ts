@@ -7,13 +7,13 @@ const all = ['webhooks', 'mcpServers', 'approvers'] as const;
 const unused = (seen: typeof none | undefined, now: number) =>
   all.filter((feature) => isUnused(seen, feature, now));
 
-test('what was not seen may be in use, and so may what was seen a while ago', () => {
+test('features that were not read, or not recently, may be in use', () => {
   expect(unused(undefined, none.at)).toEqual([]);
   expect(unused(none, none.at + seenMsMax)).toEqual(all);
   expect(unused(none, none.at + seenMsMax + 1)).toEqual([]);
 });
 
-test('each feature is in use by itself', () => {
+test('each feature is separate', () => {
   expect(unused({ ...none, webhooks: true }, none.at)).toEqual(['mcpServers', 'approvers']);
   expect(unused({ ...none, mcpServers: true }, none.at)).toEqual(['webhooks', 'approvers']);
   expect(unused({ ...none, approversUntil: none.at }, none.at)).toEqual(['webhooks', 'mcpServers']);

@@ -55,7 +55,7 @@ test.each<[Flavor, Flavor | undefined]>([
   expect(smallerFlavor(flavor)).toBe(expected);
 });
 
-test('no flavor is over what one session may have', () => {
+test('no flavor exceeds the limits of one session', () => {
   expect([sessionCpusMax, sessionMemoryMbMax]).toEqual([8, 8192]);
   const over = Object.values(flavors).filter(
     ({ cpus, memoryMb }) => cpus > sessionCpusMax || memoryMb > sessionMemoryMbMax,

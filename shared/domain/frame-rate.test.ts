@@ -53,7 +53,7 @@ test.each([2, 7, 30, 200])('a burst passes whole, and no more, where %i function
   expect(passed).toBe(expected);
 });
 
-test('a flood leaves the bucket empty and no emptier: what follows waits for its turn alone', () => {
+test('a flood leaves the bucket just empty: later frames wait only for their turn', () => {
   const { sendMany, table } = openFunctions(50);
   sendMany(start, 10_000);
   expect(table.fullAt).toBeLessThanOrEqual(start + frameBucketMs);
@@ -85,7 +85,7 @@ test('a message and the approvals that follow it at once cost no write, where th
 });
 
 test.each([2, 30, 200])(
-  'of a flood over %i functions that know the connection, each lets its own few through',
+  'in a flood over %i functions that know the connection, each admits a few',
   (functions) => {
     const { sendMany } = openFunctions(functions);
     sendMany(start, functions);
@@ -102,7 +102,7 @@ test.each([
   [20, 100],
   [200, 400],
 ])(
-  'of a stream over the limit, each of %i functions lets its own few and one a second through',
+  'in a stream over the limit, each of %i functions admits a few and one a second',
   (functions, perSecond) => {
     const { send, sendMany } = openFunctions(functions);
     sendMany(start, functions);
@@ -117,7 +117,7 @@ test.each([
   },
 );
 
-test('a frame that was let through after a silence is counted with the next', () => {
+test('a frame admitted after a silence is counted with the next', () => {
   const { sendMany } = openFunctions(30);
   sendMany(start, 30);
   expect(sendMany(start + 10_000, 5000)).toBeLessThanOrEqual(frameBurstMax + 30);

@@ -30,7 +30,7 @@ describe('truncation', () => {
   const history = [user('one'), answer('', 'c1'), result('c1'), answer('1'), user('two'), answer('2')];
   const roomy = { tokensMax: 1000, messagesMax: 1000 };
 
-  test('what fits stays whole', () => {
+  test('a short history stays whole', () => {
     expect(droppedByTruncation(history, roomy)).toBe(0);
     expect(droppedByTruncation([], roomy)).toBe(0);
   });
@@ -50,7 +50,7 @@ describe('truncation', () => {
     expect(droppedByTruncation(history, { tokensMax: 0, messagesMax: 0 })).toBe(4);
   });
 
-  test('what no user message opens is dropped before a whole exchange is', () => {
+  test('messages before the first user message are dropped before a whole exchange', () => {
     expect(droppedByTruncation([result('c0'), ...history], { ...roomy, messagesMax: 6 })).toBe(1);
     expect(droppedByTruncation([result('c0')], { tokensMax: 0, messagesMax: 0 })).toBe(0);
   });
@@ -61,13 +61,13 @@ describe('halving', () => {
   const two = [user('two'), answer('2')];
   const three = [user('three'), answer('3')];
 
-  test('the older half of the exchanges goes, whole', () => {
+  test('drops the older half of the exchanges', () => {
     expect(halved([...one, ...two])).toEqual(two);
     expect(halved([...one, ...two, ...three])).toEqual([...two, ...three]);
     expect(halved([...one, ...two, ...three, ...one])).toEqual([...three, ...one]);
   });
 
-  test('one exchange alone stays, and so does what no user message opens', () => {
+  test('keeps a single exchange, and messages without a user message', () => {
     expect(halved(one)).toEqual(one);
     expect(halved([])).toEqual([]);
     expect(halved([result('c0')])).toEqual([result('c0')]);
@@ -83,7 +83,7 @@ const exchange = fc
     answer('done'),
   ]);
 
-test('what is kept begins with a question, and no more is dropped than must be', () => {
+test('a truncated history begins with a question, and drops no more than necessary', () => {
   const limits = fc.record({ tokensMax: fc.nat({ max: 60 }), messagesMax: fc.nat({ max: 20 }) });
   fc.assert(
     fc.property(
@@ -102,7 +102,7 @@ test('what is kept begins with a question, and no more is dropped than must be',
   );
 });
 
-test('a halved conversation begins with a question, keeps the newest exchange, and more than one gets shorter', () => {
+test('a halved conversation begins with a question, keeps the newest exchange, and gets shorter if it can', () => {
   fc.assert(
     fc.property(fc.array(exchange, { minLength: 1, maxLength: 6 }), (exchanges) => {
       const kept = halved(exchanges.flat());

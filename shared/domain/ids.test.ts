@@ -13,7 +13,7 @@ test.each([
   expect(isUuid(text)).toBe(expected);
 });
 
-test('an id in capitals is the same id, and a text that is none stays as it is', () => {
+test('an id in capitals is the same id, and a text that is not an id stays unchanged', () => {
   const id = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
   expect([canonicalUuid(id), canonicalUuid(id.toUpperCase())]).toEqual([id, id]);
   expect(['', 'MyServer', `${id.toUpperCase()}X`].map(canonicalUuid)).toEqual([
@@ -23,7 +23,7 @@ test('an id in capitals is the same id, and a text that is none stays as it is',
   ]);
 });
 
-test('an id that is derived is a UUID of version 8, the same each time, and another of another hash', () => {
+test('a derived id is a UUID of version 8, equal for equal input, and different otherwise', () => {
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((text) => derivedUuid(hash(text)));
   expect(ids.every((id) => isUuid(id) && /^.{14}8.{4}[89ab]/.test(id))).toBe(true);

@@ -80,7 +80,7 @@ test('an IPv6 address is public when it is global unicast and in no special rang
   );
 });
 
-test('an address that carries an IPv4 one is as public as that, in every spelling', () => {
+test('an address that contains an IPv4 one is as public as that, in every spelling', () => {
   fc.assert(
     fc.property(ipv4, (address) => {
       const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);

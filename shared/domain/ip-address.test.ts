@@ -34,7 +34,7 @@ test.each([
   '172621825',
   '::ffff:10.42.0.1',
   '10.42.0.1 ',
-])('what is no plain IPv4 address is in no range: "%s"', (address) => {
+])('an invalid IPv4 address is in no range: "%s"', (address) => {
   expect(isInRange(address, '0.0.0.0/0')).toBe(false);
 });
 
@@ -47,7 +47,7 @@ test.each([
   '10.42.0.0/16/8',
   '10.42.0.0/ 8',
   '/0',
-])('a range that cannot be read holds nothing: "%s"', (cidr) => {
+])('an invalid range contains nothing: "%s"', (cidr) => {
   expect(isInRange('10.42.0.1', cidr)).toBe(false);
 });
 
@@ -184,7 +184,7 @@ test.each([
   '2606:4700::12345',
   '2606:8.8.8.8::1',
   ':2606::1',
-])('what is no address is not public: "%s"', (address) => {
+])('an invalid address is not public: "%s"', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
@@ -192,11 +192,11 @@ test.each(['localhost', 'LOCALHOST.', 'app.localhost', 'a.b.localhost.'])('%s is
   expect(isLocalName(host)).toBe(true);
 });
 
-test.each(['localhost.example.com', 'mylocalhost', 'localhost..', ''])('"%s" is another', (host) => {
+test.each(['localhost.example.com', 'mylocalhost', 'localhost..', ''])('"%s" is another machine', (host) => {
   expect(isLocalName(host)).toBe(false);
 });
 
-describe('a host that the operator named', () => {
+describe('a host named by the operator', () => {
   test.each([
     ['localhost', 'localhost', 80],
     ['localhost', 'localhost', 9000],

@@ -4,7 +4,7 @@ import { isWithin } from './json.ts';
 const bounds = { bytesMax: 20, depthMax: 2 };
 
 test.each([[1], [null], ['x'.repeat(18)], [[[1]]], [{ a: { b: 1 } }], [{ a: [] }]])(
-  '%j is within',
+  '%j is within the limit',
   (value) => {
     expect(isWithin(value, bounds)).toBe(true);
   },
@@ -17,7 +17,7 @@ test.each([['x'.repeat(19)], ['ä'.repeat(10)], [[[[1]]]], [{ a: { b: { c: 1 } }
   },
 );
 
-test('what is nested a hundred thousand times is looked at without a deep stack', () => {
+test('a value nested a hundred thousand times is checked without a deep stack', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   expect(isWithin(deep, { bytesMax: 1_000_000, depthMax: 64 })).toBe(false);
 });

@@ -15,7 +15,7 @@ const scopeOf = (scopeValue: unknown, defaultScope?: Scope) => {
   return decision.kind === 'person' ? decision.principal.scope : decision.problem;
 };
 
-test('a person owns by a hash of their own, whatever their scope', () => {
+test('a person is identified by a hash, whatever their scope', () => {
   for (const scope of ['admin', 'admin:ro', `project:${project}`, `project:${project}:ro`])
     expect(decide(scope)).toEqual({
       kind: 'person',
@@ -47,19 +47,19 @@ describe('the claim', () => {
     expect(scopeOf(value, 'admin')).toBe('the claim groups of this sign-in names no scope');
   });
 
-  test('with two scopes is refused: which one is meant is not guessed', () => {
+  test('with two scopes is refused as ambiguous', () => {
     const words = 'the claim groups of this sign-in names more than one scope';
     expect(scopeOf([`project:${project}`, `project:${other}`])).toBe(words);
     expect(scopeOf('admin admin:ro', 'admin')).toBe(words);
   });
 });
 
-test('without the claim the default holds, if there is one', () => {
+test('is replaced by the default if it is missing', () => {
   expect(scopeOf(undefined, `project:${project}`)).toBe(`project:${project}`);
   expect(scopeOf(undefined)).toBe('the claim groups of this sign-in is missing');
 });
 
-test('two people never have one key', () => {
+test('two people never share one key', () => {
   const keys = [
     personKey({ issuer: 'https://a', subject: 'b' }),
     personKey({ issuer: 'https://a', subject: 'c' }),
@@ -69,7 +69,7 @@ test('two people never have one key', () => {
   expect(new Set(keys).size).toBe(4);
 });
 
-test('a sign-in ends at its moment, and one without a moment never holds', () => {
+test('a sign-in ends at its expiry, and one without an expiry is never valid', () => {
   expect(isSignedIn({ expiresAt: 5000 }, 4999)).toBe(true);
   expect(isSignedIn({ expiresAt: 5000 }, 5000)).toBe(false);
   expect(isSignedIn({}, 0)).toBe(false);

@@ -30,12 +30,12 @@ describe('pool entries', () => {
     expect(poolEntries(0)).toEqual([]);
   });
 
-  test('are told from the workspaces of sessions', () => {
+  test('are distinguished from workspaces of sessions', () => {
     expect(isPoolEntry(poolEntryId(100))).toBe(true);
     expect(isPoolEntry('0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d' as WorkspaceId)).toBe(false);
   });
 
-  test('hold the flavors of executions and of agents in turn', () => {
+  test('have the flavors of executions and of agents in turn', () => {
     const flavors = { execution: 'large', agent: 'micro' } as const;
     expect(poolEntries(12).map((id) => entryFlavor(id, flavors))).toEqual(
       Array.from({ length: 6 }, () => ['large', 'micro']).flat(),
@@ -46,7 +46,7 @@ describe('pool entries', () => {
 describe('of the entries of a pool', () => {
   const indexes = (entries: readonly Workspace[]) => entries.map(({ id }) => id);
 
-  test('those are claimed that are ready and of the size', () => {
+  test('those that are ready and of the right size are claimed', () => {
     const entries = [
       entry(0),
       entry(1, { state: 'starting' }),
@@ -61,7 +61,7 @@ describe('of the entries of a pool', () => {
     expect(claimableEntries(entries, 'large', 7)).toEqual([]);
   });
 
-  test('those that cannot be claimed do not count in the order', () => {
+  test('others do not count in the order', () => {
     const entries = [entry(0, {}), entry(1), entry(2, {})];
     expect(indexes(claimableEntries(entries, 'small', 3))).toEqual(['pool-2', 'pool-0']);
   });
@@ -72,7 +72,7 @@ describe('of the entries of a pool', () => {
     [2, ['pool-2', 'pool-0', 'pool-1']],
     [3, ['pool-0', 'pool-1', 'pool-2']],
     [1_700_000_000_001, ['pool-0', 'pool-1', 'pool-2']],
-  ])('who claims from %d tries them in the order %j', (from, expected) => {
+  ])('a claimant starting at %d tries them in the order %j', (from, expected) => {
     const entries = [entry(0, {}), entry(1, {}), entry(2, {})];
     expect(indexes(claimableEntries(entries, 'small', from))).toEqual(expected);
   });

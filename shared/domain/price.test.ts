@@ -19,24 +19,24 @@ test('plain, cached and written input and output cost what each costs', () => {
   expect(costOf(opus, usage)).toEqual({ usd: 3.92, priced: true });
 });
 
-test('a model with a date in its name costs what the model costs', () => {
+test('a model with a date in its name has the model’s price', () => {
   const dated = { provider: 'openai', model: 'gpt-6.1-sol-2026-09-29' } as const;
   expect(costOf(dated, { inputTokens: 500_000, outputTokens: 0 })).toEqual({ usd: 1, priced: true });
 });
 
-test('a model nobody priced costs nothing, and that is said', () => {
+test('a model without a price costs nothing, and is marked so', () => {
   const usage = { inputTokens: 5, outputTokens: 5 };
   expect(costOf({ provider: 'anthropic', model: 'claude-opus-9' }, usage)).toEqual({ usd: 0, priced: false });
   expect(costOf({ provider: 'openai', model: 'claude-opus-5-5' }, usage)).toEqual({ usd: 0, priced: false });
   expect(costOf({ provider: 'openai', model: '' }, usage, {})).toEqual({ usd: 0, priced: false });
 });
 
-test('the demo is free, and known to be', () => {
+test('the demo is free, with a known price', () => {
   const usage = { inputTokens: 5, outputTokens: 5 };
   expect(costOf({ provider: 'demo', model: 'demo' }, usage)).toEqual({ usd: 0, priced: true });
 });
 
-test("an operator's price comes first, and the longest name that fits holds", () => {
+test('an operator’s price takes precedence, and the longest matching name wins', () => {
   const own: PriceTable = {
     'anthropic/claude': { input: 100, output: 100 },
     'anthropic/claude-opus': { input: 1, output: 2 },
@@ -46,7 +46,7 @@ test("an operator's price comes first, and the longest name that fits holds", ()
   expect(costOf(opus, usage, own)).toEqual({ usd: 3, priced: true });
 });
 
-test('counts that do not add up never make money', () => {
+test('inconsistent counts never give a negative cost', () => {
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 1_000_000 };
   expect(costOf(opus, usage)).toEqual({ usd: 0.2, priced: true });
 });
@@ -76,7 +76,7 @@ test.each([
     `{${Array.from({ length: 201 }, (_, index) => `"openai/${index}": {"input": 1, "output": 1}`).join(',')}}`,
     'at most 200 prices are taken',
   ],
-])('prices that cannot be read are refused: %.60s', (json, problem) => {
+])('invalid prices are refused: %.60s', (json, problem) => {
   expect(decodePrices(json)).toEqual({ ok: false, problem });
 });
 
@@ -97,7 +97,7 @@ const price = fc.record(
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const shares = fc.record({ read: share, written: share });
 
-test('whatever of a request is a token, and however a cache takes part, its bill is not above the bound', () => {
+test('for any request and any use of the cache, the cost is within the bound', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), price, shares, (text, own, { read, written }) => {
       const prices: PriceTable = { 'openai/m': own };

@@ -8,7 +8,7 @@ test.each(['admin', 'admin:ro', `project:${project}`, `project:${project}:ro`])(
 });
 
 test.each(['', 'root', 'admin:rw', 'project:', 'project:me', `project:${project}:rw`])(
-  '%s is no scope',
+  '%s is not a scope',
   (scope) => {
     expect(decodeScope(scope)).toBeUndefined();
   },
@@ -18,7 +18,7 @@ test('the id of a scope is read in any case', () => {
   expect(decodeScope(`project:${project.toUpperCase()}:ro`)).toBe(`project:${project}:ro`);
 });
 
-test('a project token opens its project, an admin token the deployment', () => {
+test('a project token may access its project, an admin token the deployment', () => {
   expect([ownerOf('admin'), ownerOf('admin:ro'), ownerOf(`project:${project}:ro`)]).toEqual([
     'deployment',
     'deployment',
@@ -34,7 +34,7 @@ test('a token of thirteen characters and more shows its ends, a shorter one noth
   ]);
 });
 
-test('a token holds until the moment it expires', () => {
+test('a token is valid until the moment it expires', () => {
   expect([isExpired({ expiresAt: 10 }, 9), isExpired({ expiresAt: 10 }, 10), isExpired({}, 1e15)]).toEqual([
     false,
     true,

@@ -29,7 +29,7 @@ test.each([
   expect(allowsFlavor(project, flavor)).toBe(expected);
 });
 
-test('an autonomy of off asks nobody; the others are called as our modes', () => {
+test('autonomy off means auto; the others have the names of the modes', () => {
   expect((['off', 'low', 'medium', 'high'] as const).map(approvalsOf)).toEqual([
     'auto',
     'low',

@@ -30,7 +30,7 @@ const sandbox = (fields: Partial<SandboxRecord>): SandboxRecord => ({
 });
 const later = (milliseconds: number): number => 1_000_000 + milliseconds;
 
-describe('what a caller who needs a sandbox does next', () => {
+describe('the next step of a caller that needs a sandbox', () => {
   const cases: [string, [SandboxRecord | undefined, number], AcquireStep][] = [
     ['none yet', [undefined, 0], { step: 'start', generation: 1 }],
     ['stopped', [sandbox({ state: 'stopped' }), later(1)], { step: 'start', generation: 4 }],
@@ -115,12 +115,12 @@ describe('names that ECS sees', () => {
     'family:web',
     'service:web',
     'other/a/1',
-  ])('a task of somebody else (group %j) is not ours', (group) => {
+  ])('a task of another deployment (group %j) is not recognized', (group) => {
     expect(decodeTaskGroup(group)).toBeUndefined();
   });
 });
 
-describe('what the next sandbox says of the one before it', () => {
+describe('the report about the sandbox before', () => {
   const cases: [string, SandboxRecord | undefined, string | undefined][] = [
     ['there was none', undefined, undefined],
     ['it lives', sandbox({ state: 'ready', readyAt: 1 }), undefined],
@@ -159,7 +159,7 @@ describe('what the next sandbox says of the one before it', () => {
   });
 });
 
-describe('a sandbox was last seen', () => {
+describe('the last use of a sandbox', () => {
   const workspace = (fields: Partial<Workspace>): Workspace => ({
     id: 'w' as WorkspaceId,
     owner: 'o' as OwnerId,
@@ -217,7 +217,7 @@ describe('preview ports', () => {
     expect(nextPort(leased)).toBe(expected);
   });
 
-  test('leased one after the other they are all leased once', () => {
+  test('are all leased once when leased one after the other', () => {
     const leased: number[] = [];
     for (let port = nextPort(leased); port !== undefined; port = nextPort(leased)) leased.push(port);
     expect(leased).toEqual(all);
@@ -246,7 +246,7 @@ test.each([
   [{ taskArn: 'task', address }, 'booting'],
   [{ taskArn: 'task', address, restoringUntil: later(5) }, 'restoring'],
   [{ taskArn: 'task', address, restoringUntil: later(4) }, 'booting'],
-] as const)('a start that has come to %j is %s', (fields, phase) => {
+] as const)('a start at %j is %s', (fields, phase) => {
   expect(startPhase(fields, later(4))).toBe(phase);
 });
 

@@ -40,7 +40,7 @@ const held = (until: number): Partial<Session> => ({ lease: { holder: 'a', fence
 /** Its age is how long ago it was last active. */
 type Row<Expected = SweepStep> = [what: string, session: Session, age: number, expected: Expected];
 
-describe('what the janitor does with a session that has nothing to do', () => {
+describe('the janitor’s action for a session without pending work', () => {
   const forget: SweepStep = { step: 'forget' };
   const end: SweepStep = { step: 'end' };
   const wait = (until: number): SweepStep => ({ step: 'wait', until });
@@ -87,7 +87,7 @@ describe('what the janitor does with a session that has nothing to do', () => {
   });
 });
 
-describe('what the janitor does with a session that has something to do', () => {
+describe('the janitor’s action for a session with pending work', () => {
   test.each<Row>([
     ['running', agent('running'), 0, { step: 'drive', rests: false }],
     ['idle', agent('idle'), 50_000, { step: 'drive', rests: false }],
@@ -102,15 +102,12 @@ describe('what the janitor does with a session that has something to do', () => 
 test.each([
   [99, false],
   [100, true],
-])(
-  'a session that waits for others alone is driven on; after %i ms without its sandbox: %s',
-  (age, rests) => {
-    const at = { now: activeAt + age, lifetimes };
-    expect(sweepStep(agent('running'), 'others', at)).toEqual({ step: 'drive', rests });
-  },
-);
+])('a session that only waits for others is continued; after %i ms without its sandbox: %s', (age, rests) => {
+  const at = { now: activeAt + age, lifetimes };
+  expect(sweepStep(agent('running'), 'others', at)).toEqual({ step: 'drive', rests });
+});
 
-test('an agent session whose history is kept shorter than it may be idle ends without a rest', () => {
+test('an agent session with a retention shorter than its idle time ends without idling', () => {
   const short = { ...lifetimes, historyMs: 60 };
   expect(sweepStep(agent('idle'), 'none', { now: 10_060, lifetimes: short })).toEqual({
     step: 'wait',
@@ -125,7 +122,7 @@ test('a session may be idle as long as its kind may', () => {
   ]);
 });
 
-describe('a sandbox may be taken from', () => {
+describe('a sandbox may be stopped', () => {
   test.each<Row<boolean>>([
     ['an active agent session', agent('idle'), 99, false],
     ['an idle agent session', agent('idle'), 100, true],

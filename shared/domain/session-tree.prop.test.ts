@@ -114,11 +114,11 @@ const holds = (
     runs,
   );
 
-test('where no call costs more than it reserved, a tree spends its limit and one call at most (TM1)', () => {
+test('if no call costs more than it reserved, a tree spends at most its limit and one call (TM1)', () => {
   holds(withinEstimate, ({ tree, dearest }, max) => expect(tree.spentUsd).toBeLessThanOrEqual(max + dearest));
 });
 
-test('calls that cost more than they reserved add what they are over, those at once with the last one granted (TM2)', () => {
+test('if calls cost more than they reserved, a tree exceeds that by the excess of calls concurrent with the last granted one (TM2)', () => {
   holds(anyCost, ({ tree, atOnce }, max) => {
     const over = atOnce.reduce((sum, { usd, cost }) => sum + Math.max(0, cost - usd), 0);
     const alone = atOnce.length === 1 ? (atOnce[0]?.cost ?? 0) : 0;
@@ -126,7 +126,7 @@ test('calls that cost more than they reserved add what they are over, those at o
   });
 });
 
-test('a call is put off only while another of the tree is made, or may be (TM3)', () => {
+test('a call waits only while another of the tree runs, or may run (TM3)', () => {
   holds(anyCost, ({ tree, now, asker, answer }) => {
     if (answer !== 'busy') return;
     const others = Object.entries(tree.reserved).filter(([session]) => session !== asker);

@@ -31,7 +31,7 @@ const tree = [
 const names = (members: readonly { readonly id: SessionId }[]): readonly string[] =>
   members.map((one) => one.id);
 
-test('a subtree is what stands under one session, nearest first, and not that session', () => {
+test('a subtree is the sessions below one session, nearest first, without that session', () => {
   expect(names(subtreeOf(tree, id('root')))).toEqual(['b', 'a', 'a1', 'b1', 'a1x']);
   expect(names(subtreeOf(tree, id('a')))).toEqual(['a1', 'a1x']);
   expect(subtreeOf(tree, id('a1x'))).toEqual([]);
@@ -44,7 +44,7 @@ test('generations are in the order of their depth', () => {
 
 const operator = { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 };
 
-test('what a project or session says holds, and the operator’s word where it says nothing', () => {
+test('the limit of a project or session applies, else the operator’s', () => {
   expect(limitsInForceFor({}, operator)).toEqual(operator);
   expect(limitsInForceFor({ limits: { recursionDepthMax: 0, costUsdMax: 0 } }, operator)).toEqual({
     recursionDepthMax: 0,
@@ -122,7 +122,7 @@ describe('a call is', () => {
   });
 });
 
-test('a reservation takes the place of its session’s older one and of those whose time is over', () => {
+test('a reservation replaces its session’s older one and expired ones', () => {
   const other = reservation(2);
   const tree = treeOf(1, { own: reservation(4), other, dead: reservation(1, { until: 1000 }) });
   expect(withReservation(tree, request())).toEqual({ other, own: { usd: 3, fence: 5, until: 9000 } });

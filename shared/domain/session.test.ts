@@ -31,7 +31,7 @@ test.each(cells)('$from -> $to: $allowed', ({ from, to, allowed }) => {
   expect(canBecome(from, to)).toBe(allowed === 'yes');
 });
 
-test('a session has ended when nothing else can follow', () => {
+test('a session has ended when it has no transition left', () => {
   expect(statuses.filter(isEnded)).toEqual(['completed', 'failed', 'stopped']);
 });
 
@@ -40,7 +40,7 @@ test('a stop completes an agent session and stops an execution session', () => {
   expect(endedStatus('execution')).toBe('stopped');
 });
 
-test('a lease that nobody holds is expired at any time and older than any fence', () => {
+test('a lease without a holder is expired at any time and older than any fence', () => {
   expect(unheldLease).toEqual({ holder: '', fence: 0, until: 0 });
 });
 
@@ -48,7 +48,7 @@ test('an agent session holds a slot while it runs or waits for its next message'
   expect(statuses.filter((status) => holdsSlot({ kind: 'agent', status }))).toEqual(['running', 'idle']);
 });
 
-test('an execution session holds a slot from its making to its stop or error', () => {
+test('an execution session holds a slot from its creation to its stop or error', () => {
   expect(statuses.filter((status) => holdsSlot({ kind: 'execution', status }))).toEqual([
     'running',
     'creating',
@@ -56,7 +56,7 @@ test('an execution session holds a slot from its making to its stop or error', (
   ]);
 });
 
-test('a tool is offered unless it is turned off, or is not among those allowed', () => {
+test('a tool is offered unless it is disabled, or is not among those allowed', () => {
   expect(isOffered({}, 'a')).toBe(true);
   expect(isOffered({ disabledTools: ['a'] }, 'a')).toBe(false);
   expect(isOffered({ allowedTools: ['a'] }, 'a')).toBe(true);

@@ -46,7 +46,7 @@ describe('a cut to bytes', () => {
     expect(cutBytes(text, bytesMax)).toBe(expected);
   });
 
-  test('is a start of the text, never over the bytes, never through a pair, and as long as can be', () => {
+  test('is a prefix of the text, within the limit, never splits a pair, and is as long as possible', () => {
     fc.assert(
       fc.property(anyText, fc.nat({ max: 30 }), (text, bytesMax) => {
         const cut = cutBytes(text, bytesMax);
@@ -74,7 +74,7 @@ describe('a cut in the middle', () => {
     expect(cutMiddle(text, 70)).toBe(`${'a'.repeat(9)}\n... (120 characters left out) ...\n${'b'.repeat(9)}`);
   });
 
-  test('is never longer than what is allowed, or than the words that say it', () => {
+  test('is never longer than the limit, or than its own note', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 3000 }),
@@ -89,10 +89,10 @@ describe('a cut in the middle', () => {
   });
 });
 
-describe('data that must fit', () => {
+describe('data with a limit', () => {
   const size = (data: JsonObject): number => encodedBytes(JSON.stringify(data));
 
-  test('stays as it is when it fits', () => {
+  test('stays unchanged when it fits', () => {
     const data = { text: 'short', list: [1, 2] };
     expect(cutLongestText(data, 40)).toBe(data);
   });
@@ -121,12 +121,12 @@ describe('data that must fit', () => {
     });
   });
 
-  test('with too many fields to name them is only said to be cut', () => {
+  test('with too many fields to list is only marked as cut', () => {
     const fields = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, index]));
     expect(cutLongestText(fields, 1000)).toEqual({ truncated: true });
   });
 
-  test('whatever it is, it fits, and is whole or says that it is not', () => {
+  test('always fits, and is whole or marked as cut', () => {
     const json = fc.dictionary(fc.string(), fc.jsonValue());
     const text = fc.oneof(json, fc.dictionary(fc.string(), fc.string({ minLength: 50, unit: 'binary' })));
     fc.assert(

@@ -27,7 +27,7 @@ const quiet = {
 const minute = 60_000;
 const step = 5 * minute;
 
-test('what operators are told of is counted, and nothing else', () => {
+test('only metrics for operators are counted', () => {
   const project = 'p';
   expect(measurementOfEvent({ event: 'sandbox_started', project, source: 'cold', startMs: 1000 })).toEqual({
     project,
@@ -55,7 +55,7 @@ test('what operators are told of is counted, and nothing else', () => {
   expect(noteOfCount('TurnsStarted', 7)).toBeUndefined();
 });
 
-test('of what is refused, faults and limits are counted, and what a client gets wrong is not', () => {
+test('of refusals, errors and limits are counted, but not mistakes of clients', () => {
   const refused = (code: string, status?: number) =>
     measurementOfEvent({ event: 'request_refused', code, ...(status === undefined ? {} : { status }) });
   expect(refused('internal_error')).toEqual({ add: 'error|internal_error' });
@@ -65,17 +65,17 @@ test('of what is refused, faults and limits are counted, and what a client gets 
   expect(refused('rate_limited', 429)).toBeUndefined();
 });
 
-test.each([1, 37, 850, 12_345, 3_600_000])('a bin tells %d ms to a tenth', (ms) => {
+test.each([1, 37, 850, 12_345, 3_600_000])('a bin resolves %d ms to a tenth', (ms) => {
   expect(Math.abs(msOfBin(binOf(ms)) / ms - 1)).toBeLessThan(0.1);
 });
 
-test('a range has no more points than an eye tells apart', () => {
+test('a range has no more points than a chart can show', () => {
   const minutes = [60, 360, 361, 1440, 10_080, 20_160];
   expect(minutes.map((range) => usageStepMs(range * minute) / minute)).toEqual([5, 5, 30, 30, 180, 180]);
   expect(usagePointStart(usagePointMs + 1)).toBe(usagePointMs);
 });
 
-test('every step has a point, a level is carried on, and counts lie where they happened', () => {
+test('every step has a point, a level is carried forward, and counts are at their time', () => {
   const counted: readonly UsageCounts[] = [
     { at: 0, counts: { 'active|agent#a': 2, 'active|execution#x': 4, 'cold|40': 9 } },
     { at: 2 * step, counts: { 'cold|40': 1, 'cold|44': 1, 'error|b': 1, 'error|a': 2, failed: 1 } },
@@ -104,7 +104,7 @@ test('every step has a point, a level is carried on, and counts lie where they h
   expect(Object.keys(points[1]?.errors ?? {})).toEqual(['a', 'b']);
 });
 
-test('a summary is of the range alone, and takes percentiles over all of it', () => {
+test('a summary covers only the range, with percentiles over all of it', () => {
   const counted = [
     { at: 0, counts: { 'warm|20': 50 } },
     { at: step, counts: { 'warm|20': 18 } },

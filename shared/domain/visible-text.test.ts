@@ -105,7 +105,7 @@ test.each([
   expect(visibleText(character)).toBe(shown);
 });
 
-test('what a person can see stays as it is', () => {
+test('visible characters stay unchanged', () => {
   const texts = [
     'ls -l | grep "x y" > out.txt\n\tif true; then :; fi\n',
     'grüße, ελληνικά, Кириллица, 世界, 日本語, 한국어, 👋 👍🏽 🇨🇭',
@@ -116,7 +116,7 @@ test('what a person can see stays as it is', () => {
   for (const text of texts) expect(visibleText(text)).toBe(text);
 });
 
-test('the marker cannot be feigned', () => {
+test('the marker cannot be imitated', () => {
   expect(visibleText('a⟦U+200B⟧b')).toBe('a⟦U+27E6⟧U+200B⟦U+27E7⟧b');
   expect(visibleText('a〚U+200B〛b')).toBe('a⟦U+301A⟧U+200B⟦U+301B⟧b');
 });
@@ -135,11 +135,11 @@ test.each([
   expect(visibleText(text)).toBe(shown);
 });
 
-test('a name or a title has one line, whatever is in it', () => {
+test('a name or a title has one line, whatever its content', () => {
   expect(visibleLine('a\tb\nc\u200bd⟦')).toBe('a⟦U+0009⟧b⟦U+000A⟧c⟦U+200B⟧d⟦U+27E6⟧');
 });
 
-test('a caller may write what is hidden in a form of its own', () => {
+test('a caller may show hidden characters in its own form', () => {
   expect(replaceHidden('a\u{e0001}\u200bb⟦', (number) => `<${number}>`)).toBe('a<917505><8203>b<10214>');
 });
 
@@ -174,7 +174,7 @@ const anyText = fc
   )
   .map((pieces) => pieces.join(''));
 
-test('every text can be told back from what is shown of it, so no two are shown alike', () => {
+test('every text can be recovered from its shown form, so no two look alike', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(toldBack(visibleText(text))).toBe(text);
@@ -183,7 +183,7 @@ test('every text can be told back from what is shown of it, so no two are shown 
   );
 });
 
-test('nothing hidden is left, and no mark but on a letter', () => {
+test('no hidden character is left, and no combining mark except on a letter', () => {
   const isHidden = /(?![\t\n ])[\p{C}\p{Z}\p{DI}\u2800\u3164\ufffc]/u;
   const isStrayMark = /(?:^|[^\p{L}\p{M}])\p{M}|\p{M}{5}/u;
   fc.assert(
@@ -197,7 +197,7 @@ test('nothing hidden is left, and no mark but on a letter', () => {
   );
 });
 
-test('every code point there is comes back, alone and on a letter', () => {
+test('every code point is recovered, alone and on a letter', () => {
   for (let number = 0; number <= 0x10ffff; number += 1) {
     const character = String.fromCodePoint(number);
     const text = `a${character}b${character}`;

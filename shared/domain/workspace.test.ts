@@ -17,7 +17,7 @@ test.each<[{ id?: WorkspaceId; creates: boolean }, Whereabouts | undefined, stri
   expect(workspaceStep(request, whereabouts)).toBe(step);
 });
 
-test('a named workspace is its project’s, or the person’s who made it', () => {
+test('a named workspace belongs to its project, or to the person who created it', () => {
   const project = 'p' as ProjectId;
   const owner = 'ann' as OwnerId;
   expect(namedWorkspaceOwner({ owner }, project)).toBe('p');

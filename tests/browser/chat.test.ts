@@ -262,7 +262,7 @@ describe.each([
   ['desktop', {}],
   ['phone', { viewport: phone }],
 ] as const)('on a %s', (name, options) => {
-  test.each(['light', 'dark'] as const)('axe finds no barrier (%s)', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('axe finds no violation (%s)', async (colorScheme) => {
     const page = await openApp(cloud, { ...options, colorScheme });
     await page.getByLabel('Message').waitFor();
     await page.getByRole('list', { name: 'Examples' }).waitFor();

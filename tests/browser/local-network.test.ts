@@ -243,7 +243,7 @@ test(
 );
 
 test(
-  'a page whose name was made to lead here reads refusals and nothing else',
+  'a page whose name resolves to this machine reads only refusals',
   async () => {
     const before = await state();
     for (const origin of origins()) {
@@ -294,7 +294,7 @@ test(
   attackMsMax,
 );
 
-test('a page without the policy is let out, so the ways are ways', async () => {
+test('a page without the policy gets out, so the attacks are real', async () => {
   const page = await openPage(`${trap.origin}/page`);
   trap.requests();
   await page.evaluate(waysOut, { trap: trap.origin, own: `${trap.origin}/own/` });
@@ -308,7 +308,7 @@ test('a page without the policy is let out, so the ways are ways', async () => {
   await page.context().close();
 });
 
-test('no policy stops a page that navigates itself, or opens another, or calls out by WebRTC', async () => {
+test('no policy stops a page that navigates itself, or opens another, or uses WebRTC', async () => {
   const navigations = {
     location: (to: string) => void location.assign(to),
     refresh: (to: string) => {

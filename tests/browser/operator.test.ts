@@ -111,7 +111,7 @@ test.each([
   ['dark', undefined],
   ['light', phone],
   ['dark', phone],
-] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/operator`);
   await page.locator('canvas').first().waitFor();

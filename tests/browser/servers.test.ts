@@ -142,7 +142,7 @@ test.each([
   ['dark', undefined],
   ['light', phone],
   ['dark', phone],
-] as const)('there is no barrier that axe finds (%s, %j)', async (colorScheme, viewport) => {
+] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
   const name = `down-${colorScheme}${viewport ? '-phone' : ''}`;
   await add(name, { transport: 'http', url: ill.url, description: 'Tickets of the support desk' });
   await add(`${name}-program`, {

@@ -27,7 +27,7 @@ const defaultProject = '00000000-0000-4000-8000-000000000000';
 const openId = (page: Page): string => /chat\/([0-9a-f-]{36})/.exec(page.url())?.[1] ?? '';
 
 test.each(['also keep it', 'actually wait, stop'])(
-  '"%s", typed after the first message, lands in the box and decides nothing',
+  '"%s", typed after the first message, is entered in the box and decides nothing',
   async (sentence) => {
     const page = await openApp(cloud);
     await page.getByLabel('Message').click();

@@ -157,7 +157,7 @@ const seenButtons = (page: Page): Promise<Seen> =>
 /** The second begins with the drawing, and the look at it comes a little later. */
 const secondMs = 900;
 
-test('a call cannot be decided in the first second, and a long one not before its end was in view', async () => {
+test('a call cannot be decided in the first second, and a long one not before its end was visible', async () => {
   const { sessionId } = await untilItAsks(
     cloud,
     asking('write_file', { path: 'long.txt', content: lines(20_000) }),

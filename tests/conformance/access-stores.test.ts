@@ -26,7 +26,7 @@ const newToken = (createdAt: number): AccessToken => ({
 });
 
 describe('a token', () => {
-  test('is read by its hash and removed by its id, once', async () => {
+  test('is read by its hash and deleted by its id, once', async () => {
     const tokens = makeTokenStore(fixture.table);
     const token = { ...newToken(5), expiresAt: 4_102_444_800_000 };
     await tokens.put(token);
@@ -55,7 +55,7 @@ describe('a rate of ten a second with a burst of twenty', () => {
   };
   const at = (now: number, count: number): number[] => Array.from({ length: count }, () => now);
 
-  test('lets a burst through and refuses the rest', async () => {
+  test('admits a burst and refuses the rest', async () => {
     expect(await taken('burst', at(10_000, 50))).toBe(20);
   });
 
@@ -65,7 +65,7 @@ describe('a rate of ten a second with a burst of twenty', () => {
     );
   });
 
-  test('counts for each key apart, and for callers at once together', async () => {
+  test('counts separately for each key, and together for concurrent callers', async () => {
     const limiter = makeRateLimiter(fixture.table, { perSecond: 10, burst: 20 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => limiter.take('together', 10_000)));
     expect(answers.filter((answer) => answer).length).toBe(20);
@@ -73,7 +73,7 @@ describe('a rate of ten a second with a burst of twenty', () => {
   });
 });
 
-test('frames that functions take at once are all counted, and none where there is no room', async () => {
+test('frames taken concurrently by functions are all counted, and none over the limit', async () => {
   const { take } = makeFrameBucket(fixture.table);
   const key = randomUUID();
   const options = { takenMs: 160, bucketMs: 1000, now: 10_000 };
@@ -108,7 +108,7 @@ describe('audit', () => {
     return found.map(({ subject }) => subject);
   };
 
-  test('is read the newest first, over months, a page at a time, and by project', async () => {
+  test('is read newest first, over months, page by page, and by project', async () => {
     const log = makeAuditLog(fixture.table);
     const rows = [0, 1, 20, 40, 200, 360].map((days) => rowAt(now - days * dayMs, days > 10 ? 'a' : 'b'));
     for (const row of rows) await log.append(row);
@@ -120,7 +120,7 @@ describe('audit', () => {
     expect((await log.list({ now, itemsMax: 1 })).rows).toEqual(rows.slice(0, 1));
   });
 
-  test('is kept for a year', async () => {
+  test('is retained for a year', async () => {
     await makeAuditLog(fixture.table).append(rowAt(0));
     const { Items = [] } = await fixture.table.client.send(
       new QueryCommand({

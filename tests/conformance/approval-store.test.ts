@@ -47,10 +47,10 @@ const commit = async (
   return waiting;
 };
 
-describe('what waits', () => {
+describe('a pending approval', () => {
   const second = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
-  test('is listed the oldest first, a page at a time, of all, of a project or of an owner', async () => {
+  test('is listed oldest first, page by page, for all, for a project or for an owner', async () => {
     const { create } = onTable(fixture.table);
     const approvals = makeApprovalStore(fixture.table);
     const made: Session[] = [];
@@ -79,7 +79,7 @@ describe('what waits', () => {
     expect(await approvals.list({}, { itemsMax: 9 })).toEqual({ waiting: [] });
   });
 
-  test('stays one entry while one call follows another', async () => {
+  test('is one entry while one call follows another', async () => {
     const session = await onTable(fixture.table).create(newSession());
     await commit(session, deciding(second(5)));
     expect(await commit(session, deciding(second(5)))).toBeUndefined();
@@ -89,7 +89,7 @@ describe('what waits', () => {
   });
 });
 
-test('sockets that belong to no session are known with what they may decide, until they close', async () => {
+test('sockets without a session are stored with their permissions, until they close', async () => {
   const connections = makeConnectionStore(fixture.table);
   const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h', name: 'admin' } as const;
   const id = crypto.randomUUID() as ConnectionId;
@@ -112,7 +112,7 @@ describe('a turn that is longer than an item', () => {
     return Items.map(({ sk }) => String(sk));
   };
 
-  test('is read as it was written, and takes its parts away with it', async () => {
+  test('is read as it was written, and deletes its parts with it', async () => {
     const { sessions, create } = onTable(fixture.table);
     const session = await create(newSession());
     const state = deciding('2026-01-01T00:00:00.000Z', content);

@@ -26,7 +26,7 @@ const caller = (callerId: string, connection?: string): Caller => ({
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
-test('what a client declares again stands instead of what it declared before', async () => {
+test('a client’s new declaration replaces its earlier one', async () => {
   const id = newSession();
   await callers.declare(id, caller('ide', 'c1'));
   const again = { ...caller('ide', 'c2'), tools: [] };
@@ -35,7 +35,7 @@ test('what a client declares again stands instead of what it declared before', a
   expect(await callers.list(newSession())).toEqual([]);
 });
 
-test('what the contract takes can be stored, however deep it is', async () => {
+test('every valid declaration can be stored, however deep it is', async () => {
   const id = newSession();
   const accepted = Array.from({ length: 40 }, (_, levels) =>
     callerOffer.safeParse({ callerId: 'ide', tools: [{ name: 'open', inputSchema: nested(levels + 1) }] }),
@@ -44,7 +44,7 @@ test('what the contract takes can be stored, however deep it is', async () => {
   for (const { data } of accepted) expect(await callers.declare(id, data as Caller)).toBe('declared');
 });
 
-test('a turn reads them with the rest of its work', async () => {
+test('a turn reads them with its pending work', async () => {
   const id = newSession();
   await callers.declare(id, caller('ide', 'c1'));
   await callers.declare(id, caller('cli'));
@@ -52,7 +52,7 @@ test('a turn reads them with the rest of its work', async () => {
   expect(read).toEqual([caller('cli'), caller('ide', 'c1')]);
 });
 
-test('a connection takes with it what is still its own', async () => {
+test('a closing connection removes its own declarations', async () => {
   const id = newSession();
   await callers.declare(id, caller('ide', 'c1'));
   await callers.withdraw(id, 'ide', 'c2' as ConnectionId);
@@ -62,7 +62,7 @@ test('a connection takes with it what is still its own', async () => {
   expect(await callers.list(id)).toEqual([]);
 });
 
-test('a session has so many callers and no more, and one that is there may always declare again', async () => {
+test('a session has a maximum of callers, and an existing one may always declare again', async () => {
   const id = newSession();
   for (let place = 0; place < callersPerSessionMax; place += 1)
     expect(await callers.declare(id, caller(`c${place}`))).toBe('declared');

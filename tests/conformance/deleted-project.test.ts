@@ -99,7 +99,7 @@ const expectGone = async (ports: Ports, { project, other, theirs, others, own, s
   expect(await ports.projects.markDeleted(project, at)).toBeUndefined();
 };
 
-test('its tokens and schedules go with it, one that runs elsewhere too goes on there, and each is audited', async () => {
+test('its tokens and schedules are deleted with it, one that runs elsewhere too continues there, and each is audited', async () => {
   const { ports, rows, cleared } = openPorts();
   const deleted = await deletedProject(ports);
   expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
@@ -113,7 +113,7 @@ test('its tokens and schedules go with it, one that runs elsewhere too goes on t
   ]);
 });
 
-test('its schedule is due at once: the sweep takes the order back, starts no run of it, and clears up', async () => {
+test('its schedule is due at once: the sweep disarms it, starts no run, and deletes it', async () => {
   const { ports } = openPorts();
   const { project, own } = await deletedProject(ports);
   await forgetProject(ports, project, 'c');
@@ -163,7 +163,7 @@ const dying = (ports: Ports, dies: { call: number; isAfter: boolean }): Ports =>
 };
 
 test.each([false, true])(
-  'whatever it dies at (after it: %s), asked again it goes on to the end',
+  'wherever it dies (after it: %s), a repeated request completes it',
   async (isAfter) => {
     let deaths = 0;
     for (let call = 1; ; call += 1) {
@@ -189,7 +189,7 @@ test.each([false, true])(
   },
 );
 
-test('a project that is not marked keeps all it has', async () => {
+test('a project without the mark keeps all its resources', async () => {
   const { ports } = openPorts();
   const project = await newProject(ports);
   const token = await newToken(ports, `project:${project}`);
@@ -199,7 +199,7 @@ test('a project that is not marked keeps all it has', async () => {
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
 });
 
-test('a schedule that is made while its project goes leaves it by itself', async () => {
+test('a schedule created during the deletion of its project leaves it by itself', async () => {
   const { ports } = openPorts();
   const [gone, other] = [await newProject(ports), await newProject(ports)];
   const [own, shared] = [await newArmed(ports, gone), await newArmed(ports, gone, other)];
@@ -211,7 +211,7 @@ test('a schedule that is made while its project goes leaves it by itself', async
   expect((await ports.schedules.find(shared.id))?.schedule.targets).toEqual([{ project: other }]);
 });
 
-test('its webhooks go with it, those of others stay, and what waited for them is cleared', async () => {
+test('its webhooks are deleted with it, those of others stay, and its pending deliveries are deleted', async () => {
   const { ports, rows, tended } = openPorts();
   const { project, other } = await deletedProject(ports);
   const [own, others] = [newWebhook({ project }), newWebhook({ project: other })];

@@ -36,13 +36,13 @@ const openDeployment = async () => {
   return { id, sessions, connections, connect, features };
 };
 
-test('a session is read with them where they are wanted, and a new deployment uses none', async () => {
+test('a session is read with them on request, and a new deployment uses none', async () => {
   const { id, sessions, features } = await openDeployment();
   expect(await features()).toEqual(none);
   expect(Object.keys((await sessions.getWithTurn(id)) ?? {})).toEqual(['session', 'turn']);
 });
 
-test('the first webhook and the first server mark theirs, and their end does not take it back', async () => {
+test('the first webhook and the first server mark their feature, and their deletion keeps the mark', async () => {
   const { features } = await openDeployment();
   const webhooks = makeWebhookStore(fixture.table);
   const webhook = newWebhook();
@@ -65,7 +65,7 @@ test('the first webhook and the first server mark theirs, and their end does not
   expect(await features()).toEqual({ ...none, webhooks: true, mcpServers: true });
 });
 
-test('a socket of an approver is known for longer than it can be open, and one of a session marks nothing', async () => {
+test('a socket of an approver is recorded for longer than it can be open, and one of a session marks nothing', async () => {
   const { id, connect, features, connections } = await openDeployment();
   await connect(start, id);
   expect(await features()).toEqual(none);
@@ -81,7 +81,7 @@ test('a socket of an approver is known for longer than it can be open, and one o
   expect(await connections.approversSince()).toBe(start + 40 * hourMs);
 });
 
-test('approvers who come while functions may still take them for absent hear the number again', async () => {
+test('approvers that connect while functions may consider them absent receive the number again', async () => {
   const { connect, connections } = await openDeployment();
   const clock = { now: start };
   const greet = async (connectionId: ConnectionId) => {

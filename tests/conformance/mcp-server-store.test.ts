@@ -70,7 +70,7 @@ describe('a server', () => {
     expect(await store().list(server.project)).toEqual([server]);
   });
 
-  test('keeps 256 KB of tools that do not compress, and a project twenty of those', async () => {
+  test('stores 256 KB of tools that do not compress, and a project stores twenty of those', async () => {
     const project = newProject();
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(65_536))).toString('base64');
     const tools = [0, 1, 2].map((index) => ({
@@ -84,7 +84,7 @@ describe('a server', () => {
     expect(listed.map(({ tools: kept }) => kept)).toEqual(Array(20).fill(tools));
   });
 
-  test('that nobody added is not there', async () => {
+  test('that was not added is not found', async () => {
     const server = await added();
     expect(await store().get(server.project, 'other')).toBeUndefined();
     expect(await store().get(newProject(), server.name)).toBeUndefined();
@@ -106,20 +106,20 @@ describe('a server', () => {
 });
 
 describe('a project', () => {
-  test('takes as many as it may have, however many come at once', async () => {
+  test('holds at most its limit, however many are added concurrently', async () => {
     const project = newProject();
     const adds = await atOnce(12, (index) => store().add(serverOf(project, `s${index}`), { serversMax: 5 }));
     expect(tally(adds)).toEqual({ added: 5, full: 7 });
     expect(await store().list(project)).toHaveLength(5);
   });
 
-  test('that is full says of a name it has that it exists', async () => {
+  test('that is full reports an existing name as existing', async () => {
     const { project } = await added('one');
     expect(await store().add(serverOf(project, 'one'), { serversMax: 1 })).toBe('exists');
     expect(await store().add(serverOf(project, 'two'), { serversMax: 1 })).toBe('full');
   });
 
-  test('has room again for each that was removed, once', async () => {
+  test('has room again for each that was deleted, once', async () => {
     const { project } = await added('one');
     const removals = await atOnce(10, () => store().remove(project, 'one'));
     expect(removals.filter((removed) => removed !== undefined)).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('a project', () => {
 });
 
 describe('a write', () => {
-  test('goes over the version that was read, once', async () => {
+  test('succeeds over the version that was read, once', async () => {
     const server = await added();
     const change = (index: number) =>
       store().replace({ ...server, isEnabled: index % 2 === 0 }, { version: 0 });
@@ -141,7 +141,7 @@ describe('a write', () => {
     expect((await store().replace(server, { version: 1 }))?.version).toBe(2);
   });
 
-  test('does not bring back what was removed, nor reaches one that came after it', async () => {
+  test('does not restore a deleted server, nor change one that came after it', async () => {
     const server = await added();
     expect(await store().remove(server.project, server.name)).toEqual(server);
     expect(await store().replace(server, { version: 0 })).toBeUndefined();
@@ -152,8 +152,8 @@ describe('a write', () => {
   });
 });
 
-describe('what is due', () => {
-  test('is told from its moment on, until a write gives it another or none', async () => {
+describe('a due server', () => {
+  test('is due from its time on, until a write changes or removes the time', async () => {
     const server = await added('one', {}, 5000);
     expect([await isDue(server, 4999), await isDue(server, 5000)]).toEqual([false, true]);
     await store().replace(server, { version: 0, dueAt: 9000 });
@@ -162,13 +162,13 @@ describe('what is due', () => {
     expect(await isDue(server, farAway)).toBe(false);
   });
 
-  test('is not what has no moment, nor what was removed', async () => {
+  test('has a time, and was not deleted', async () => {
     const [quiet, gone] = [await added('one'), await added('one', {}, 5000)];
     await store().remove(gone.project, gone.name);
     expect([await isDue(quiet, farAway), await isDue(gone, farAway)]).toEqual([false, false]);
   });
 
-  test('comes oldest first, as many as asked for, whole', async () => {
+  test('is listed oldest first, up to the limit, whole', async () => {
     const tools = [{ name: 'x', inputSchema: { type: 'object' } }];
     const one = await added('one', { tools }, 20);
     const other = await added('other', { tools }, 10);

@@ -35,7 +35,7 @@ const memberOf = ({ id, project, owner }: Workspace, change: Partial<Session> = 
   newSession({ workspace: id, project, owner, ...change });
 
 describe('the sessions of a project', () => {
-  test('are listed newest first whoever made them, page by page, without those of others', async () => {
+  test('are listed newest first, page by page, whoever created them, without those of other projects', async () => {
     const { create, sessions } = stores();
     const project = uuid<ProjectId>();
     for (const createdAt of [1, 2, 3, 4, 5]) await create(newSession({ project, createdAt }));
@@ -55,7 +55,7 @@ describe('the sessions of a project', () => {
     expect(await sessions.listOfProject(uuid(), { itemsMax: 2 })).toEqual({ sessions: [] });
   });
 
-  test('are as they stand now', async () => {
+  test('are in their present state', async () => {
     const { create, sessions } = stores();
     const session = await create(newSession({ status: 'idle' }));
     await sessions.end(session, { status: 'completed', at: 2000, dueAt: 3000 });
@@ -78,7 +78,7 @@ describe('the sessions of a project', () => {
 });
 
 describe('a named workspace', () => {
-  test('is made once, and listed with its project, oldest first', async () => {
+  test('is created once, and listed with its project, oldest first', async () => {
     const { workspaces } = stores();
     const project = uuid<ProjectId>();
     const [first, second] = [1, 2].map((createdAt) =>
@@ -95,7 +95,7 @@ describe('a named workspace', () => {
     );
   });
 
-  test('is made with its first session; one that a session has alone is not listed', async () => {
+  test('is created with its first session; the private workspace of a session is not listed', async () => {
     const { workspaces, create, sessions } = stores();
     const named = namedWorkspace();
     const first = memberOf(named);
@@ -108,7 +108,7 @@ describe('a named workspace', () => {
     expect(await sessions.get(late.id)).toBeUndefined();
   });
 
-  test('is entered by many, and knows the agent that came last', async () => {
+  test('is entered by many, and knows the last agent', async () => {
     const { workspaces, sessions, readWorkspace } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
@@ -124,7 +124,7 @@ describe('a named workspace', () => {
     expect(now.latestAgent).toBe(members[1]?.id);
   });
 
-  test('is entered by one of those who read it as it stands', async () => {
+  test('is entered by one of those who read the same version', async () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
@@ -136,7 +136,7 @@ describe('a named workspace', () => {
     expect(await enter(latest)()).toBe('moved');
   });
 
-  test('is not entered from another project, nor where there is none', async () => {
+  test('is not entered from another project, nor if it does not exist', async () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
@@ -145,7 +145,7 @@ describe('a named workspace', () => {
     expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), options)).toBe('moved');
   });
 
-  test('a full house is told as full, and the workspace stays as it was', async () => {
+  test('without a free slot is unchanged, and the caller is told', async () => {
     const { workspaces, sessions, readWorkspace } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
@@ -169,7 +169,7 @@ describe('a named workspace', () => {
     expect(await sessions.get(member.id)).toBeUndefined();
   });
 
-  test('WS2: is deleted when nobody uses it: listed no more, entered no more, then gone', async () => {
+  test('WS2: is deleted when it is unused: not listed, not entered, then deleted', async () => {
     const { workspaces, sessions, readWorkspace } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
@@ -196,7 +196,7 @@ describe('a named workspace', () => {
   });
 });
 
-test('a workspace that a session has alone, and another has entered since, is left and not removed', async () => {
+test('a private workspace that another session has entered since is left and not deleted', async () => {
   const { create, sessions, readWorkspace } = stores();
   const first = await create();
   const second = newSession({ workspace: first.workspace, project: first.project });
@@ -205,7 +205,7 @@ test('a workspace that a session has alone, and another has entered since, is le
   expect((await readWorkspace(first.workspace)).users).toEqual([second.id]);
 });
 
-test('whether a message was accepted is remembered', async () => {
+test('the acceptance of a message is remembered', async () => {
   const { create, sessions } = stores();
   const session = await create();
   await sessions.accept(session, message('m-1'), slotsMax);

@@ -22,7 +22,7 @@ const projectOf = (change: Partial<Project> = {}): Project => ({
   ...change,
 });
 
-test('a project is read back as it was made', async () => {
+test('a project is read back as it was created', async () => {
   const small = projectOf();
   const whole = projectOf({
     description: 'what it is for',
@@ -36,11 +36,11 @@ test('a project is read back as it was made', async () => {
   expect(await store().get(whole.id)).toEqual(whole);
 });
 
-test('a project that nobody made is not there', async () => {
+test('an unknown project is not found', async () => {
   expect(await store().get(crypto.randomUUID() as ProjectId)).toBeUndefined();
 });
 
-test('a project is made once', async () => {
+test('a project is created once', async () => {
   const project = projectOf();
   await store().create(project);
   await expect(store().create({ ...project, name: 'other' })).rejects.toThrow();
@@ -48,7 +48,7 @@ test('a project is made once', async () => {
   expect(await store().get(project.id)).toEqual(project);
 });
 
-test('the default project needs no record, and one that is stored wins', async () => {
+test('the default project needs no record, and a stored one takes precedence', async () => {
   expect(await store().get(defaultId)).toEqual({
     id: defaultId,
     owner: 'deployment',
@@ -78,7 +78,7 @@ test('the projects of an owner are listed newest first, page by page, without th
   expect(await store().list('nobody' as OwnerId, { itemsMax: 10 })).toEqual({ projects: [] });
 });
 
-test('fields are changed and taken away, each by itself', async () => {
+test('fields are set and removed separately', async () => {
   const { change, create, get } = store();
   const project = projectOf({ description: 'old', flavor: 'small', approvals: 'ask' });
   await create(project);
@@ -96,7 +96,7 @@ test('fields are changed and taken away, each by itself', async () => {
   expect(await change(crypto.randomUUID() as ProjectId, { name: 'x' })).toBeUndefined();
 });
 
-test('a change may take fields away and put none', async () => {
+test('a change may only remove fields', async () => {
   const { change, create } = store();
   const project = projectOf({ description: 'old', flavor: 'small' });
   await create(project);
@@ -114,7 +114,7 @@ test('the default project is stored by its first change', async () => {
   await other.close();
 });
 
-test('a project that is marked as deleted is not there, and back when the mark is taken away', async () => {
+test('a project that is marked as deleted is not found, and found again without the mark', async () => {
   const { create, get, list, change, markDeleted, unmarkDeleted } = store();
   const project = projectOf({ owner: crypto.randomUUID() as OwnerId });
   await create(project);
@@ -133,7 +133,7 @@ test('a project that is marked as deleted is not there, and back when the mark i
   expect(await get(project.id)).toEqual(project);
 });
 
-test('a project that is removed is remembered as deleted, and no more', async () => {
+test('a deleted project is remembered as deleted only', async () => {
   const { create, get, remove, markDeleted } = store();
   const project = projectOf();
   await create(project);

@@ -192,7 +192,7 @@ const ofProjectByQuery = declaredRoutes().filter(
 );
 
 test.each(ofProjectByQuery)(
-  'AC2: another project in the query of $method $path says nothing',
+  'AC2: another project in the query of $method $path reveals nothing',
   async (route) => {
     const { method, path } = route;
     for (const token of Object.values(tokens)) {
@@ -205,7 +205,7 @@ test.each(ofProjectByQuery)(
   },
 );
 
-test('a session is made in no project of another', async () => {
+test('no session is created in another’s project', async () => {
   const make = (project: string) =>
     ask(tokens.project, { method: 'POST', path: '/api/sessions', body: { project } });
   const [foreign, none] = [await make(other), await make(randomUUID())];
@@ -213,7 +213,7 @@ test('a session is made in no project of another', async () => {
   expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([404, 'project_not_found']);
 });
 
-test('AC3: what a person made in the project is found by a token of the project, and may only be read with `:ro`', async () => {
+test('AC3: a person’s resource in the project is found by a token of the project, and only read with `:ro`', async () => {
   const on = (method: string) =>
     ask(tokens['project:ro'], { method, path: `/api/sessions/${theirs.id}`, body: {} });
   expect([(await on('GET')).status, (await on('DELETE')).status]).toEqual([200, 403]);
@@ -225,7 +225,7 @@ const wholeSession = async () => ({
 });
 
 test.each(['project:ro', 'admin:ro'] as const)(
-  'AC5: no route starts a sandbox for a token of scope %s, or keeps one, whatever it asks',
+  'AC5: no route starts a sandbox for a token of scope %s, or keeps one running',
   async (kind) => {
     const before = await wholeSession();
     expect(before.session?.lastActiveAt).toBe(theirs.lastActiveAt);

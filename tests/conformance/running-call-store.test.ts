@@ -20,7 +20,7 @@ const newCall = (caller: string = randomUUID()) => ({
   until: 4_102_444_800_000,
 });
 
-test('those of one caller are found until they are removed or over', async () => {
+test('calls of one caller are found until they are deleted or expired', async () => {
   const [one, other] = [newCall(), newCall()];
   const second = newCall(one.caller);
   for (const call of [one, other, second]) await calls.put(call);
@@ -33,7 +33,7 @@ test('those of one caller are found until they are removed or over', async () =>
   expect(await calls.find(one.caller, 2000)).toEqual([one]);
 });
 
-test('one that is cancelled says so, and no other', async () => {
+test('a cancelled call is marked, and no other', async () => {
   const one = newCall();
   const other = newCall(one.caller);
   for (const call of [one, other]) await calls.put(call);
@@ -42,7 +42,7 @@ test('one that is cancelled says so, and no other', async () => {
   expect([await calls.isCancelled(one), await calls.isCancelled(other)]).toEqual([true, false]);
 });
 
-test('one that has ended is neither cancelled nor made anew', async () => {
+test('an ended call is neither cancelled nor created again', async () => {
   const call = newCall();
   await calls.cancel(call);
   expect(await calls.isCancelled(call)).toBe(false);

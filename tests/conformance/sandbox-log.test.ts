@@ -36,7 +36,7 @@ const items = async (id: WorkspaceId) => {
   return found;
 };
 
-test('lines come back oldest first, as they were said', async () => {
+test('lines are returned oldest first', async () => {
   const id = newId();
   const started: LogLine = { at: 1000, stream: 'lifecycle', text: 'sandbox 1 ready' };
   await log().append(id, [started]);
@@ -45,7 +45,7 @@ test('lines come back oldest first, as they were said', async () => {
   expect(await log().read(id, 100)).toEqual([started, line(2000, 'a'), line(2001, 'b'), line(3000, '')]);
 });
 
-test('lines of one moment keep their order', async () => {
+test('lines of one millisecond keep their order', async () => {
   const id = newId();
   const lines = ['a', 'b', 'c', 'd'].map((text) => line(2000, text));
   await log().append(id, lines);
@@ -53,7 +53,7 @@ test('lines of one moment keep their order', async () => {
   expect(await log().read(id, 2)).toEqual(lines.slice(2));
 });
 
-test('the newest are given when there are more than asked for', async () => {
+test('the newest lines are returned above the limit', async () => {
   const id = newId();
   for (let at = 0; at < 30; at += 1)
     await log().append(id, [line(at * 2, `${at}`), line(at * 2 + 1, `${at}+`)]);
@@ -61,7 +61,7 @@ test('the newest are given when there are more than asked for', async () => {
   expect(await log().read(id, 1000)).toHaveLength(60);
 });
 
-test('much that is said in one moment is kept in portions, and in order', async () => {
+test('many lines of one moment are stored in portions, in order', async () => {
   const id = newId();
   const lines = Array.from({ length: 40 }, (_, index) => line(5000, `${index} ${'x'.repeat(40_000)}`));
   await log().append(id, lines);
@@ -72,7 +72,7 @@ test('much that is said in one moment is kept in portions, and in order', async 
   expect((await log().read(id, 3)).map(({ text }) => Number.parseInt(text, 10))).toEqual([37, 38, 39]);
 });
 
-test('characters of several bytes count as such', async () => {
+test('characters of several bytes are counted in bytes', async () => {
   const id = newId();
   await log().append(id, [
     line(1, '€'.repeat(60_000)),
@@ -83,21 +83,21 @@ test('characters of several bytes count as such', async () => {
   expect((await log().read(id, 10)).map(({ at }) => at)).toEqual([1, 2, 3]);
 });
 
-test('nothing said is nothing kept', async () => {
+test('without output no item is stored', async () => {
   const id = newId();
   await log().append(id, []);
   expect(await items(id)).toEqual([]);
   expect(await log().read(id, 10)).toEqual([]);
 });
 
-test('two who speak in the same moment both are kept, and nobody else reads it', async () => {
+test('two concurrent writers are both stored, and no other workspace reads them', async () => {
   const id = newId();
   await Promise.all(['a', 'b', 'c'].map((text) => log().append(id, [line(7000, text)])));
   expect((await log().read(id, 10)).map(({ text }) => text).sort()).toEqual(['a', 'b', 'c']);
   expect(await log().read(newId(), 10)).toEqual([]);
 });
 
-test('a portion goes a day after it was said', async () => {
+test('a portion expires after a day', async () => {
   const id = newId();
   await log().append(id, [line(1_000_500, 'a')]);
   const [kept] = await items(id);

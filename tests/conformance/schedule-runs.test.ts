@@ -129,7 +129,7 @@ const historyOf = async ({ ports, at }: WorldOfTest, { id }: Schedule): Promise<
   (await ports.schedules.history(id, { itemsMax: 100, now: at.now })).runs;
 
 describe('J1: one moment', () => {
-  test('is run once, whether the scheduler comes twenty times or twenty sweeps do', async () => {
+  test('is run once, for twenty invocations or twenty sweeps', async () => {
     const world = openWorld();
     const schedule = await made(world);
     await world.dispatch(schedule.id);
@@ -140,7 +140,7 @@ describe('J1: one moment', () => {
     expect(world.said.filter((id) => id.includes(`-${begin + minute}-`))).toHaveLength(1);
   });
 
-  test('that was missed is run once, late, and the next is counted from now', async () => {
+  test('that was missed is run once, late, and the next is computed from now', async () => {
     const world = openWorld();
     const schedule = await made(world, { overlap: 'parallel' });
     await world.dispatch(schedule.id);
@@ -151,7 +151,7 @@ describe('J1: one moment', () => {
     expect(after.nextRunAt).toBe(begin + 11 * minute);
   });
 
-  test("of an expression that has changed is nobody's", async () => {
+  test('of a changed expression is not run', async () => {
     const world = openWorld();
     const schedule = await made(world);
     const next = { ...schedule, cron: '0 0 1 1 *', nextRunAt: begin + 1_000_000 * minute };
@@ -163,7 +163,7 @@ describe('J1: one moment', () => {
 });
 
 describe('J3: the next moment', () => {
-  test('is armed when it is not, and disarmed when it is no more', async () => {
+  test('is armed if it is not, and disarmed when it no longer applies', async () => {
     const world = openWorld();
     const schedule = await made(world);
     await world.dispatch(schedule.id);
@@ -176,7 +176,7 @@ describe('J3: the next moment', () => {
     expect((await stateOf(world, schedule)).schedule.armedFor).toBeUndefined();
   });
 
-  test('that could not be armed keeps no claimed run from its start, and is armed by the sweep', async () => {
+  test('does not prevent a claimed run if arming fails, and the sweep arms it', async () => {
     const world = openWorld();
     const schedule = await made(world);
     world.at.now = begin + minute;
@@ -190,8 +190,8 @@ describe('J3: the next moment', () => {
   });
 });
 
-describe('J6: a run that somebody left', () => {
-  test('before it was started is started by one of ten sweeps, after a while', async () => {
+describe('J6: an unfinished run', () => {
+  test('before its start is started by one of ten sweeps, after a while', async () => {
     const world = openWorld();
     const schedule = await made(world);
     const run = newRun(schedule, { runAt: begin, claimedAt: begin, dueAt: begin + 30_000 });
@@ -207,7 +207,7 @@ describe('J6: a run that somebody left', () => {
     expect((await stateOf(world, schedule)).open).toMatchObject([{ state: 'running', since: -1 }]);
   });
 
-  test('after it was said is not said again', async () => {
+  test('after its message was sent is not sent again', async () => {
     const world = openWorld();
     const schedule = await made(world);
     world.at.now = begin + minute;
@@ -234,7 +234,7 @@ describe('J6: a run that somebody left', () => {
     expect(world.counted).toEqual(['ScheduleRuns']);
   });
 
-  test('because the world failed is tried again until it is given up', async () => {
+  test('because of a fault is retried until the limit', async () => {
     const world = openWorld();
     const schedule = await made(world, { cron: '0 0 1 1 *' });
     world.at.now = begin + minute;
@@ -250,7 +250,7 @@ describe('J6: a run that somebody left', () => {
     ]);
   });
 
-  test('because it was refused has failed, and says why', async () => {
+  test('because of a refusal has failed, with the reason', async () => {
     const world = openWorld();
     const schedule = await made(world, { cron: '0 0 1 1 *' });
     world.at.now = begin + minute;
@@ -281,7 +281,7 @@ test('J7: a run without a credential is not started, and disables its schedule',
   expect(world.said).toHaveLength(1);
 });
 
-test('J8: a deleted schedule is disarmed and cleared away, and runs no more', async () => {
+test('J8: a deleted schedule is disarmed and deleted, and runs no more', async () => {
   const world = openWorld();
   const schedule = await made(world);
   await world.dispatch(schedule.id);

@@ -52,7 +52,7 @@ describe('a schedule', () => {
     expect(listed).toEqual({ ...schedule, prompt: schedule.prompt.slice(0, 1000), isPromptCut });
   });
 
-  test('that nobody made is not there', async () => {
+  test('that does not exist is not found', async () => {
     expect(await store().find(crypto.randomUUID() as ScheduleId)).toBeUndefined();
     expect(await store().listOf(newProjectId())).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('a schedule', () => {
     expect([...first.schedules, ...second.schedules].map(({ id }) => id)).toEqual(order);
   });
 
-  test('fills each project it runs in, and no more than may be', async () => {
+  test('counts in each project it runs in, up to the limit', async () => {
     const [one, other] = [newProjectId(), newProjectId()];
     const make = () =>
       store().create(newSchedule({ targets: [{ project: one }, { project: other }] }), {
@@ -83,7 +83,7 @@ describe('a schedule', () => {
 });
 
 describe('J1: a write', () => {
-  test('over one version is made by one of twenty', async () => {
+  test('over one version succeeds for one of twenty', async () => {
     const read = await made();
     const writes = await atOnce(20, async (index) => {
       const result = await store().write({ ...read, name: `n${index}` }, { read, ...noDue });
@@ -93,7 +93,7 @@ describe('J1: a write', () => {
     expect((await stateOf(read)).schedule.version).toBe(1);
   });
 
-  test('moves it between projects, and gives each its place back', async () => {
+  test('moves it between projects, and updates their counts', async () => {
     const read = await made();
     const [from] = read.targets;
     const to = newProjectId();
@@ -148,7 +148,7 @@ describe('J5: a run', () => {
     return run;
   };
 
-  test('goes on in the open, each version once', async () => {
+  test('changes while open, each version once', async () => {
     const run = await begun();
     const going: Run = {
       ...run,
@@ -166,7 +166,7 @@ describe('J5: a run', () => {
     expect(await store().history(run.schedule, newestFirst)).toEqual({ runs: [] });
   });
 
-  test('ends once, and is history', async () => {
+  test('ends once, and moves to the history', async () => {
     const run = await begun();
     const { dueAt: _, ...rest } = run;
     const ends = (['success', 'failed', 'skipped'] as const).map((state) => ({
@@ -181,7 +181,7 @@ describe('J5: a run', () => {
     expect(runs).toEqual([{ ...ends[saved.indexOf(true)], version: 1 }]);
   });
 
-  test('is history for thirty days', async () => {
+  test('is in the history for thirty days', async () => {
     const read = await made();
     await written(read, read, [newRun(read, { state: 'failed', endedAt: 99_000, problem: 'why' })]);
     const rows = async (now: number) => (await store().history(read.id, { itemsMax: 10, now })).runs.length;
@@ -213,11 +213,11 @@ describe('J5: a run', () => {
   });
 });
 
-describe('J4: what is due', () => {
+describe('J4: due are', () => {
   const isDue = async ({ id }: Schedule, now: number): Promise<boolean> =>
     (await store().due(now, 10_000)).includes(id);
 
-  test('is a schedule whose moment has come, and none that waits for nothing', async () => {
+  test('a schedule whose moment has come, and none without work', async () => {
     const [soon, never] = [await made({}, 5000), await made()];
     expect([await isDue(soon, 4999), await isDue(soon, 5000), await isDue(never, farAway)]).toEqual([
       false,
@@ -226,7 +226,7 @@ describe('J4: what is due', () => {
     ]);
   });
 
-  test('is a schedule one of whose runs is to be looked at, once, until it has ended', async () => {
+  test('a schedule with a run to be polled, once, until it has ended', async () => {
     const read = await made();
     const runs = [newRun(read), newRun(read, { part: '1', dueAt: 95_000 })];
     await written(read, read, runs);
@@ -237,7 +237,7 @@ describe('J4: what is due', () => {
   });
 });
 
-test('what is cleared leaves its history, and nothing else', async () => {
+test('clearing a schedule keeps only its history', async () => {
   const read = await made({ prompt: 'x'.repeat(5000) }, 1);
   const ended = newRun(read, { part: '1', state: 'success', endedAt: 99_000 });
   await written(read, read, [newRun(read), ended]);

@@ -21,8 +21,8 @@ const seen = ({ status, runningCalls, lastActiveAt, dueAt }: Session) => ({
   dueAt,
 });
 
-describe('a sign of life', () => {
-  test('brings the next look forward', async () => {
+describe('activity', () => {
+  test('moves the next sweep forward', async () => {
     const { sessions, create, read, isSessionDue } = stores();
     const session = await create(newSession({ dueAt: 8000 }));
     await sessions.touch(session, 3000, 5000);
@@ -33,21 +33,21 @@ describe('a sign of life', () => {
     ]);
   });
 
-  test('gives a look to a session that had none', async () => {
+  test('schedules a sweep for a session without one', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.touch(session, 3000, 5000);
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
   });
 
-  test('puts nothing off', async () => {
+  test('never postpones a sweep', async () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 4000 }));
     await sessions.touch(session, 3000, 5000);
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 4000 });
   });
 
-  test('puts nothing off that became due sooner since the session was read', async () => {
+  test('does not postpone a sweep that became due earlier since the session was read', async () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 8000 }));
     await sessions.touch(session, 3000, 4000);
@@ -55,7 +55,7 @@ describe('a sign of life', () => {
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3500, dueAt: 4000 });
   });
 
-  test('comes too late for an ended session, and makes none', async () => {
+  test('has no effect on an ended session, and creates none', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.end(session, { status: 'completed', at: 2000, dueAt: farAway });
@@ -140,7 +140,7 @@ describe('calls of an execution session', () => {
     expect(seen(await read(id))).toMatchObject({ status: 'running', runningCalls: { b: 2100 } });
   });
 
-  test('a key may hold any characters', async () => {
+  test('a key may have any characters', async () => {
     const { sessions, create, read } = stores();
     const { id } = await create(newExecution());
     await sessions.beginCall(id, begin('3f.a b#"é', 2000));
@@ -149,7 +149,7 @@ describe('calls of an execution session', () => {
     expect((await read(id)).runningCalls).toEqual({});
   });
 
-  test('a call whose sandbox never came leaves the session as it was', async () => {
+  test('a call whose sandbox did not start leaves the session unchanged', async () => {
     const { sessions, create, read } = stores();
     const { id } = await create(newExecution());
     await sessions.beginCall(id, begin('a', 2000));
@@ -169,7 +169,7 @@ describe('calls of an execution session', () => {
     expect((await sessions.beginCall(id, begin('a', 2000))) !== undefined).toBe(isTaken);
   });
 
-  test('an unknown session takes none', async () => {
+  test('an unknown session accepts none', async () => {
     const { sessions } = stores();
     expect(await sessions.beginCall('nobody' as SessionId, begin('a', 2000))).toBeUndefined();
   });

@@ -44,7 +44,7 @@ const childOf = (parent: Session, change: Partial<Session> = {}): Session =>
 const bear = (parent: Session, child: Session, agentsMax = 50) =>
   stores().sessions.create(child, { enters: {}, slotsMax: 0, child: { parent, agentsMax } });
 
-test('a child stands under its root, uses its workspace, and takes no place', async () => {
+test('a child belongs to its root, uses its workspace, and takes no slot', async () => {
   const { sessions, workspaces, slots } = stores();
   const root = await holdRoot();
   const child = childOf(root);
@@ -59,7 +59,7 @@ test('a child stands under its root, uses its workspace, and takes no place', as
   expect(await bear(root, child)).toBe('exists');
 });
 
-test('none is made for a parent that has ended, or that another holds by now (CH2)', async () => {
+test('none is created for a parent that has ended, or that has another holder (CH2)', async () => {
   const { sessions } = stores();
   const root = await holdRoot();
   await sessions.takeLease(root.id, { holder: 'other', at: farAway + 1, until: farAway + 2 });
@@ -70,7 +70,7 @@ test('none is made for a parent that has ended, or that another holds by now (CH
   expect(await sessions.descendants(ended.id)).toEqual([]);
 });
 
-test('of any number at once as many are made as the tree may have, the root among them (CH2)', async () => {
+test('of any number of concurrent creations as many succeed as the tree allows, including the root (CH2)', async () => {
   const root = await holdRoot();
   const results = await atOnce(12, () => bear(root, childOf(root), 5));
   expect(tally(results)).toEqual({ created: 4, full: 8 });
@@ -79,7 +79,7 @@ test('of any number at once as many are made as the tree may have, the root amon
   expect(await bear({ ...first, lease: { ...first.lease } }, childOf(first), 5)).toBe('full');
 });
 
-test('a tree is found from its top at any depth, the oldest first', async () => {
+test('a tree is found from its root at any depth, oldest first', async () => {
   const { sessions } = stores();
   const root = await holdRoot();
   const [old, young] = [childOf(root, { createdAt: 5000 }), childOf(root, { createdAt: 6000 })];
@@ -93,7 +93,7 @@ test('a tree is found from its top at any depth, the oldest first', async () => 
   ]);
 });
 
-test('a session whose end was decided before its first child came is read again before it ends (CH4)', async () => {
+test('a session whose end was decided before its first child was created is read again before it ends (CH4)', async () => {
   const { sessions } = stores();
   const seen = await holdRoot();
   await bear(seen, childOf(seen));
@@ -101,7 +101,7 @@ test('a session whose end was decided before its first child came is read again 
   expect(ended?.session.hasChildren).toBe(true);
 });
 
-test('who is woken has work that its holder has not seen, and an ended one is not woken', async () => {
+test('a notified parent has work that its holder has not seen, and an ended one is not notified', async () => {
   const { sessions } = stores();
   const root = await holdRoot();
   expect(await sessions.wake(root.id, 5000)).toBe(true);
@@ -112,7 +112,7 @@ test('who is woken has work that its holder has not seen, and an ended one is no
   expect(await sessions.wake(crypto.randomUUID() as SessionId, 5000)).toBe(false);
 });
 
-test('who lets go of a session that has ended leaves it due for what dies with it (CH4)', async () => {
+test('releasing the lease of an ended session leaves it due for its children (CH4)', async () => {
   const { sessions } = stores();
   const root = await holdRoot();
   await sessions.end(root, { ...completed, dueAt: 6000 });

@@ -51,8 +51,8 @@ const taken = (result: CommitResult): Session => {
   return result.session;
 };
 
-describe('what counts of a conversation', () => {
-  test('begins where the turn says, and what is before leaves the table', async () => {
+describe('the effective history', () => {
+  test('begins at the turn’s marker, and older messages are deleted', async () => {
     const { sessions, item } = stores();
     const session = await leased();
     const history = ['a', 'b', 'c', 'd'].map(said);
@@ -67,7 +67,7 @@ describe('what counts of a conversation', () => {
     expect((await sessions.getWithTurn(session.id))?.turn).toEqual(work.turn);
   });
 
-  test('is nothing after all was forgotten, and what follows counts again', async () => {
+  test('is empty after a reset, and later messages count again', async () => {
     const { sessions } = stores();
     const session = await leased();
     const first = taken(await sessions.commitTurn(commitOf(session, { history: [said('a'), said('b')] })));
@@ -81,7 +81,7 @@ describe('what counts of a conversation', () => {
     expect((await sessions.loadWork(session.id)).history).toEqual([said('c')]);
   });
 
-  test('that is longer than one write can delete is forgotten all the same, and deleted by the next', async () => {
+  test('longer than one write can delete is reset all the same, and deleted by later writes', async () => {
     const { sessions, item } = stores();
     let session = await leased();
     const messages = Array.from({ length: 120 }, (_, index) => said(String(index)));
@@ -104,7 +104,7 @@ describe('what counts of a conversation', () => {
     expect(left.filter((one) => one !== undefined)).toEqual([]);
   });
 
-  test('is all of it in a session that never forgot, and nothing in one that never spoke', async () => {
+  test('is all of a session without a reset, and nothing in an empty one', async () => {
     const { sessions, create } = stores();
     const { id } = await create();
     expect(await sessions.history(id)).toEqual([]);
@@ -128,7 +128,7 @@ describe('a compressed conversation', () => {
     outcome: 'completed',
   };
 
-  test('is read as it was written, whoever reads it', async () => {
+  test('is read as it was written, whatever the reader’s setting', async () => {
     const session = await leased();
     const history = [said('short'), answer, result];
     await compressing().commitTurn(commitOf(session, { history }));
@@ -138,7 +138,7 @@ describe('a compressed conversation', () => {
     }
   });
 
-  test('takes less room, and what does not get smaller stays as it is', async () => {
+  test('is smaller, and messages that do not shrink stay unchanged', async () => {
     const { item } = stores();
     const session = await leased();
     await compressing().commitTurn(commitOf(session, { history: [said('short'), answer] }));
@@ -149,7 +149,7 @@ describe('a compressed conversation', () => {
     expect((packed as Uint8Array).length).toBeLessThan(1000);
   });
 
-  test('may begin in the middle of one that was not', async () => {
+  test('may begin in the middle of an uncompressed one', async () => {
     const { sessions } = stores();
     const session = await leased();
     const now = taken(await sessions.commitTurn(commitOf(session, { history: [answer] })));
@@ -159,7 +159,7 @@ describe('a compressed conversation', () => {
 });
 
 describe('a read of the version', () => {
-  test('gives the version of the turn and its subscribers, and nothing of another session', async () => {
+  test('returns the version of the turn and its subscribers, and no data of another session', async () => {
     const { sessions } = stores();
     const connections = makeConnectionStore(fixture.table);
     const [session, other] = [await leased(), await leased()];
@@ -188,8 +188,8 @@ describe('a read of the version', () => {
   });
 });
 
-describe('a commit that comes too late', () => {
-  test('is told that somebody moved the turn, holder or not, and writes nothing', async () => {
+describe('a late commit', () => {
+  test('is refused as moved, with or without a lease, and writes nothing', async () => {
     const { sessions, read } = stores();
     const session = await leased();
     await sessions.commitTurn(commitOf(session, { log: [note('first')] }));
@@ -201,7 +201,7 @@ describe('a commit that comes too late', () => {
     expect(await sessions.history(session.id)).toEqual([]);
   });
 
-  test('is stale when the lease is lost or the session has ended, whatever became of the turn', async () => {
+  test('is stale when the lease is lost or the session has ended, whatever the state of the turn', async () => {
     const { sessions } = stores();
     const session = await leased();
     const next = await sessions.takeLease(session.id, { holder: 'b', at: 2000, until: 3000 });
@@ -211,7 +211,7 @@ describe('a commit that comes too late', () => {
     expect(await sessions.commitTurn(unleased)).toEqual({ status: 'stale' });
   });
 
-  test('T15: of twenty writers without a lease one moves the turn, and the others know', async () => {
+  test('T15: of twenty writers without a lease one moves the turn, and the others are refused', async () => {
     const { sessions } = stores();
     const session = await leased();
     const { fence: _, ...unleased } = commitOf(session, { log: [note('one')] });

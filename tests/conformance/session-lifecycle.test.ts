@@ -28,8 +28,8 @@ const stores = () => onTable(fixture.table);
 const stopped = { status: 'stopped', at: 9000, dueAt: farAway } as const;
 const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 
-describe('a session is made', () => {
-  test('with its workspace and its place, in one write', async () => {
+describe('a session is created', () => {
+  test('with its workspace and its slot, in one write', async () => {
     const { sessions, workspaces, slots } = stores();
     const session = newExecution({ flavor: 'large', createdAt: 4321 });
     const workspace = workspaceOf(session);
@@ -44,7 +44,7 @@ describe('a session is made', () => {
     });
   });
 
-  test('not at all when no place is left', async () => {
+  test('not at all when no slot is free', async () => {
     const { sessions, workspaces, slots } = stores();
     const session = newExecution();
     const options = { workspace: workspaceOf(session), slotsMax: 0 };
@@ -55,7 +55,7 @@ describe('a session is made', () => {
     expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
   });
 
-  test('not again under a taken id, and the second try takes no place and no workspace', async () => {
+  test('not again under a taken id, and the second attempt takes no slot and no workspace', async () => {
     const { sessions, workspaces, slots, create } = stores();
     const first = await create(newExecution());
     const second = { ...newExecution(), id: first.id };
@@ -66,13 +66,13 @@ describe('a session is made', () => {
     expect((await slots.read(executionSlots(second.owner))).taken).toEqual([]);
   });
 
-  test('under a taken id is `exists` also when no place is left', async () => {
+  test('under a taken id is `exists` also when no slot is free', async () => {
     const { sessions, create } = stores();
     const first = await create(newExecution());
     expect(await sessions.create(first, { workspace: workspaceOf(first), slotsMax: 1 })).toBe('exists');
   });
 
-  test('in a workspace that is there already, when none is given', async () => {
+  test('in an existing workspace, when none is given', async () => {
     const { sessions, workspaces, create } = stores();
     const { workspace, owner } = await create();
     const other = newSession({ owner, workspace });
@@ -81,14 +81,14 @@ describe('a session is made', () => {
     expect(await workspaces.get(workspace)).toEqual(before);
   });
 
-  test('and an agent session takes no place yet', async () => {
+  test('and an agent session takes no slot yet', async () => {
     const { slots, create } = stores();
     const { project } = await create();
     expect((await slots.read(agentSlots(project))).taken).toEqual([]);
   });
 });
 
-describe('of a hundred execution sessions at once', () => {
+describe('of a hundred concurrent execution sessions', () => {
   test('ten get a slot, and each one that ends makes room for one', async () => {
     const { sessions, workspaces, slots } = stores();
     const owner = crypto.randomUUID() as OwnerId;
@@ -110,7 +110,7 @@ describe('of a hundred execution sessions at once', () => {
     expect(tally(await Promise.all(refused.map(make)))).toEqual({ created: 1, full: 89 });
   });
 
-  test('those of another owner count apart', async () => {
+  test('those of another owner count separately', async () => {
     const { sessions, create } = stores();
     const { owner } = await create(newExecution());
     const other = newExecution();
@@ -119,7 +119,7 @@ describe('of a hundred execution sessions at once', () => {
   });
 });
 
-describe('an agent session takes its place with its first message', () => {
+describe('an agent session takes its slot with its first message', () => {
   test('of a hundred first messages in one project ten are accepted', async () => {
     const { sessions, slots, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
@@ -152,7 +152,7 @@ describe('an agent session takes its place with its first message', () => {
     expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
   });
 
-  test('of two first messages at once both are accepted, for one place', async () => {
+  test('of two concurrent first messages both are accepted, with one slot', async () => {
     const { sessions, slots, create } = stores();
     const session = await create();
     const results = await atOnce(2, (index) => sessions.accept(session, message(String(index)), 1));
@@ -161,7 +161,7 @@ describe('an agent session takes its place with its first message', () => {
     expect((await sessions.get(session.id))?.workSeq).toBe(2);
   });
 
-  test('a message that is refused for want of a slot may come again', async () => {
+  test('a message refused for lack of a slot may be sent again', async () => {
     const { sessions, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const [one, other] = [await create(newSession({ project })), await create(newSession({ project }))];
@@ -173,7 +173,7 @@ describe('an agent session takes its place with its first message', () => {
 });
 
 describe('a session ends', () => {
-  test('L4: once of twenty at once, and gives its place back once', async () => {
+  test('L4: once for twenty concurrent requests, and releases its slot once', async () => {
     const { sessions, slots, create } = stores();
     const session = await create(newExecution());
     await create(newExecution({ owner: session.owner }));
@@ -188,7 +188,7 @@ describe('a session ends', () => {
     });
   });
 
-  test('whatever it became since it was read, with the place it took meanwhile', async () => {
+  test('from any state it changed to since it was read, with the slot taken in between', async () => {
     const { sessions, slots, create } = stores();
     const session = await create();
     await sessions.accept(session, message('m'), slotsMax);
@@ -217,7 +217,7 @@ describe('a session ends', () => {
     expect(await slots.read(agentSlots(project))).toMatchObject({ counted: 0, taken: [] });
   });
 
-  test('not when it showed a sign of life since it was read, if that is wished', async () => {
+  test('on request not after activity since it was read', async () => {
     const { sessions, create } = stores();
     const session = await create(newExecution());
     await sessions.touch(session, 1001, farAway);
@@ -227,7 +227,7 @@ describe('a session ends', () => {
     expect((await sessions.end(seen, { ...stopped, unlessMoved: true }))?.session.status).toBe('stopped');
   });
 
-  test('not over a message of the same millisecond, if that is wished', async () => {
+  test('on request not after a message of the same millisecond', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.accept(session, message('1'), slotsMax);
@@ -237,7 +237,7 @@ describe('a session ends', () => {
     expect((await read(session.id)).status).toBe('running');
   });
 
-  test('and says so in the same write, after whatever its log has got meanwhile', async () => {
+  test('and logs its end in the same write, after all earlier entries', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.append(session.id, [note('before')], 8000);
@@ -250,7 +250,7 @@ describe('a session ends', () => {
     expect(ended).toEqual({ session: await read(session.id), events: events.slice(1) });
   });
 
-  test('with one last word, of twenty at once, which is numbered like every other', async () => {
+  test('with one final entry for twenty concurrent requests, numbered like every other', async () => {
     const { sessions, create } = stores();
     const session = await create(newExecution());
     await Promise.all([
@@ -262,14 +262,14 @@ describe('a session ends', () => {
     expect(events.filter(({ data }) => 'text' in data && data.text === 'over')).toHaveLength(1);
   });
 
-  test('not when it never was', async () => {
+  test('not when it does not exist', async () => {
     const { sessions } = stores();
     expect(await sessions.end(newSession(), completed)).toBeUndefined();
   });
 });
 
 describe('an unused session', () => {
-  test('is removed with its workspace', async () => {
+  test('is deleted with its workspace', async () => {
     const { sessions, workspaces, create } = stores();
     const session = await create();
     expect(await sessions.removeUnused(session)).toBe(true);
@@ -287,14 +287,14 @@ describe('an unused session', () => {
     expect(await workspaces.get(session.workspace)).toEqual(workspaceOf(session));
   });
 
-  test('stays once something stands in its log', async () => {
+  test('stays once its log has an entry', async () => {
     const { sessions, create } = stores();
     const session = await create();
     await sessions.append(session.id, [note('a')], 1);
     expect(await sessions.removeUnused(session)).toBe(false);
   });
 
-  test('goes when its workspace has another user, whose that stays', async () => {
+  test('is deleted without its workspace, if that has another user', async () => {
     const { sessions, workspaces } = stores();
     const session = newSession();
     const users = [session.id, crypto.randomUUID() as SessionId].sort();
@@ -314,7 +314,7 @@ describe('an unused session', () => {
     expect(await sessions.removeUnused(session)).toBe(false);
   });
 
-  test('is either removed or takes its first message, never both', async () => {
+  test('is either deleted or takes its first message, never both', async () => {
     const { sessions, create } = stores();
     const all = await atOnce(20, () => create());
     const outcomes = await Promise.all(
@@ -330,7 +330,7 @@ describe('an unused session', () => {
   });
 });
 
-test('a forgotten session leaves nothing, and nothing of another goes with it', async () => {
+test('a deleted session leaves no item, and no item of another is deleted', async () => {
   const { sessions, create } = stores();
   const [one, other] = [await create(), await create()];
   const fill = async (id: SessionId): Promise<void> => {
@@ -379,7 +379,7 @@ test('a forgotten session leaves nothing, and nothing of another goes with it', 
   await sessions.forget(one.id);
 });
 
-test('a hundred and fifty sessions are read at once, each once, without those there are not', async () => {
+test('a hundred and fifty sessions are read together, each once, without missing ones', async () => {
   const { sessions, workspaces, create } = stores();
   const all = await atOnce(150, () => create());
   const ids = all.map(({ id }) => id);
@@ -392,7 +392,7 @@ test('a hundred and fifty sessions are read at once, each once, without those th
 });
 
 describe('a due session', () => {
-  test('is put off by exactly one of twenty who read it', async () => {
+  test('is postponed by exactly one of twenty readers', async () => {
     const { sessions, create, isSessionDue } = stores();
     const session = await create(newSession({ dueAt: 500 }));
     expect(await isSessionDue(session.id, 500)).toBe(true);
@@ -401,7 +401,7 @@ describe('a due session', () => {
     expect(await isSessionDue(session.id, farAway - 1)).toBe(false);
   });
 
-  test.each(['touch', 'lease', 'message'] as const)('is not put off after a %s', async (what) => {
+  test.each(['touch', 'lease', 'message'] as const)('is not postponed after a %s', async (what) => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 500 }));
     if (what === 'touch') await sessions.touch(session, 1001, 700);
@@ -412,7 +412,7 @@ describe('a due session', () => {
     expect(await read(session.id)).toEqual(moved);
   });
 
-  test('is given oldest first, and no more than asked for', async () => {
+  test('is listed oldest first, up to the limit', async () => {
     const { sessions, create } = stores();
     const dueAts = [17, 5, 11, 2, 14, 8, 20, 3];
     for (const dueAt of dueAts) await create(newSession({ dueAt }));

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-test('a message of a megabyte is taken and read back whole', async () => {
+test('a message of a megabyte is accepted and read back whole', async () => {
   const { sessions, create } = onTable(fixture.table);
   const session = await create();
   const text = 'wörter '.repeat(130_000);
@@ -19,7 +19,7 @@ test('a message of a megabyte is taken and read back whole', async () => {
   expect(inbox.map((one) => one.text === text)).toEqual([true]);
 });
 
-test('one that cannot be made to fit is refused, and nothing of it is kept', async () => {
+test('a message that cannot fit is refused, and nothing of it is stored', async () => {
   const { sessions, create } = onTable(fixture.table);
   const session = await create();
   const text = randomBytes(450_000).toString('base64');
@@ -29,7 +29,7 @@ test('one that cannot be made to fit is refused, and nothing of it is kept', asy
   expect((await sessions.loadWork(session.id)).inbox).toEqual([]);
 });
 
-test('an event keeps what the log has room for, and says that it was cut', async () => {
+test('an event keeps the data that fits, and is marked as cut', async () => {
   const { sessions, create } = onTable(fixture.table);
   const session = await create();
   const data = { kind: 'note', text: 'x'.repeat(600_000) };

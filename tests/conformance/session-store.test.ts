@@ -55,7 +55,7 @@ test('a session is created once and read back whole', async () => {
   expect(await stores().sessions.get(session.id)).toEqual(session);
 });
 
-test('a lease is taken once, again when it has expired, and each time under the next fence', async () => {
+test('a lease is acquired once, again when it has expired, and each time under the next fence', async () => {
   const { sessions } = stores();
   const { id } = await created();
   const first = await sessions.takeLease(id, { holder: 'a', at: 10, until: 40 });
@@ -67,7 +67,7 @@ test('a lease is taken once, again when it has expired, and each time under the 
   expect(await sessions.renewLease(second as Session, 91)).toBe(true);
 });
 
-test('a lease that was let go is not renewed, and is free at once', async () => {
+test('a released lease is not renewed, and is free at once', async () => {
   const { sessions } = stores();
   const { id } = await created();
   const released = await leased(id);
@@ -132,7 +132,7 @@ test('the log is a ring of a thousand', async () => {
   expect([events[0]?.seq, events.at(-1)?.seq, events.length, hasMore]).toEqual([40, 1039, 1000, false]);
 });
 
-test('work that comes meanwhile keeps the lease, and the holder knows', async () => {
+test('concurrent work keeps the lease, and the holder is told', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   await sessions.accept(session, message('m1'), slotsMax);
@@ -141,7 +141,7 @@ test('work that comes meanwhile keeps the lease, and the holder knows', async ()
   expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
 });
 
-test('work that came while the log grew is on nobody’s desk: a later commit keeps the lease for it', async () => {
+test('work that arrived while the log grew keeps the lease at a later commit', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   await sessions.accept(session, message('m1'), slotsMax);
@@ -152,7 +152,7 @@ test('work that came while the log grew is on nobody’s desk: a later commit ke
   expect(second.status).toBe('kept');
 });
 
-test('a commit lets go of the lease together with its state', async () => {
+test('a commit releases the lease together with its state', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   const result = await sessions.commitTurn(commitOf(session, { release: true }));
@@ -187,7 +187,7 @@ test('a connection has at most five open messages, and a completed one frees roo
   ]);
 });
 
-test('WS6: a hundred messages wait in a session, and no more of them when many come at once', async () => {
+test('WS6: a hundred messages wait in a session, and no more even when many arrive concurrently', async () => {
   const { sessions } = stores();
   const session = await created();
   const { id } = session;
@@ -223,7 +223,7 @@ test('messages of sixteen megabytes wait in a session, and no byte more', async 
   expect(await sessions.accept(session, long('after'), slotsMax)).toBe('accepted');
 });
 
-test('an ended session takes no message and no commit, and stays ended', async () => {
+test('an ended session accepts no message and no commit, and stays ended', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   const ended = await sessions.end(session, { status: 'completed', at: 50, dueAt: 90_000 });
@@ -236,7 +236,7 @@ test('an ended session takes no message and no commit, and stays ended', async (
   expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
 });
 
-test('a message that is completed after its counter was forgotten leaves nothing that stays', async () => {
+test('a message completed after its counter was deleted leaves no item', async () => {
   const { sessions, item } = stores();
   const session = await leased((await created()).id);
   const connectionId = crypto.randomUUID() as ConnectionId;
@@ -246,7 +246,7 @@ test('a message that is completed after its counter was forgotten leaves nothing
   expect(await item(key)).toEqual({ ...key, openMessages: -1, ttl: 86_405 });
 });
 
-test('history and state come back as they were written, and the oldest can be forgotten', async () => {
+test('history and state are read as they were written, and the oldest can be deleted', async () => {
   const { sessions } = stores();
   const session = await leased((await created()).id);
   const history = ['a', 'b', 'c'].map((text) => ({
@@ -268,7 +268,7 @@ test('history and state come back as they were written, and the oldest can be fo
   });
 });
 
-test('only what is due is read, and a session that moved is not put off', async () => {
+test('only due sessions are read, and a session that moved is not postponed', async () => {
   const { sessions, isSessionDue, read } = stores();
   const { id } = await created();
   await sessions.releaseLease(await leased(id), 777);
@@ -279,7 +279,7 @@ test('only what is due is read, and a session that moved is not put off', async 
   expect((await read(id)).dueAt).toBe(17_000);
 });
 
-test('subscribers are those who are connected, and a ticket opens once', async () => {
+test('subscribers are the open connections, and a ticket is valid once', async () => {
   const { connections } = stores();
   const { id: sessionId } = await created();
   const id = crypto.randomUUID() as ConnectionId;
@@ -295,7 +295,7 @@ test('subscribers are those who are connected, and a ticket opens once', async (
   expect(await connections.redeemTicket(`t-${id}`, 50)).toBeUndefined();
 });
 
-test('a preview is opened by its grant, and by no other', async () => {
+test('a preview is opened only by its own grant', async () => {
   const { connections } = stores();
   const { id: sessionId } = await created();
   const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };

@@ -154,7 +154,7 @@ test.each([
   expect(asks).toEqual(expected);
 });
 
-test('a message that came after the features were seen is answered as if they had not been', async () => {
+test('a message that arrived after the features were read is answered without that read', async () => {
   const { say, run, asks } = await open([]);
   const at = Date.now() - 1;
   await say('m1');
@@ -162,7 +162,7 @@ test('a message that came after the features were seen is answered as if they ha
   expect(asks).toEqual(['servers', 'webhooks']);
 });
 
-test('an audience that takes its time is not taken for a cancel: the model is asked once', async () => {
+test('slow subscribers are not mistaken for a cancel: the model is called once', async () => {
   const { audience, say, run, asked, log } = await open([]);
   audience.postMs = 1300;
   await say('m1');
@@ -171,7 +171,7 @@ test('an audience that takes its time is not taken for a cancel: the model is as
   expect(completions(await log())).toEqual(['end_turn']);
 });
 
-test('a cancel closes the model call within two seconds, and the holder goes on with the next message', async () => {
+test('a cancel closes the model call within two seconds, and the holder continues with the next message', async () => {
   const { id, ports, say, run, asked, log, read, woken } = await open([speechless]);
   await say('m1');
   const running = run();
@@ -194,7 +194,7 @@ test('a cancel closes the model call within two seconds, and the holder goes on 
   expect(await read(id)).toMatchObject({ status: 'idle', lease: { until: 0 } });
 });
 
-test('a cancel of a message that nobody works on completes it, at what the session has cost', async () => {
+test('a cancel of a waiting message completes it, with the session’s cost so far', async () => {
   const { id, ports, say, log, read, woken } = await open([], { costUsd: 0.75 });
   await say('m1');
   await cancelTurn(ports, id, 'c');
@@ -209,7 +209,7 @@ test('a cancel of a message that nobody works on completes it, at what the sessi
   expect([(await read(id)).status, woken]).toEqual(['idle', []]);
 });
 
-test('near the end of its time a holder hands over: the next one finds the lease free, and one answer is given', async () => {
+test('near its timeout a holder hands over: the next one finds the lease free, and one answer is given', async () => {
   const { id, say, run, asked, log, read, woken } = await open([speechless]);
   await say('m1');
   await run(20_900, 3);
@@ -230,7 +230,7 @@ test('work that comes during a handover does not keep the lease from the next on
   expect((await read(id)).lease).toMatchObject({ holder: '', until: 0 });
 });
 
-test('after too many hops the janitor is to drive on, and soon', async () => {
+test('after too many hops the janitor continues the turn soon', async () => {
   const { id, say, run, read, woken } = await open([speechless]);
   await say('m1');
   const from = Date.now();
@@ -253,7 +253,7 @@ test('a holder whose lease is taken over closes its model call and writes nothin
   expect([asked(), completions(await log())]).toEqual([1, ['cancelled']]);
 });
 
-test('a reset between turns forgets, and one that races with a turn is a conflict', async () => {
+test('a reset between turns clears the history, and one that races with a turn is a conflict', async () => {
   const { id, ports, say, run, read, asked } = await open([spoken, speechless]);
   await say('m1');
   await run();

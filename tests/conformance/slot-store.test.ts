@@ -44,7 +44,7 @@ const holderOfThree = async () => {
   return { holder: executionSlots(owner), sessions };
 };
 
-test('a holder that never had a slot has none, and is not due', async () => {
+test('a holder without slots has none, and is not due', async () => {
   const { slots } = stores();
   const holder = executionSlots(crypto.randomUUID() as OwnerId);
   expect(await slots.read(holder)).toEqual({ holder, counted: 0, version: 0, taken: [] });
@@ -64,7 +64,7 @@ test('slots are read with their sessions, and every change has its version', asy
   expect(await slots.read(holder)).toMatchObject({ counted: 2, version: 4 });
 });
 
-test('a slot is given back once of twenty times, and only where it was taken', async () => {
+test('a slot is released once for twenty requests, and only where it was taken', async () => {
   const { slots } = stores();
   const { holder, sessions } = await holderOfThree();
   const session = sessions[0]?.id ?? ('' as SessionId);
@@ -104,7 +104,7 @@ describe('a holder', () => {
     expect(await isDue(agentSlots(session.project), 302_000)).toBe(true);
   });
 
-  test('is one of as many as asked for, those that wait longest first', async () => {
+  test('is listed up to the limit, longest waiting first', async () => {
     const { slots, create } = stores();
     const owners = await atOnce(6, async (index) => {
       const session = await create(newExecution({ createdAt: 100 - index }));
@@ -115,7 +115,7 @@ describe('a holder', () => {
 });
 
 describe('a settlement', () => {
-  test('sets a wrong counter to the slots that are taken', async () => {
+  test('sets a wrong counter to the number of taken slots', async () => {
     const { slots, create } = stores();
     const { holder, sessions } = await holderOfThree();
     await miscount(holder, 10);
@@ -140,7 +140,7 @@ describe('a settlement', () => {
     expect(await isDue(holder, farAway)).toBe(true);
   });
 
-  test('is refused when as many slots were taken as given back', async () => {
+  test('is refused when as many slots were taken as released', async () => {
     const { slots, sessions, create } = stores();
     const { holder, sessions: made } = await holderOfThree();
     const read = await slots.read(holder);

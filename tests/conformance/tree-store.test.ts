@@ -49,31 +49,31 @@ const options = (change: Partial<ReservationRequest> = {}): ReservationRequest =
 });
 
 describe('a tree', () => {
-  test('is none where nothing grew', async () => {
+  test('does not exist without children', async () => {
     const { trees } = stores();
     expect(await trees.read(newId())).toBeUndefined();
     expect(await trees.reserve(newId(), options())).toBe('spent');
     await trees.release(newId(), options());
   });
 
-  test('begins with its first child: two agents, and what its root has cost so far', async () => {
+  test('begins with its first child: two agents, and its root’s cost so far', async () => {
     const root = newId();
     expect(await grow(root, 50, 0.25)).toBe(true);
     expect(await grow(root, 50, 99)).toBe(true);
     expect(await read(root)).toEqual({ agents: 3, spentUsd: 0.25, reserved: {}, version: 2 });
   });
 
-  test('never has more agents than it may, however many are made at once', async () => {
+  test('never exceeds its limit of agents, however many are created concurrently', async () => {
     const root = newId();
     expect(tally(await atOnce(20, () => grow(root, 5)))).toEqual({ true: 4, false: 16 });
     expect(await read(root)).toMatchObject({ agents: 5, version: 4 });
   });
 
-  test('of one agent has no child', async () => {
+  test('with a limit of one agent has no child', async () => {
     expect(await grow(newId(), 1)).toBe(false);
   });
 
-  test('is no part of what a turn reads', async () => {
+  test('is not read by a turn', async () => {
     const { sessions, create } = stores();
     const { id } = await create();
     await grow(id, 50);
@@ -86,7 +86,7 @@ describe('a tree', () => {
     expect(await sessions.readVersion(id)).toEqual({ version: 0, subscribers: [] });
   });
 
-  test('is forgotten with its root', async () => {
+  test('is deleted with its root', async () => {
     const { sessions, create, trees } = stores();
     const { id } = await create();
     await grow(id, 50);
@@ -96,7 +96,7 @@ describe('a tree', () => {
 });
 
 describe('money', () => {
-  test('is reserved for as many of twenty at once as it reaches', async () => {
+  test('is reserved for as many of twenty concurrent calls as it covers', async () => {
     const root = await newTree(2);
     const { trees } = stores();
     const answers = await atOnce(20, () => trees.reserve(root, options({ usd: 2.5 })));
@@ -106,7 +106,7 @@ describe('money', () => {
     expect(version).toBe(4);
   });
 
-  test('is reserved for one of twenty where each may cost more than there is', async () => {
+  test('is reserved for one of twenty if each may cost more than the rest', async () => {
     const root = await newTree();
     const answers = await atOnce(20, () => stores().trees.reserve(root, options({ usd: 100 })));
     expect(tally(answers)).toEqual({ granted: 1, busy: 19 });
@@ -118,7 +118,7 @@ describe('money', () => {
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, version: 1 });
   });
 
-  test('that a dead function had reserved is its session’s to reserve again', async () => {
+  test('reserved by a dead function can be reserved again by its session', async () => {
     const root = await newTree();
     const { trees } = stores();
     const dead = options({ usd: 9 });
@@ -129,7 +129,7 @@ describe('money', () => {
     });
   });
 
-  test('is anybody’s once the time of its reservation is over', async () => {
+  test('is available to others once its reservation has expired', async () => {
     const root = await newTree();
     const { trees } = stores();
     await trees.reserve(root, options({ usd: 9 }));
@@ -139,7 +139,7 @@ describe('money', () => {
     expect(Object.keys((await read(root)).reserved)).toEqual([next.session]);
   });
 
-  test('that is given back is there for others', async () => {
+  test('is available to others after a release', async () => {
     const root = await newTree();
     const { trees } = stores();
     const own = options({ usd: 9 });
@@ -150,7 +150,7 @@ describe('money', () => {
     expect(await trees.reserve(root, options({ usd: 9 }))).toBe('granted');
   });
 
-  test('is not given back, nor reserved, by a holder that lost its session', async () => {
+  test('is neither released nor reserved by a holder that lost its session', async () => {
     const root = await newTree();
     const { trees } = stores();
     const own = options({ fence: 2 });
@@ -186,14 +186,14 @@ describe('an answer', () => {
     return { root, session, ...stores() };
   };
 
-  test('is written with what it did cost, in place of what was reserved', async () => {
+  test('is written with its actual cost, which replaces the reservation', async () => {
     const { root, session, sessions } = await begun();
     const commit = commitOf(session, { spends: { root, usd: 0.5 } });
     expect(await sessions.commitTurn(commit)).toMatchObject({ status: 'committed' });
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 1.5, reserved: {}, version: 3 });
   });
 
-  test('is counted once of twenty commits (TM4)', async () => {
+  test('is counted once for twenty commits (TM4)', async () => {
     const { root, session, sessions } = await begun();
     const answers = await atOnce(20, () =>
       sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } })),
@@ -202,7 +202,7 @@ describe('an answer', () => {
     expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
   });
 
-  test('is counted once by a commit whose log grew meanwhile', async () => {
+  test('is counted once by a commit whose log grew concurrently', async () => {
     const { root, session, sessions } = await begun();
     await sessions.append(session.id, [note('meanwhile')], 1500);
     const result = await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
@@ -210,7 +210,7 @@ describe('an answer', () => {
     expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
   });
 
-  test('that is refused spends nothing and keeps what was reserved', async () => {
+  test('that is refused spends nothing and keeps the reservation', async () => {
     const { root, session, sessions } = await begun();
     const spends = { root, usd: 0.5 };
     expect(await sessions.commitTurn(commitOf(session, { fence: 7, spends }))).toEqual({ status: 'stale' });
@@ -218,7 +218,7 @@ describe('an answer', () => {
     expect(await read(root)).toMatchObject({ spentUsd: 1, reserved: { [session.id]: { usd: 3 } } });
   });
 
-  test('that comes after the time of its reservation is counted all the same', async () => {
+  test('after the expiry of its reservation is counted all the same', async () => {
     const { root, session, sessions, trees } = await begun();
     await trees.reserve(root, options({ at: 6000, until: 9000 }));
     await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
@@ -226,7 +226,7 @@ describe('an answer', () => {
     expect([spentUsd, Object.keys(reserved).length]).toEqual([1.5, 1]);
   });
 
-  test('is not written where its tree is forgotten', async () => {
+  test('is not written once its tree is deleted', async () => {
     const { root, session, sessions, item } = await begun();
     const { name: TableName, client } = fixture.table;
     await client.send(new DeleteCommand({ TableName, Key: keys.tree(root) }));
@@ -237,7 +237,7 @@ describe('an answer', () => {
   });
 });
 
-test('a commit tells a parent that read itself before its first child that it has children (TM5)', async () => {
+test('a commit tells a parent that was read before its first child that it has children (TM5)', async () => {
   const { create, sessions } = stores();
   const parent = await create(newSession());
   const child = newSession({ tree: { root: parent.id, parent: parent.id } });
@@ -251,7 +251,7 @@ test('a commit tells a parent that read itself before its first child that it ha
   });
 });
 
-test('twenty sessions that ask, answer and ask again spend their limit and one call at most', async () => {
+test('twenty sessions that call repeatedly spend at most their limit and one call', async () => {
   const root = await newTree();
   const { trees, sessions, create } = stores();
   const usdMax = 4;

@@ -141,7 +141,7 @@ const approve = async (sessions: SessionStore, id: SessionId, args: JsonObject):
   await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
 };
 
-test('ten sessions that work at once spend their limit and one call at most, and say so', async () => {
+test('ten concurrent sessions spend at most their limit and one call, and report it', async () => {
   const { root, newChild, say, run, tree, ends, asked } = await open(saying(75));
   const children = await atOnce(9, newChild);
   const all = [root, ...children];
@@ -158,7 +158,7 @@ test('ten sessions that work at once spend their limit and one call at most, and
   expect(tally(reasons)).toEqual({ end_turn: 6, budget_exceeded: 24 });
 });
 
-test('a turn whose tree has spent everything ends without its model, though its own session has spent nothing', async () => {
+test('a turn whose tree has spent everything ends without a model call, though its own session has spent nothing', async () => {
   const { newChild, say, run, ends, asked } = await open(saying(75), { spentUsd: 4 });
   const { id } = await newChild();
   await say(id, 'a');
@@ -166,7 +166,7 @@ test('a turn whose tree has spent everything ends without its model, though its 
   expect([await ends(id), asked()]).toEqual([['budget_exceeded'], 0]);
 });
 
-test('what a cancelled call had reserved is there for the next at once', async () => {
+test('the reservation of a cancelled call is available to the next at once', async () => {
   const { ports, newChild, say, run, tree, asked } = await open(speechless);
   const { id } = await newChild();
   await say(id, 'a');
@@ -178,7 +178,7 @@ test('what a cancelled call had reserved is there for the next at once', async (
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
 });
 
-test('what was reserved for an answer that came too late to be written goes back', async () => {
+test('the reservation of an answer that came too late to be written is released', async () => {
   const { ports, newChild, say, run, tree, ends, answerBy } = await open(speechless);
   const { id } = await newChild();
   answerBy(async function* (signal) {
@@ -191,7 +191,7 @@ test('what was reserved for an answer that came too late to be written goes back
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
 });
 
-test('a call that its provider refused costs nothing, and keeps nothing', async () => {
+test('a call that its provider refused costs nothing, and reserves nothing', async () => {
   const { newChild, say, run, tree, ends } = await open(refusing);
   const { id } = await newChild();
   await say(id, 'a');
@@ -200,7 +200,7 @@ test('a call that its provider refused costs nothing, and keeps nothing', async 
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
 });
 
-test('what a function had reserved that fails before it asked its model goes back with it', async () => {
+test('the reservation of a function that fails before its model call is released', async () => {
   const { ports, newChild, say, run, tree, asked } = await open(saying(50));
   const { reserve } = ports.trees;
   const { id } = await newChild();
@@ -215,7 +215,7 @@ test('what a function had reserved that fails before it asked its model goes bac
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
 });
 
-test('who waits for the money of others hands over near its deadline, and goes on when they have answered', async () => {
+test('a call that waits for money hands over near its deadline, and continues when others have answered', async () => {
   const { ports, newChild, say, run, tree, ends, asked, answerBy } = await open(speechless, {
     spentUsd: 3.5,
   });
@@ -235,7 +235,7 @@ test('who waits for the money of others hands over near its deadline, and goes o
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 3.6 });
 });
 
-test('what the next holder of a session has reserved is not given back by the one before', async () => {
+test('the reservation of a session’s next holder is not released by the one before', async () => {
   const { root, ports, newChild, say, run, tree, asked } = await open(speechless);
   const { id } = await newChild();
   await say(id, 'a');
@@ -251,7 +251,7 @@ test('what the next holder of a session has reserved is not given back by the on
   expect((await tree()).reserved).toEqual({ [id]: { usd: 2, fence, until: later } });
 });
 
-test('a parent that has a call left to run hears as well of a child that answered before it came', async () => {
+test('a parent with a pending call also reads a child that answered before', async () => {
   const { root, ports, newChild, say, run, ends } = await open(saying(1));
   const { sessions } = ports;
   const child = await newChild();
@@ -280,7 +280,7 @@ test('a parent that has a call left to run hears as well of a child that answere
   expect(await ends(root.id)).toEqual(['end_turn']);
 });
 
-test('a child that is asked while its parent is being cancelled is cancelled with it', async () => {
+test('a child that is messaged while its parent is being cancelled is cancelled with it', async () => {
   const { root, ports, say, run, ends } = await open(saying(1));
   const { sessions } = ports;
   await say(root.id, 'a');
@@ -298,7 +298,7 @@ test('a child that is asked while its parent is being cancelled is cancelled wit
   expect(await Promise.all(made.map(ends))).toEqual([['cancelled']]);
 });
 
-test('who cancels what came after a turn that it did not see keeps what that has cost', async () => {
+test('a cancel that arrives after an unseen turn keeps the cost of that turn', async () => {
   const { ports, newChild, say, run, ends } = await open(saying(50));
   const { sessions } = ports;
   const { id } = await newChild();
@@ -318,7 +318,7 @@ test('who cancels what came after a turn that it did not see keeps what that has
   expect([costUsd, usage?.outputTokens]).toEqual([0.5, 50]);
 });
 
-test('who comes for nothing does not put off when a session rests', async () => {
+test('an invocation without work does not postpone the session’s idle time', async () => {
   const { ports, newChild, say, run } = await open(saying(1));
   const { id } = await newChild();
   await say(id, 'a');

@@ -18,7 +18,7 @@ afterAll(() => fixture.close());
 
 const store = () => makeMetricsStore(fixture.table);
 
-test('what many add at once is all there, in the deployment and in the project it names', async () => {
+test('concurrent additions are all counted, in the deployment and in the named project', async () => {
   const note = { project, add: 'cold|40' };
   await Promise.all(Array.from({ length: 20 }, () => store().add([note, { add: 'failed' }, note], now)));
   await store().add([{ set: 'sandboxes', to: 3 }], now);
@@ -31,7 +31,7 @@ test('what many add at once is all there, in the deployment and in the project i
   expect(await read(project)).toEqual([{ at: now, counts: { 'cold|40': 40 } }]);
 });
 
-test('a scope of the deployment sees all, one of a project its project, a person nothing', async () => {
+test('a scope of the deployment sees all metrics, one of a project its project, a person none', async () => {
   const ports = {
     history: store(),
     world: { now: () => now + 2 * minute, uuid: () => '', sha256: () => '', sleep: async () => {} },

@@ -61,14 +61,14 @@ describe('a webhook', () => {
     expect(await store().get(webhook.id)).toEqual(webhook);
   });
 
-  test('tells its secret to the sender alone', async () => {
+  test('reveals its secret to the sender only', async () => {
     const webhook = await made();
     expect(JSON.stringify(await store().get(webhook.id))).not.toContain(secret);
     expect(JSON.stringify(await store().list())).not.toContain(secret);
     expect(await queue().secretOf(webhook.id)).toBe(secret);
   });
 
-  test('is made once over a version: of eight one is made', async () => {
+  test('is created once over a version: of eight one is created', async () => {
     const { version } = await store().list();
     const make = () => store().create(newWebhook(), { secret, version });
     expect(tally(await atOnce(8, make))).toEqual({ created: 1, moved: 7 });
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     expect(await store().replace(newWebhook())).toBeUndefined();
   });
 
-  test('is removed once, with its secret, and makes room', async () => {
+  test('is deleted once, with its secret, and makes room', async () => {
     const webhook = await made();
     const { version } = await store().list();
     expect(await store().remove(webhook.id)).toBe(true);
@@ -94,14 +94,14 @@ describe('a webhook', () => {
 });
 
 describe('a notice', () => {
-  test('is read back as it was put, and found by the sweep after its grace', async () => {
+  test('is read back as it was written, and found by the sweep after its grace period', async () => {
     const notice = await put(newNotice({ at: far, webhooks: [newId()] }));
     expect(await queue().notice(notice.id)).toEqual(notice);
     expect((await queue().due(far + 14_999, 100)).notices).not.toContain(notice.id);
     expect((await queue().due(far + 15_000, 100)).notices).toContain(notice.id);
   });
 
-  test('is spread once, to each of its webhooks, and is gone', async () => {
+  test('is distributed once, to each of its webhooks, and deleted', async () => {
     const webhooks = [newId(), newId()];
     const notice = await put(newNotice({ webhooks }));
     const deliveries = webhooks.map((webhook) => newDelivery(webhook, { id: notice.id }));
@@ -131,7 +131,7 @@ describe('the sender of a webhook (WH9)', () => {
   };
   const over = { dueAt: undefined, acceptedAt: undefined };
 
-  test('is due with what was spread, whoever took nothing', async () => {
+  test('is due with its new deliveries, if no sender has the lease', async () => {
     const webhook = newId();
     await spreadTo(webhook);
     expect(await isDue(webhook, far + 6)).toBe(false);
@@ -140,7 +140,7 @@ describe('the sender of a webhook (WH9)', () => {
     expect(await isDue(webhook, far * 2)).toBe(false);
   });
 
-  test('that holds the right to send sees what is spread before it lets go, and is due earlier', async () => {
+  test('that holds the lease sees new deliveries before it releases it, and is due earlier', async () => {
     const webhook = newId();
     const lease = await taken(webhook);
     await spreadTo(webhook);
@@ -150,14 +150,14 @@ describe('the sender of a webhook (WH9)', () => {
     expect(renewed && (await queue().releaseLease(renewed, over))).toBe('released');
   });
 
-  test('is told of as many webhooks as can hear of one notice', async () => {
+  test('is notified for as many webhooks as can receive one notice', async () => {
     const webhooks = Array.from({ length: 2 * webhooksPerProjectMax }, newId);
     await spreadTo(...webhooks);
     const due = new Set((await queue().due(far + 7, 1000)).webhooks);
     expect(webhooks.filter((webhook) => !due.has(webhook))).toEqual([]);
   });
 
-  test('is due when its webhook is enabled, and told when it holds the right to send', async () => {
+  test('is due when its webhook is enabled, and notified when it holds the lease', async () => {
     const webhook = await made({ isEnabled: false });
     const lease = await taken(webhook.id);
     const disabled = await store().replace(webhook);
@@ -168,7 +168,7 @@ describe('the sender of a webhook (WH9)', () => {
     expect(await queue().releaseLease(lease, over)).toBe('kept');
   });
 
-  test('is not due when its webhook was changed by somebody else', async () => {
+  test('is not due when another caller changed its webhook', async () => {
     const webhook = await made({ isEnabled: false });
     expect(await store().replace({ ...webhook, isEnabled: true, version: 7 })).toBeUndefined();
     expect(await isDue(webhook.id, far)).toBe(false);
@@ -176,7 +176,7 @@ describe('the sender of a webhook (WH9)', () => {
 });
 
 describe('a commit (WH1)', () => {
-  test('that is written has its notices, and one that is not has none', async () => {
+  test('that is written has its notices, and a refused one has none', async () => {
     const { create, sessions: store } = onTable(fixture.table);
     const session = await create();
     const commit = (notices: readonly Notice[]) =>
@@ -202,7 +202,7 @@ describe('a commit (WH1)', () => {
     expect(await queue().notice(other.id)).toBeUndefined();
   });
 
-  test('of a run that failed has its notice, and one that somebody else ended has none', async () => {
+  test('of a failed run has its notice, and that of a run ended by another caller has none', async () => {
     const schedule = newSchedule();
     const schedules = makeScheduleStore(fixture.table);
     await schedules.create(schedule, { dueAt: undefined, schedulesMax: 50 });
@@ -217,7 +217,7 @@ describe('a commit (WH1)', () => {
   });
 });
 
-describe('what waits', () => {
+describe('a pending delivery', () => {
   const waitingFor = async (webhook: WebhookId, moments: readonly number[]) => {
     const deliveries = moments.map((nextAt, index) => newDelivery(webhook, { nextAt, at: 10_000 + index }));
     for (const delivery of deliveries) {
@@ -227,7 +227,7 @@ describe('what waits', () => {
     return deliveries;
   };
 
-  test('is read soonest first, and counted up to a bound', async () => {
+  test('is read soonest first, and counted up to a limit', async () => {
     const webhook = newId();
     const [late, soon, last] = await waitingFor(webhook, [30_000, 20_000, 2_000_000_000_000]);
     expect(await queue().waiting(webhook, 10)).toEqual([soon, late, last]);
@@ -236,7 +236,7 @@ describe('what waits', () => {
     expect(await queue().countWaiting(webhook, 2)).toBe(2);
   });
 
-  test('is settled once', async () => {
+  test('is completed once', async () => {
     const webhook = newId();
     const [read] = await waitingFor(webhook, [20_000]);
     if (read === undefined) throw new Error('nothing waits');
@@ -264,7 +264,7 @@ describe('what waits', () => {
     expect((await store().deliveries(webhook, { itemsMax: 9, now: far })).rows).toEqual([]);
   });
 
-  test('goes with its webhook, of however many', async () => {
+  test('is deleted with its webhook, however many there are', async () => {
     const webhook = newId();
     await waitingFor(
       webhook,
@@ -278,8 +278,8 @@ describe('what waits', () => {
   });
 });
 
-describe('the right to send', () => {
-  test('is one sender’s at a time, and the next one’s when it is over', async () => {
+describe('the sender’s lease', () => {
+  test('belongs to one sender at a time, and to the next one when it expires', async () => {
     const webhook = newId();
     const take = (at: number) => queue().takeLease(webhook, { at, until: at + 30 });
     const taken = await atOnce(6, () => take(100));
@@ -295,7 +295,7 @@ describe('the right to send', () => {
     expect((await queue().due(far + 30, 1000)).webhooks).toContain(webhook);
   });
 
-  test('is not let go before everything that came is seen', async () => {
+  test('is not released before all new deliveries were seen', async () => {
     const webhook = newId();
     const lease = await queue().takeLease(webhook, { at: 100, until: 200 });
     if (lease === undefined) throw new Error('another sender holds it');
@@ -324,7 +324,7 @@ describe('the right to send', () => {
   });
 });
 
-test('the address of the deployment is kept', async () => {
+test('the address of the deployment is stored', async () => {
   await queue().keepPublicUrl('https://one.example');
   await queue().keepPublicUrl('https://other.example');
   expect(await queue().publicUrl()).toBe('https://other.example');

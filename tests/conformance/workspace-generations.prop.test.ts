@@ -69,7 +69,7 @@ const told = async (words: readonly Word[]): Promise<unknown> => {
   return { ...rest, isDue: duePk !== undefined };
 };
 
-test('what happened to an older generation changes nothing', async () => {
+test('events of an older generation change nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 14 }), async (words) => {
       const current = words.filter(({ generation }) => generation === second);
@@ -88,7 +88,7 @@ const states: readonly (readonly string[])[] = [
 ];
 
 test.each(Object.keys(said))(
-  'in no state of this one does %s of the older one change a thing',
+  'in no state of the current one does %s of the older one change it',
   async (what) => {
     for (const state of states) {
       const words = state.map((one) => ({ what: one, generation: second }));
@@ -97,7 +97,7 @@ test.each(Object.keys(said))(
   },
 );
 
-test('and what happened to this one does', async () => {
+test('and the same event of the current one does', async () => {
   const changesIn = async (state: readonly string[], what: string): Promise<boolean> => {
     const words = state.map((one) => ({ what: one, generation: second }));
     const before = await told(words);

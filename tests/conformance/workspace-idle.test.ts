@@ -111,7 +111,7 @@ describe('an idle sandbox stays when, since it was read,', () => {
   });
 });
 
-test('a message beside the taking is either seen by it or comes after it', async () => {
+test('a message concurrent with the marking is either seen by it or comes after it', async () => {
   const { sessions, readWorkspace } = stores();
   const outcomes = await atOnce(20, async () => {
     const found = await idle();
@@ -126,7 +126,7 @@ test('a message beside the taking is either seen by it or comes after it', async
   expect(Object.keys(tally(outcomes)).filter((outcome) => !possible.includes(outcome))).toEqual([]);
 });
 
-test('of twenty who take it, twenty agree on one reason and one moment', async () => {
+test('of twenty concurrent markings, all report one reason and one time', async () => {
   const { workspaces, readWorkspace } = stores();
   const { workspace, agent, execution } = await idle();
   await atOnce(20, (index) =>
@@ -140,7 +140,7 @@ test('of twenty who take it, twenty agree on one reason and one moment', async (
   expect(stoppedReason).toBe(`idle ${(stopRequestedAt ?? 0) - 70_000}`);
 });
 
-test('a workspace that has no sandbox has none to take', async () => {
+test('a workspace without a sandbox has none to stop', async () => {
   const { workspaces, create, readWorkspace } = stores();
   const session: Session = await create();
   const workspace = await readWorkspace(session.workspace);

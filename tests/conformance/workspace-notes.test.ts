@@ -24,7 +24,7 @@ describe('a checkpoint', () => {
     bytes: 30,
   });
 
-  test('is noted when it follows the one that stands there', async () => {
+  test('is recorded when it follows the current one', async () => {
     const { workspaces, readWorkspace } = stores();
     const before = await inState('ready');
     const { id } = before;
@@ -40,7 +40,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  test('of twenty that follow the same one is noted once', async () => {
+  test('of twenty that follow the same one is recorded once', async () => {
     const { workspaces } = stores();
     const { id } = await inState('ready');
     const noted = await atOnce(20, (index) =>
@@ -61,7 +61,7 @@ describe('a checkpoint', () => {
 });
 
 describe('a preview port', () => {
-  test('is leased to one of twenty, and others beside it in order', async () => {
+  test('is leased to one of twenty, and the others in order', async () => {
     const { workspaces } = stores();
     const { id } = await inState('ready');
     const same = await atOnce(20, () => workspaces.leasePort(id, 1, 8000));

@@ -21,7 +21,7 @@ const inState = (state: SandboxRecord['state'], change: Partial<Workspace> = {})
   stores().workspaceIn(state, change);
 
 describe('a workspace', () => {
-  test('is made once and read back whole', async () => {
+  test('is created once and read back whole', async () => {
     const { workspaces } = stores();
     const users = [crypto.randomUUID() as SessionId, crypto.randomUUID() as SessionId].sort();
     const workspace = await made({ users });
@@ -30,7 +30,7 @@ describe('a workspace', () => {
     expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
   });
 
-  test('says who is left when one leaves', async () => {
+  test('returns its remaining users when one leaves', async () => {
     const { workspaces } = stores();
     const users = [crypto.randomUUID() as SessionId, crypto.randomUUID() as SessionId].sort();
     const { id } = await made({ users });
@@ -75,7 +75,7 @@ describe('a start', () => {
     expect(await isWorkspaceDue(workspace.id, 185_000)).toBe(true);
   });
 
-  test('of the next generation needs a stopped one, and takes nothing over from it', async () => {
+  test('of the next generation needs a stopped one, and inherits nothing from it', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('ready');
     const next = newSandbox({ generation: 2, requestedAt: 9000, lost: 'it stopped' });
@@ -91,7 +91,7 @@ describe('a start', () => {
     expect((await readWorkspace(id)).sandbox).toEqual(next);
   });
 
-  test('of a workspace that is not there is not claimed', async () => {
+  test('of an unknown workspace is not claimed', async () => {
     const { workspaces } = stores();
     expect(await workspaces.claimStart('none' as WorkspaceId, newSandbox())).toBe(false);
     expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
@@ -104,7 +104,7 @@ describe('a start', () => {
     expect(await workspaces.claimStart(id, newSandbox({ generation: 2 }))).toBe(false);
   });
 
-  test('is noted: the task while it is not stopped, the address while it starts', async () => {
+  test('is recorded: the task while it is not stopped, the address while it starts', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
     expect(await workspaces.recordTask(id, 1, 'task-1')).toBe(true);
@@ -121,7 +121,7 @@ describe('a start', () => {
     expect((await readWorkspace(id)).sandbox).toMatchObject({ taskArn: 'task-1', address });
   });
 
-  test('that runs is noted with its task in one write, by whoever hears of it first', async () => {
+  test('that runs is recorded with its task in one write, by the first caller that learns of it', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
     expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
@@ -187,7 +187,7 @@ describe('a warm sandbox', () => {
     expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 1 })).toBeUndefined();
   });
 
-  test('is not claimed in a pool entry that is filled anew', async () => {
+  test('is not claimed in a pool entry that is being refilled', async () => {
     const { workspaces } = stores();
     const [entry, one, other] = [await warmEntry(), await made(), await made()];
     expect(await workspaces.claimWarm(one.id, entry, claimOf(entry))).toBe(true);
@@ -224,7 +224,7 @@ describe('a restore', () => {
     expect(await claim(6500, 7000)).toBe(true);
   });
 
-  test('is given back, and claimed again at once', async () => {
+  test('is released, and claimed again at once', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
     expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBe(true);
@@ -245,7 +245,7 @@ describe('a restore', () => {
   });
 });
 
-test('L2: readiness is told by one of twenty, and looked at again in an hour', async () => {
+test('L2: readiness is recorded by one of twenty, and checked again in an hour', async () => {
   const { workspaces, isWorkspaceDue } = stores();
   const { id } = await inState('starting');
   expect(tally(await atOnce(20, () => workspaces.markReady(id, 1, 6000)))).toEqual({ true: 1, false: 19 });
@@ -267,7 +267,7 @@ describe('a stop', () => {
     expect(await isWorkspaceDue(before.id, 7500)).toBe(true);
   });
 
-  test('that is asked again keeps its first reason and moment, and moves the next look', async () => {
+  test('that is repeated keeps its first reason and time, and moves the next sweep', async () => {
     const { workspaces, isWorkspaceDue, liveIds } = stores();
     const { id } = await inState('ready');
     const first = await workspaces.markStopping(id, 1, stop(7000, 'idle'));
@@ -277,7 +277,7 @@ describe('a stop', () => {
     expect(await liveIds()).toContain(id);
   });
 
-  test('is over once, keeps the reason it was asked for, and leaves nothing due', async () => {
+  test('is completed once, keeps its reason, and leaves nothing due', async () => {
     const { workspaces, readWorkspace, isWorkspaceDue, liveIds } = stores();
     const before = await inState('ready');
     const { id } = before;
@@ -302,7 +302,7 @@ describe('a stop', () => {
     expect(await workspaces.markStopping(id, 1, stop(9000))).toBeUndefined();
   });
 
-  test('of one that still starts is refused when it is ready, or while somebody restores into it', async () => {
+  test('of one that still starts is refused when it is ready, or during a restore', async () => {
     const { workspaces, readWorkspace } = stores();
     const only = { only: 'starting' } as const;
     const ready = await inState('ready');
@@ -317,7 +317,7 @@ describe('a stop', () => {
     expect(await workspaces.markStopping(id, 1, { ...stop(7002), ...only })).toBeUndefined();
   });
 
-  test('is saved for the last time by one of twenty, until the claim expires, and not once it was asked', async () => {
+  test('is saved for the last time by one of twenty, until the claim expires, and not once ECS has accepted the stop', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('stopping');
     const claim = (at: number, until: number) => workspaces.claimLastSave(id, 1, { at, until });
@@ -332,7 +332,7 @@ describe('a stop', () => {
     expect(await claim(9999, 10_000)).toBe(false);
   });
 
-  test('that nobody asked for tells what ECS said of it', async () => {
+  test('that was not requested reports ECS’s reason', async () => {
     const { workspaces } = stores();
     const before = await inState('ready');
     expect(await workspaces.markStopped(before.id, 1, { reason: 'OutOfMemory', at: 8000 })).toEqual({
@@ -341,7 +341,7 @@ describe('a stop', () => {
     });
   });
 
-  test('of a workspace without a sandbox is none', async () => {
+  test('of a workspace without a sandbox does nothing', async () => {
     const { workspaces, isWorkspaceDue } = stores();
     const { id } = await made();
     expect(await workspaces.markStopping(id, 1, stop(7000))).toBeUndefined();
@@ -351,8 +351,8 @@ describe('a stop', () => {
   });
 });
 
-describe('the next look', () => {
-  test('is moved while the sandbox stands as it was read', async () => {
+describe('the next sweep', () => {
+  test('is moved while the sandbox is unchanged since it was read', async () => {
     const { workspaces, isWorkspaceDue } = stores();
     const ready = await inState('ready');
     expect(await workspaces.postpone(ready, 100)).toBe(true);
@@ -362,7 +362,7 @@ describe('the next look', () => {
     expect(await isWorkspaceDue(ready.id, 7500)).toBe(true);
   });
 
-  test('does not come back for a sandbox that is stopped or was never there', async () => {
+  test('is not scheduled for a sandbox that is stopped or never existed', async () => {
     const { workspaces, liveIds } = stores();
     const [none, stopped] = [await made(), await inState('stopped')];
     await workspaces.postpone(none, 100);
@@ -372,8 +372,8 @@ describe('the next look', () => {
   });
 });
 
-describe('the living', () => {
-  test('are the workspaces with a sandbox that is not stopped', async () => {
+describe('the live workspaces', () => {
+  test('are those with a sandbox that is not stopped', async () => {
     const { liveIds, isWorkspaceDue } = stores();
     const states = ['starting', 'ready', 'stopping', 'stopped'] as const;
     const made4 = await Promise.all(states.map((state) => inState(state)));
@@ -385,7 +385,7 @@ describe('the living', () => {
     expect(await isWorkspaceDue(none.id, farAway)).toBe(false);
   });
 
-  test('are listed however many pages they fill', async () => {
+  test('are listed over all pages', async () => {
     const { workspaces, liveIds } = stores();
     const padding = 'x'.repeat(300_000);
     const all = await atOnce(40, async () => {
@@ -399,7 +399,7 @@ describe('the living', () => {
     for (const id of all) await workspaces.markStopped(id, 1, { reason: 'over', at: 1 });
   });
 
-  test('hold every pool entry of the pool, and each is due in its time', async () => {
+  test('include every pool entry, each due in its time', async () => {
     const { liveIds, isWorkspaceDue } = stores();
     const entries = Array.from({ length: 20 }, (_, index) => poolEntryId(index));
     for (const id of entries) await inState('ready', { id, users: [] });

@@ -35,7 +35,7 @@ const as = async (token: string, path: string, init: RequestInit = {}): Promise<
 
 const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
-test('a token is shown once, listed masked, and gone when it is revoked', async () => {
+test('a token is shown once, listed masked, and not listed once revoked', async () => {
   const made = await makeToken({ scope: 'admin:ro', name: 'reader' });
   expect(made).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -56,14 +56,14 @@ test('a token is shown once, listed masked, and gone when it is revoked', async 
   ]);
 });
 
-test('an expired token opens nothing', async () => {
+test('an expired token is refused', async () => {
   const { token } = await makeToken({ scope: 'admin', expiresInSeconds: 1 });
   expect((await as(token, '/api/sessions'))[0]).toBe(200);
   await new Promise((resolve) => setTimeout(resolve, 1100));
   expect((await as(token, '/api/sessions'))[0]).toBe(401);
 });
 
-test('a scope that does not exist is refused by name', async () => {
+test('an unknown scope is refused by name', async () => {
   expect(await as(cloud.token, '/api/tokens', post({ name: 'x', scope: 'project:me' }))).toEqual([
     400,
     'invalid_request: scope: use admin, admin:ro, project:<uuid> or project:<uuid>:ro',
@@ -111,7 +111,7 @@ test('scopes read, write and manage as the matrix says, and another project is n
   expect(text).toEqual(await as(tokens.other, `/api/sessions/${crypto.randomUUID()}`));
 });
 
-test('every route does to every scope, with its own, another and no resource, what the table says', async () => {
+test('every route answers every scope as the table says, with its own, another and no resource', async () => {
   const projects = { own: (await makeProject('mine')).id, other: (await makeProject('other')).id };
   const makeSession = async (resource: 'own' | 'other'): Promise<string> =>
     (await cloud.ask<{ id: string }>('/api/sessions', post({ project: projects[resource] }))).id;
@@ -173,7 +173,7 @@ test('a revoked token fails on the next frame of an open socket', async () => {
   expect(await client.closed).toBeGreaterThan(0);
 });
 
-test('more than a burst of requests with one token is told to wait, on every door', async () => {
+test('more than a burst of requests with one token is rate-limited, in every API', async () => {
   const strict = await openEmbeddedCloud({
     variables: { RATE_LIMIT_PER_SECOND: '1', RATE_LIMIT_BURST: '3' },
   });

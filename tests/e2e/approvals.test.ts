@@ -47,7 +47,7 @@ test('of three calls two are approved: two outputs, and one answer that names th
   await client.close();
 });
 
-test('an approval that is sent ten times lets its call run once, and the others are refused', async () => {
+test('an approval that is sent ten times runs its call once, and the others are refused', async () => {
   const client = await open();
   client.send('message', { text: '$ echo ran >> runs.txt' });
   const { data } = await client.untilType('tool:approval_required');
@@ -64,7 +64,7 @@ test('an approval that is sent ten times lets its call run once, and the others 
   await client.close();
 });
 
-test('a tool that is remembered is not asked again in its session, and in no other', async () => {
+test('a tool with a grant needs no approval in its session, and in no other', async () => {
   const client = await open();
   client.send('message', { text: '$ echo one\nlist\n$ echo two' });
   await decide(client, 0, { approved: true, remember: 'session' });
@@ -85,7 +85,7 @@ test('a tool that is remembered is not asked again in its session, and in no oth
 
 const everything = 'write a.txt hello\nread a.txt\nlist\n$ git status\n$ git status; id\n$ echo hi';
 
-test('a session in medium mode asks for what is neither reading nor editing nor git', async () => {
+test('a session in medium mode needs approval for calls other than reading, editing and git', async () => {
   const client = await open({ approvals: 'medium' });
   client.send('message', { text: everything });
   expect(await decide(client, 0, { approved: false })).toMatchObject({
@@ -99,7 +99,7 @@ test('a session in medium mode asks for what is neither reading nor editing nor 
   await client.close();
 });
 
-test('a session takes the mode of its project, and its own comes first', async () => {
+test('a session takes the mode of its project, unless it has its own', async () => {
   const { id: project } = await cloud.ask<{ id: string }>('/api/projects', {
     method: 'POST',
     body: JSON.stringify({ name: 'careful', approvals: 'low' }),
@@ -120,7 +120,7 @@ test('a session takes the mode of its project, and its own comes first', async (
   await free.close();
 });
 
-test('a mode that there is not is refused', async () => {
+test('an unknown mode is refused', async () => {
   const response = await cloud.request('/api/sessions', {
     method: 'POST',
     body: JSON.stringify({ approvals: 'never' }),

@@ -52,7 +52,7 @@ const polled = async (by: McpClient, session_id: unknown, wanted: { type: string
 };
 
 describe.each(generations)('a client of %s', (generation) => {
-  test('offers a tool with its message, finds the call by polling, and its answer goes back to the model', async () => {
+  test('offers a tool with its message, finds the call by polling, and its answer reaches the model', async () => {
     const by = await connected(generation);
     const call = calling(by);
     const asked = { action: 'message', message: 'call ide_open {"path": "a.ts"}', ...place, ...offer };
@@ -66,7 +66,7 @@ describe.each(generations)('a client of %s', (generation) => {
     expect(errorOf(await by.call('caller_tool_response', answer)).type).toBe('no_pending_tool_call');
   });
 
-  test('offers a tool with a session that it spawns; an error goes to the model, which goes on', async () => {
+  test('offers a tool with a session that it spawns; an error reaches the model, which continues', async () => {
     const by = await connected(generation);
     const call = calling(by);
     const { session_id, workspace_id } = await call('session', { action: 'spawn', ...place, ...offer });
@@ -85,7 +85,7 @@ describe.each(generations)('a client of %s', (generation) => {
   });
 });
 
-test('what is offered later stands instead, and an empty list takes it back', async () => {
+test('a later offer replaces an earlier one, and an empty list withdraws it', async () => {
   const call = calling(client);
   const { session_id, workspace_id } = await call('session', { action: 'spawn', ...place, ...offer });
   const say = async (message: string, more: Fields, count: number): Promise<unknown> => {
@@ -105,7 +105,7 @@ test('what is offered later stands instead, and an empty list takes it back', as
   expect(await say('call ide_close', nothing, 3)).toContain('This is the demo provider');
 });
 
-test('a call that nobody finds has sixty seconds, and the agent is told', async () => {
+test('a call without an answer fails after sixty seconds, and the agent is told', async () => {
   const asked = { action: 'message', message: 'call ide_open', ...place, ...offer };
   const { session_id } = await calling(client)('session', asked);
   const [failed] = await polled(client, session_id, { type: 'agent:error' });
@@ -138,7 +138,7 @@ const refused: readonly (readonly [string, string, readonly unknown[], string])[
 ];
 
 describe.each(refused.map(([what, ...rest]) => [what, rest] as const))('%s', (_, [id, tools, why]) => {
-  test('is refused by name over MCP, and no session is made', async () => {
+  test('is refused by name over MCP, and no session is created', async () => {
     const { id: project_id } = await calling(client)('project', { action: 'create', name: 'p' });
     const asked = { message: 'hello', project_id, caller_id: id, caller_tools: tools };
     for (const action of ['message', 'spawn']) {
@@ -150,7 +150,7 @@ describe.each(refused.map(([what, ...rest]) => [what, rest] as const))('%s', (_,
     expect(sessions).toEqual([]);
   });
 
-  test('is refused by name over REST, and no session is made', async () => {
+  test('is refused by name over REST, and no session is created', async () => {
     const { id: project } = await cloud.ask<{ id: string }>('/api/projects', posted({ name: 'p' }));
     const [status, said] = await refusedRest({ project, callerTools: { callerId: id, tools } });
     expect([400, 409]).toContain(status);
@@ -160,7 +160,7 @@ describe.each(refused.map(([what, ...rest]) => [what, rest] as const))('%s', (_,
   });
 });
 
-test('tools without the name of who offers them are refused, and so is what another offers already', async () => {
+test('tools without a caller id are refused, and so are names that another caller offers', async () => {
   expect(await refusal({ action: 'spawn', caller_tools: [openTool] })).toBe(
     'invalid_request: caller_id: required with caller_tools',
   );
@@ -174,7 +174,7 @@ test('tools without the name of who offers them are refused, and so is what anot
   await call('session', { action: 'spawn', workspace_id, ...mine });
 });
 
-test('a ninth caller is refused, and its message is not said', async () => {
+test('a ninth caller is refused, and its message is not sent', async () => {
   const call = calling(client);
   const { workspace_id, session_id } = await call('session', { action: 'spawn', ...place });
   for (let index = 0; index < 8; index += 1)
@@ -194,7 +194,7 @@ const refusedRest = async (options: object): Promise<readonly [number, string]> 
 describe('over REST', () => {
   const callerTools = { callerId: 'ide', tools: [openTool] };
 
-  test('a tool comes with the session, its call is polled, and the answer is posted', async () => {
+  test('a tool is offered with the session, its call is polled, and the answer is posted', async () => {
     const options = { approvals: 'auto', callerTools };
     const { id } = await cloud.ask<{ id: string }>('/api/sessions', posted(options));
     await cloud.ask(`/api/sessions/${id}/messages`, posted({ text: 'call ide_open {"n": 1}' }));

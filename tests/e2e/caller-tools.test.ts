@@ -36,7 +36,7 @@ const toolsOf = async (sessionId: string): Promise<unknown> => {
   return data.tools;
 };
 
-test('a client offers a tool, is asked by the agent, and its answer goes back to the model', async () => {
+test('a client offers a tool, receives the agent’s call, and its answer reaches the model', async () => {
   const client = await open('ask');
   await offer(client);
   client.send('message', { text: 'call ide_open {"path": "a.ts"}' });
@@ -52,7 +52,7 @@ test('a client offers a tool, is asked by the agent, and its answer goes back to
   expect((await client.untilType('completion')).data.text).toContain('{"lines":3}');
 });
 
-test('two calls of a client and a command run beside each other, each with its own end', async () => {
+test('two calls of a client and a command run concurrently, each with its own end', async () => {
   const client = await open();
   await offer(client);
   client.send('message', { text: 'call ide_open {"n": 1}\n$ sleep 1; echo slept\ncall ide_open {"n": 2}' });
@@ -70,7 +70,7 @@ test('two calls of a client and a command run beside each other, each with its o
   expect(slept?.data.content).toEqual([{ type: 'text', text: 'slept\n' }]);
 });
 
-test('an answer counts once, and an answer to nothing is refused', async () => {
+test('an answer counts once, and an answer without a call is refused', async () => {
   const client = await open();
   await offer(client);
   client.send('message', { text: 'call ide_open' });
@@ -87,7 +87,7 @@ test('an answer counts once, and an answer to nothing is refused', async () => {
   });
 });
 
-test('a client that leaves fails its calls, and its tools go with it', async () => {
+test('a client that disconnects fails its calls, and its tools are withdrawn', async () => {
   const person = await open();
   const ide = await watch(person.sessionId());
   await offer(ide);
@@ -103,7 +103,7 @@ test('a client that leaves fails its calls, and its tools go with it', async () 
   expect((await person.untilType('completion', 1)).data.text).toContain('This is the demo provider');
 });
 
-test('what is no tool is refused by name', async () => {
+test('an invalid tool is refused by name', async () => {
   const client = await open();
   client.send('caller_tools:declare', { callerId: 'i d e', tools: [] });
   client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool, openTool] });

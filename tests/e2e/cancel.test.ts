@@ -62,7 +62,7 @@ test('a running program is killed long before its end, and the message behind it
   await agent.close();
 });
 
-test('of two running programs none survives a cancel, also when one ends at that moment', async () => {
+test('of two running programs none survives a cancel, even if one ends at that moment', async () => {
   const agent = await openAgent(cloud);
   await agent.run('$ true');
   const both = '$ echo a; until [ -e go ]; do sleep 0.02; done\n$ echo b; sleep 32.5';
@@ -81,7 +81,7 @@ test('of two running programs none survives a cancel, also when one ends at that
   await agent.close();
 });
 
-test('a call that waits is over, and cannot be approved any more', async () => {
+test('a pending call ends, and cannot be approved any more', async () => {
   const agent = await openAgent(cloud, { approvals: 'ask' });
   agent.client.send('message', { text: '$ echo never >> ran.txt' });
   const { data } = await agent.client.untilType('tool:approval_required');
@@ -98,7 +98,7 @@ test('a call that waits is over, and cannot be approved any more', async () => {
   await agent.close();
 });
 
-test('with nothing to cancel nothing is said, and the answer is 202', async () => {
+test('with nothing to cancel the log is unchanged, and the answer is 202', async () => {
   const agent = await openAgent(cloud);
   await agent.run('$ true');
   const { lastSeq } = (await agent.client.untilType('system:ready')).data;

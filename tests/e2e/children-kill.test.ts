@@ -69,7 +69,7 @@ const answers = async (server: Server, id: string): Promise<readonly Logged[]> =
   return events.filter(isAnswer);
 };
 
-test('a parent whose children wait for a person outlives the machine, and gets three results', async () => {
+test('a parent whose children wait for a person survives a power cut, and gets three results', async () => {
   const { begin, server, id } = await open({ approvals: 'ask' });
   await say(server, id, (n) => `echo result ${n}`);
   let client = await connect(server, { sessionId: id });
@@ -99,7 +99,7 @@ test('a parent whose children wait for a person outlives the machine, and gets t
   expect(await treeParentsOf(after, id)).toHaveLength(3);
 });
 
-test('through five cuts each child is started and answers once: its result, or that it may have run (CH1)', async () => {
+test('after five power cuts each child was started and answered once: its result, or that it may have run (CH1)', async () => {
   const opened = await open({ approvals: 'auto' });
   let { server } = opened;
   const { begin, id } = opened;

@@ -71,7 +71,7 @@ const ownCompletion = (id: string, nth = 0): Promise<Logged> =>
     60_000,
   ) as Promise<Logged>;
 
-test('a child works for its parent, which waits with nobody at it and goes on with the answer', async () => {
+test('a child works for its parent, which waits without a function and continues with the answer', async () => {
   const client = await open();
   client.send('message', { text: spawn('$ echo from the child') });
   const { data } = await ownCompletion(client.sessionId());
@@ -91,7 +91,7 @@ test('a child works for its parent, which waits with nobody at it and goes on wi
   expect(data['text']).toContain(`session_id: ${child?.id}`);
 });
 
-test('depth 3 works where 3 is the limit, and 4 is an error that the agent reads', async () => {
+test('depth 3 works under a limit of 3, and 4 is an error for the agent', async () => {
   const nested = (depth: number): string => (depth === 0 ? '$ echo the bottom' : spawn(nested(depth - 1)));
   const client = await open();
   client.send('message', { text: nested(3) });
@@ -123,7 +123,7 @@ test('three children in parallel give three results', async () => {
   expect(await treeParentsOf(client.sessionId())).toHaveLength(3);
 });
 
-test('a tree has as many agents as its project allows, the root among them', async () => {
+test('a tree has as many agents as its project allows, including the root', async () => {
   const { id: project } = await projectWith({ maxAgentsPerSession: 2 });
   const client = await open({ project });
   client.send('message', { text: [spawn('$ echo one'), spawn('$ echo two')].join('\n') });
@@ -140,7 +140,7 @@ test('a session that may start none is not offered the tool', async () => {
   expect(await answerTo(client, spawn('hello'))).toContain('This is the demo provider');
 });
 
-test('what its children wait for is asked of whoever watches the root, and decided there', async () => {
+test('approvals of its children reach subscribers of the root, and are decided there', async () => {
   const client = await open({ approvals: 'ask' });
   client.send('message', { text: spawn('$ echo allowed') });
   const own = await client.untilType('tool:approval_required');
@@ -167,7 +167,7 @@ test('what its children wait for is asked of whoever watches the root, and decid
   expect(below[2]?.data).toEqual({ kind: 'child_settled' });
 });
 
-test('a call of another tree is not there to decide', async () => {
+test('a call of another tree cannot be decided', async () => {
   const other = await open({ approvals: 'ask' });
   other.send('message', { text: '$ echo other' });
   const { data: waiting } = await other.untilType('tool:approval_required');
@@ -177,7 +177,7 @@ test('a call of another tree is not there to decide', async () => {
   expect(data.error).toMatchObject({ code: 'session_not_found' });
 });
 
-test('a child whose turn fails fails its call, with why', async () => {
+test('a failing child fails its call, with the reason', async () => {
   const { id: project } = await projectWith({});
   const client = await open({ project, approvals: 'ask' });
   client.send('message', { text: spawn('$ sleep 60') });
@@ -191,7 +191,7 @@ test('a child whose turn fails fails its call, with why', async () => {
   expect(data['text']).toMatch(/session failed:[\s\S]*it stopped: cancelled/);
 });
 
-test('an agent starts without waiting, says more, looks and ends', async () => {
+test('an agent starts a child without waiting, messages it, reads it and ends it', async () => {
   const client = await open();
   client.send('message', { text: spawn('$ echo first', { wait: false }) });
   await ownCompletion(client.sessionId());
@@ -212,7 +212,7 @@ test('an agent starts without waiting, says more, looks and ends', async () => {
   expect((await ownCompletion(client.sessionId(), 4)).data['text']).toContain('is completed');
 });
 
-test("another's session is not there for an agent, and wrong fields are named to it", async () => {
+test('an agent cannot reach another’s session, and wrong fields are named', async () => {
   const stranger = await open();
   const client = await open();
   const text = [
@@ -227,7 +227,7 @@ test("another's session is not there for an agent, and wrong fields are named to
   expect(said).toMatch(/action: /);
 });
 
-test('the logs of a tree are read as one, in the order of time', async () => {
+test('the logs of a tree are read as one, in order of time', async () => {
   const client = await open();
   client.send('message', { text: spawn('$ echo in the family') });
   await ownCompletion(client.sessionId());
@@ -239,7 +239,7 @@ test('the logs of a tree are read as one, in the order of time', async () => {
   expect(kinds).toEqual(expect.arrayContaining(['message', 'tool:call', 'tool:output', 'completion']));
 });
 
-test('a child answers its parent alone: a message to the workspace is not for it', async () => {
+test('a child answers only its parent: a message to the workspace does not reach it', async () => {
   const client = await open();
   client.send('message', { text: spawn('$ echo mine') });
   await ownCompletion(client.sessionId());
@@ -248,7 +248,7 @@ test('a child answers its parent alone: a message to the workspace is not for it
   expect((await itemAt(keys.workspace(child?.workspace ?? '')))['latestAgent']).toBe(client.sessionId());
 });
 
-test('cancelling a parent cancels what its children do for it', async () => {
+test('cancelling a parent cancels its children’s work', async () => {
   const client = await open();
   client.send('message', { text: [spawn('$ sleep 300'), spawn(spawn('$ sleep 300'))].join('\n') });
   await eventually(
@@ -266,7 +266,7 @@ test('cancelling a parent cancels what its children do for it', async () => {
   );
 });
 
-test('the stop of the root (CH4) leaves neither a session nor a sandbox of its tree', async () => {
+test('stopping the root (CH4) leaves no session and no sandbox of its tree', async () => {
   const client = await open();
   const inOwn = { workspace: 'own' };
   client.send('message', {

@@ -132,7 +132,7 @@ test.each([
   ['a text that looks like a mark', kept('a⟦U+200B⟧b\u200b⟦')],
   ['200 KB', kept(`${'lorem ipsum\n'.repeat(17_000)}the end`)],
 ])(
-  '%s: what is shown, what the digest covers and what runs are the same',
+  '%s: the shown call, the digest and the executed call are the same',
   async (_title, { name, args, file }) => {
     const id = await newSession();
     const { callId } = await waitingAfter(id, `call ${name} ${escaped(args)}`);
@@ -153,7 +153,7 @@ test.each([
   },
 );
 
-test('what waits is listed, another digest decides nothing, and a rejection is recorded with its reason', async () => {
+test('pending calls are listed, another digest decides nothing, and a rejection is recorded with its reason', async () => {
   const id = await newSession();
   const { callId, digest } = await waitingAfter(id, '$ echo one');
   const { approvals } = await json('approvals');
@@ -181,7 +181,7 @@ test('what waits is listed, another digest decides nothing, and a rejection is r
   expect(await json('approvals')).toEqual({ approvals: [] });
 });
 
-test('a prefix lets later commands pass until it is withdrawn', async () => {
+test('a prefix allows later commands until it is withdrawn', async () => {
   const id = await newSession();
   const { callId, digest } = await waitingAfter(id, '$ echo one two');
   await sallyport(['approvals', 'approve', id, callId, '--digest', digest, '--prefix', 'echo one']);
@@ -212,7 +212,7 @@ const lines = (child: ChildProcess): (() => readonly { sessionId: string; callId
       .map((line) => JSON.parse(line));
 };
 
-test('a watcher hears of each call as it comes, once', async () => {
+test('a watcher prints each new call once', async () => {
   const child = spawn(process.execPath, [program, 'approvals', '--watch', '--json'], {
     env: environment(),
     cwd: folder,
@@ -252,7 +252,7 @@ const chatOn = (...args: readonly string[]) =>
   openTerminal([process.execPath, program, 'chat', ...args], { env: environment(), folder });
 const prompt = '[l]ater: ';
 
-test('on a terminal, what is typed ahead decides nothing and is found in the next message', async () => {
+test('on a terminal, text typed ahead decides nothing and becomes part of the next message', async () => {
   const terminal = chatOn();
   await terminal.until('› ');
   terminal.type('$ touch danger.txt; echo RAN\r');
@@ -281,7 +281,7 @@ test('on a terminal, what is typed ahead decides nothing and is found in the nex
   expect(terminal.text()).not.toContain('\nRAN');
 });
 
-test('on a terminal, a call that is longer than a frame is shown whole and runs as it was shown', async () => {
+test('on a terminal, a call longer than a frame is shown whole and runs as shown', async () => {
   const terminal = chatOn();
   await terminal.until('› ');
   const command = `echo safe; : ${'A'.repeat(40_000)} ; touch HIDDEN`;

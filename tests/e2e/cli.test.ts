@@ -47,7 +47,7 @@ test('a new user logs in with the address that npm start prints', async () => {
   expect(await json('stats')).toMatchObject({ activeSessions: 0 });
 });
 
-test('exec gives the streams and the exit code of the program, and keeps the session', async () => {
+test('exec returns the streams and the exit code of the program, and keeps the session', async () => {
   expect(await sallyport(['exec', '--', 'echo out; echo err >&2; exit 3'])).toEqual({
     code: 3,
     stdout: 'out\n',
@@ -68,7 +68,7 @@ test('exec gives the streams and the exit code of the program, and keeps the ses
   expect((await sallyport(['sessions'])).stdout).not.toContain(id);
 });
 
-test('one message gives one answer, with approvals as asked for', async () => {
+test('one message gives one answer, with the requested approval mode', async () => {
   const auto = await sallyport(['chat', '--approvals', 'auto', '$ echo one; printf "\\033[31mtwo"']);
   expect(auto).toMatchObject({ code: 0, stdout: expect.stringContaining('one\ntwo') });
   expect(auto.stdout).not.toContain('\x1b');
@@ -87,7 +87,7 @@ test('one message gives one answer, with approvals as asked for', async () => {
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('(session_not_found)')]);
 });
 
-test('files go in and come out byte for byte', async () => {
+test('files are uploaded and downloaded byte for byte', async () => {
   const { session_id: id } = await json('exec', '--', 'mkdir d');
   const bytes = randomBytes(5 * 1_048_576);
   await writeFile(join(folder, 'large.bin'), bytes);
@@ -104,7 +104,7 @@ test('files go in and come out byte for byte', async () => {
   await sallyport(['stop', id]);
 });
 
-test('projects are made and shown', async () => {
+test('projects are created and shown', async () => {
   const { id } = await json('projects', 'create', 'from the shell', '--template', 'node');
   expect(await json('projects', 'get', id)).toMatchObject({ name: 'from the shell', template: 'node' });
   expect((await sallyport(['projects', 'list'])).stdout).toContain('from the shell');

@@ -46,7 +46,7 @@ const untilSaidBy = (id: string, services: readonly string[]): Promise<readonly 
     (said) => services.every((service) => said.includes(service)),
   );
 
-test('a message on a socket: socket, turn, link and the sandbox’s own log say its id', async () => {
+test('a message on a socket: socket, turn, link and the sandbox’s own log have its id', async () => {
   const agent = await openAgent(cloud);
   agent.client.send('message', { text: '$ echo followed', messageId: 'followed' });
   await agent.client.untilType('completion');
@@ -71,7 +71,7 @@ test('a message on a socket: socket, turn, link and the sandbox’s own log say 
   await agent.close();
 });
 
-test('a message by REST: its request id is the id, and the answer names it', async () => {
+test('a message over REST: its request id is the correlation id, and the answer names it', async () => {
   const { id: session } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro' });
   const response = await cloud.request(`/api/sessions/${session}/messages`, {
     method: 'POST',
@@ -83,7 +83,7 @@ test('a message by REST: its request id is the id, and the answer names it', asy
   expect(await untilSaidBy(requestId, door)).toEqual(expect.arrayContaining(door));
 });
 
-test('what a child does for a message carries the id of that message', async () => {
+test('a child’s work for a message has the id of that message', async () => {
   const agent = await openAgent(cloud);
   const prompt = { action: 'spawn', prompt: '$ echo by a child' };
   agent.client.send('message', { text: `call session ${JSON.stringify(prompt)}`, messageId: 'by-child' });
@@ -103,7 +103,7 @@ test('what a child does for a message carries the id of that message', async () 
   await agent.close();
 });
 
-test('a call by MCP: its request id is the id in the sandbox', async () => {
+test('a call over MCP: its request id is the id in the sandbox', async () => {
   const call = { name: 'execute_command', arguments: { command: 'echo by mcp', flavor: 'micro' } };
   const response = await cloud.request('/mcp', {
     method: 'POST',
@@ -116,7 +116,7 @@ test('a call by MCP: its request id is the id in the sandbox', async () => {
   expect(said).toEqual(expect.arrayContaining(door));
 });
 
-test('a scheduled run: the function of schedules and the turn say one id', async () => {
+test('a scheduled run: the schedules function and the turn have one id', async () => {
   const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
   const { id: projectId } = await cloud.ask<{ id: string }>(
     '/api/projects',
@@ -140,7 +140,7 @@ test('a scheduled run: the function of schedules and the turn say one id', async
   expect(await untilSaidBy(idOf(accepted ?? {}), door)).toEqual(expect.arrayContaining(door));
 });
 
-test('an approval wakes the turn, and what then runs is still the message’s', async () => {
+test('after an approval the turn continues under the message’s id', async () => {
   const { id: session } = await makeSession(cloud, { flavor: 'micro' });
   const client = await connect(cloud, { sessionId: session });
   await client.untilType('system:ready');
@@ -159,7 +159,7 @@ test('an approval wakes the turn, and what then runs is still the message’s', 
   await client.close();
 });
 
-test('messages that queue up are each followed by their own id', async () => {
+test('queued messages each have their own id', async () => {
   const agent = await openAgent(cloud);
   agent.client.send('message', { text: '$ sleep 1; echo one', messageId: 'first-of-two' });
   agent.client.send('message', { text: '$ echo two', messageId: 'second-of-two' });

@@ -35,7 +35,7 @@ const firstRequest = async (id: string) => {
   return { status: response.status, error: body.error, ms: performance.now() - begun };
 };
 
-test('a start without capacity is asked for again with growing pauses until there is room', async () => {
+test('a start without capacity is retried with growing pauses until there is room', async () => {
   const { id } = await make();
   await cloud.setFaults({ capacityFailures: 2 });
   const { status, ms } = await firstRequest(id);
@@ -44,7 +44,7 @@ test('a start without capacity is asked for again with growing pauses until ther
   await endSession(cloud, id);
 });
 
-test('without any capacity everybody who waits is told within ten seconds, and what to do', async () => {
+test('without any capacity every waiting caller is told within ten seconds, with advice', async () => {
   const { id, workspace } = await make();
   const agent = await openAgent(cloud);
   await cloud.setFaults({ capacityFailures: always });
@@ -90,14 +90,14 @@ test('a session that allows it gets the next smaller sandbox when its own size h
   await Promise.all([endSession(cloud, id), endSession(cloud, strict.id)]);
 });
 
-test('throttled starts are repeated, and go on where ECS lets them', async () => {
+test('throttled starts are retried, and succeed when ECS accepts them', async () => {
   const { id } = await make();
   await cloud.setFaults({ throttles: 5 });
   expect((await firstRequest(id)).status).toBe(200);
   await endSession(cloud, id);
 });
 
-test('a sandbox that dies while it starts is started again; one that always does has failed to start', async () => {
+test('a sandbox that dies while starting is started again; one that always dies has failed to start', async () => {
   const { id, workspace } = await make();
   await cloud.setFaults({ diesWhileStarting: 1 });
   expect((await firstRequest(id)).status).toBe(200);
@@ -111,7 +111,7 @@ test('a sandbox that dies while it starts is started again; one that always does
   await Promise.all([endSession(cloud, id), endSession(cloud, doomed.id)]);
 });
 
-test('a sandbox whose address was never told is asked after and found', async () => {
+test('a sandbox without an address event is found by asking ECS', async () => {
   const { id } = await make();
   await cloud.setFaults({ events: { lose: 1 } });
   const { status, ms } = await firstRequest(id);
@@ -121,7 +121,7 @@ test('a sandbox whose address was never told is asked after and found', async ()
   await endSession(cloud, id);
 });
 
-test('a start whose death was never told is asked after and made again', async () => {
+test('a failed start without an event is found by asking ECS, and repeated', async () => {
   const { id, workspace } = await make();
   await cloud.setFaults({ diesWhileStarting: 1, events: { lose: 1 } });
   const { status, ms } = await firstRequest(id);
@@ -132,7 +132,7 @@ test('a start whose death was never told is asked after and made again', async (
   await endSession(cloud, id);
 });
 
-test('events that come twice and out of order start, ready and stop a sandbox once', async () => {
+test('repeated events out of order start, ready and stop a sandbox once', async () => {
   const { id, workspace } = await make();
   await cloud.setFaults({ events: { double: true, shuffle: true } });
   expect((await firstRequest(id)).status).toBe(200);

@@ -21,7 +21,7 @@ const post = async (path: string, body: unknown): Promise<Made> => {
   return (await response.json()) as Made;
 };
 
-test('a body with a field that its contract does not know is refused, and the field named', async () => {
+test('a body with an unknown field is refused, and the field named', async () => {
   const body = JSON.stringify({ approvals: 'ask', flavour: 'small' });
   const response = await server.request('/api/sessions', { method: 'POST', body });
   const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -29,7 +29,7 @@ test('a body with a field that its contract does not know is refused, and the fi
   expect(error.message).toContain('flavour');
 });
 
-test('an id in capitals is the same session, by REST and by socket', async () => {
+test('an id in capitals is the same session, over REST and WebSocket', async () => {
   const { id } = await post('/api/sessions', {});
   const shown = await server.request(`/api/sessions/${id.toUpperCase()}`);
   expect([shown.status, ((await shown.json()) as Made).id]).toEqual([200, id]);
@@ -40,7 +40,7 @@ test('an id in capitals is the same session, by REST and by socket', async () =>
   await client.close();
 });
 
-test('an id of nobody opens no connection and makes no session, as one of another owner', async () => {
+test('an unknown id opens no connection and creates no session, like that of another owner', async () => {
   const [own, other] = [
     await post('/api/projects', { name: 'own' }),
     await post('/api/projects', { name: 'other' }),
@@ -54,7 +54,7 @@ test('an id of nobody opens no connection and makes no session, as one of anothe
   expect((await server.request(`/api/sessions/${nobodys}`)).status).toBe(404);
 });
 
-test('who lost a connection comes back to the session that it made', async () => {
+test('a client that lost its connection resumes the session that it created', async () => {
   const first = await connect(server);
   const { sessionId } = await first.untilType('system:ready');
   await first.close();
@@ -63,7 +63,7 @@ test('who lost a connection comes back to the session that it made', async () =>
   await second.close();
 });
 
-test('of a thousand frames at once as many pass as a connection may send, and it stays', async () => {
+test('of a thousand concurrent frames as many pass as a connection may send, and it stays open', async () => {
   const client = await connect(server);
   await client.untilType('system:ready');
   for (let frame = 0; frame < 1000; frame += 1) client.send('ping');
@@ -87,7 +87,7 @@ test('of a thousand frames at once as many pass as a connection may send, and it
   await client.close();
 });
 
-test('previews take from the rate of their token', async () => {
+test('previews count in the rate limit of their token', async () => {
   const path = `/api/sessions/${crypto.randomUUID()}/ports/8000/`;
   const answers = await Promise.all(Array.from({ length: 60 }, () => throttled.request(path)));
   const refused = answers.filter(({ status }) => status === 429);

@@ -99,7 +99,7 @@ test('WebSocket, the frames', async () => {
   expect(played.flatMap(({ said }) => said).length).toBeGreaterThan(2600);
 });
 
-test('afterwards nothing is left open', async () => {
+test('afterwards no connection is left open', async () => {
   expect(
     await eventually(
       () => openSockets(cast.port),
@@ -114,7 +114,7 @@ test('afterwards nothing is left open', async () => {
   ).toEqual([]);
 });
 
-test('afterwards there is no session that nobody was told of', async () => {
+test('afterwards every session is known to its creator', async () => {
   const owners = ['admin', 'project', 'foreign'].map((name) => cast.names.get(name) ?? '');
   const listed = (await Promise.all(owners.map((token) => listedSessions(server.url, token)))).flat();
   const ids = listed.map(({ id }) => id);
@@ -125,7 +125,7 @@ test('afterwards there is no session that nobody was told of', async () => {
   expect(cast.sessions.filter((id) => !ids.includes(id) && !forgotten.includes(id))).toEqual([]);
 });
 
-test('afterwards nothing of it is a fault in the log', async () => {
+test('afterwards the log has no internal error', async () => {
   expect(
     await loggedFaults(
       server.home,
@@ -134,11 +134,11 @@ test('afterwards nothing of it is a fault in the log', async () => {
   ).toEqual([]);
 });
 
-test('afterwards memory is as much as a busy server has', async () => {
+test('afterwards memory is that of a busy server', async () => {
   expect(await residentMb(server.pid)).toBeLessThan(residentMbMax);
 });
 
-test('afterwards a turn works as ever', async () => {
+test('afterwards a turn works as before', async () => {
   const made = await server.request('/api/projects', { method: 'POST', body: '{"name":"afterwards"}' });
   const { id: project } = (await made.json()) as { id: string };
   const client = await connect(server, { project });

@@ -19,7 +19,7 @@ const metricsIn = (printed: string): ReadonlySet<string> =>
       .flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
   );
 
-test('sweeps and checks emit the metrics that the idle bill counts, and no others', async () => {
+test('sweeps and checks emit the metrics that the idle cost counts, and no others', async () => {
   const cloud = await openEmbeddedCloud({ variables: { SYNTHETIC_CHECK: 'true' } });
   const sweepAll = async (): Promise<void> => {
     for (const sweep of ['due', 'slots', 'orphans', 'mcp']) await cloud.janitor({ sweep });
@@ -38,6 +38,6 @@ test('sweeps and checks emit the metrics that the idle bill counts, and no other
   }
 });
 
-test('all metrics together are as many as are allowed', () => {
+test('the number of all metrics is within the limit', () => {
   expect(metricNames.length).toBeLessThanOrEqual(customMetricsMax);
 });

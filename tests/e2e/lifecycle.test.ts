@@ -76,7 +76,7 @@ test('L1: 500 acquires on 50 sessions start 50 tasks', async () => {
   await eventually(cloud.runningTasks, (tasks) => tasks.length === before, 60_000);
 });
 
-test('L6: an idle agent session loses its sandbox in one sweep, however many janitors sweep, and keeps its life', async () => {
+test('L6: an idle agent session loses its sandbox in one sweep, however many janitors sweep, and stays active', async () => {
   const { id } = await make({ flavor: 'micro' });
   await listFiles(id);
   await age(id, 5000);
@@ -93,7 +93,7 @@ test('L6: an idle agent session loses its sandbox in one sweep, however many jan
   await endSession(cloud, id);
 });
 
-test('an idle execution session is stopped in one sweep, once by five janitors, and its place is free', async () => {
+test('an idle execution session is stopped in one sweep, once by five janitors, and its slot is free', async () => {
   const { id } = await make({ kind: 'execution', flavor: 'micro' });
   await listFiles(id);
   const { activeSessions: before } = await cloud.ask<{ activeSessions: number }>('/api/stats');
@@ -138,7 +138,7 @@ test('L5: a session with a running tool is never idle', async () => {
   await endSession(cloud, id);
 });
 
-test('L5: one whose child waits for a person loses its sandbox meanwhile, and goes on in another', async () => {
+test('L5: one whose child waits for a person loses its sandbox, and continues in another', async () => {
   const { id } = await make({ flavor: 'micro' });
   const client = await connect({ url: cloud.url, token: cloud.token }, { sessionId: id });
   await client.untilType('system:ready');
@@ -198,7 +198,7 @@ test('L7: a StopTask that fails leaves the sandbox listed, and a sweep finishes 
   );
 });
 
-test('a killed sandbox says why before anybody uses it or a sweep comes, and its lines can still be read', async () => {
+test('a killed sandbox reports why before it is used or swept, and its log can still be read', async () => {
   const { id, workspace } = await make({ kind: 'execution', flavor: 'micro' });
   await listFiles(id);
   killServer(cloud.home, (await sandboxRecord(cloud, workspace)).taskArn ?? '');
@@ -216,7 +216,7 @@ test('a killed sandbox says why before anybody uses it or a sweep comes, and its
   await end(id);
 });
 
-test('L3: of 100 simultaneous creations with a limit of 60 exactly 60 succeed, and a stopped one makes room for one', async () => {
+test('L3: of 100 concurrent creations with a limit of 60 exactly 60 succeed, and a stopped one makes room for one', async () => {
   const options = { method: 'POST', body: JSON.stringify({ kind: 'execution' }) };
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => cloud.request('/api/sessions', options)),

@@ -27,7 +27,7 @@ const running = async (program: string): Promise<number> => {
 
 const runs = (count: number) => (found: number) => found === count;
 
-test.each(generations)('a client of %s cancels its call: the program is gone', async (generation) => {
+test.each(generations)('a client of %s cancels its call: the program is killed', async (generation) => {
   const client = await connect(server, generation);
   const cancel = new AbortController();
   const call = client.call('execute_command', { command: 'sleep 31', session_id }, { signal: cancel.signal });
@@ -43,7 +43,7 @@ test.each(generations)('a client of %s cancels its call: the program is gone', a
   expect(after).toMatchObject({ stdout: 'on\n', exit_code: 0 });
 });
 
-test.each(generations)('a client of %s cancels code: its interpreter lives on', async (generation) => {
+test.each(generations)('a client of %s cancels code: its interpreter stays', async (generation) => {
   const client = await connect(server, generation);
   await client.call('execute_code', { code: 'kept = 5', session_id });
   const cancel = new AbortController();
@@ -65,7 +65,7 @@ test.each(generations)('a client of %s cancels code: its interpreter lives on', 
   await client.close();
 });
 
-test('a cancel that could mean two calls cancels none', async () => {
+test('a cancel that matches two calls cancels none', async () => {
   const clients = [await connect(server, 'before 2026'), await connect(server, 'before 2026')];
   const cancel = new AbortController();
   const [first, second] = clients.map((client, index) =>
@@ -122,7 +122,7 @@ test('a call that is cancelled while its sandbox starts leaves no session behind
   await client.close();
 });
 
-test('a client of 2026 whose closed stream is not heard of can say that it cancels', async () => {
+test('a client of 2026 whose closed stream is not noticed can cancel explicitly', async () => {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'e2e', version: '1' },

@@ -80,7 +80,7 @@ const serving = async (starting: Promise<Loopback>): Promise<Loopback> => {
 
 const http = (url: string, more: object = {}) => ({ transport: 'http', url, ...more });
 
-describe('adding refuses, in the words of the contract,', () => {
+describe('adding refuses, with the contract’s message,', () => {
   const url = 'https://mcp.example.com/mcp';
   test.each<[unknown, string]>([
     [{}, 'Name is required and must be a string'],
@@ -103,7 +103,7 @@ describe('adding refuses, in the words of the contract,', () => {
   });
 
   test.each(['169.254.169.254', '10.0.0.1', 'localhost', '[::1]', '167772161', '0xa.1', '192.168.0.1:8080'])(
-    'http://%s, which leads inside',
+    'http://%s, which is private',
     async (host) => {
       const [status, text] = await admin('/mcp/add', post({ name: 'a', config: http(`http://${host}/`) }));
       expect(status).toBe(400);
@@ -111,7 +111,7 @@ describe('adding refuses, in the words of the contract,', () => {
     },
   );
 
-  test('what is there already, and the twenty-first', async () => {
+  test('a duplicate, and the twenty-first', async () => {
     const { add } = await newProject();
     const stdio = { transport: 'stdio', command: 'npx' };
     for (let index = 0; index < 20; index += 1)
@@ -127,7 +127,7 @@ describe('adding refuses, in the words of the contract,', () => {
   });
 });
 
-test('a server that dies is unhealthy, then reconnecting, then disconnected, and every session hears of it', async () => {
+test('a failing server is unhealthy, then reconnecting, then disconnected, and every session is told', async () => {
   const project = await newProject();
   const server = await serving(modernServer());
   const session = await makeSession(cloud, { project: project.id });
@@ -182,7 +182,7 @@ test('a server that dies is unhealthy, then reconnecting, then disconnected, and
   expect(frames.map(({ data }) => data.status)).toEqual(statuses);
 });
 
-test('of twenty janitors at once one makes a check', async () => {
+test('of twenty concurrent janitors one makes a check', async () => {
   const project = await newProject();
   const server = await serving(modernServer());
   await project.add('one', http(server.url, { enabled: false }));
@@ -197,7 +197,7 @@ test('of twenty janitors at once one makes a check', async () => {
   expect((server.requests.length - before) / each).toBeLessThanOrEqual(seconds);
 });
 
-test('testing connects now: a good server, a dead one, one that leads inside, one in the sandbox', async () => {
+test('testing connects now: a good server, a dead one, a private one, one in the sandbox', async () => {
   const project = await newProject();
   const good = await serving(modernServer());
   const inwards = await serving(
@@ -219,7 +219,7 @@ test('testing connects now: a good server, a dead one, one that leads inside, on
   expect(await tested('none')).toEqual([404, 'mcp_server_not_found: there is no such MCP server']);
 });
 
-test('a header names a secret: it is sent, never shown, and said by name when it is missing', async () => {
+test('a header names a secret: it is sent, never shown, and named when it is missing', async () => {
   const project = await newProject();
   const server = await serving(modernServer());
   const headers = { Authorization: `Bearer \${GH_TOKEN}`, 'X-Api-Key': 'literal-key', 'X-Plain': 'plain' };
@@ -301,7 +301,7 @@ test('a server is changed, switched off and on, and removed; another project doe
   expect(await mine.of('/mcp/one', remove)).toEqual(missing);
 });
 
-test('the command line does the same', async () => {
+test('the command line client does the same', async () => {
   const project = await newProject();
   const server = await serving(modernServer());
   const { run } = await makeMachine({ SALLYPORT_URL: cloud.url, SALLYPORT_TOKEN: project.token });

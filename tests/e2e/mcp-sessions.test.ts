@@ -44,7 +44,7 @@ describe('the resolution table', () => {
   });
   const message = (args: Fields) => session('message', { message: 'hello', project_id, ...args });
 
-  test('no id, no create: the default workspace, which nobody had to make', async () => {
+  test('no id, no create: the default workspace, which exists implicitly', async () => {
     const [listed] = (await call('workspace', { action: 'list', project_id }))['workspaces'] as Fields[];
     expect(listed).toMatchObject({ is_default: true, project_id });
     const answer = await message({});
@@ -73,7 +73,7 @@ describe('the resolution table', () => {
     );
   });
 
-  test('an id that is there: that one, asked to make it or not', async () => {
+  test('an existing id: that one, with create or without', async () => {
     const { workspace_id, session_id } = await message({ create_workspace: true });
     for (const create_workspace of [false, true])
       expect(await message({ workspace_id, create_workspace })).toMatchObject({
@@ -84,7 +84,7 @@ describe('the resolution table', () => {
       });
   });
 
-  test('an id that is not there, no create: refused by name', async () => {
+  test('an unknown id, no create: refused by name', async () => {
     const workspace_id = crypto.randomUUID();
     const error = await refusal('session', { action: 'message', message: 'x', project_id, workspace_id });
     expect([error.type, error.message]).toEqual([
@@ -93,13 +93,13 @@ describe('the resolution table', () => {
     ]);
   });
 
-  test('an id that is not there, create: made with that id', async () => {
+  test('an unknown id, create: created with that id', async () => {
     const workspace_id = crypto.randomUUID();
     const answer = await message({ workspace_id, create_workspace: true });
     expect(answer).toMatchObject({ workspace_id, spawned: true, workspace_created: true });
   });
 
-  test("another project's is not found, and cannot be made", async () => {
+  test('another project’s is not found, and cannot be created', async () => {
     const other = await newProject();
     const { workspace_id } = await message({ create_workspace: true });
     const asked = { action: 'message', message: 'x', project_id: other, workspace_id };
@@ -108,7 +108,7 @@ describe('the resolution table', () => {
   });
 });
 
-test('spawn goes on with the session that answers, unless a new one is asked for or that has ended', async () => {
+test('spawn continues the session that answers, unless a new one is requested or it has ended', async () => {
   const project = await newProject();
   const place = { project_id: project };
   const first = await session('spawn', place);
@@ -132,7 +132,7 @@ test('spawn goes on with the session that answers, unless a new one is asked for
   expect(after).toMatchObject({ spawned: true, workspace_id: first['workspace_id'] });
 });
 
-test('a message with an id is said once, also when its session has ended since', async () => {
+test('a message with an id is sent once, even if its session has ended since', async () => {
   const project = await newProject();
   const spoken = { project_id: project, create_workspace: true, message: 'hello', message_id: 'once' };
   const first = await session('message', spoken);
@@ -149,7 +149,7 @@ test('a message with an id is said once, also when its session has ended since',
   expect(turns).toHaveLength(1);
 });
 
-test('of 20 messages at once to a workspace that nobody has made, one makes the session and all reach it', async () => {
+test('of 20 concurrent messages to a new workspace one creates the session and all reach it', async () => {
   const project = await newProject();
   const workspace_id = crypto.randomUUID();
   const answers = await Promise.all(
@@ -213,7 +213,7 @@ describe.each(generations)('a client of %s that waits', (generation) => {
   });
   afterAll(() => waiting.close());
 
-  test('hears of calls, their outputs and the completion, and has the answer in the result', async () => {
+  test('receives calls, their outputs and the completion, and has the answer in the result', async () => {
     const project = await newProject({ autonomy: 'off' });
     heard.length = 0;
     const phases: (string | undefined)[] = [];
@@ -245,7 +245,7 @@ describe.each(generations)('a client of %s that waits', (generation) => {
     await end(session_id);
   });
 
-  test('hears of a call that waits for a human, and has it to decide', async () => {
+  test('receives a call that needs approval, and can decide it', async () => {
     const project = await newProject();
     heard.length = 0;
     const asked = { action: 'spawn', project_id: project, message: '$ echo careful', wait: true };
@@ -270,7 +270,7 @@ describe.each(generations)('a client of %s that waits', (generation) => {
   });
 });
 
-test('a client that goes away ends the wait and nothing else', async () => {
+test('a client that disconnects ends only the wait', async () => {
   const project = await newProject();
   const leaving = new AbortController();
   const other = await connect(server);
@@ -301,7 +301,7 @@ test('a client that goes away ends the wait and nothing else', async () => {
   await other.close();
 });
 
-test('events are polled by number, with what they say', async () => {
+test('events are polled by number, with their text', async () => {
   const project = await newProject();
   const { session_id } = await said('hello there', { project_id: project });
   const all = await session('events', { session_id });
@@ -324,7 +324,7 @@ test('events are polled by number, with what they say', async () => {
   expect(await session('events', { session_id })).toMatchObject({ completed: true, status: 'completed' });
 });
 
-test('cancel stops the turn, end ends the session, cleanup removes what has ended', async () => {
+test('cancel stops the turn, end ends the session, cleanup deletes ended sessions', async () => {
   const project = await newProject();
   const first = await session('message', { project_id: project, message: '$ echo never' });
   const { session_id } = first;
@@ -350,7 +350,7 @@ test('cancel stops the turn, end ends the session, cleanup removes what has ende
   expect(await session('list', { project_id: project })).toEqual({ sessions: [] });
 });
 
-test('a workspace is deleted when nobody uses it, the default one never', async () => {
+test('a workspace is deleted when it is unused, the default one never', async () => {
   const project = await newProject();
   const { session_id, workspace_id } = await said('$ echo kept > file', {
     project_id: project,

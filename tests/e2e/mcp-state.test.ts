@@ -33,7 +33,7 @@ const node = (code: string, timeout = 30) =>
   call('execute_code', { code, session_id, timeout, template: 'node' });
 const fine = (stdout: string) => ({ stdout, exit_code: 0 });
 
-test('a variable of one call is there in the next, in both languages of one session', async () => {
+test('a variable of one call exists in the next, in both languages of one session', async () => {
   expect(await python('x = 41')).toMatchObject(fine(''));
   expect(await node('let x = 1; const y = await Promise.resolve(2)')).toMatchObject(fine(''));
   const again = await python('print(x + 1)');
@@ -52,7 +52,7 @@ test('a session of node needs no template again', async () => {
   await call('stop_session', more);
 });
 
-test('failed code is a result with its kind, and the session works on', async () => {
+test('failed code is a result with its kind, and the session continues', async () => {
   await python('kept = 7');
   const failures: readonly (readonly [Fields, number, string, RegExp, string])[] = [
     [await python('x = ('), 1, 'compilation_error', /^SyntaxError: /, 'fix_syntax_and_retry'],
@@ -95,7 +95,7 @@ test('failed code is a result with its kind, and the session works on', async ()
   expect(await python('print(kept)')).toMatchObject(fine('7\n'));
 });
 
-test('a warning is no failure, and a word in the output no limit', async () => {
+test('a warning is not a failure, and a word in the output not a limit', async () => {
   const warned = await python('import warnings; warnings.warn("SyntaxError: out of memory")');
   expect(warned).toMatchObject({ exit_code: 0, stderr: expect.stringContaining('out of memory') });
   expect(warned).not.toHaveProperty('error');
@@ -116,7 +116,7 @@ test('an emoji at the cut of a long output is whole', async () => {
   expect(message.length).toBeLessThanOrEqual(500);
 });
 
-test('a call over its time is interrupted and variables survive', async () => {
+test('a call that times out is interrupted and variables survive', async () => {
   for (const [run, define, loop, show] of [
     [python, 'kept = 8', 'while True: pass', 'print(kept)'],
     [node, 'let kept = 8', 'for (;;) {}', 'console.log(kept)'],
@@ -131,7 +131,7 @@ test('a call over its time is interrupted and variables survive', async () => {
   }
 });
 
-test('an interpreter that dies says so, and the next call has a new one', async () => {
+test('an interpreter that dies reports it, and the next call has a new one', async () => {
   await python('kept = 9');
   expect(await python('import os; os._exit(5)')).toMatchObject({
     exit_code: 5,
@@ -148,7 +148,7 @@ test('an interpreter that dies says so, and the next call has a new one', async 
   });
 });
 
-test('a call over the memory loses its interpreter, not that of the other language', async () => {
+test('a call over the memory limit loses its interpreter, not that of the other language', async () => {
   await node('let survivor = 1');
   await python('kept = 1');
   const full = await python('data = bytearray(600 * 1024 * 1024)');
@@ -163,7 +163,7 @@ test('a call over the memory loses its interpreter, not that of the other langua
   expect(await node('console.log(survivor)')).toMatchObject(fine('1\n'));
 });
 
-test('a call over the process limit loses its interpreter with all that it started', async () => {
+test('a call over the process limit loses its interpreter with all its processes', async () => {
   const forks = 'import os, time\nwhile True:\n  if os.fork() == 0: time.sleep(300)';
   const threads =
     'import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(300,)).start()';
@@ -180,7 +180,7 @@ test('a call over the process limit loses its interpreter with all that it start
   }
 });
 
-test('what an earlier call left in the background is killed before a call that needs little', async () => {
+test('background processes of an earlier call are killed before a call that needs little', async () => {
   const leave = (count: number) =>
     call('execute_command', {
       command: `for _ in $(seq ${count}); do sleep 300 & done; echo started`,
@@ -191,7 +191,7 @@ test('what an earlier call left in the background is killed before a call that n
   expect(await call('execute_command', { command: next, session_id })).toMatchObject({ stdout: '0\n' });
 });
 
-test('calls in parallel share the state of their language in turn', async () => {
+test('concurrent calls share the state of their language in turn', async () => {
   await python('n = 0');
   const results = await Promise.all(Array.from({ length: 4 }, () => python('n += 1; print(n)')));
   expect(results.map(({ stdout }) => stdout).toSorted()).toEqual(['1\n', '2\n', '3\n', '4\n']);

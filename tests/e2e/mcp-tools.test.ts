@@ -136,7 +136,7 @@ test('a binary file comes beside the result: a picture as an image, the rest as 
   ]);
 });
 
-test('what leaves the workspace, is not there or too large is refused', async () => {
+test('a path outside the workspace, a missing file and a large one are refused', async () => {
   for (const path of ['..', '../x', '/etc/passwd', 'a/../../x', '/workspace/../etc/passwd'])
     for (const name of ['read_file', 'write_file', 'list_files'])
       expect([
@@ -161,7 +161,7 @@ test('what leaves the workspace, is not there or too large is refused', async ()
   );
 });
 
-test('files of an agent session are reached alike, and outlive its sandbox', async () => {
+test('files of an agent session are read in the same way, and survive its sandbox', async () => {
   const made = await server.request('/api/sessions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -187,7 +187,7 @@ test('files of an agent session are reached alike, and outlive its sandbox', asy
   );
 });
 
-test('limits are told as they hold, and those of a session with them', async () => {
+test('limits are returned as they are in force, with those of a session', async () => {
   const limits = {
     project_id: '00000000-0000-4000-8000-000000000000',
     max_recursion_depth: 3,
@@ -221,7 +221,7 @@ test('limits are told as they hold, and those of a session with them', async () 
   );
 });
 
-test.each(generations)('a client of %s hears output in time to answer it', async (generation) => {
+test.each(generations)('a client of %s receives output in time to answer it', async (generation) => {
   const caller = await connect(server, generation);
   const path = `go-${generation.replace(' ', '-')}`;
   const { promise: heard, resolve } = Promise.withResolvers<void>();

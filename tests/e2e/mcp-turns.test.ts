@@ -91,7 +91,7 @@ test('calls on the network and in the sandbox run in one queue, each with its ow
   expect(data.text).toMatch(/search gave:\nfound[\s\S]*echo inside` gave:\ninside[\s\S]*exit 3` gave:/);
 });
 
-test('two servers are told apart by their names, and "always" is for the tool of one', async () => {
+test('two servers are distinguished by their names, and "always" covers the tool of one', async () => {
   await register('docs', { run: () => said('from docs') });
   await register('wiki', { run: () => said('from wiki') });
   const client = await talk();
@@ -108,7 +108,7 @@ test('two servers are told apart by their names, and "always" is for the tool of
   await client.untilType('completion', 1);
 });
 
-test('a call whose server dies in the middle has an unknown outcome, and the session hears of the server', async () => {
+test('a call whose server dies in the middle has an unknown outcome, and the session is told', async () => {
   let calls = 0;
   const server = await register('docs', {
     run: async () => {
@@ -138,7 +138,7 @@ test('a call whose server dies in the middle has an unknown outcome, and the ses
   expect(ready.tools).not.toContain('search');
 });
 
-test('a call that a user cancels ends at its server, too', async () => {
+test('a call that a user cancels is cancelled at its server, too', async () => {
   const gone = Promise.withResolvers<void>();
   await register('docs', {
     run: (_params, { signal }) => {
@@ -170,7 +170,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   }
 });`;
 
-test('a server inside the sandbox is tried when it is registered, and keeps its state from call to call', async () => {
+test('a server inside the sandbox is tested when it is registered, and keeps its state from call to call', async () => {
   await cloud.ask(`/api/projects/${project}/secrets/GREETING`, {
     method: 'PUT',
     body: JSON.stringify({ value: 'hello from a secret' }),
@@ -188,7 +188,7 @@ test('a server inside the sandbox is tried when it is registered, and keeps its 
   expect(data.text).toContain('noted: one,hello from a secret');
 });
 
-test('a server inside the sandbox that cannot be started says why', async () => {
+test('a server inside the sandbox that cannot be started reports why', async () => {
   const config = { transport: 'stdio', command: 'no-such-program' };
   await post(`/mcp/add?project=${project}`, { name: 'broken', config });
   const tried = await post<object>(`/mcp/broken/test?project=${project}`, {});
@@ -200,7 +200,7 @@ test('a server inside the sandbox that cannot be started says why', async () => 
   );
 });
 
-test('a secret reaches the server, and nobody else', async () => {
+test('a secret reaches only the server', async () => {
   await cloud.ask(`/api/projects/${project}/secrets/KEY`, {
     method: 'PUT',
     body: JSON.stringify({ value: 'hush-hush-hush' }),

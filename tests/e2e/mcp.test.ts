@@ -108,13 +108,13 @@ test('both protocols list the same tools', async () => {
   for (const tool of listed.tools) expect(tool['outputSchema']).toMatchObject({ type: 'object' });
 });
 
-test('who has no token is told to authenticate', async () => {
+test('a request without a token must authenticate', async () => {
   const response = await fetch(`${server.url}/mcp`, { method: 'POST', body: '{}' });
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   expect(await response.json()).toMatchObject({ error: { code: 'unauthenticated' } });
 });
 
-test('there is no session of the protocol to open or to close', async () => {
+test('there is no protocol session to open or close', async () => {
   for (const method of ['GET', 'DELETE']) {
     const response = await server.request('/mcp', { method });
     expect([method, response.status]).toEqual([method, 405]);
@@ -156,7 +156,7 @@ test.each(['this year', 'an older one'])('a program runs in a session of its own
   await call(caller, 'stop_session', { session_id });
 });
 
-test('a session of node runs node without being told', async () => {
+test('a session of node runs node by default', async () => {
   const made = await call(client, 'execute_code', { code: 'console.log([1].at(-1))', template: 'node' });
   expect(made).toMatchObject({ stdout: '1\n', exit_code: 0 });
   const { session_id } = made;
@@ -167,7 +167,7 @@ test('a session of node runs node without being told', async () => {
   await call(client, 'stop_session', { session_id });
 });
 
-test('output is heard while the program runs', async () => {
+test('output is streamed while the program runs', async () => {
   const heard: (string | undefined)[] = [];
   const onprogress: ProgressCallback = ({ message }) => heard.push(message);
   const command = 'for i in 1 2 3; do echo line $i; sleep 0.3; done';
@@ -184,7 +184,7 @@ test('output is heard while the program runs', async () => {
   await call(client, 'stop_session', { session_id });
 });
 
-test('a program over its limits is killed, and its session works on', async () => {
+test('a program over its limits is killed, and its session continues', async () => {
   const late = await call(client, 'execute_command', { command: 'echo begun; sleep 60', timeout: 1 });
   expect(late).toMatchObject({
     stdout: 'begun\n',
@@ -240,7 +240,7 @@ test('sessions are listed until they are stopped', async () => {
   });
 });
 
-test('what cannot be is refused by name, in both protocols', async () => {
+test('invalid calls are refused by name, in both protocols', async () => {
   const session_id = crypto.randomUUID();
   for (const caller of [client, olderClient(server)]) {
     const refused = async (name: string, args: Fields) => {
@@ -275,7 +275,7 @@ test('what cannot be is refused by name, in both protocols', async () => {
   expect(await call(client, 'get_sessions')).toEqual({ sessions: [] });
 });
 
-test('projects are made, shown and listed, and hold the sizes they allow', async () => {
+test('projects are created, shown and listed, and enforce their allowed sizes', async () => {
   const made = await call(client, 'project', {
     action: 'create',
     name: 'small things',
@@ -317,11 +317,11 @@ test('projects are made, shown and listed, and hold the sizes they allow', async
   );
 });
 
-test('a deployment without a shared folder says so', async () => {
+test('a deployment without a shared folder reports that', async () => {
   expect(await call(client, 'get_volume_path')).toMatchObject({ volume_path: '/shared', available: false });
 });
 
-test('no more sessions than allowed, unless one waits or takes the place of an idle one', async () => {
+test('sessions are limited, unless a caller waits or evicts an idle one', async () => {
   const small = await startServer({ variables: { ...micro, MSB_MAX_SESSIONS: '2' } });
   try {
     const caller = await connect(small);

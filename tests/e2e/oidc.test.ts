@@ -75,7 +75,7 @@ const upgrade = (url: string, init: { token?: string; subprotocols?: string[] })
     });
   });
 
-test('a token of ours is never asked of the issuer', async () => {
+test('a Sallyport token is never checked by the issuer', async () => {
   const local = await startIssuer();
   const own = await startServer({ variables: variablesOf(local) });
   expect((await own.request('/api/sessions')).status).toBe(200);
@@ -93,7 +93,7 @@ test('a token of ours is never asked of the issuer', async () => {
 });
 
 describe('a person', () => {
-  test('works over REST, and owns what they make', async () => {
+  test('works over REST, and owns the resources they create', async () => {
     const ada = await signIn('ada');
     const id = await idOf(ada);
     expect(await statusOf(ada, `/api/sessions/${id}`)).toBe(200);
@@ -132,7 +132,7 @@ describe('a person', () => {
     expect(await upgrade(`${server.url}/ws`, { subprotocols })).toBe('open');
   });
 
-  test('does not see what another person of the same project made, on any door', async () => {
+  test('does not see another person’s resources of the same project, in any API', async () => {
     const [ada, bob] = [await signIn('ada'), await signIn('bob')];
     const id = await idOf(ada);
     const doors: [string, RequestInit?][] = [
@@ -159,7 +159,7 @@ describe('a person', () => {
     expect((await server.request(`/api/sessions/${id}`)).status).toBe(200);
   });
 
-  test('is in no other project, and who may read only does not write', async () => {
+  test('has no access to another project, and a read-only person does not write', async () => {
     const stranger = await signIn('ada', { scope: `project:${crypto.randomUUID()}` });
     expect(await statusOf(stranger, '/api/sessions', post({ project }))).toBe(404);
     const ada = await signIn('ada');
@@ -178,7 +178,7 @@ describe('a person', () => {
     expect(await statusOf(await signIn('root', { scope: 'admin:ro' }), `/api/sessions/${id}`)).toBe(200);
   });
 
-  test('without a scope is told which claim is missing', async () => {
+  test('without a scope is told the missing claim', async () => {
     const nobody = await issuer.sign();
     const [status, { error }] = await as(nobody, '/api/sessions');
     expect([status, error]).toEqual([
@@ -199,7 +199,7 @@ describe('a person', () => {
 });
 
 describe('a sign-in that has ended', () => {
-  test('opens no door', async () => {
+  test('is refused in every API', async () => {
     const late = await signIn('ada', { seconds: -1 });
     for (const path of ['/api/sessions', '/mcp']) {
       const response = await fetch(`${server.url}${path}`, {
@@ -234,7 +234,7 @@ describe('a sign-in that has ended', () => {
     }
   });
 
-  test('leaves its tickets worth nothing', async () => {
+  test('invalidates its tickets', async () => {
     const ada = await signIn('ada', { seconds: 3 });
     const { ticket = '' } = (await as(ada, '/api/tickets', { method: 'POST' }))[1];
     await new Promise((resolve) => setTimeout(resolve, 3100));
@@ -242,7 +242,7 @@ describe('a sign-in that has ended', () => {
   });
 });
 
-test('a person has one rate, whatever token they show, and an issuer that is away is not their fault', async () => {
+test('a person has one rate limit, whatever token they use, and an unreachable issuer does not count', async () => {
   const local = await startIssuer();
   const strict = await startServer({
     variables: {
@@ -282,7 +282,7 @@ test('a person has one rate, whatever token they show, and an issuer that is awa
   await strict.stop();
 });
 
-test('half an issuer, or a bad one, stops the start with one line', async () => {
+test('half an issuer, or an invalid one, stops the start with one line', async () => {
   const why = async (variables: Record<string, string>): Promise<string> =>
     startServer({ variables }).then(
       () => 'it started',

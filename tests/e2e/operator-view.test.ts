@@ -69,12 +69,12 @@ describe('it is emitted when', () => {
   });
 });
 
-test('no widget is dead, and no metric unseen', () => {
+test('every widget has data, and every metric is shown', () => {
   const emitted = ours(metricsOf(linesOf(cloud)));
   expect([...emitted].sort()).toEqual([...ours(shown.dashboard)].sort());
 });
 
-test('no alarm waits for what never comes', () => {
+test('no alarm waits for a metric that is never emitted', () => {
   const emitted = ours(metricsOf(linesOf(cloud)));
   expect(ours(shown.alarms).filter((metric) => !emitted.includes(metric))).toEqual([]);
 });
@@ -83,7 +83,7 @@ test('no alarm waits for what never comes', () => {
 const notFields =
   /^(?:fields|filter|stats|sort|limit|desc|asc|by|as|in|and|count|count_distinct|sum|min|max|pct|latest|ispresent|@\w+|\d+)$/;
 
-test('the tables of the dashboard ask for events that were printed, and for fields that those have', () => {
+test('the tables of the dashboard use emitted events and their fields', () => {
   const lines = linesOf(cloud);
   const unknown = shown.queries.flatMap((query) => {
     const events = [...query.matchAll(/"([a-z_]+)"/g)].map(([, event = '']) => event);

@@ -101,7 +101,7 @@ const untilGone = (taskArn: string): Promise<boolean> =>
     30_000,
   );
 
-test('a sandbox whose session is gone from the table is saved, stopped and reported once', async () => {
+test('a sandbox whose session was deleted from the table is saved, stopped and reported once', async () => {
   const kept = await makeRunning();
   const orphan = await makeRunning();
   await remove(keys.session(orphan.id));
@@ -128,7 +128,7 @@ test('a sandbox whose session is gone from the table is saved, stopped and repor
   await endSession(cloud, kept.id);
 });
 
-test('L8: a task that no record stands behind is stopped, once it is older than two minutes', async () => {
+test('L8: a task without a record is stopped, once it is older than two minutes', async () => {
   const orphan = await makeRunning();
   await remove(keys.session(orphan.id));
   await remove(keys.workspace(orphan.workspace));
@@ -148,7 +148,7 @@ test('L8: a task that no record stands behind is stopped, once it is older than 
   await untilGone(orphan.taskArn);
 });
 
-test("a second task under a sandbox's name is stopped without harm to it, and that of another deployment is left alone", async () => {
+test('a second task under a sandbox’s name is stopped without harm to it, and that of another deployment is left alone', async () => {
   const owner = await makeRunning();
   const run = async (startedBy: string, group: string): Promise<string> => {
     const environment = [{ name: 'SANDBOX_BEARER_SHA256', value: 'ab'.repeat(32) }];
@@ -179,7 +179,7 @@ test("a second task under a sandbox's name is stopped without harm to it, and th
   await endSession(cloud, owner.id);
 });
 
-test('L9: a record whose task is gone says so to its session, although the event was lost', async () => {
+test('L9: a record whose task no longer exists tells its session, although the event was lost', async () => {
   const { id, workspace, taskArn } = await makeRunning();
   await cloud.setFaults({ events: { lose: 1000 } });
   killServer(cloud.home, taskArn);
@@ -203,7 +203,7 @@ test('L9: a record whose task is gone says so to its session, although the event
   await endSession(cloud, id);
 });
 
-test('a counter of slots that went wrong is put right, and so is a slot whose session is gone', async () => {
+test('a wrong counter of slots is corrected, and so is a slot whose session was deleted', async () => {
   const options = { kind: 'execution', flavor: 'micro' };
   const [session, forgotten] = await Promise.all([makeSession(cloud, options), makeSession(cloud, options)]);
   const Key = keys.slots(executionSlots(deploymentOwner));

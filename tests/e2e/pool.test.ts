@@ -58,7 +58,7 @@ const sourcesOf = async (ids: readonly string[]): Promise<readonly unknown[]> =>
   return started.flat().map(({ source }) => source);
 };
 
-test('first commands are five times sooner from the pool, which is filled again', async () => {
+test('first commands are five times faster from the pool, which is refilled', async () => {
   await cloud.setFaults({ provisioningMs: slowMs });
   const cold = await make({ flavor: 'small' });
   const coldAgent = await openAgent(cloud, { flavor: 'small' });
@@ -94,7 +94,7 @@ test('first commands are five times sooner from the pool, which is filled again'
   ]);
 });
 
-test('of ten sessions at once on a pool of two exactly two are warm, and all ten work apart', async () => {
+test('of ten concurrent sessions on a pool of two exactly two are warm, and all ten work separately', async () => {
   // The pool entries that the first two leave are not filled again before the tenth has come.
   await cloud.setFaults({ provisioningMs: slowMs });
   const sessions = await Promise.all(Array.from({ length: 10 }, () => make()));
@@ -113,7 +113,7 @@ test('of ten sessions at once on a pool of two exactly two are warm, and all ten
   await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
 });
 
-test('a claimed sandbox opens to its new bearer and no longer to that of its pool entry', async () => {
+test('a claimed sandbox accepts its new bearer and not that of its pool entry', async () => {
   const [entryRecord] = await Promise.all(poolEntries(1).map((entry) => sandboxRecord(cloud, entry)));
   const status = async (address: string, bearer: string): Promise<number> => {
     const response = await fetch(`${address}/health`, { headers: { authorization: `Bearer ${bearer}` } });
@@ -138,7 +138,7 @@ test('a claimed sandbox opens to its new bearer and no longer to that of its poo
   await Promise.all(sessions.map(({ id }) => endSession(cloud, id)));
 });
 
-test('a claimed sandbox that is killed is told to its session, and a killed pool entry is filled again', async () => {
+test('a killed claimed sandbox is reported to its session, and a killed pool entry is refilled', async () => {
   const { id, workspace } = await make();
   await listFiles(id);
   expect(await sourcesOf([id])).toEqual(['pool']);
@@ -163,7 +163,7 @@ test('a claimed sandbox that is killed is told to its session, and a killed pool
   await eventually(pool, ({ ready }) => ready === 2, 30_000);
 });
 
-test('a pool that becomes smaller gives up its last pool entry', async () => {
+test('a smaller pool stops its last pool entry', async () => {
   const before = await sandboxRecord(cloud, 'pool-1');
   const ports = {
     workspaces: makeWorkspaceStore(cloud.table),

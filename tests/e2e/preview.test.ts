@@ -77,13 +77,13 @@ test('a file server in the sandbox is shown, with its listing and its files', as
   expect((await cloud.request(`${pathOf(8000)}missing`)).status).toBe(404);
 });
 
-test('a port without a slash leads to the one with it', async () => {
+test('a port without a slash redirects to the one with it', async () => {
   const path = pathOf(8000).slice(0, -1);
   const response = await cloud.request(path, { redirect: 'manual' });
   expect([response.status, response.headers.get('location')]).toEqual([302, `${path}/`]);
 });
 
-test('methods, paths, queries and bodies reach the server as they were sent', async () => {
+test('methods, paths, queries and bodies reach the server unchanged', async () => {
   expect(await echoed('deep/er?a=1&a=2&b=x%20y&empty=')).toMatchObject({
     method: 'GET',
     path: '/deep/er?a=1&a=2&b=x+y&empty=',
@@ -101,7 +101,7 @@ test('methods, paths, queries and bodies reach the server as they were sent', as
   expect(await echoed('thing', { method: 'DELETE' })).toMatchObject({ method: 'DELETE', path: '/thing' });
 });
 
-test('the server in the sandbox sees neither the bearer nor a cookie nor the way there', async () => {
+test('the server in the sandbox sees neither the bearer nor a cookie nor forwarding headers', async () => {
   const { headers } = await echoed('', { headers: { cookie: 'sallyport-preview=secret; other=1' } });
   expect(JSON.stringify(headers)).not.toMatch(/sallyport-preview|Bearer|sp_/);
   const ours = /^(authorization|cookie|x-forwarded-.*|x-amz.*|via)$/;
@@ -109,7 +109,7 @@ test('the server in the sandbox sees neither the bearer nor a cookie nor the way
   expect(headers['host']).toBe('127.0.0.1:8001');
 });
 
-test('the page is fenced: an origin of its own, no sniffing, no cookie, none of its own rules', async () => {
+test('the page is isolated: its own origin, no sniffing, no cookie, none of its own rules', async () => {
   const { headers } = await cloud.request(pathOf(8001));
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy.split(' ')[0]).toBe('sandbox');
@@ -124,7 +124,7 @@ test('the page is fenced: an origin of its own, no sniffing, no cookie, none of 
   expect(headers.get('x-own')).toBe('kept');
 });
 
-test('L14: a ticket is exchanged for a cookie that opens this port and nothing else', async () => {
+test('L14: a ticket is exchanged for a cookie that is valid for this port only', async () => {
   const other = await makeSession(cloud, { kind: 'execution', flavor: 'micro' });
   const ticket = await newTicket();
   const granted = await browse(`${pathOf(8001)}app?ticket=${ticket}&a=1`);
@@ -154,7 +154,7 @@ test('L14: a ticket is exchanged for a cookie that opens this port and nothing e
   await endSession(cloud, other.id);
 });
 
-test('without credentials, and with wrong ones, nothing is shown', async () => {
+test('without credentials, and with wrong ones, no page is shown', async () => {
   const answers = await Promise.all([
     browse(pathOf(8001)),
     browse(pathOf(8001), 'sallyport-preview='),
@@ -168,7 +168,7 @@ test('without credentials, and with wrong ones, nothing is shown', async () => {
   expect(stranger.status).toBe(404);
 });
 
-test('a port outside the range is refused, and one where nothing listens says so', async () => {
+test('a port outside the range is refused, and one without a listener is reported', async () => {
   const outside = await Promise.all([7999, 9000, 80, 65_536].map((port) => cloud.request(pathOf(port))));
   expect(outside.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
   const silent = await cloud.request(pathOf(8002));
@@ -187,7 +187,7 @@ test('a port outside the range is refused, and one where nothing listens says so
   expect([unseen.status, await unseen.text()]).toEqual([503, '']);
 });
 
-test('leases go in rounds, are counted, and end with the sandbox', async () => {
+test('leases rotate, are counted, and end with the sandbox', async () => {
   const { id, workspace } = await makeSession(cloud, { kind: 'execution', flavor: 'micro' });
   const lease = async (port?: number): Promise<number> => {
     const body = JSON.stringify(port === undefined ? {} : { port });

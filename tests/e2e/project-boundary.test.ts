@@ -292,7 +292,7 @@ const allActions = toolbox.flatMap(({ name, needs }) =>
 const routes = [...declaredRoutes(), { ...previewRoute, method: 'GET' }];
 const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-test('every action of every tool and every route that names nothing in its path has a row', () => {
+test('every action of every tool and every route without a resource in its path has a row', () => {
   expect(Object.keys(ofTools).toSorted()).toEqual(allActions.toSorted());
   const named = routes.filter(({ resource }) => resource === undefined).map(nameOf);
   expect(Object.keys(ofRoutes).toSorted()).toEqual(named.toSorted());
@@ -380,7 +380,7 @@ describe('over REST', () => {
     await bothWays(row, (own, asked) => askRoute(own, name, asked));
   });
 
-  test('what is its own is found', async () => {
+  test('its own resources are found', async () => {
     for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][]) {
       for (const path of [`/api/sessions/${own.session}`, `/api/schedules/${own.schedule}`])
         expect((await askRoute(own, `GET ${path}`, {})).outcome).toBe('fine');

@@ -59,7 +59,7 @@ describe('a project', () => {
     mcpNamespacing: 'prefix',
   };
 
-  test('is made with defaults, changed field by field, and shows the names of its secrets', async () => {
+  test('is created with defaults, changed field by field, and shows the names of its secrets', async () => {
     const project = await made('/projects', { name: 'first', ...options });
     const path = `/projects/${project['id']}`;
     expect(project).toMatchObject({ name: 'first', ...options });
@@ -84,7 +84,7 @@ describe('a project', () => {
     expect((await ask('GET', path))[1]).toEqual({ ...now, secrets: ['A_KEY'] });
   });
 
-  test('gives its defaults to the sessions that are made in it, and those keep them', async () => {
+  test('gives its defaults to new sessions, and those keep them', async () => {
     const project = await newProject(options);
     const first = await made('/sessions', { project });
     expect(first).toMatchObject({ flavor: 'micro', template: 'node', approvals: 'low', provider: 'demo' });
@@ -95,7 +95,7 @@ describe('a project', () => {
     expect(codeOf(await ask('POST', '/sessions', { project, flavor: 'large' }))).toBe('400 invalid_flavor');
   });
 
-  test('is told of its limits, and so is a session that was made before they changed', async () => {
+  test('reports its limits, and so does a session created before they changed', async () => {
     const project = await newProject(options);
     const { id } = await made('/sessions', { project });
     await ask('PATCH', `/projects/${project}`, { limits: { maxRecursionDepth: 1 } });
@@ -128,7 +128,7 @@ describe('a project', () => {
     expect(codeOf(await ask('PATCH', `/projects/${await newProject()}`, wrong))).toBe(code);
   });
 
-  test('the default one is changed as any other, and never deleted', async () => {
+  test('the default one is changed like any other, and never deleted', async () => {
     const path = '/projects/00000000-0000-4000-8000-000000000000';
     expect((await ask('PATCH', path, { description: 'for all' }))[1]).toMatchObject({
       description: 'for all',
@@ -193,8 +193,8 @@ describe('a project', () => {
   });
 });
 
-describe('a session is put', () => {
-  test('into a workspace of its own that is listed nowhere, unless it asks for another', async () => {
+describe('a session is placed', () => {
+  test('in a private workspace, unless it requests another', async () => {
     const project = await newProject();
     const path = `/projects/${project}/workspaces`;
     const listed = async () => ((await ask('GET', path))[1]['workspaces'] as Fields[]).map(({ id }) => id);
@@ -217,7 +217,7 @@ describe('a session is put', () => {
     expect(await listed()).toEqual([defaultId, named['workspace'], id]);
   });
 
-  test('beside another, an execution too: one sandbox, one set of files', async () => {
+  test('beside another, also an execution: one sandbox, one set of files', async () => {
     const project = await newProject();
     const one = await openAgent(cloud, { project, createWorkspace: true });
     const options = { project, workspace: one.workspace, kind: 'execution', flavor: 'micro' };
@@ -236,7 +236,7 @@ describe('a session is put', () => {
   });
 });
 
-test('a workspace is made, shown and deleted: its sandbox and its objects go, and it comes back empty', async () => {
+test('a workspace is created, shown and deleted: its sandbox and its objects are deleted, and it is empty when created again', async () => {
   const project = await newProject();
   const path = `/projects/${project}/workspaces`;
   const id = crypto.randomUUID();
@@ -302,7 +302,7 @@ test('events that the log has dropped are refused with the number of the oldest'
   await client.close();
 });
 
-test('sessions are listed by project and status, page by page, a page that a filter left short too', async () => {
+test('sessions are listed by project and status, page by page, also a page that a filter left short', async () => {
   const project = await newProject();
   const ids: unknown[] = [];
   for (let index = 0; index < 3; index += 1) ids.unshift((await made('/sessions', { project }))['id']);
@@ -350,7 +350,7 @@ describe('a token of a project', () => {
   });
   afterAll(() => client.close());
 
-  test('lists the sessions of its project whoever made them, and of no other', async () => {
+  test('lists the sessions of its project, whoever created them, and of no other', async () => {
     const byAdmin = await made('/sessions', { project: own });
     const [, byToken] = await asOwn('POST', '/sessions', {});
     const { sessions } = (await asOwn('GET', '/sessions'))[1];
@@ -417,7 +417,7 @@ describe('a token of a project', () => {
     expect(codeOf(none as Told)).toBe('404 project_not_found');
   });
 
-  test('cleans up what is its own, and leaves what is not', async () => {
+  test('cleans up its own sessions, and no others', async () => {
     await ask('DELETE', `/sessions/${theirs.session}`);
     const [, session] = await asOwn('POST', '/sessions', {});
     await asOwn('DELETE', `/sessions/${session['id']}`);

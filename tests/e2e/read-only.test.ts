@@ -34,7 +34,7 @@ const read = (path: string): Promise<Response> =>
 
 const lastActiveAt = async () => (await cloud.ask<Dated>(`/api/sessions/${id}`)).lastActiveAt;
 
-test('a workspace that nothing was saved of is empty, and stays without a sandbox', async () => {
+test('a workspace that was never saved is empty, and stays without a sandbox', async () => {
   const before = await lastActiveAt();
   expect(await (await read('/files')).json()).toEqual({ files: [] });
   expect((await read('/files/nothing')).status).toBe(404);
@@ -45,7 +45,7 @@ test('a workspace that nothing was saved of is empty, and stays without a sandbo
   expect(await lastActiveAt()).toBe(before);
 });
 
-test('files are read from a sandbox that runs, and it is idle all the same', async () => {
+test('files are read from a running sandbox, which stays idle', async () => {
   for (const [path, body] of [
     ['folder/large.bin', large],
     ['empty', ''],
@@ -61,7 +61,7 @@ test('files are read from a sandbox that runs, and it is idle all the same', asy
   expect(await lastActiveAt()).toBe(before);
 });
 
-test('without a sandbox they are as they were saved, and none is started', async () => {
+test('without a sandbox they are read as they were saved, and none is started', async () => {
   await restSandbox(cloud, id);
   const before = await lastActiveAt();
   const { files } = (await (await read('/files')).json()) as Listed;

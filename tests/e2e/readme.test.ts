@@ -34,7 +34,7 @@ test('npm start prints what the README shows', () => {
   for (const line of printed(transcripts[0])) expect(output).toMatch(pattern(line));
 });
 
-test('the turn of the README runs and answers as it says', async () => {
+test('the turn of the README runs and answers as shown', async () => {
   const [, transcript = ''] = transcripts;
   const commands = transcript.split('\n').flatMap((line) => (line.startsWith('$ ') ? [line.slice(2)] : []));
   const script = commands

@@ -43,7 +43,7 @@ test.each([
     '{"action":"tool:approval","callId":"x","approved":true}',
     'no_pending_tool_call',
   ],
-])('%s is refused and the connection lives on', async (_, text, code) => {
+])('%s is refused and the connection stays open', async (_, text, code) => {
   const client = await connect(server);
   await client.untilType('system:ready');
   client.sendRaw(text);
@@ -55,7 +55,7 @@ test.each([
   await client.close();
 });
 
-test('a wrong token opens no door', async () => {
+test('a wrong token is refused in every API', async () => {
   const stranger = { ...server, token: `sp_${'0'.repeat(64)}` };
   await expect(connect(stranger)).rejects.toThrow('401');
   const response = await fetch(`${server.url}/api/sessions`, {
@@ -65,7 +65,7 @@ test('a wrong token opens no door', async () => {
   expect((await fetch(`${server.url}/api/sessions`)).status).toBe(401);
 });
 
-test('a session of nobody is not found, whatever is asked of it', async () => {
+test('an unknown session is not found on any route', async () => {
   const id = crypto.randomUUID();
   const post = { method: 'POST', body: JSON.stringify({ text: 'x', approved: true }) };
   expect(await codeOf(`/api/sessions/${id}`)).toEqual([404, 'session_not_found']);
@@ -76,7 +76,7 @@ test('a session of nobody is not found, whatever is asked of it', async () => {
   expect(await codeOf('/api/nowhere')).toEqual([404, 'not_found']);
 });
 
-test('a change that is no object is refused', async () => {
+test('a change that is not an object is refused', async () => {
   const send = (path: string, method: string, body: unknown) =>
     server.request(path, { method, body: JSON.stringify(body) });
   const config = { transport: 'stdio', command: 'cat', enabled: false };
@@ -92,7 +92,7 @@ test('a change that is no object is refused', async () => {
       ]);
 });
 
-test('what is unknown is refused by name', async () => {
+test('unknown values are refused by name', async () => {
   const make = (body: unknown) => codeOf('/api/sessions', { method: 'POST', body: JSON.stringify(body) });
   expect(await make({ flavor: 'gigantic' })).toEqual([400, 'invalid_flavor']);
   expect(await make({ template: 'ruby' })).toEqual([400, 'unsupported_language']);
@@ -142,7 +142,7 @@ test('a message over 128 KB is cut with 1009, and the client resumes', async () 
   await again.close();
 });
 
-test('a provider without a key says which one is missing and closes', async () => {
+test('a provider without a key names it and closes', async () => {
   const client = await connect(server, { provider: 'claude' });
   const { data } = await client.untilType('error');
   expect(data.error).toMatchObject({
@@ -152,7 +152,7 @@ test('a provider without a key says which one is missing and closes', async () =
   await client.closed;
 });
 
-test('a browser comes in by a ticket, once', async () => {
+test('a browser connects with a ticket, once', async () => {
   const response = await server.request('/api/tickets', { method: 'POST' });
   expect(response.status).toBe(201);
   const { ticket, expiresInSeconds } = (await response.json()) as {

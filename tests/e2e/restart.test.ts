@@ -44,7 +44,7 @@ const stops = async (server: Server, id: string): Promise<readonly unknown[]> =>
 const put = (server: Server, id: string, body: string): Promise<Response> =>
   server.request(`/api/sessions/${id}/files/kept`, { method: 'PUT', body });
 
-test('a power cut leaves no process, and after it every sandbox and every turn has its end', async () => {
+test('a power cut leaves no process, and after it every sandbox and every turn ends', async () => {
   const home = await makeHomePath();
   const first = await begin(home);
   const agent = await make(first, { approvals: 'auto' });

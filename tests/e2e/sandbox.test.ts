@@ -91,7 +91,7 @@ test('a fork bomb ends, and the next command works', async () => {
   expect(output(await say('$ echo alive'))).toContain('alive');
 });
 
-test('there is no way out and nothing of the host', async () => {
+test('there is no egress and no access to the host', async () => {
   const probe = [
     'cat /etc/shadow /root/.bashrc /proc/1/environ 2>&1',
     'ls /work /home 2>&1',

@@ -33,7 +33,7 @@ const ask = async <T>({ request }: Server, path: string, body?: object): Promise
 const history = async (server: Server, id: string): Promise<readonly Row[]> =>
   (await ask<{ history: readonly Row[] }>(server, `/api/schedules/${id}/history`)).history;
 
-test('a schedule survives a power cut: its run is settled, and the next minute is run once', async () => {
+test('a schedule survives a power cut: its run is completed, and the next minute is run once', async () => {
   const home = await makeHomePath();
   const first = await begin(home);
   const { id: projectId } = await ask<{ id: string }>(first, '/api/projects', {

@@ -103,7 +103,7 @@ const sweep = async (id: string): Promise<void> => {
 const pinOf = async (id: string): Promise<string | undefined> => (await show(id)).targets[0]?.pinnedSessionId;
 const endSession = (id: string): Promise<unknown> => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
 
-test('a schedule that runs every minute runs within the minute, by itself, and says what came of it', async () => {
+test('a schedule that runs every minute runs within the minute, by itself, with its outcome', async () => {
   const { id, nextRunAt } = await make({ cronExpr: '* * * * *', prompt: 'say hello' });
   const [first] = await eventually(
     () => historyOf(id),
@@ -119,8 +119,8 @@ test('a schedule that runs every minute runs within the minute, by itself, and s
   await cloud.ask(`/api/schedules/${id}`, { method: 'DELETE' });
 }, 120_000);
 
-describe('what is made', () => {
-  test('is shown, listed newest first, changed and removed', async () => {
+describe('a created schedule', () => {
+  test('is shown, listed newest first, changed and deleted', async () => {
     const projectId = await newProject();
     const first = await make({ targets: [{ projectId }], name: 'first' });
     const second = await make({ targets: [{ projectId }], name: 'second', prompt: 'é'.repeat(40_000) });
@@ -161,7 +161,7 @@ describe('what is made', () => {
     expect(said).toContain(message);
   });
 
-  test('runs in no project and no workspace that is not there', async () => {
+  test('runs in no unknown project and no unknown workspace', async () => {
     const projectId = await newProject();
     const refused = async (target: Target) => {
       const body = { name: 's', cronExpr: seldom, prompt: 'x', targets: [target] };
@@ -172,7 +172,7 @@ describe('what is made', () => {
     expect(await refused({ projectId, workspaceId: randomUUID() })).toBe('workspace_not_found');
   });
 
-  test('is bound to its project for a token of another', async () => {
+  test('belongs to its project for a token of another', async () => {
     const { id, targets } = await make();
     const other = await newProject();
     const tokenFor = async (project: string): Promise<string> =>
@@ -196,7 +196,7 @@ describe('what is made', () => {
 });
 
 describe('the tool', () => {
-  test('makes, lists, shows, changes, triggers and removes one, and tells its history', async () => {
+  test('creates, lists, shows, changes, triggers and deletes one, and returns its history', async () => {
     const client = await connect(cloud);
     const call = async (action: string, args: Fields = {}): Promise<Fields> =>
       fieldsOf(await client.call('schedule', { action, ...args }));
@@ -251,7 +251,7 @@ describe('the pinning table', () => {
     return row as Row;
   };
 
-  test('resume: no pin spawns, an active one is spoken to, an ended one goes on in its workspace', async () => {
+  test('resume: without a pin it spawns, an active one gets the message, an ended one continues in its workspace', async () => {
     const { id } = await make({ sessionBehavior: 'resume' });
     expect(await pinOf(id)).toBeUndefined();
     const first = await runOnce(id, 1);
@@ -268,7 +268,7 @@ describe('the pinning table', () => {
     ]);
   });
 
-  test('resume: where the workspace of an ended one is gone it spawns and pins again', async () => {
+  test('resume: if the workspace of an ended one was deleted it spawns and pins again', async () => {
     const { id, targets } = await make();
     const first = await runOnce(id, 1);
     await endSession(first.sessionId ?? '');
@@ -282,7 +282,7 @@ describe('the pinning table', () => {
     expect(await pinOf(id)).toBe(second.sessionId);
   });
 
-  test('resume: where the session itself is gone it spawns and pins again', async () => {
+  test('resume: if the session itself was deleted it spawns and pins again', async () => {
     const { id, targets } = await make();
     await makeScheduleStore(cloud.table).pin(
       id as ScheduleId,
@@ -310,7 +310,7 @@ describe('the overlap table', () => {
   const slow = '$ sleep 4';
 
   test.each(['resume', 'new'])(
-    'skip, %s: a run while a former one goes on is skipped',
+    'skip, %s: a run is skipped while an earlier one goes on',
     async (sessionBehavior) => {
       const { id } = await make({ prompt: slow, overlapBehavior: 'skip', sessionBehavior });
       await trigger(id);
@@ -341,7 +341,7 @@ describe('the overlap table', () => {
   test.each([
     { session: 'a new session', sessionBehavior: 'new' },
     { session: 'a pinned session that has ended meanwhile', sessionBehavior: 'resume' },
-  ])('queue, $session: the run waits until the former one has ended', async ({ sessionBehavior }) => {
+  ])('queue, $session: the run waits until the earlier one has ended', async ({ sessionBehavior }) => {
     const { id, targets } = await make({ prompt: slow, overlapBehavior: 'queue', sessionBehavior });
     await trigger(id);
     await running(id);
@@ -369,18 +369,21 @@ describe('the overlap table', () => {
     expect(second?.sessionId).not.toBe(first?.sessionId);
   });
 
-  test.each(['resume', 'new'])('parallel, %s: both run at once, in two sessions', async (sessionBehavior) => {
-    const { id } = await make({ prompt: slow, overlapBehavior: 'parallel', sessionBehavior });
-    await trigger(id);
-    const [former] = await running(id);
-    await trigger(id);
-    const [second, first] = await ended(id, 2);
-    expect([first?.status, second?.status]).toEqual(['success', 'success']);
-    expect(second?.sessionId).not.toBe(first?.sessionId);
-    const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
-    expect(Date.parse(second?.startedAt ?? '')).toBeLessThan(firstEnd);
-    expect(await pinOf(id)).toBe(sessionBehavior === 'new' ? second?.sessionId : former?.sessionId);
-  });
+  test.each(['resume', 'new'])(
+    'parallel, %s: both run concurrently, in two sessions',
+    async (sessionBehavior) => {
+      const { id } = await make({ prompt: slow, overlapBehavior: 'parallel', sessionBehavior });
+      await trigger(id);
+      const [former] = await running(id);
+      await trigger(id);
+      const [second, first] = await ended(id, 2);
+      expect([first?.status, second?.status]).toEqual(['success', 'success']);
+      expect(second?.sessionId).not.toBe(first?.sessionId);
+      const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
+      expect(Date.parse(second?.startedAt ?? '')).toBeLessThan(firstEnd);
+      expect(await pinOf(id)).toBe(sessionBehavior === 'new' ? second?.sessionId : former?.sessionId);
+    },
+  );
 });
 
 test('one target of several fails alone', async () => {
@@ -403,7 +406,7 @@ test('one target of several fails alone', async () => {
   expect(rows.find(({ status }) => status === 'failed')?.error).toContain('workspace_not_found');
 });
 
-test('a missed run runs once, late, and says so', async () => {
+test('a missed run runs once, late, and is marked as late', async () => {
   const { id } = await make({ cronExpr: '* * * * *' });
   const missed = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
   await eventually(
@@ -434,7 +437,7 @@ test('a missed run runs once, late, and says so', async () => {
   await cloud.ask(`/api/schedules/${id}`, { method: 'DELETE' });
 });
 
-test('a schedule whose token was revoked runs no more, says so, and runs again for whoever enables it', async () => {
+test('a schedule whose token was revoked stops with the reason, and runs again for the caller that enables it', async () => {
   const projectId = await newProject();
   const made = await post<{ id: string; token: string }>('/api/tokens', {
     name: 't',

@@ -35,7 +35,7 @@ const makeToken = async (scope: string): Promise<string> => {
   return (await cloud.ask<{ token: string }>('/api/tokens', init)).token;
 };
 
-test('a secret is set, set again, listed by name and removed', async () => {
+test('a secret is set, replaced, listed by name and deleted', async () => {
   const path = `/api/projects/${await makeProject()}/secrets`;
   expect(await admin(path)).toEqual([200, { secrets: [] }]);
   expect(await admin(`${path}/B_2`, put('first'))).toEqual([201, { name: 'B_2' }]);
@@ -53,7 +53,7 @@ test('the default project has secrets, too', async () => {
   expect(await admin(`${path}/A`, remove)).toEqual([200, { message: 'Secret A removed' }]);
 });
 
-test('who may only read lists the names, and another project is one that does not exist', async () => {
+test('a read-only token lists the names, and another project is not found', async () => {
   const [mine, other] = [await makeProject(), await makeProject()];
   const path = `/api/projects/${mine}/secrets`;
   await admin(`${path}/A`, put('a'));
@@ -106,7 +106,7 @@ test.each([
   expect(await admin(path)).toEqual([200, { secrets: [] }]);
 });
 
-test('twenty set at once are all there', async () => {
+test('twenty set concurrently all exist', async () => {
   const path = `/api/projects/${await makeProject()}/secrets`;
   const names = Array.from({ length: 20 }, (_, index) => `S${index}`);
   const answers = await Promise.all(names.map((name) => admin(`${path}/${name}`, put(name))));
@@ -115,7 +115,7 @@ test('twenty set at once are all there', async () => {
   expect(await admin(path)).toEqual([200, { secrets }]);
 });
 
-test('the audit log says who set and removed which name', async () => {
+test('the audit log has who set and deleted which name', async () => {
   const project = await makeProject();
   await admin(`/api/projects/${project}/secrets/AUDITED`, put('hunter0'));
   await admin(`/api/projects/${project}/secrets/AUDITED`, remove);
@@ -141,7 +141,7 @@ const filesOf = async (folder: string): Promise<readonly (readonly [string, stri
   );
 };
 
-test('a value is in the file of the secrets alone, survives a restart, and is gone when it is removed', async () => {
+test('a value is only in the file of the secrets, survives a restart, and is deleted', async () => {
   const first = await startServer();
   const { home, token } = first;
   const authorised = { authorization: `Bearer ${token}` };

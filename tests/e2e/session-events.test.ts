@@ -52,13 +52,16 @@ describe('a log of 1040 events', () => {
     ['since_index=-1', 40],
     ['', 40],
     ['since_index=39', 0],
-  ])('gives the newest thousand to %j, and how many before them are gone: %i', async (query, dropped) => {
-    const { events, ...rest } = await read(query);
-    expect([events.length, events[0]?.index, events.at(-1)?.index]).toEqual([1000, 40, 1039]);
-    expect(rest).toMatchObject({ lastIndex: 1039, droppedEvents: dropped, hasMore: false });
-  });
+  ])(
+    'returns the newest thousand to %j, and how many earlier ones are deleted: %i',
+    async (query, dropped) => {
+      const { events, ...rest } = await read(query);
+      expect([events.length, events[0]?.index, events.at(-1)?.index]).toEqual([1000, 40, 1039]);
+      expect(rest).toMatchObject({ lastIndex: 1039, droppedEvents: dropped, hasMore: false });
+    },
+  );
 
-  test('gives them to a tool, too', async () => {
+  test('returns them to a tool, too', async () => {
     const asked = await session('events', { session_id: id, since_index: -1 });
     expect((asked['events'] as Fields[]).map(({ index }) => index)).toEqual(
       Array.from({ length: 1000 }, (_, place) => place + 40),
@@ -66,7 +69,7 @@ describe('a log of 1040 events', () => {
     expect(asked).toMatchObject({ last_index: 1039, dropped_events: 40, has_more: false });
   });
 
-  test.each([0, 38])('refuses what comes after %i and names the oldest', async (since) => {
+  test.each([0, 38])('refuses events after %i and names the oldest', async (since) => {
     const message = `events before index 40 have been purged (oldest available: 40)`;
     const response = await cloud.request(`/api/sessions/${id}/events?since_index=${since}`);
     expect([response.status, await response.json()]).toMatchObject([
@@ -77,7 +80,7 @@ describe('a log of 1040 events', () => {
     expect(errorOf(await client.call('session', refused))).toMatchObject({ type: 'events_purged', message });
   });
 
-  test('goes page by page from the last index of the page before', async () => {
+  test('is read page by page from the last index of the page before', async () => {
     const seen: number[] = [];
     let since = -1;
     for (;;) {
@@ -132,7 +135,7 @@ describe.each(generations)('to a client of %s', (generation) => {
   });
 });
 
-test('cleanup removes what ended longer ago than asked for, and nothing younger or alive', async () => {
+test('cleanup deletes sessions that ended before the given age, and no younger or active ones', async () => {
   const { id: project } = await made('/projects', { name: 'p' });
   const hoursAgo = async (hours: number, isEnded = true): Promise<string> => {
     const { id } = await made('/sessions', { project });

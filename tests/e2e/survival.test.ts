@@ -6,7 +6,7 @@ import { connect } from './socket-client.ts';
 /** The cut may come while a function still holds the session: its lease runs out soon, and is looked for. */
 const variables = { TURN_LEASE_SECONDS: '3', SALLYPORT_SWEEP_SECONDS: '1' };
 
-test('a process killed while an approval waits goes on where it was', async () => {
+test('a process killed while an approval is pending continues where it was', async () => {
   const home = await makeHomePath();
   const first = await startServer({ home, variables });
   const before = await connect(first);
@@ -44,7 +44,7 @@ test('a second start over the same folder is refused in one line', async () => {
   expect(await first.stop()).toBe(0);
 });
 
-test('a bad variable stops the start with one line that names it', async () => {
+test('an invalid variable stops the start with one line that names it', async () => {
   const start = startServer({ variables: { MAX_STEPS_PER_TURN: '0' } });
   await expect(start).rejects.toThrow(
     /^it ended: MAX_STEPS_PER_TURN="0" is not allowed: set it to a whole number from 1 to 500\n$/,

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-test('a turn is told, answered and timed, and nothing active is left', async () => {
+test('a turn is sent, answered and timed, and no session stays active', async () => {
   const report = await cloud.synthetic({ check: 'turn', url: cloud.url });
   expect(report).toEqual({ check: 'turn', durationMs: expect.any(Number) });
   expect(metricsIn(cloud.printed())['SyntheticTurnMs']).toBe(report['durationMs']);
@@ -57,12 +57,12 @@ test('a sandbox is started, answers, is timed and stopped at once', async () => 
   await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
 });
 
-test('its token is revoked with its end', async () => {
+test('its token is revoked at its end', async () => {
   const { tokens } = await cloud.ask<{ tokens: readonly unknown[] }>('/api/tokens');
   expect(tokens).toEqual([]);
 });
 
-test('what a check that died has left is ended by the next one, and what is new is left alone', async () => {
+test('the next check ends the sessions of one that died, and leaves new ones alone', async () => {
   const body = JSON.stringify({ project: ownProject, provider: 'demo' });
   const make = () => cloud.ask<Session>('/api/sessions', { method: 'POST', body });
   const [old, young] = [await make(), await make()];
@@ -72,28 +72,28 @@ test('what a check that died has left is ended by the next one, and what is new 
   expect(active.map(({ id }) => id)).toEqual([young.id]);
 });
 
-test('checks that come at once do not pile up', async () => {
+test('concurrent checks do not pile up', async () => {
   const checks = Array.from({ length: 5 }, () => cloud.synthetic({ check: 'turn', url: cloud.url }));
   await Promise.allSettled(checks);
   expect((await sessionsOf(cloud, 'active')).length).toBeLessThanOrEqual(1);
 });
 
 describe('a check fails its invocation and is counted', () => {
-  test('when nothing answers at the address', async () => {
+  test('when no server answers at the address', async () => {
     await expect(cloud.synthetic({ check: 'turn', url: 'http://127.0.0.1:9' })).rejects.toThrow(
       /cannot be reached/,
     );
     expect(metricsIn(cloud.printed())['SyntheticChecksFailed']).toBe(1);
   });
 
-  test('when it is told to do something else', async () => {
+  test('when its input is invalid', async () => {
     await expect(cloud.synthetic({ check: 'everything', url: cloud.url })).rejects.toThrow(
       /not a synthetic check/,
     );
   });
 });
 
-test('it does nothing where nobody has switched it on', async () => {
+test('it does nothing where it is not enabled', async () => {
   const off = await openEmbeddedCloud();
   try {
     expect(await off.synthetic({ check: 'turn', url: off.url })).toEqual({ check: 'turn', isOff: true });

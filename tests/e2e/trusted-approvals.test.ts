@@ -60,8 +60,8 @@ const auditOf = async (subject: string): Promise<readonly Json[]> => {
   return rows.filter((row) => row['subject'] === subject);
 };
 
-describe('a call that waits', () => {
-  test('says its turn, its digest and since when, the same to everybody', async () => {
+describe('a pending call', () => {
+  test('has its turn, its digest and its time, the same for all subscribers', async () => {
     const client = await open();
     client.send('message', { text: '$ echo one' });
     const { data } = await client.untilType('tool:approval_required');
@@ -124,7 +124,7 @@ describe('a call that waits', () => {
     });
   });
 
-  test('is decided by nobody else, and never after a cancel; the audit says who tried', async () => {
+  test('is decided only by its owner, and never after a cancel; the audit log names every attempt', async () => {
     const client = await open();
     const { id: project } = await cloud.ask<{ id: string }>('/api/projects', {
       method: 'POST',
@@ -154,7 +154,7 @@ describe('a call that waits', () => {
     ).toBe(403);
   });
 
-  test('is not met by an old decision when a provider repeats its id', async () => {
+  test('is not decided by an old decision when a provider repeats its id', async () => {
     const client = await open({ provider: 'anthropic', model: 'claude-sonnet-4-5' });
     const call = { id: 'toolu_same', name: 'execute_command', input: { command: 'echo one' } };
     model.script.push([call], [call]);
@@ -185,7 +185,7 @@ describe('a decision', () => {
     expect(await codeOf(long)).toEqual([400, 'invalid_request']);
   });
 
-  test('runs the call as the person changed it, and tells model and log', async () => {
+  test('runs the call as the person changed it, and reports it to model and log', async () => {
     const client = await open({ provider: 'anthropic', model: 'claude-sonnet-4-5' });
     model.script.push([{ id: 'toolu_2', name: 'execute_command', input: { command: 'echo theirs' } }]);
     client.send('message', { text: 'go' });
@@ -300,7 +300,7 @@ describe('arguments', () => {
     expect(Buffer.from(await written.arrayBuffer()).equals(Buffer.from(input.content))).toBe(true);
   });
 
-  test('with half of a character are refused as malformed', async () => {
+  test('with half of a surrogate pair are refused as malformed', async () => {
     const client = await open({ provider: 'anthropic', model: 'claude-sonnet-4-5', approvals: 'auto' });
     model.script.push([{ id: 'toolu_4', name: 'write_file', input: { path: 'a', content: 'x\ud800' } }]);
     client.send('message', { text: 'go' });
@@ -311,7 +311,7 @@ describe('arguments', () => {
 });
 
 describe('approvers', () => {
-  test('hear how many calls wait over all sessions and their children, as it changes', async () => {
+  test('receive the number of pending calls over all sessions and their children, as it changes', async () => {
     const approver = await connect(cloud, { approvals: '1' });
     onTestFinished(() => approver.close());
     const first = await approver.untilType('approvals');
@@ -351,7 +351,7 @@ describe('approvers', () => {
     );
   });
 
-  test('see what their token may decide, and no more', async () => {
+  test('see only the calls that their token may decide', async () => {
     const { id: project } = await cloud.ask<{ id: string }>('/api/projects', {
       method: 'POST',
       body: JSON.stringify({ name: 'of its own' }),
@@ -383,7 +383,7 @@ describe('approvers', () => {
     for (const { id } of [inside, outside]) await post(`/api/sessions/${id}/cancel`, {});
   });
 
-  test('a session that asks nobody is on record, with the one who made it so', async () => {
+  test('a session without approvals is in the audit log, with the caller that created it', async () => {
     const { id } = await makeSession(cloud, { approvals: 'auto' });
     expect(await auditOf(id)).toMatchObject([{ action: 'session.approvals_auto', actorName: 'admin' }]);
   });

@@ -18,7 +18,7 @@ const open = async (options: EmbeddedOptions): Promise<EmbeddedCloud> => {
 const stopReasons = (frames: readonly { readonly type: string; readonly data: { stopReason?: string } }[]) =>
   frames.filter(({ type }) => type === 'completion').map(({ data }) => data.stopReason);
 
-test('a turn asks the model as often as MAX_STEPS_PER_TURN says, and its last tools still run', async () => {
+test('a turn calls the model as often as MAX_STEPS_PER_TURN says, and its last tools still run', async () => {
   const two = await openAgent(await open({ variables: { MAX_STEPS_PER_TURN: '2' } }));
   expect(stopReasons(await two.say('$ echo fine'))).toEqual(['end_turn']);
   await two.close();
@@ -30,7 +30,7 @@ test('a turn asks the model as often as MAX_STEPS_PER_TURN says, and its last to
   await one.close();
 });
 
-test('a session whose money is spent asks no model any more, and says what it has cost (T16)', async () => {
+test('a session whose money is spent calls no model any more, and reports its cost (T16)', async () => {
   const cloud = await open({
     variables: {
       MAX_COST_USD: '0.01',
@@ -55,7 +55,7 @@ test('a session whose money is spent asks no model any more, and says what it ha
   await Promise.all([agent.close(), other.close()]);
 });
 
-test("a project's own limit of money and its disabled tools hold in its sessions", async () => {
+test('a project’s own limit of money and its disabled tools apply in its sessions', async () => {
   const cloud = await open({
     variables: { MODEL_PRICES: JSON.stringify({ 'demo/demo': { input: 1000, output: 1000 } }) },
   });

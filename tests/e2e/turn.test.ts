@@ -56,7 +56,7 @@ test('a rejected command is named in the answer, an approved one still runs', as
   await client.close();
 });
 
-test('a client that was gone for a whole turn comes back with its last number and gets the rest once, in order', async () => {
+test('a client disconnected for a whole turn reconnects with its last number and gets the rest once, in order', async () => {
   const first = await connect(server);
   const ready = await first.untilType('system:ready');
   const sessionId = ready.sessionId;
@@ -114,7 +114,7 @@ test('forty messages from eight connections are answered once each', async () =>
   for (const client of clients) client.terminate();
 });
 
-test('a stopped session completes what waits, ends its sandbox and takes no more', async () => {
+test('a stopped session completes its waiting messages, stops its sandbox and accepts no more', async () => {
   const client = await connect(server);
   client.send('message', { text: '$ echo first', messageId: 'm1' });
   await client.untilType('tool:approval_required');

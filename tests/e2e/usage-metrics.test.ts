@@ -17,7 +17,7 @@ const messagesOf = async (id: string): Promise<readonly Message[]> =>
 const eventsOf = async (id: string): Promise<readonly Logged[]> =>
   (await cloud.ask<{ events: readonly Logged[] }>(`/api/sessions/${id}/events`)).events;
 
-test('a reset forgets the conversation and leaves the log, and a new conversation begins', async () => {
+test('a reset clears the conversation and keeps the log, and a new conversation begins', async () => {
   const agent = await openAgent(cloud);
   await agent.run('$ echo one');
   expect((await messagesOf(agent.id)).map(({ role }) => role)).toEqual([
@@ -41,7 +41,7 @@ test('a reset forgets the conversation and leaves the log, and a new conversatio
   await agent.close();
 });
 
-test('a session is called by the first words said in it, and by no others', async () => {
+test('the title of a session is the beginning of its first message', async () => {
   const agent = await openAgent(cloud);
   const title = async () => (await cloud.ask<{ title?: string }>(`/api/sessions/${agent.id}`)).title;
   expect(await title()).toBeUndefined();
@@ -52,7 +52,7 @@ test('a session is called by the first words said in it, and by no others', asyn
   await agent.close();
 });
 
-test('a reset while a turn runs is a conflict and forgets nothing', async () => {
+test('a reset while a turn runs is a conflict and changes nothing', async () => {
   const agent = await openAgent(cloud, { approvals: 'ask' });
   agent.client.send('message', { text: '$ echo one' });
   const { data } = await agent.client.untilType('tool:approval_required');
@@ -68,7 +68,7 @@ test.each([
   ['letters', "'x' * 119_990 + 'the end'", 119_998],
   ['control characters', "'\\x01' * 90_000 + 'the end'", 90_008],
 ])(
-  'an output of many %s is cut for the model, kept whole in a file, and bounded in the log',
+  'an output of many %s is cut for the model, stored whole in a file, and bounded in the log',
   async (_what, output, length) => {
     const agent = await openAgent(cloud);
     const frames = await agent.say(`$ python3 -c "print(${output})"`);

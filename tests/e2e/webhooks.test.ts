@@ -174,7 +174,7 @@ describe('a receiver', () => {
     await removed(server, id);
   });
 
-  test('that says it is gone is disabled, and told so (WH4)', async () => {
+  test('that answers 410 is disabled, with the reason (WH4)', async () => {
     const { id } = await newWebhook(server);
     receiver.answer = { status: 410 };
     const session = await newSession(server);
@@ -208,7 +208,7 @@ describe('a receiver', () => {
     }
   });
 
-  test('hears of its own project alone, and no other project’s token sees it', async () => {
+  test('gets events of its own project alone, and no other project’s token sees it', async () => {
     const project = async (name: string) => String((await made(server, '/projects', { name }))['id']);
     const [mine, other] = [await project('mine'), await project('other')];
     const tokenOf = async (of: string) =>
@@ -250,7 +250,7 @@ describe('a receiver', () => {
   });
 });
 
-test('what was committed when the platform was killed is delivered after its start (WH2)', async () => {
+test('events committed when the platform was killed are delivered after its start (WH2)', async () => {
   const home = await makeHomePath();
   const first = await started(home);
   const webhook = await newWebhook(first);

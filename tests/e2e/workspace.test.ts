@@ -124,7 +124,7 @@ const furnished = [
   '|sealed|folder 555',
 ];
 
-test('an idle session gets back every byte, mode, time and link, and only what changed was saved again', async () => {
+test('an idle session gets back every byte, mode, time and link, and only the changes were saved again', async () => {
   const agent = await openAgent(cloud);
   await agent.say(furnish);
   // Incompressible and the same at every run.
@@ -164,7 +164,7 @@ test('an idle session gets back every byte, mode, time and link, and only what c
   await agent.close();
 });
 
-test('L10: a file whose saved bytes were changed stays away and is named to the model; the others come back', async () => {
+test('L10: a file whose saved bytes were changed is not restored and named to the model; the others are', async () => {
   const agent = await openAgent(cloud);
   await agent.say('write kept.txt kept');
   const known = new Set((await stored(agent.workspace, 'packs')).map(({ key }) => key));
@@ -203,7 +203,7 @@ const spoiledEntry = async (
   throw new Error(`no manifest names ${path}`);
 };
 
-test('a manifest that was changed is refused, and the model is told that nothing came back', async () => {
+test('a changed manifest is refused, and the model is told that nothing was restored', async () => {
   const agent = await openAgent(cloud);
   await agent.say('write one.txt one');
   await restSandbox(cloud, agent.id);
@@ -220,7 +220,7 @@ test('a manifest that was changed is refused, and the model is told that nothing
   await agent.close();
 });
 
-test('L11: a sandbox killed after a completion loses nothing of that turn, and the loss is said', async () => {
+test('L11: a sandbox killed after a completion loses nothing of that turn, and the loss is reported', async () => {
   const agent = await openAgent(cloud);
   await agent.say('$ mkdir -p deep/er; echo of this turn > deep/er/file; ln -s deep/er/file link');
   const { taskArn = '' } = await sandboxRecord(cloud, agent.workspace);
@@ -246,7 +246,7 @@ test('L11: a sandbox killed after a completion loses nothing of that turn, and t
   await agent.close();
 });
 
-test('a workspace with too many files is not saved, and that is said to the turn and to a writer', async () => {
+test('a workspace with too many files is not saved, which is reported to the turn and to a writer', async () => {
   const agent = await openAgent(cloud);
   const frames = await agent.say(python('for n in range(50_001): open(f"{n}", "w").close()'));
   expect(systemData(frames, 'workspace_not_saved')).toEqual([

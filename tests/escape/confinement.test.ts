@@ -44,7 +44,7 @@ def attempt(work):
 runner = os.getppid()
 `;
 
-test('W9: the runner cannot be traced, read, written or robbed of a descriptor', async () => {
+test('W9: the runner cannot be traced, read or written, and no descriptor of it can be taken', async () => {
   const text = await python(`${calling}
 assert 'runner.mjs' in open(f'/proc/{runner}/cmdline').read()
 buffer = ctypes.create_string_buffer(16)
@@ -92,7 +92,7 @@ print('score', attempt(lambda: open(f'/proc/{runner}/oom_score_adj', 'w')))
   });
 });
 
-test('W9: each language of code meets the same runner', async () => {
+test('W9: each language of code has the same runner', async () => {
   const inPython = await sandbox.runCode(
     'python',
     `${calling}
@@ -105,7 +105,7 @@ print(ask((101, 117), 16, runner, 0, 0), attempt(lambda: os.open(f'/proc/{runner
   expect([inPython, inNode]).toEqual(['EPERM EACCES\n', 'EACCES\n']);
 });
 
-test('W7: the kernel refuses what is on no list', async () => {
+test('W7: the kernel refuses calls that are not on the list', async () => {
   const text = await python(`${calling}
 refused = dict(
   io_uring_setup=(425, 425), bpf=(321, 280), perf_event_open=(298, 241), userfaultfd=(323, 282),
@@ -149,7 +149,7 @@ else:
   expect(text).toBe('ended\n');
 });
 
-test('W6: nothing of System V IPC or a message queue can outlive its call, because there is none', async () => {
+test('W6: no System V IPC or message queue can outlive its call, because there is none', async () => {
   const text = await python(`${calling}
 for name, numbers in dict(shmget=(29, 194), semget=(64, 190), msgget=(68, 186), mq_open=(240, 180)).items():
     print(name, ask(numbers, 0, 1 << 20, 0o1600, 0))
@@ -163,7 +163,7 @@ test('W6: shared memory in /dev/shm is bounded', async () => {
   ).toMatch(/No space left on device[\s\S]*|67108864/);
 });
 
-test('W6: code that lowers its own score and raises the runner’s meets the limit itself', async () => {
+test('W6: code that lowers its own score and tries to raise the runner’s hits the limit itself', async () => {
   const runnerPid = () => sandbox.run('echo $PPID');
   const before = await runnerPid();
   await sandbox.call('write_file', {
@@ -194,14 +194,14 @@ time.sleep(90)
   expect(await runnerPid()).toBe(before);
 });
 
-test('W6: what user code has is 1000 within a moment, and cannot be less', async () => {
+test('W6: user processes have a score of 1000 within a moment, and cannot lower it', async () => {
   const text = await sandbox.run(
     'for n in $(seq 100); do [ $(cat /proc/$$/oom_score_adj) = 1000 ] && break; sleep 0.05; done; cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj; (echo 0 > /proc/self/oom_score_adj) 2>&1; choom -n 0 -p $$ 2>&1',
   );
   expect(text).toMatch(/^1000\n0\n[\s\S]*Read-only file system/);
 });
 
-test('W6: what a call leaves behind is 1000 too, though it was over at once', async () => {
+test('W6: processes that a call leaves behind have 1000, too, even if the call was short', async () => {
   await sandbox.run('setsid sleep 4242 >/dev/null 2>&1 &');
   const scores = () =>
     sandboxProcesses(home)
@@ -211,7 +211,7 @@ test('W6: what a call leaves behind is 1000 too, though it was over at once', as
   await expect.poll(scores, { timeout: 10_000 }).toEqual(['1000\n']);
 });
 
-test('the programs of this test are on this machine', () => {
+test('the programs of this test are installed', () => {
   const programs = ['gcc', 'make', 'git', 'npm', 'curl', 'tar', 'python3'];
   expect(programs.filter((name) => !existsSync(`/usr/bin/${name}`))).toEqual([]);
 });
@@ -295,7 +295,7 @@ kill $server`);
   expect(text).toBe('thread\n2\nint two(void) { return 2; }\n');
 });
 
-test('W6: a call is told of its memory also when the runner went down with it', async () => {
+test('W6: a call gets the memory error also when the runner died with it', async () => {
   const command = 'python3 -c "x = bytearray(600 << 20)"; kill -9 $PPID; sleep 5';
   expect(await sandbox.call('execute_command', { command })).toMatchObject({
     status: 'failed',

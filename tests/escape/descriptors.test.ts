@@ -37,7 +37,7 @@ const foreignIn = (text: string): readonly string[] =>
     .filter(([, number, target = '']) => Number(number) >= 60 || !own.test(target))
     .map(([pair]) => pair);
 
-test('the host itself has what was leaked', () => {
+test('the host itself has the leaked descriptors', () => {
   const targets = readdirSync(`/proc/${host.process.pid}/fd`).map((fd) => Number(fd));
   expect(targets).toEqual(expect.arrayContaining([60, 61, 200]));
 });
@@ -50,7 +50,7 @@ test('a command has its three streams and nothing else', async () => {
   expect(foreignIn(throughBash)).toEqual([]);
 });
 
-test('code has these, the channel of its interpreter, and what that opened', async () => {
+test('code has these, the channel of its interpreter, and the descriptors that it opened', async () => {
   for (const [language, code] of [
     ['python', inPython],
     ['node', inNode],

@@ -208,7 +208,7 @@ test('a stopped task gets SIGTERM, its server ends by itself, and the states com
   expect(tasks?.[0]).toMatchObject({ lastStatus: 'STOPPED', stoppedAt: expect.any(Date) });
 });
 
-test('a server that does not end in its time is killed', async () => {
+test('a server that does not end in time is killed', async () => {
   const { arn } = await runHealthy();
   process.kill(processesOf(arn).server, 'SIGSTOP');
   const before = performance.now();
@@ -248,7 +248,7 @@ test.each(['wall', 'server'] as const)(
   },
 );
 
-test('a sandbox without enough memory for its server dies of it and says so', async (context) => {
+test('a sandbox without enough memory for its server dies and reports it', async (context) => {
   if (ecs.limits === 'best effort') return context.skip('no control groups here');
   const overrides = request().overrides;
   const [container] = overrides?.containerOverrides ?? [];
@@ -261,7 +261,7 @@ test('a sandbox without enough memory for its server dies of it and says so', as
   });
 });
 
-test('the shared volume is one folder for all sandboxes, also for what others wrote, and for the host', async () => {
+test('the shared volume is one folder for all sandboxes, also for files of others, and for the host', async () => {
   await writeFile(join(shared, 'from-host'), 'host');
   const [one, other] = [await runHealthy(), await runHealthy()];
   expect(
@@ -290,7 +290,7 @@ test('the server knows where the shared volume is', async () => {
   );
 });
 
-test('faults are replaced at run time, and a wrong one is refused and changes nothing', async () => {
+test('faults are replaced at run time, and an invalid one is refused and changes nothing', async () => {
   await setFaults({ throttles: 1, capacityFailures: 1 });
   const wrong = await postFaults('{"throttle": 1}');
   expect([wrong.status, JSON.parse(wrong.text)]).toEqual([400, { message: 'Unrecognized key: "throttle"' }]);
@@ -323,7 +323,7 @@ test('a StopTask that fails is an error of the server, and the next one works', 
   await event(arn, 'STOPPED');
 });
 
-test('a task of another deployment is told apart by who started it', async () => {
+test('a task of another deployment is recognized by its startedBy', async () => {
   const mine = await run({ startedBy: 'mine', clientToken: 'token-1' });
   expect(await run({ startedBy: 'mine', clientToken: 'token-1' })).toBe(mine);
   await expect(run({ startedBy: 'theirs', clientToken: 'token-1' })).rejects.toMatchObject({

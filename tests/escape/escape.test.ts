@@ -55,7 +55,7 @@ attempt('socket of the server', lambda: socket.socket(socket.AF_UNIX).connect('/
   expect(text).not.toContain('REACHED');
 });
 
-test('W4: nothing of our environment reaches user code', async () => {
+test('W4: no variable of the platform’s environment reaches user code', async () => {
   const text = await run('env; cat /proc/self/environ /proc/1/environ /proc/[0-9]*/environ | tr "\\0" "\\n"');
   expect(text).not.toMatch(/SANDBOX_|BEARER|AWS_|TOKEN|sallyport-run/);
 });
@@ -68,7 +68,7 @@ test('W5: only /workspace, /tmp and /dev/shm can be written', async () => {
   expect(writable.filter((path) => !/^\/(workspace|tmp|dev\/shm)/.test(path))).toEqual([]);
 });
 
-test('W6: a call over its memory is killed and says so, and the next one works', async () => {
+test('W6: a call over its memory limit is killed and reports it, and the next one works', async () => {
   const outcome = await call('execute_command', { command: 'python3 -c "x = bytearray(600 << 20)"' });
   expect(outcome).toMatchObject({ status: 'failed', code: 'resource_limit_exceeded' });
   expect(await run('echo alive')).toContain('alive');
@@ -145,7 +145,7 @@ test('W13: an MCP server runs as the user, behind the same walls, and is killed 
   expect(await ask('count')).toBe('1');
 });
 
-test('W9: a killed runner is replaced, and what ran is said to be unknown', async () => {
+test('W9: a killed runner is replaced, and the outcome of running calls is unknown', async () => {
   const outcome = await call('execute_command', { command: 'kill -9 $PPID; pkill -9 node; sleep 5' });
   expect(outcome.status).not.toBe('finished');
   await expect.poll(() => run('echo back'), { timeout: 15_000 }).toContain('back');

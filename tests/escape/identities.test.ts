@@ -19,7 +19,7 @@ const usersOf = ({ home }: HostProgram): ReadonlySet<string> =>
     ),
   );
 
-test('each has a user of its own, which only that one has', () => {
+test('each has its own user id, which no other sandbox has', () => {
   const [one = new Set(), two = new Set()] = hosts.map(usersOf);
   const isRoot = process.getuid?.() === 0;
   expect([one.size, two.size]).toEqual([1, 1]);

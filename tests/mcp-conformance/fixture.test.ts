@@ -15,13 +15,13 @@ const isTasks = (name: string): boolean => name.startsWith('tasks-');
 const without = (verdicts: Verdicts, isLeftOut: (scenario: string) => boolean): Verdicts =>
   Object.fromEntries(Object.entries(verdicts).filter(([scenario]) => !isLeftOut(scenario)));
 
-test('2026-07-28: every scenario of the revision, and those beside it', async () => {
+test('2026-07-28: every scenario of the revision, and extra ones', async () => {
   const verdicts = await runSuite(fixture.url, ['--requirements', '2026-07-28']);
   expect(Object.keys(verdicts)).toEqual(expect.arrayContaining([...(await requiredOf('2026-07-28'))]));
   expect(failuresOf(without(verdicts, isTasks))).toEqual({});
 });
 
-describe('2025-11-25, for clients that are older', () => {
+describe('2025-11-25, for older clients', () => {
   /** A server without sessions cannot ask its client in the middle of a call, nor tell it anything later. */
   const needSessions = [
     'elicitation-sep1034-defaults',

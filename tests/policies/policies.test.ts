@@ -63,14 +63,14 @@ describe('the role of', () => {
     expect(refused(name, granted.statementsOf(name))).toEqual([]);
   });
 
-  test.each(names)('%s allows nothing else but what is listed with a reason', (name) => {
+  test.each(names)('%s allows nothing else but the calls that are listed with a reason', (name) => {
     const unused = unusedOf(granted.statementsOf(name), askedBy(name));
     const listed = unseenRights.filter(({ functions }) => functions === 'all' || functions.includes(name));
     const unlisted = unused.filter((right) => !listed.some(({ right: known }) => known.test(right)));
     expect(unlisted).toEqual([]);
   });
 
-  test.each(names)('%s is not sufficient without any one of the rights that were used', (name) => {
+  test.each(names)('%s is not sufficient without any one of the permissions that were used', (name) => {
     const statements = granted.statementsOf(name);
     const used = rightsOf(statements).filter(
       (right) => !unusedOf(statements, askedBy(name)).includes(right.text),
@@ -82,7 +82,7 @@ describe('the role of', () => {
   });
 });
 
-test('no reason stands in the list for a right that nobody has, or that is used', () => {
+test('no reason is listed for a permission that is missing, or that is used', () => {
   const unused = names.flatMap((name) =>
     unusedOf(granted.statementsOf(name), askedBy(name)).map((right) => ({ name, right })),
   );
@@ -94,7 +94,7 @@ test('no reason stands in the list for a right that nobody has, or that is used'
   expect(stale).toEqual([]);
 });
 
-test('a role that allows anything would be noticed', () => {
+test('a role that allows everything is detected', () => {
   const anything: Statement = { Effect: 'Allow', Action: '*', Resource: '*' };
   expect(unusedOf([anything], askedBy('turn'))).toEqual(['* on *']);
 });

@@ -21,14 +21,14 @@ describe('a request', () => {
     expect(isAllowed([allow({ Action: 'S3:getobject' })], asked())).toBe(true);
   });
 
-  test('is denied by nothing that allows it', () => {
+  test('is denied if no statement allows it', () => {
     expect(isAllowed([], asked())).toBe(false);
     expect(isAllowed([allow()], asked({ action: 's3:PutObject' }))).toBe(false);
     expect(isAllowed([allow()], asked({ resource: 'arn:aws:s3:::bucket/shared/a' }))).toBe(false);
     expect(isAllowed([allow({ Resource: 'arn:aws:s3:::bucket' })], asked())).toBe(false);
   });
 
-  test('is denied where one statement denies, whatever the others allow', () => {
+  test('is denied if one statement denies it, whatever the others allow', () => {
     expect(isAllowed([allow(), allow({ Effect: 'Deny', Action: '*', Resource: '*' })], asked())).toBe(false);
     expect(isAllowed([allow(), allow({ Effect: 'Deny', Action: 's3:PutObject' })], asked())).toBe(true);
   });
@@ -69,7 +69,7 @@ describe('a condition', () => {
     expect(isAllowed([allow({ Condition })], asked({ context: { a: ['1'], b: ['3'] } }))).toBe(false);
   });
 
-  test('that is not known is an error', () => {
+  test('that is unknown is an error', () => {
     const Condition = { NumericLessThan: { a: '1' } };
     expect(() => isAllowed([allow({ Condition })], asked())).toThrow('NumericLessThan');
   });

@@ -23,15 +23,15 @@ const brokenIn = async (seeds: readonly number[]): Promise<readonly string[]> =>
 const seedsFrom = (first: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index);
 
-test('what is promised holds in sixty worlds', { timeout: timeoutMs }, async () => {
+test('all guarantees hold in sixty worlds', { timeout: timeoutMs }, async () => {
   expect(await brokenIn(seedsFrom(1, 60))).toEqual([]);
 });
 
-test('and in those that once broke it', { timeout: timeoutMs }, async () => {
+test('and in those that once broke one', { timeout: timeoutMs }, async () => {
   expect(await brokenIn(remembered)).toEqual([]);
 });
 
-test('a seed gives the same world again', async () => {
+test('a seed produces the same world again', async () => {
   const [one, other] = [await runSeed(17), await runSeed(17)];
   const seen = ({ steps, trace }: typeof one) => ({
     steps,

@@ -72,7 +72,7 @@ const expected = [
   'web-sees-contracts: web/imports-application.js',
 ];
 
-test('each boundary rule forbids what it is there for, and allows what the matrix allows', async () => {
+test('each boundary rule forbids its violation, and allows what the matrix allows', async () => {
   const { rules, violations } = await cruise(fixtureFolder);
   expect(violations).toEqual(expected);
   expect(new Set(expected.map((line) => line.split(':')[0]))).toEqual(new Set(rules));
@@ -90,7 +90,7 @@ const expectedOfFolders = [
   'the-floor-imports-no-folder: sdk/imports-folder.ts',
 ];
 
-test('each rule of folders forbids what it is there for', async () => {
+test('each rule of folders forbids its violation', async () => {
   const { rules, violations } = await cruise(fixtureFolder, { rules: folderConfig, of: towers });
   expect(violations).toEqual(expectedOfFolders);
   expect(new Set(expectedOfFolders.map((line) => line.split(':')[0]))).toEqual(new Set(rules));
@@ -112,7 +112,7 @@ describe('the repository', () => {
     expect(modules).toEqual(expect.arrayContaining(['infra/settings.ts', 'web/shell/shell.vue']));
   });
 
-  test('has no source file that is overlooked', () => {
+  test('has no source file that is skipped', () => {
     const sources = readRepository(repositoryFolder).filter(isSource);
     expect(repository.modules).toEqual(expect.arrayContaining(sources.map(({ path }) => path)));
   });

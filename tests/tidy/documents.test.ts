@@ -14,7 +14,7 @@ test.each([
   'SECURITY.md',
   'docs/adr/README.md',
   'docs/runbook.md',
-])('%s is there', (path) => {
+])('%s exists', (path) => {
   expect(files.map((file) => file.path)).toContain(path);
 });
 
@@ -22,7 +22,7 @@ test('every command a document names is an npm script', () => {
   expect(commandComplaints(files)).toEqual([]);
 });
 
-test('every link from a document to a file leads somewhere', () => {
+test('every link from a document to a file resolves', () => {
   expect(linkComplaints(files)).toEqual([]);
 });
 
@@ -41,7 +41,7 @@ test('a command that does not exist is found', () => {
   ]);
 });
 
-test('a link that leads nowhere is found', () => {
+test('a broken link is found', () => {
   expect(linkComplaints(brokenFiles)).toEqual([
     'README.md links to docs/missing.md, which is not there',
     'docs/adr/README.md links to 0009-gone.md, which is not there',

@@ -15,7 +15,7 @@ const compileInDomain = async (text: string): Promise<readonly string[]> => {
   return Array.from(output.matchAll(/Cannot find name '(\w+)'/g), ([, name = '']) => name);
 };
 
-test('the core compiles with the language alone', async () => {
+test('the core compiles without any library', async () => {
   expect(await compileInDomain('export const sum = [1, 2].reduce((a, b) => a + b, 0);\n')).toEqual([]);
 });
 

@@ -72,7 +72,7 @@ type BiomeSettings = {
   readonly overrides: readonly { readonly linter: LinterSettings }[];
 };
 
-test('every rule that the house sets has a bad file here', () => {
+test('every configured lint rule has a bad file here', () => {
   const settings = JSON.parse(readFileSync(join(repositoryFolder, 'biome.json'), 'utf8')) as BiomeSettings;
   const rules = [settings, ...settings.overrides].flatMap(({ linter }) =>
     Object.entries(linter.rules).flatMap(([group, entries]) =>

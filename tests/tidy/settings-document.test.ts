@@ -44,7 +44,7 @@ test('every setting is in the document with its default and what is allowed', ()
   expect(rowsOf(text).toSorted(byKey)).toEqual(rows.toSorted(byKey));
 });
 
-test('what only one machine knows stands apart', () => {
+test('settings for one machine only are in their own section', () => {
   const section = text.split(`\n## ${localHeading}\n`)[1]?.split('\n## ')[0] ?? '';
   expect(rowsOf(section).map(({ key }) => key)).toEqual(expect.arrayContaining(localKeys));
   expect(rowsOf(section)).toHaveLength(localKeys.length);

@@ -32,7 +32,7 @@ test('no attribute carries style: the policy of the page forbids it', () => {
   expect(found(/<[a-z][^>]*\sstyle="/)).toEqual([]);
 });
 
-test('a component opens with what it is', () => {
+test('a component opens with a header that says what it is', () => {
   const silent = files.filter(
     ({ path, text }) => path.endsWith('.vue') && !/^<script (?:setup )?lang="ts"[^>]*>\n\/\*\*/.test(text),
   );

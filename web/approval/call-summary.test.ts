@@ -27,7 +27,7 @@ test.each([
     code('text', 'Count the files', 'prompt'),
   ],
   ['other', { a: 1 }, 'Call other', code('json', '{\n  "a": 1\n}')],
-])('%s is told in words', (name, args, ...[title, form]) => {
+])('%s is described in words', (name, args, ...[title, form]) => {
   expect(summarizeCall(name, args)).toMatchObject({ title, form });
 });
 
@@ -43,19 +43,19 @@ test('an argument that a form would hide makes all of them visible', () => {
   expect(summarizeCall('session', { action: 'spawn', prompt: 'x', model: 'y' }).title).toBe('Call session');
 });
 
-test('a name that is too long for a title, or breaks it, is shown with all arguments', () => {
+test('a name that is too long for a title, or contains a line break, is shown with all arguments', () => {
   expect(summarizeCall('read_file', { path: 'a/'.repeat(101) }).title).toBe('Call read_file');
   expect(summarizeCall('write_file', { path: 'a\nb', content: '' }).title).toBe('Call write_file');
 });
 
-test('a time limit is told beside', () => {
+test('a timeout is shown beside it', () => {
   expect(summarizeCall('execute_command', { command: 'ls', timeout: 9 })).toMatchObject({
     title: 'Run a command, 9 s at most',
     form: code('bash', 'ls', 'command'),
   });
 });
 
-test('what cannot be seen is shown by its number', () => {
+test('invisible characters are shown by number', () => {
   expect(visibleText('a\u202Eb\u200Bc\u001Bd\re\tf\n')).toBe('a⟦U+202E⟧b⟦U+200B⟧c⟦U+001B⟧d⟦U+000D⟧e\tf\n');
   expect(visibleText('grüße 世界 👋')).toBe('grüße 世界 👋');
 });
@@ -65,7 +65,7 @@ test.each([
   ['execute_code', 'Exit code: 1', 1],
   ['execute_command', 'all is well', undefined],
   ['read_file', 'Exit code: 2', undefined],
-])('how a program of %s ended that said %j', (name, text, code) => {
+])('the end of a program of %s with %j', (name, text, code) => {
   expect(exitOf({ name, content: [{ type: 'text', text }] })).toBe(code);
 });
 
@@ -87,6 +87,6 @@ test.each([
   { type: 'image', mimeType: 'image/png', data: 'AAA" onerror="x' },
   { type: 'image', mimeType: 'image/png', data: 'AAAAB' },
   { type: 'resource', uri: 'file:///etc/passwd' },
-])('anything else is shown as what it is: %j', (block) => {
+])('any other content is shown as its kind: %j', (block) => {
   expect(shownContent([block])).toEqual([{ kind: 'text', text: JSON.stringify(block, null, 2) }]);
 });

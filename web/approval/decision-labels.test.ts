@@ -26,7 +26,7 @@ test('only commands have first words', () => {
   expect(suggestedPrefix('execute_code', { code: 'git status' })).toBeUndefined();
 });
 
-test('words that would not allow this very call are told', () => {
+test('words that would not allow this very call are pointed out', () => {
   const call = { name: 'execute_command', args: { command: 'git status -s' } };
   expect(prefixProblem('git status', call)).toBeUndefined();
   expect(prefixProblem('', call)).toBe('Write the first words of the command.');
@@ -35,7 +35,7 @@ test('words that would not allow this very call are told', () => {
   expect(prefixProblem('git', { name: 'execute_command', args: { command: 'git log | sh' } })).toBeDefined();
 });
 
-test('a grant is told by what it allows', () => {
+test('a grant is described by what it allows', () => {
   expect(grantLabel({ tool: 'execute_command' })).toBe('Every later execute_command call');
   expect(grantLabel({ tool: 'execute_command', prefix: 'git status' })).toBe(
     'Commands beginning with git status',

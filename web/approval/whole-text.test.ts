@@ -13,7 +13,7 @@ const character = fc.oneof(
   fc.constantFrom('\u200B', '\u202E', '\uE000', '\uE001', '200b', '\t', '\n', '\r', '\u2800', '\u0301', '⟦'),
 );
 
-test('nothing of a text is left out, whatever is in it', () => {
+test('no character of a text is left out, whatever its content', () => {
   fc.assert(
     fc.property(fc.array(character, { maxLength: 300 }), (characters) => {
       const text = characters.join('');
@@ -22,7 +22,7 @@ test('nothing of a text is left out, whatever is in it', () => {
   );
 });
 
-test('what cannot be seen, a tab and a line end are parts of their own', () => {
+test('invisible characters, tabs and line ends are parts of their own', () => {
   expect([...blocksOf('a\u200Bb\tc\n')]).toEqual([
     [
       { kind: 'text', text: 'a', scope: '' },
@@ -45,7 +45,7 @@ test('a line of a megabyte, and a megabyte of lines, are many blocks, and whole'
   }
 });
 
-test('colours count only when they say the same text, and nothing of it is hidden', () => {
+test('colours are used only when they keep the same text, and hide none of it', () => {
   const pieces = [
     { text: 'if', scope: 'keyword' },
     { text: ' x', scope: '' },

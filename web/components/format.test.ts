@@ -9,11 +9,11 @@ test.each([
   [-3 * 86_400_000, '3 d ago'],
   [90_000, 'in 1 min'],
   [2_000, 'now'],
-])('what is %d ms away is %s', (away, words) => {
+])('a time %d ms away is %s', (away, words) => {
   expect(relativeTime(1_000_000_000_000 + away, 1_000_000_000_000)).toBe(words);
 });
 
-test('spans, sizes and amounts keep the digits that say something', () => {
+test('durations, sizes and amounts keep their significant digits', () => {
   expect([412, 4120, 41_200, 412_000, 41_200_000].map(duration)).toEqual([
     '412 ms',
     '4.1 s',

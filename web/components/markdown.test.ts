@@ -32,7 +32,7 @@ test('Markdown becomes elements', () => {
   ]);
 });
 
-test('raw HTML is shown as it is written', () => {
+test('raw HTML is shown as text', () => {
   expect(read('a <img src=x onerror=alert(1)> b')).toEqual([
     ['p', 'a ', '<img src=x onerror=alert(1)>', ' b'],
   ]);
@@ -45,21 +45,21 @@ test.each([
   'JaVaScRiPt:alert(1)',
   '//elsewhere.example',
   'vbscript:x',
-])('a link to %s leads nowhere', (href) => {
+])('a link to %s is not a link', (href) => {
   expect(read(`[click](${href})`)).toEqual([['p', ['span', 'click']]]);
 });
 
-test('a link to a page leads there, and a picture is a link, not fetched', () => {
+test('a link to a page is a link, and a picture becomes a link that is not loaded', () => {
   expect(read('[x](https://a.example/) ![alt](https://b.example/p.png)')).toEqual([
     ['p', ['a', { href: 'https://a.example/' }, 'x'], ' ', ['a', { href: 'https://b.example/p.png' }, 'alt']],
   ]);
 });
 
-test('characters that hide or turn text are taken out', () => {
+test('characters that hide or turn text are removed', () => {
   expect(read('\u001B[31mred\u001B[0m \u202Eturned\u0007')).toEqual([['p', 'red turned']]);
 });
 
-test('an attack on the depth of nesting ends as text', () => {
+test('an attack by deep nesting ends as text', () => {
   expect(() => read(`${'> '.repeat(5000)}deep`)).not.toThrow();
   expect(() => read('['.repeat(5000))).not.toThrow();
 });

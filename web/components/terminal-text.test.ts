@@ -3,7 +3,7 @@ import { boundedText, terminalPieces } from './terminal-text.ts';
 
 const esc = '\u001B';
 
-test('colours become classes, and nothing else of an escape sequence stays', () => {
+test('colours become classes, and no other escape sequence is kept', () => {
   expect(terminalPieces(`${esc}[1;31mred${esc}[0m plain ${esc}[38;5;200mother${esc}[0m`)).toEqual([
     { text: 'red', classes: 'ansi-red bold' },
     { text: ' plain ', classes: '' },
@@ -42,7 +42,7 @@ test('a long line is cut, and of many lines the end is kept', () => {
   expect(boundedText('short')).toEqual({ text: 'short', isCut: false });
 });
 
-test('five megabytes without a line break take no time', () => {
+test('five megabytes without a line break are handled fast', () => {
   const before = performance.now();
   const { text } = boundedText('x'.repeat(5_000_000));
   terminalPieces(text);

@@ -20,14 +20,14 @@ describe('a text in pieces', () => {
       expect(streamed(...order)).toEqual({ text: 'abcdef', early: [] });
   });
 
-  test('is shown up to the first hole', () => {
+  test('is shown up to the first gap', () => {
     expect(streamed({ offset: 0, text: 'ab' }, { offset: 4, text: 'ef' })).toEqual({
       text: 'ab',
       early: [{ offset: 4, text: 'ef' }],
     });
   });
 
-  test('takes from a longer repeat only what is new', () => {
+  test('takes only the new part of a longer repeat', () => {
     expect(streamed({ offset: 0, text: 'ab' }, { offset: 0, text: 'abcd' }).text).toBe('abcd');
   });
 });
@@ -48,7 +48,7 @@ describe('the output of a program', () => {
     });
   });
 
-  test('drops a repeat and marks a hole', () => {
+  test('drops a repeat and marks a gap', () => {
     const output = [
       { stream: 'stdout', offset: 0, text: 'ab' },
       { stream: 'stdout', offset: 0, text: 'ab' },

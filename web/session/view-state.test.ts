@@ -61,7 +61,7 @@ const call = (seq: number, callId: string, fields: object) => ({
   ...fields,
 });
 
-test('a greeting names provider and model', () => {
+test('a ready frame names provider and model', () => {
   expect(after(ready).session).toEqual({
     provider: 'demo',
     model: 'demo',
@@ -82,7 +82,7 @@ describe('a question', () => {
     expect(state.openQuestions).toBe(1);
   });
 
-  test('takes the place that the log gives it', () => {
+  test('takes its position from the log', () => {
     const state = after(sent, logged(0, 'system', { kind: 'history_reset' }), question);
     expect(state.items.map(({ id }) => id)).toEqual(['event-0', 'm1']);
   });
@@ -95,7 +95,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('is not blamed for a refused approval', () => {
+  test('is not marked because of a refused approval', () => {
     const refused = logged(null, 'error', {
       error: { code: 'no_pending_tool_call', message: 'No matching' },
     });
@@ -131,7 +131,7 @@ describe('an answer', () => {
 });
 
 describe('a call', () => {
-  test('waits in its place for a decision', () => {
+  test('is shown in its position for a decision', () => {
     expect(after(called(0, 'c1'), approvalRequested(1, 'c1', 1)).items).toEqual([
       call(0, 'c1', {
         status: 'waiting',
@@ -205,7 +205,7 @@ describe('a call', () => {
     expect(state.items[0]).toMatchObject({ status: 'waiting', decision: { approved: true } });
   });
 
-  test('was approved when the next one waits', () => {
+  test('was approved when the next one is pending', () => {
     const state = after(
       called(0, 'c1'),
       called(1, 'c2'),
@@ -242,7 +242,7 @@ describe('a call', () => {
     expect(reduce(done, progress)).toEqual(done);
   });
 
-  test('that failed carries the reason; a failure without a call stands alone', () => {
+  test('that failed has the reason; a failure without a call is separate', () => {
     const failure = { code: 'tool_outcome_unknown', message: 'Tool x failed: not found' };
     expect(after(called(0, 'c1'), logged(1, 'agent:error', { ...failure, callId: 'c1' })).items).toEqual([
       call(0, 'c1', { status: 'failed', problem: failure }),
@@ -265,7 +265,7 @@ describe('a call', () => {
   });
 });
 
-test('what happened to the sandbox is noted', () => {
+test('events of the sandbox are recorded', () => {
   const started = logged(0, 'system', { kind: 'sandbox_started', startMs: 412, source: 'cold' });
   const stopped = logged(1, 'system', { kind: 'sandbox_stopped', reason: 'out of memory' });
   expect(after(started, stopped).items).toEqual([
@@ -274,7 +274,7 @@ test('what happened to the sandbox is noted', () => {
   ]);
 });
 
-test('a status of the session is kept', () => {
+test('a status of the session is stored', () => {
   const ended = logged(0, 'system', { kind: 'session_status', status: 'completed' });
   expect(after(ready, ended).session?.status).toBe('completed');
 });
@@ -291,7 +291,7 @@ test('a frame of an unknown kind changes nothing', () => {
   );
 });
 
-test('the log has the cost of a session, and each turn its part', () => {
+test('the log has the cost of a session, and each turn its share', () => {
   const ended = (seq: number, sessionCostUsd: number) =>
     logged(seq, 'completion', {
       turnId: 't',
@@ -305,7 +305,7 @@ test('the log has the cost of a session, and each turn its part', () => {
   expect(state.items).toMatchObject([{ costUsd: 0.25 }, { costUsd: 0.5 }]);
 });
 
-test('no call is left waiting when its turn has ended', () => {
+test('no call is pending when its turn has ended', () => {
   const state = after(called(0, 'c1'), approvalRequested(1, 'c1', 1), completed(2, 'cancelled'));
   expect(state.items).toMatchObject([{ kind: 'call', status: 'ended', decision: null }, { kind: 'end' }]);
 });
@@ -317,7 +317,7 @@ test('the state of the sandbox follows the log', () => {
   expect(after(started, stopped).sandbox).toEqual({ kind: 'stopped', reason: 'idle', savedAt: at });
 });
 
-describe('a session under this one', () => {
+describe('a child session', () => {
   const fromChild = (type: string, data: object): ViewEvent => ({
     type: 'frame-received',
     frame: { type, seq: null, sessionId: 'child', at, data } as unknown as Frame,

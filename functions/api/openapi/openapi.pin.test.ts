@@ -32,12 +32,12 @@ const nodes = (
         ...Object.entries(value).flatMap(([key, child]) => nodes(child, [...at, key])),
       ];
 
-test('the written document is that of the routes; `npm run openapi` writes it anew', () => {
+test('the written document matches the routes; `npm run openapi` regenerates it', () => {
   const made = JSON.parse(JSON.stringify(openApiDocument(version)));
   expect(made, 'functions/api/openapi.json is stale: npm run openapi').toEqual(written);
 });
 
-test('every route is in it, and nothing else but preview', () => {
+test('every route is in it, and no other but preview', () => {
   const routes = declaredRoutes().map(
     ({ method, path }) => `${method} ${path.replace(/\{proxy\+\}/, '{path}')}`,
   );
@@ -57,7 +57,7 @@ test('every route is in it, and nothing else but preview', () => {
   ]);
 });
 
-test('every reference leads to something', () => {
+test('every reference resolves', () => {
   const refs = nodes(written).flatMap(({ node }) => (typeof node['$ref'] === 'string' ? [node['$ref']] : []));
   expect(refs.length).toBeGreaterThan(50);
   const lost = refs.filter((ref) => {
@@ -129,14 +129,14 @@ test('its schemas are JSON Schema', () => {
   expect(all.flatMap(schemaProblems)).toEqual([]);
 });
 
-test('a body says that it takes no other fields, wherever it says which it takes', () => {
+test('a body states that it takes no other fields, wherever it lists fields', () => {
   const bodies = operations.flatMap(({ operation }) => operation['requestBody'] ?? []);
   const objects = nodes(bodies).filter(({ at, node }) => node['properties'] && at.at(-1) !== 'properties');
   expect(objects.length).toBeGreaterThan(15);
   expect(objects.filter(({ node }) => node['additionalProperties'] !== false)).toEqual([]);
 });
 
-test('errors name their codes, and the headers that come with them', () => {
+test('errors name their codes and headers', () => {
   const responses = written.components['responses'] ?? {};
   const codesOf = (name: string) =>
     nodes(responses[name]).flatMap(({ at, node }) => (at.at(-1) === 'code' ? [node['enum']] : []));
@@ -153,7 +153,7 @@ test('errors name their codes, and the headers that come with them', () => {
   });
 });
 
-test('an operation says what it needs, and 403 exactly where some scope does not do', () => {
+test('an operation states its permission, and 403 exactly if some scope is insufficient', () => {
   const needs = Object.fromEntries(operations.map(({ operation }) => [operation.operationId, operation]));
   expect(needs['postTokens']).toMatchObject({ 'x-needs': 'admin' });
   expect(needs['postTickets']).toMatchObject({ 'x-needs': 'any' });
@@ -167,7 +167,7 @@ test('an operation says what it needs, and 403 exactly where some scope does not
   ]);
 });
 
-test('bytes are no JSON, and a body that must come is said to', () => {
+test('bytes are not JSON, and a required body is marked as required', () => {
   const { get, put } = written.paths['/api/sessions/{id}/files/{path}'] ?? {};
   expect(get?.responses['200']).toMatchObject({ content: { 'application/octet-stream': {} } });
   expect(put?.['requestBody']).toEqual({ required: false, content: { 'application/octet-stream': {} } });

@@ -36,7 +36,7 @@ test('a program that ended with 0 is a plain result, whatever it printed', () =>
   });
 });
 
-test('a program that ended otherwise is a result with an error that says what to do', () => {
+test('a program that ended otherwise is a result with an error and advice', () => {
   expect(resultOf({ exit_code: 3 })).toEqual({
     ...plain,
     exit_code: 3,
@@ -56,18 +56,18 @@ test.each([
   ['execute_code', { exit_code: 137 }, 'code_execution_error'],
   ['execute_command', { exit_code: 137 }, 'system_error'],
   ['execute_command', { exit_code: 127 }, 'system_error'],
-] as const)('%s with %j is %s, and how it was decided is not told', (tool, structured, type) => {
+] as const)('%s with %j is %s, and the reason is not shown', (tool, structured, type) => {
   const result = resultOf(structured, tool);
   expect(result.error?.type).toBe(type);
   expect(result).not.toHaveProperty('error_line');
   expect(result).not.toHaveProperty('signal');
 });
 
-test('a state that only the interpreter lost is lost too', () => {
+test('a state that only the interpreter lost counts as lost', () => {
   expect(resultOf({ state_lost: true })).toEqual({ ...plain, state_lost: true });
 });
 
-test('what the sandbox measured and what was lost is said', () => {
+test('measurements of the sandbox and lost state are reported', () => {
   const structured = {
     ...finished,
     stdout_truncated: true,
@@ -119,7 +119,7 @@ test.each([
   [{ ...finished, exit_code: '0' }],
   [{ ...finished, execution_time_ms: -1 }],
   [{ ...finished, error: { type: 'made_up', message: 'x' } }],
-])('%j is no result of a sandbox', (structured) => {
+])('%j is not a result of a sandbox', (structured) => {
   expect(() => toExecutionResult(executed(structured), 'execute_code')).toThrow(
     'the sandbox gave a result of an unknown shape',
   );
@@ -128,7 +128,7 @@ test.each([
 const text = { type: 'text', text: 'the result' };
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
 
-test('what follows the text of the result is shown', () => {
+test('content after the text of the result is shown', () => {
   expect(displayedContent([text, image, { type: 'text', text: 'more', extra: 1 }])).toEqual([
     image,
     { type: 'text', text: 'more' },
@@ -147,7 +147,7 @@ test.each([
   expect(displayedContent([text, block, image])).toEqual([image]);
 });
 
-test('more than the sandbox itself allows is dropped', () => {
+test('content over the sandbox’s own limits is dropped', () => {
   expect(displayedContent([text, ...Array.from({ length: 20 }, () => image)])).toHaveLength(9);
   const large = { ...image, data: 'A'.repeat(4 * 1_048_576) };
   expect(displayedContent([text, large, large, image])).toEqual([large]);

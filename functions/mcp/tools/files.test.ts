@@ -20,7 +20,7 @@ test.each([true, false])(
   },
 );
 
-test('a session that does not exist is not found', async () => {
+test('an unknown session is not found', async () => {
   const asked = getVolumePath.run({ session_id: 'none' }, contextOf(true));
   await expect(asked).rejects.toMatchObject({ code: 'session_not_found' });
 });
@@ -54,7 +54,7 @@ test.each([
   ['a NUL in a text', '610062'],
   ['half a character', '61f09f99'],
   ['a picture that is not at the beginning', '0089504e470d0a1a0a'],
-])('anything else is bytes: %s', (_, digits) => {
+])('other content is bytes: %s', (_, digits) => {
   const bytes = hex(digits);
   const mimeType = 'application/octet-stream';
   expect(fileContent(bytes, uri)).toEqual({

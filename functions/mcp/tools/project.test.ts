@@ -36,7 +36,7 @@ const shown = {
   created_at: '1970-01-01T00:00:01.000Z',
 };
 
-test('a project is made, shown and listed', async () => {
+test('a project is created, shown and listed', async () => {
   const context = contextOf();
   const options = {
     name: 'mine',
@@ -71,7 +71,7 @@ test('projects are found by a part of their name, over pages', async () => {
   expect([await named('MIN'), await named('fault'), await named('x')]).toEqual([['Mine'], ['default'], []]);
 });
 
-test('the options say what there is, and of secrets only the names', async () => {
+test('the options list what can be chosen, and only the names of secrets', async () => {
   const context = contextOf();
   await project.run({ action: 'create', name: 'mine' }, context);
   const options = await project.run({ action: 'options', project_id: id }, context);
@@ -98,7 +98,7 @@ test.each([
   await expect(project.run(input, contextOf())).rejects.toMatchObject({ code });
 });
 
-test('a token that may only read makes none', async () => {
+test('a read-only token creates none', async () => {
   const made = project.run({ action: 'create', name: 'x' }, contextOf('admin:ro'));
   await expect(made).rejects.toMatchObject({ code: 'forbidden' });
 });

@@ -42,7 +42,7 @@ test.each([
   expect(toScript(code)).toBe(code);
 });
 
-test('the name is that of the error, and of no other error', () => {
+test('the name belongs to this error only', () => {
   expect(redeclaredName(new SyntaxError("Identifier 'f' has already been declared"))).toBe('f');
   expect(redeclaredName(new SyntaxError('Unexpected token'))).toBe(undefined);
   expect(redeclaredName(new Error("Identifier 'f' has already been declared"))).toBe(undefined);

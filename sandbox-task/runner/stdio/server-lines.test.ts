@@ -12,7 +12,7 @@ const read = (bytesMax: number, ...chunks: readonly string[]): readonly string[]
   return seen;
 };
 
-test('lines survive being cut at every byte and glued together', () => {
+test('lines are decoded however they are split', () => {
   const text = 'one\n\nzwei ü\nthree\nopen';
   expect(read(100, text)).toEqual(['one', 'zwei ü', 'three']);
   const seen: string[] = [];
@@ -25,26 +25,26 @@ test('lines survive being cut at every byte and glued together', () => {
   expect(seen).toEqual(['one', 'zwei ü', 'three']);
 });
 
-test('a line over the bound is said once and passed over; the next one is read', () => {
+test('a line over the limit is reported once and skipped; the next one is read', () => {
   expect(read(5, '12345\n123456\nnext\n')).toEqual(['12345', '(overlong)', 'next']);
   expect(read(5, '123', '456', '789', '\nok\n')).toEqual(['(overlong)', 'ok']);
 });
 
 const parse = (text: string) => parseBoundedJson(Buffer.from(text));
 
-test('values are counted, and what stands in strings is not', () => {
+test('values are counted, except inside strings', () => {
   expect(parse(`[${'[],'.repeat(99_998)}[]]`)).toMatchObject({ value: expect.any(Array) });
   expect(parse(`[${'[],'.repeat(100_000)}[]]`)).toBe('too much');
   expect(parse(`{"a":"${'[{,:'.repeat(100_000)}"}`)).toEqual({ value: { a: '[{,:'.repeat(100_000) } });
 });
 
-test('a quote that is escaped does not end a string', () => {
+test('an escaped quote does not end a string', () => {
   const commas = ','.repeat(300_000);
   expect(parse(`["\\"${commas}"]`)).toMatchObject({ value: [`"${commas}`] });
   expect(parse(`["\\\\",${'1,'.repeat(200_000)}1]`)).toBe('too much');
 });
 
-test('what is no JSON is told apart', () => {
+test('text that is not JSON is recognized', () => {
   for (const text of ['', 'hello', '{"half": ', '"open']) expect(parse(text)).toBe('no JSON');
 });
 
@@ -56,7 +56,7 @@ const open = (env: Readonly<Record<string, string>> = {}) => {
   return { sent, logger: createStdioLogger(env, (text) => sent.push(text)) };
 };
 
-test('lines go out in batches, and more than a batch holds is counted', () => {
+test('lines are sent in batches, and lines over the batch limit are counted', () => {
   const { sent, logger } = open();
   logger.push(Buffer.from('one\ntwo\nha'));
   expect(sent).toEqual([]);
@@ -69,7 +69,7 @@ test('lines go out in batches, and more than a batch holds is counted', () => {
   expect(sent[2]).toBe(`${`${'x'.repeat(2000)}\n`.repeat(8)}[92 lines left out]`);
 });
 
-test('values of its environment are struck out, line by line, also where the line is cut', () => {
+test('values of its environment are removed, line by line, also where the line is cut', () => {
   const { logger } = open({
     KEY: 'first-line-of-it\nsecond-line',
     PORT: '8080',

@@ -119,7 +119,7 @@ test('every flavor leaves room in its task for the container and its server', as
   ]);
 });
 
-test('a token that was used with another request gives the task it started then', async () => {
+test('a token that was used with another request returns the task that it started', async () => {
   const { host } = await openHost(
     refusal('ConflictException', 'the client token was used with other parameters', {
       resourceIds: [taskArn],
@@ -128,7 +128,7 @@ test('a token that was used with another request gives the task it started then'
   expect(await host.start(task)).toBe(taskArn);
 });
 
-test('a task that could not be placed is a want of capacity, although ECS answers 200', async () => {
+test('a task that could not be placed is a lack of capacity, although ECS answers 200', async () => {
   const { host } = await openHost({ body: { tasks: [], failures: [{ reason: 'RESOURCE:MEMORY' }] } });
   await expect(host.start(task)).rejects.toMatchObject({
     code: 'sandbox_unavailable',
@@ -147,7 +147,7 @@ test.each([
   ),
   { status: 500, body: { __type: 'ServerException', message: 'internal' } },
   { hangUp: true },
-])('what passes by itself is a want of capacity: %j', async (answer: Answer) => {
+])('a transient error is a lack of capacity: %j', async (answer: Answer) => {
   const { host } = await openHost(answer);
   await expect(host.start(task)).rejects.toMatchObject({ name: 'AppError', code: 'sandbox_unavailable' });
 });
@@ -158,7 +158,7 @@ test.each([
   refusal('AccessDeniedException', `User: ${taskArn} is not authorized to perform: ecs:RunTask`),
   refusal('ClusterNotFoundException', 'Cluster not found.'),
   refusal('ConflictException', 'a conflict that names no task'),
-])('a refusal is a failed start, and its words stay with us: %j', async (answer) => {
+])('a refusal is a failed start, and its message is not shown: %j', async (answer) => {
   const { host } = await openHost(answer);
   await expect(host.start(task)).rejects.toMatchObject({
     name: 'AppError',
@@ -167,7 +167,7 @@ test.each([
   });
 });
 
-test('a stop says which task and why, in at most 255 characters', async () => {
+test('a stop names task and reason, in at most 255 characters', async () => {
   const { host, asked } = await openHost({ body: { task: { taskArn } } });
   await host.stop(taskArn, 'x'.repeat(300));
   expect(asked).toEqual([
@@ -178,7 +178,7 @@ test('a stop says which task and why, in at most 255 characters', async () => {
   ]);
 });
 
-test('a task that ECS no longer knows is stopped', async () => {
+test('a task that ECS does not know is stopped', async () => {
   const { host } = await openHost(refusal('InvalidParameterException', 'The referenced task was not found.'));
   expect(await host.stop(taskArn, 'idle')).toBeUndefined();
 });
@@ -251,7 +251,7 @@ const hostTask = {
   createdAt: 1_767_225_600_500,
 };
 
-test('tasks are described by what the platform asks of them', async () => {
+test('tasks are described with the platform’s own request', async () => {
   const { host, asked } = await openHost({ body: { tasks: [describedTask], failures: [] } });
   expect(await host.describe([taskArn])).toEqual([hostTask]);
   expect(asked).toEqual([
@@ -293,12 +293,12 @@ test.each<[string, object, object]>([
   expect(await host.describe([taskArn])).toEqual([JSON.parse(JSON.stringify(expected))]);
 });
 
-test('a task that ECS has forgotten is not described', async () => {
+test('a task that ECS has deleted is not described', async () => {
   const { host } = await openHost({ body: { failures: [{ arn: taskArn, reason: 'MISSING' }] } });
   expect(await host.describe([taskArn])).toEqual([]);
 });
 
-test('the tasks of the deployment are listed page by page, and an empty page is none', async () => {
+test('the tasks of the deployment are listed page by page, and an empty page is empty', async () => {
   const pages: Record<string, object> = {
     '': { taskArns: ['a', 'b'], nextToken: 'second' },
     second: { taskArns: [], nextToken: 'third' },

@@ -98,7 +98,7 @@ test('a request reaches the function with the bearer of its generation, and the 
   ]);
 });
 
-test('bytes travel as base64, and only those of the view', async () => {
+test('bytes are sent as base64, and only those of the view', async () => {
   const { link, asked } = await openLink((response) => {
     response.write(chunk(prelude(204)));
     response.end(complete());
@@ -108,7 +108,7 @@ test('bytes travel as base64, and only those of the view', async () => {
   expect(asked[0]?.payload).toMatchObject({ kind: 'fetch', body: 'AP+A', isBase64: true });
 });
 
-test('the metadata may be cut anywhere, and a body that starts with NUL bytes stays whole', async () => {
+test('the metadata may be split anywhere, and a body that starts with NUL bytes stays whole', async () => {
   const whole = Buffer.from(`${prelude(200)}\0\0\0body`);
   const { link } = await openLink((response) => {
     for (const byte of whole) response.write(chunk(Uint8Array.of(byte)));
@@ -135,7 +135,7 @@ test('the body is read while the function still writes', async () => {
   expect(parts).toEqual(['first', 'second']);
 });
 
-test('an answer without a body is one', async () => {
+test('an answer without a body is valid', async () => {
   const { link } = await openLink((response) => {
     response.write(chunk(prelude(204)));
     response.end(complete());
@@ -144,7 +144,7 @@ test('an answer without a body is one', async () => {
   expect([response.status, response.body]).toEqual([204, null]);
 });
 
-test('a connection whose answer was read to its end is used again', async () => {
+test('a connection whose answer was read to its end is reused', async () => {
   const { link, sockets } = await openLink((response) => {
     response.write(chunk(`${prelude(200)}x`));
     response.write(complete());
@@ -197,7 +197,7 @@ test.each<[string, Script]>([
   expect(parts).toEqual(['half']);
 });
 
-test('an aborted request breaks the invocation off, before and after its answer began', async () => {
+test('an aborted request aborts the invocation, before and after its answer began', async () => {
   const arrived = new EventEmitter();
   const early = await openLink(() => void arrived.emit('call'));
   const abort = new AbortController();
@@ -218,7 +218,7 @@ test('an aborted request breaks the invocation off, before and after its answer 
   expect(await gone).toEqual([false]);
 });
 
-test('a body that nobody wants any more breaks the invocation off', async () => {
+test('an unread body aborts the invocation', async () => {
   const { link, left } = await openLink((response) => void response.write(chunk(`${prelude(200)}x`)));
   const response = await link.fetch(sandbox, get);
   const gone = once(left, 'left');

@@ -65,7 +65,7 @@ const openArchive = async (
 
 const target = { address: 'http://10.42.0.9:8080', bearer: 'bearer-of-1-7', workspace: workspaceId };
 
-test('a save says where, what it builds on and which logs are known; the outcome is what the link says', async () => {
+test('a save sends location, base and known logs, and returns the link’s outcome', async () => {
   const saved = { status: 'saved', manifest: ref, files: 2, bytes: 9, leftOut: [], logs: [] } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(saved));
   const checkpoint = { ...ref, savedAt: 1, generation: 6, files: 1, bytes: 1 };
@@ -77,14 +77,14 @@ test('a save says where, what it builds on and which logs are known; the outcome
   ]);
 });
 
-test('a restore says which manifest; the outcome is what the link says', async () => {
+test('a restore sends the manifest, and returns the link’s outcome', async () => {
   const restored = { status: 'restored', files: 1, missing: [{ path: 'a', reason: 'lost' }] } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored));
   expect(await archive.restore(sandbox, { manifest: ref, owner })).toEqual(restored);
   expect(asked).toEqual([{ kind: 'restore', ...target, manifest: ref }]);
 });
 
-test('a volume kept in the bucket is named with its owner, saved and restored, with a checkpoint or without', async () => {
+test('a volume in the bucket is named with its owner, saved and restored, with or without a checkpoint', async () => {
   const shared = { files: 1, bytes: 2, missing: [] };
   const restored = { status: 'restored', files: 0, missing: [], shared } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored), { sharedVolume: 'bucket' });
@@ -97,7 +97,7 @@ test('a volume kept in the bucket is named with its owner, saved and restored, w
   ]);
 });
 
-test('a mounted volume is nothing to carry', async () => {
+test('a mounted volume is not transferred', async () => {
   const restored = { status: 'restored', files: 0, missing: [] } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored), { sharedVolume: 'mounted' });
   expect(archive.keepsShared).toBe(false);
@@ -116,7 +116,7 @@ test.each<[string, Parameters<typeof openArchive>]>([
   await expect(archive.restore(sandbox, { manifest: ref, owner })).rejects.toMatchObject(failure);
 });
 
-test('a workspace is forgotten with everything below its prefix, without the link', async () => {
+test('a workspace is deleted with all objects below its prefix, without the link', async () => {
   const { archive, asked, removed } = await openArchive(200, '');
   await archive.forget(workspaceId);
   expect([removed, asked]).toEqual([['workspaces/6f1d2c3b-0000-4000-8000-000000000001/'], []]);

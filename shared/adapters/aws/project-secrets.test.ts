@@ -101,7 +101,7 @@ test('values are read by name, listed by name, replaced and removed', async () =
   expect(await instance().read(project)).toEqual({ B: 'second' });
 });
 
-test('what was removed is nowhere, and the last one leaves nothing to pay for', async () => {
+test('removed values are deleted, and the last one leaves no cost', async () => {
   const { instance, stored } = await open();
   const secrets = instance();
   await secrets.put(project, 'A', 'the first value');
@@ -115,13 +115,13 @@ test('what was removed is nowhere, and the last one leaves nothing to pay for', 
   expect(await secrets.read(project)).toEqual({ A: 'again' });
 });
 
-test('one project knows nothing of another', async () => {
+test('projects do not see each other’s secrets', async () => {
   const secrets = (await open()).instance();
   await secrets.put(project, 'A', 'mine');
   expect(await secrets.read(crypto.randomUUID() as ProjectId)).toEqual({});
 });
 
-test('twenty who write at once in four instances lose no value', async () => {
+test('twenty concurrent writes in four instances lose no value', async () => {
   const { instance, stored } = await open();
   const instances = Array.from({ length: 4 }, instance);
   const names = Array.from({ length: 20 }, (_, index) => `S${index}`);
@@ -133,7 +133,7 @@ test('twenty who write at once in four instances lose no value', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-test('of those who remove one at once, one has removed it', async () => {
+test('of concurrent removals of one value, one succeeds', async () => {
   const { instance, stored } = await open();
   await instance().put(project, 'A', 'a');
   const removed = await Promise.all(Array.from({ length: 6 }, () => instance().remove(project, 'A')));
@@ -141,7 +141,7 @@ test('of those who remove one at once, one has removed it', async () => {
   expect(await stored()).toEqual([]);
 });
 
-test('readers get the values of one moment while others write', async () => {
+test('readers get a consistent set of values while others write', async () => {
   const { instance } = await open();
   const writer = instance();
   await writer.put(project, 'N', '0');
@@ -155,7 +155,7 @@ test('readers get the values of one moment while others write', async () => {
   expect(await instance().read(project)).toEqual({ N: '15' });
 });
 
-test('what Secrets Manager does not find yet is waited for, by readers and writers', async () => {
+test('readers and writers wait for a bundle that Secrets Manager does not find yet', async () => {
   const { instance } = await open({ invisibleMs: 250 });
   await instance().put(project, 'A', 'a');
   expect(await instance().read(project)).toEqual({ A: 'a' });
@@ -164,8 +164,8 @@ test('what Secrets Manager does not find yet is waited for, by readers and write
   expect(await instance().read(project)).toEqual({ A: 'a', B: 'b', C: 'c' });
 });
 
-describe('what is believed for a minute', () => {
-  test('are the values; what the same instance writes is known at once', async () => {
+describe('cached for a minute', () => {
+  test('are the values; an instance’s own writes are visible at once', async () => {
     const { instance, pass } = await open();
     const [reader, writer] = [instance(), instance()];
     await writer.put(project, 'A', 'first');
@@ -178,7 +178,7 @@ describe('what is believed for a minute', () => {
     expect(await reader.read(project)).toEqual({ A: 'second' });
   });
 
-  test('is also that there are none: Secrets Manager is not asked, and the table once', async () => {
+  test('is also their absence: Secrets Manager is not called, and the table once', async () => {
     const { instance, counts } = await open();
     const secrets = instance();
     await Promise.all([secrets.read(project), secrets.read(project)]);
@@ -250,7 +250,7 @@ describe('a writer that dies', () => {
     expect(await cloud.stored()).toHaveLength(1);
   });
 
-  test('does not keep a value that was removed: whoever asks again has it deleted', async () => {
+  test('does not keep a removed value: the next request deletes it', async () => {
     const cloud = await open();
     await cloud.instance().put(project, 'A', 'a');
     const dyingWriter = makeProjectSecrets(dying(cloud.parts(), 'remove', false));
@@ -261,7 +261,7 @@ describe('a writer that dies', () => {
     expect(await cloud.stored()).toEqual([]);
   });
 
-  test('of a failure lets go at once', async () => {
+  test('of a failure releases the lock at once', async () => {
     const cloud = await open();
     const parts = cloud.parts();
     const failing = makeProjectSecrets({ ...parts, bundles: { ...parts.bundles, create: dead } });
@@ -271,7 +271,7 @@ describe('a writer that dies', () => {
   });
 });
 
-test('a writer that was overtaken while it slept loses nothing of the others', async () => {
+test('a writer that was overtaken while it stalled loses no value of the others', async () => {
   const cloud = await open();
   await cloud.instance().put(project, 'A', 'a');
   const parts = cloud.parts();
@@ -301,7 +301,7 @@ test('a writer that was overtaken while it slept loses nothing of the others', a
   expect(await cloud.stored()).toHaveLength(1);
 });
 
-test('a request whose acknowledgement was lost is made again without harm', async () => {
+test('a request whose acknowledgement was lost is repeated without harm', async () => {
   const cloud = await open();
   const parts = cloud.parts();
   const { take, commit } = parts.pointers;
@@ -320,7 +320,7 @@ test('a request whose acknowledgement was lost is made again without harm', asyn
   expect(await cloud.stored()).toEqual([]);
 });
 
-test('the limits of a project are said, and change nothing', async () => {
+test('a project over its limits is refused, and unchanged', async () => {
   const { instance } = await open();
   const secrets = instance();
   for (let n = 0; n < 7; n += 1) await secrets.put(project, `S${n}`, 'x'.repeat(8192));
@@ -361,7 +361,7 @@ const openTelltale = async (): Promise<SecretsManagerClient> => {
   return client;
 };
 
-test('a failure tells its kind and never a value, in whatever depth it is printed', async () => {
+test('a failure names its kind and never a value, at any depth of printing', async () => {
   const cloud = await open();
   const stored = crypto.randomUUID() as ProjectId;
   await cloud.instance().put(stored, 'OLD', 'hunter1');

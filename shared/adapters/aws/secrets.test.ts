@@ -49,13 +49,13 @@ const openSecrets = async (...answers: readonly [Answer, ...Answer[]]) => {
   return { read, asked, pass, clients: () => clients };
 };
 
-test('a value that is no ARN is the secret itself, and no client is opened', async () => {
+test('a value that is not an ARN is the secret itself, and no client is created', async () => {
   const { read, clients } = await openSecrets({ body: {} });
   expect(await read('0123456789abcdef0123456789abcdef')).toBe('0123456789abcdef0123456789abcdef');
   expect(clients()).toBe(0);
 });
 
-test('an ARN is fetched once, also when two ask at the same time', async () => {
+test('an ARN is fetched once, also for two concurrent requests', async () => {
   const { read, asked } = await openSecrets({ body: { SecretString: 'first' } });
   expect(await Promise.all([read(arn), read(arn)])).toEqual(['first', 'first']);
   expect(await read(arn)).toBe('first');
@@ -75,7 +75,7 @@ test('a rotated secret is picked up after five minutes', async () => {
   expect(clients()).toBe(1);
 });
 
-test('a failed fetch says nothing of the ARN and is not remembered', async () => {
+test('a failed fetch does not reveal the ARN and is not cached', async () => {
   const { read } = await openSecrets(
     { status: 400, body: { __type: 'ResourceNotFoundException', message: `cannot find ${arn}` } },
     { body: { SecretString: 'there now' } },

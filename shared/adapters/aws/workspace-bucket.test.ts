@@ -67,7 +67,7 @@ const openFaulty = async (answer: RequestListener) => {
 const collect = async (chunks: AsyncIterable<Uint8Array>) =>
   Buffer.concat(await Array.fromAsync(chunks)).toString();
 
-test('an object is read whole, within its bound, or is not there', async () => {
+test('an object is read whole, within its limit, or is absent', async () => {
   const { bucket } = await open();
   await bucket.write('k', Buffer.from('hello'));
   expect(Buffer.from((await bucket.read('k', 5)) ?? []).toString()).toBe('hello');
@@ -80,14 +80,14 @@ test.each([
   ['over the end', { offset: 3, length: 9 }, 'lo'],
   ['behind the end', { offset: 9, length: 3 }, ''],
   ['of nothing', { offset: 1, length: 0 }, ''],
-])('a range %s gives what there is', async (_title, range, content) => {
+])('a range %s returns the existing bytes', async (_title, range, content) => {
   const { bucket } = await open();
   await bucket.write('k', Buffer.from('hello'));
   expect(await collect(bucket.readRange('k', range))).toBe(content);
   expect(await collect(bucket.readRange('missing', range))).toBe('');
 });
 
-test('a range that breaks is continued where it broke', async () => {
+test('an interrupted range continues where it broke', async () => {
   const asked: (string | undefined)[] = [];
   const bucket = await openFaulty((request, response) => {
     asked.push(request.headers.range);
@@ -101,7 +101,7 @@ test('a range that breaks is continued where it broke', async () => {
   expect(asked).toEqual(['bytes=0-5', 'bytes=2-5', 'bytes=4-5']);
 });
 
-test('a range that breaks without coming further is a failure after four tries, not an end', async () => {
+test('a range that is interrupted without progress fails after four attempts', async () => {
   let tries = 0;
   const bucket = await openFaulty((_request, response) => {
     tries += 1;
@@ -124,7 +124,7 @@ test('an object that may not be read is a failure, not a missing one', async () 
   });
 });
 
-test('everything below a prefix goes, in pages of a thousand, and nothing beside it', async () => {
+test('all objects below a prefix are deleted, in pages of a thousand, and no others', async () => {
   const { bucket, client, calls, keys } = await open();
   const put = (Key: string) => client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
   for (let page = 0; page < 21; page += 1)
@@ -192,7 +192,7 @@ test.each([
   expect(Buffer.compare(Buffer.from(got ?? []), whole)).toBe(0);
 });
 
-test('an upload that is given up leaves nothing, whenever that is', async () => {
+test('an aborted upload leaves no object, at any point', async () => {
   const { bucket, client, keys } = await open();
   for (const size of [0, 1, 17 * megabyte]) {
     const upload = bucket.upload('k');
@@ -207,7 +207,7 @@ test('an upload that is given up leaves nothing, whenever that is', async () => 
   expect((await client.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toBeUndefined();
 });
 
-test('a part that fails fails the upload, and the parts before it are given up', async () => {
+test('a failing part fails the upload, and the earlier parts are deleted', async () => {
   const asked: string[] = [];
   const bucket = await openFaulty(async (request, response) => {
     request.resume();

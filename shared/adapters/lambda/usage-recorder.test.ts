@@ -11,7 +11,7 @@ const heard = () => {
 };
 const started = { event: 'sandbox_started', source: 'cold', startMs: 1000 };
 
-test('what was noted is kept in one write, once, and telemetry hears it as before', async () => {
+test('recorded metrics are stored in one write, once, and telemetry receives them as before', async () => {
   const kept: (readonly UsageMeasurement[])[] = [];
   const { said, telemetry } = heard();
   const notes = openUsageRecorder(() => 5);
@@ -26,7 +26,7 @@ test('what was noted is kept in one write, once, and telemetry hears it as befor
   expect(said).toEqual(['a sandbox is ready', 'SandboxesRunning', 'something else']);
 });
 
-test('a history that cannot be written is said, and breaks nothing', async () => {
+test('a failed write of the history is logged and breaks nothing', async () => {
   const { said, telemetry } = heard();
   const notes = openUsageRecorder();
   notes.keepIn({ add: () => Promise.reject(new Error('no table')) });

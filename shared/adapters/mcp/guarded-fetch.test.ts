@@ -81,7 +81,7 @@ test.each([[['127.0.0.1']], [['93.184.216.34', '10.0.0.1']], [['93.184.216.34', 
   },
 );
 
-test('a public address passes the guard, and so does a name that nobody knows today', async () => {
+test('a public address passes the guard, and so does an unresolvable name', async () => {
   const known = makeAddressGuard({
     allowedPrivateHosts: [],
     resolve: resolveTo('93.184.216.34', '2606:4700::1'),
@@ -106,7 +106,7 @@ test.each([
   });
 });
 
-test('a private host that the operator named is allowed by the name it is written with', async () => {
+test('a private host is allowed by the name that the operator listed', async () => {
   const server = await keep(listen((_request, response) => response.end('hello')));
   const settings = { ...allowed, allowedPrivateHosts: [`good.test:${server.port}`] };
   const response = await open(settings).fetch(`http://good.test:${server.port}/`);
@@ -128,7 +128,7 @@ test('the connection goes to the address that was checked, and the resolver is a
   expect(server.openCount()).toBe(1);
 });
 
-test('a method, its headers and its body arrive; nothing compressed is asked for', async () => {
+test('a method, its headers and its body arrive; no compression is requested', async () => {
   const server = await keep(
     listen(async (request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -209,7 +209,7 @@ describe('redirects', () => {
     expect(await response.json()).toMatchObject({ method: 'GET', body: '' });
   });
 
-  test('another origin gets no header that a user registered, nor does the first one after it', async () => {
+  test('another origin gets no registered header, nor does a later redirect back', async () => {
     const server = await redirecting((path) =>
       path === '/mcp'
         ? [307, `http://other.test:${server.port}/back`]
@@ -248,13 +248,13 @@ describe('TLS', () => {
   afterEach(() => tls.setDefaultCACertificates(tls.getCACertificates('bundled')));
   const invalid = { code: 'mcp_server_unavailable', message: 'its certificate is not valid' };
 
-  test('a certificate that nobody vouches for is refused', async () => {
+  test('an untrusted certificate is refused', async () => {
     const server = await serve();
     await expect(open().fetch(`https://good.test:${server.port}/`)).rejects.toMatchObject(invalid);
     await closed(server);
   });
 
-  test('a valid one is for the name, and the name is asked for', async () => {
+  test('a valid one matches the name, which is sent in SNI', async () => {
     trust();
     const server = await serve();
     const response = await open().fetch(`https://good.test:${server.port}/`);
@@ -280,7 +280,7 @@ describe('TLS', () => {
     });
   });
 
-  test('a server without TLS is said to have none', async () => {
+  test('a server without TLS is reported as such', async () => {
     const server = await keep(listen((_request, response) => response.end('plain')));
     await expect(open().fetch(`https://good.test:${server.port}/`)).rejects.toMatchObject({
       message: 'it does not speak TLS',
@@ -289,7 +289,7 @@ describe('TLS', () => {
 });
 
 describe('answers', () => {
-  test('an endless body is broken off at the limit, and its connection closed', async () => {
+  test('an endless body is aborted at the limit, and its connection closed', async () => {
     const server = await keep(
       listen((_request, response) => {
         const more = (): void => {
@@ -314,7 +314,7 @@ describe('answers', () => {
     await expect(second.text()).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
   });
 
-  test('a body that nobody reads is not taken in', async () => {
+  test('an unread body is not buffered', async () => {
     let sentBytes = 0;
     const server = await keep(
       listen((_request, response) => {
@@ -342,7 +342,7 @@ describe('answers', () => {
     await closed(server);
   });
 
-  test('one that breaks off is an error', async () => {
+  test('an interrupted one is an error', async () => {
     const server = await keep(
       listen((_request, response) => {
         response.writeHead(200, { 'content-length': '100' });
@@ -376,7 +376,7 @@ describe('answers', () => {
     await closed(server);
   });
 
-  test('one without a body is one', async () => {
+  test('one without a body is valid', async () => {
     const server = await keep(listen((_request, response) => response.writeHead(204).end()));
     const response = await open().fetch(server.url);
     expect([response.status, response.body]).toEqual([204, null]);
@@ -402,7 +402,7 @@ test('an aborted request closes its connection, before and after its headers cam
   expect(fault()?.code).not.toBe('invalid_request');
 });
 
-test('close ends what is still open, and nothing begins after it', async () => {
+test('close ends open requests and allows no new ones', async () => {
   const server = await keep(listen((_request, response) => response.write('x')));
   const { fetch, close } = open();
   const response = await fetch(server.url);
@@ -413,7 +413,7 @@ test('close ends what is still open, and nothing begins after it', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('no connection within five seconds is said', { timeout: 15_000 }, async () => {
+test('no connection within five seconds is reported', { timeout: 15_000 }, async () => {
   // It listens and says nothing: TLS never begins.
   const server = await keep(listenRaw((socket) => void socket.resume()));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -159,7 +159,7 @@ test('an answer of another kind', async () => {
   await expectUnavailable(server, 'it does not answer as an MCP server does');
 });
 
-describe('a call is lost at once', () => {
+describe('a call fails at once', () => {
   const lost = { status: 'lost', message: "MCP server 'notes': it broke off before it answered" };
   const quickly = async (server: Loopback): Promise<unknown> => {
     const startedAt = performance.now();
@@ -185,12 +185,12 @@ describe('a call is lost at once', () => {
     expect(await quickly(server)).toEqual(lost);
   });
 
-  test('when a request is taken for a notice', async () => {
+  test('when a request is answered as a notification', async () => {
     const server = await keep(turncoat((_message, response) => response.writeHead(202).end()));
     expect(await quickly(server)).toEqual(lost);
   });
 
-  test('when the server breaks off instead', async () => {
+  test('when the server disconnects instead', async () => {
     const server = await keep(turncoat((_message, response) => response.destroy()));
     expect(await quickly(server)).toEqual({
       status: 'lost',
@@ -198,7 +198,7 @@ describe('a call is lost at once', () => {
     });
   });
 
-  test('when the server answers with a fault of its own', async () => {
+  test('when the server answers with an error of its own', async () => {
     const server = await keep(turncoat((_message, response) => response.writeHead(502).end('<html>')));
     expect(await quickly(server)).toEqual({
       status: 'lost',
@@ -207,7 +207,7 @@ describe('a call is lost at once', () => {
   });
 });
 
-test('a call that is turned away has not run', async () => {
+test('a call that is refused has not run', async () => {
   const server = await keep(turncoat((_message, response) => response.writeHead(403).end('Bearer s3cret')));
   expect(await call(targetOf(server))).toEqual({
     status: 'failed',
@@ -215,7 +215,7 @@ test('a call that is turned away has not run', async () => {
   });
 });
 
-test('a stream that promises to go on and does not is lost', async () => {
+test('a stream that promises to resume and does not is lost', async () => {
   const server = await keep(
     turncoat((_message, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 10\nid: 1\ndata:\n\n');
@@ -225,14 +225,14 @@ test('a stream that promises to go on and does not is lost', async () => {
   await closed(server);
 });
 
-test('what is no result is a failure', async () => {
+test('an invalid result is a failure', async () => {
   const server = await keep(
     turncoat(({ id }, response) => reply(response, { id, result: { content: 'x' } })),
   );
   expect(await call(targetOf(server))).toMatchObject({ status: 'failed', code: 'internal_error' });
 });
 
-test('the words of an error are bounded', async () => {
+test('the message of an error is bounded', async () => {
   const error = { code: -32_000, message: 'x'.repeat(100_000) };
   const server = await keep(turncoat(({ id }, response) => reply(response, { id, error })));
   const outcome = await call(targetOf(server));
@@ -268,14 +268,14 @@ describe('lists', () => {
     await closed(server);
   });
 
-  test('are read to their thousandth tool', async () => {
+  test('are read up to the thousandth tool', async () => {
     const list = Array.from({ length: 1500 }, (_, n) => tool(`t${n}`));
     const server = await keep(modernServer({ list }));
     const tools = await remote.listTools(targetOf(server));
     expect(tools.map(({ name }) => name)).toEqual(Array.from({ length: 1000 }, (_, n) => `t${n}`));
   });
 
-  test('that never end are read for a while', async () => {
+  test('that never end are read up to a limit', async () => {
     let pages = 0;
     const server = await keep(
       turncoat(({ id }, response) => {
@@ -295,14 +295,14 @@ describe('lists', () => {
     expect(await remote.listTools(targetOf(server))).toEqual([]);
   });
 
-  test.each([{ tools: 'x' }, {}, []])('that are none are refused: %j', async (result) => {
+  test.each([{ tools: 'x' }, {}, []])('that are invalid are refused: %j', async (result) => {
     const server = await keep(turncoat(({ id }, response) => reply(response, { id, result })));
     await expect(remote.listTools(targetOf(server))).rejects.toMatchObject({
       code: 'mcp_server_unavailable',
     });
   });
 
-  test('leave out what cannot be offered, and keep the rest', async () => {
+  test('skip invalid tools, and keep the rest', async () => {
     const list = [null, tool('no spaces'), tool('good'), { name: 'bare' }, tool('odd', { inputSchema: [] })];
     const server = await keep(
       turncoat(({ id }, response) => reply(response, { id, result: { tools: list } })),
@@ -311,7 +311,7 @@ describe('lists', () => {
   });
 });
 
-test('a pattern that would run for ever is never run', async () => {
+test('a pattern that would run forever is never executed', async () => {
   const properties = { a: { type: 'string', pattern: '^(a+)+$' } };
   const list = [
     { name: 'echo', inputSchema: { type: 'object' }, outputSchema: { type: 'object', properties } },

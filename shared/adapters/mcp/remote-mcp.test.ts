@@ -71,7 +71,7 @@ test.each(names)('a tool is called and answers: %s', async (age) => {
   await closed(server);
 });
 
-test.each(names)('a tool that says it failed has failed with its words: %s', async (age) => {
+test.each(names)('a tool that reports a failure has failed with its message: %s', async (age) => {
   const server = await serve(age, { run: () => ({ ...said('no such note'), isError: true }) });
   expect(await remote.call(callOf(server.target))).toEqual({
     status: 'failed',
@@ -80,7 +80,7 @@ test.each(names)('a tool that says it failed has failed with its words: %s', asy
   });
 });
 
-test.each(names)('an error in JSON-RPC is a failure with its words: %s', async (age) => {
+test.each(names)('a JSON-RPC error is a failure with its message: %s', async (age) => {
   const server = await serve(age, {
     run: () => {
       throw Object.assign(new Error('the index is broken'), { code: -32_603 });
@@ -114,7 +114,7 @@ test.each(names)('progress arrives while the tool runs, and keeps the call alive
   ]);
 });
 
-test.each(names)('a call that takes too long is lost: it may have run (%s)', async (age) => {
+test.each(names)('a call that times out is lost: it may have run (%s)', async (age) => {
   const server = await serve(age, { run: () => new Promise(() => undefined) });
   const target = { ...server.target, timeoutMs: 300 };
   expect(await remote.call(callOf(target))).toEqual({
@@ -170,7 +170,7 @@ test.each(names)('a call cancelled before it began is not sent: %s', async (age)
   });
 });
 
-test('registered headers go with every request, but none that HTTP or the protocol decides', async () => {
+test('registered headers are sent with every request, except those that HTTP or the protocol sets', async () => {
   const server = await serve('modern');
   const headers = { Authorization: 'Bearer s3cret', Host: 'elsewhere', 'Mcp-Session-Id': 'x', 'X-Team': 'a' };
   await remote.call(callOf({ ...server.target, headers }));
@@ -209,7 +209,7 @@ test('a session of an older server ends with the call', async () => {
   expect(server.sessions.size).toBe(0);
 });
 
-test('no stream is opened to listen', async () => {
+test('no stream is opened for notifications', async () => {
   const server = await serve('older, with sessions');
   await remote.call(callOf(server.target));
   expect(server.requests.filter(({ method }) => method === 'GET')).toEqual([]);
@@ -235,7 +235,7 @@ test.each([401, 403, 404, 429, 500, 503])(
   },
 );
 
-test('a port where nobody listens is not available', async () => {
+test('a port without a listener is not available', async () => {
   const server = await listen(() => undefined);
   await server.stop();
   for (const transport of ['http', 'sse'] as const) {

@@ -6,7 +6,7 @@ const contentOf = (...content: unknown[]) => {
   return outcome.status === 'finished' ? outcome.content : outcome;
 };
 
-test('text and media are rebuilt from the fields that are known', () => {
+test('text and media are rebuilt from known fields', () => {
   expect(
     contentOf(
       { type: 'text', text: 'hi', annotations: { audience: ['user'] }, _meta: { x: 1 } },
@@ -46,7 +46,7 @@ test.each([
   [{ type: 'image', data: '<svg>', mimeType: 'image/png' }],
   [{ type: 'image', data: 'AAEC', mimeType: 'image/png; x=<script>' }],
   [{ type: 'tool:call', name: 'x' }],
-])('a block that cannot be read is named, and the others stay: %j', (block) => {
+])('an unreadable block is named, and the others stay: %j', (block) => {
   expect(contentOf(block, { type: 'text', text: 'hi' })).toEqual([
     { type: 'text', text: '[a block that could not be read was left out]' },
     { type: 'text', text: 'hi' },
@@ -65,7 +65,7 @@ test('blocks and texts are bounded', () => {
   expect(JSON.stringify(long).length).toBeLessThan(1_048_700);
 });
 
-test('a failure has its words, cut, and no code of its own choice', () => {
+test('a failure has its message, cut, and no code of its choice', () => {
   const text = JSON.stringify({ error: { type: 'session_not_found', message: 'x' } });
   expect(toRemoteOutcome({ content: [{ type: 'text', text }], isError: true })).toEqual({
     status: 'failed',
@@ -79,7 +79,7 @@ test('a failure has its words, cut, and no code of its own choice', () => {
   });
 });
 
-test('fields for a program are an object that is not too large and not too deep', () => {
+test('structured content is an object of bounded size and depth', () => {
   const deep = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
   const structuredOf = (structuredContent: unknown) => toRemoteOutcome({ content: [], structuredContent });
   expect(structuredOf({ a: 1 })).toEqual({ status: 'finished', content: [], structured: { a: 1 } });
@@ -88,7 +88,7 @@ test('fields for a program are an object that is not too large and not too deep'
 });
 
 test.each([undefined, null, {}, { content: 'x' }, { content: [], isError: 'yes' }])(
-  '%j is no result',
+  '%j is not a result',
   (answer) => {
     expect(toRemoteOutcome(answer)).toEqual({
       status: 'failed',

@@ -93,7 +93,7 @@ test('a call is one request that carries its key and its correlation id', async 
   ]);
 });
 
-test('output is heard while the tool runs', async () => {
+test('output is received while the tool runs', async () => {
   const heard: ToolProgress[] = [];
   const ears = new EventEmitter();
   const { tools } = sandbox(async ({ mcpReq }) => {
@@ -117,7 +117,7 @@ test('output is heard while the tool runs', async () => {
   expect(heard).toEqual([{ stream: 'stdout', offset: 0, text: 'first' }]);
 });
 
-test('what the sandbox refuses has failed', async () => {
+test('a refusal of the sandbox is a failed call', async () => {
   const text = JSON.stringify({ error: { type: 'path_outside_workspace', message: 'no' } });
   const { tools } = sandbox(() => ({ isError: true, content: [{ type: 'text', text }] }));
   expect(await tools.call(callOf())).toEqual({
@@ -195,7 +195,7 @@ test('a result that arrives with the end of its stream counts', async () => {
   });
 });
 
-test('a sandbox that stays silent is given up half a minute after the timeout of the tool', async () => {
+test('a silent sandbox is abandoned half a minute after the timeout of the tool', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   try {
     const arrived = new EventEmitter();
@@ -222,7 +222,7 @@ test('a sandbox that stays silent is given up half a minute after the timeout of
   }
 });
 
-test('a stream that goes on after its result is broken off a second later', async () => {
+test('a stream that continues after its result is closed a second later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     let isBroken = false;
@@ -243,7 +243,7 @@ test('a stream that goes on after its result is broken off a second later', asyn
   }
 });
 
-test('a sandbox that refuses the version is asked for those it knows, and called again', async () => {
+test('a sandbox that refuses the version is called again with one that it supports', async () => {
   let isRefused = false;
   const { tools, requests } = linkTo(async (request) => {
     const body = (await request.clone().json()) as { id: number; method: string };
@@ -266,7 +266,7 @@ test('a sandbox that refuses the version is asked for those it knows, and called
   ]);
 });
 
-test('a sandbox of an older release is spoken to in its own protocol', async () => {
+test('a sandbox of an older release is called in its own protocol', async () => {
   const { tools } = linkTo(async (request) => {
     const body =
       request.method === 'POST' ? ((await request.clone().json()) as { method: string }) : undefined;
@@ -281,7 +281,7 @@ test('a sandbox of an older release is spoken to in its own protocol', async () 
   });
 });
 
-test('the words of a failed call are bounded: they may be those of a sandbox', async () => {
+test('the message of a failed call is bounded, since a sandbox may have written it', async () => {
   const { tools } = sandbox(() => {
     throw new ProtocolError(-32602, 'x'.repeat(100_000));
   });
@@ -289,15 +289,12 @@ test('the words of a failed call are bounded: they may be those of a sandbox', a
   expect(outcome.status === 'failed' && outcome.message.length <= 500).toBe(true);
 });
 
-test.each([1e12, -5])(
-  'a timeout that no tool has (%d s) is left to the sandbox to refuse',
-  async (timeout) => {
-    const { tools } = sandbox(() => new Promise((resolve) => setImmediate(() => resolve(done))));
-    expect((await tools.call(callOf({ args: { command: 'true', timeout } }))).status).toBe('finished');
-  },
-);
+test.each([1e12, -5])('an invalid timeout (%d s) is left to the sandbox to refuse', async (timeout) => {
+  const { tools } = sandbox(() => new Promise((resolve) => setImmediate(() => resolve(done))));
+  expect((await tools.call(callOf({ args: { command: 'true', timeout } }))).status).toBe('finished');
+});
 
-test('a sandbox that answers no protocol of ours is lost', async () => {
+test('a sandbox without a known protocol is lost', async () => {
   const { tools } = linkTo(async () => new Response('no', { status: 400 }));
   expect(await tools.call(callOf())).toMatchObject({ status: 'lost' });
 });

@@ -24,7 +24,7 @@ test('a program that failed by itself is a finished call', () => {
   });
 });
 
-test('a refusal keeps its code and its words', () => {
+test('a refusal keeps its code and its message', () => {
   const text = JSON.stringify({ error: { type: 'file_not_found', message: 'there is no a.txt' } });
   expect(toOutcome({ content: textOf(text), isError: true })).toEqual({
     status: 'failed',
@@ -33,7 +33,7 @@ test('a refusal keeps its code and its words', () => {
   });
 });
 
-test('a code that is in no table of ours becomes internal_error', () => {
+test('an unknown code becomes internal_error', () => {
   const text = JSON.stringify({ error: { type: 'toString', message: 'odd' } });
   expect(toOutcome({ content: textOf(text), isError: true })).toEqual({
     status: 'failed',
@@ -56,7 +56,7 @@ test.each(['plain words', '{"error": "text"}', '{"error": {"type": 1}}'])(
 test.each([
   ['execution_timeout', 'timed out after 30 s'],
   ['resource_limit_exceeded', 'out of memory: the limit is 512 MB'],
-])('a call that hit %s fails and still carries what was printed', (type, message) => {
+])('a call that hit %s fails and still carries its output', (type, message) => {
   const structuredContent = {
     stdout: 'step 1\n',
     stderr: 'warning\n',
@@ -71,7 +71,7 @@ test.each([
   });
 });
 
-test('a limit that was hit in silence says only itself', () => {
+test('a limit that was hit without output reports only itself', () => {
   const error = { type: 'execution_timeout', message: 'timed out after 1 s' };
   expect(toOutcome({ content: [], structuredContent: { stdout: '', stderr: '', error } })).toEqual({
     status: 'failed',
@@ -81,7 +81,7 @@ test('a limit that was hit in silence says only itself', () => {
   });
 });
 
-test('what was printed is bounded', () => {
+test('output is bounded', () => {
   const error = { type: 'execution_timeout', message: 'timed out after 30 s' };
   const outcome = toOutcome({
     content: [],
@@ -91,7 +91,7 @@ test('what was printed is bounded', () => {
   expect(outcome.status === 'failed' && outcome.message.endsWith('the end')).toBe(true);
 });
 
-test('progress is a piece of one stream, and anything else is no progress', () => {
+test('progress is a piece of one stream, and other notifications are ignored', () => {
   expect(decodeProgress('{"stream":"stderr","offset":3,"text":"x"}')).toEqual({
     stream: 'stderr',
     offset: 3,

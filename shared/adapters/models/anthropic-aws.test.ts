@@ -43,7 +43,7 @@ test('a request is signed with the credentials of AWS, and carries no key', asyn
   expect(JSON.stringify(seen)).not.toContain('sk-ant');
 });
 
-test('without any credentials, that is said, at once', async () => {
+test('missing credentials are reported at once', async () => {
   vi.stubEnv('AWS_REGION', 'eu-central-1');
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   vi.stubEnv('AWS_CONFIG_FILE', '/nowhere/config');

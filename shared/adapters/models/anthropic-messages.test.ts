@@ -47,7 +47,7 @@ test('a request carries cache marks on its last tool, its system text and the en
   });
 });
 
-test('results stand together behind their calls, and say what became of each', () => {
+test('results follow their calls together, each with its outcome', () => {
   const { messages } = written([
     user('go'),
     assistant('', ['c1', 'mcp:read'], ['c2', 'list_files'], ['c3', 'list_files']),
@@ -83,7 +83,7 @@ test('results stand together behind their calls, and say what became of each', (
   ]);
 });
 
-test('no blank text is sent, and a message without any block joins its neighbours', () => {
+test('no blank text is sent, and a message without blocks joins its neighbours', () => {
   const { messages } = written([
     user(' \n'),
     assistant('  '),
@@ -107,7 +107,7 @@ test('no blank text is sent, and a message without any block joins its neighbour
   ]);
 });
 
-test('a lone surrogate is replaced wherever it may stand', () => {
+test('a lone surrogate is replaced wherever it appears', () => {
   const call = { callId: 'c1' as CallId, name: 'list_files', args: { deep: [{ path: 'a\ud800' }] } };
   const request = written(
     [

@@ -134,7 +134,7 @@ test('the request goes to the messages endpoint under the key, with its cache ma
   });
 });
 
-test('what the cache gave and took is part of the usage', async () => {
+test('tokens read from and written to the cache are part of the usage', async () => {
   const { provider } = await wire(streamed(start, text('yes'), stop('end_turn', 9)));
   expect(await answer(provider)).toEqual([
     { type: 'text', text: 'yes' },
@@ -152,17 +152,20 @@ describe('arguments', () => {
     return (await answer(provider)).flatMap((chunk) => (chunk.type === 'call' ? [chunk.args] : []));
   };
 
-  test('in pieces are put together', async () => {
+  test('in pieces are joined', async () => {
     expect(await argsOf('', '{"pa', 'th":"a"}')).toEqual([{ path: 'a' }]);
   });
 
-  test('that are left out are none', async () => {
+  test('that are missing are empty', async () => {
     expect(await argsOf()).toEqual([{}]);
   });
 
-  test.each(['{"path":', '[1]', 'null', 'ls'])('that are no object go on as they are: %s', async (json) => {
-    expect(await argsOf(json)).toEqual([{ arguments_not_json: json }]);
-  });
+  test.each(['{"path":', '[1]', 'null', 'ls'])(
+    'that are not an object are passed on unchanged: %s',
+    async (json) => {
+      expect(await argsOf(json)).toEqual([{ arguments_not_json: json }]);
+    },
+  );
 });
 
 describe('an answer ends', () => {
@@ -202,7 +205,7 @@ describe('an answer ends', () => {
 test.each([
   ['signed', 'c2ln', { own: { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' } }],
   ['cut before it was signed', '', undefined],
-])('thinking that was %s is echoed as such', async (_title, signature, own) => {
+])('thinking that was %s is stored as such', async (_title, signature, own) => {
   const thought = [
     {
       type: 'content_block_start',
@@ -223,7 +226,7 @@ test.each([
   );
 });
 
-describe('a refusal is told in our words', () => {
+describe('a refusal has the platform’s message', () => {
   const quoting = { type: 'invalid_request_error', message: `secret words ${key}` };
   test.each([
     [401, { type: 'authentication_error', message: key }, 'provider_auth_failed'],
@@ -254,7 +257,7 @@ describe('a refusal is told in our words', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('429 says when to try again', async () => {
+  test('429 has the time to wait', async () => {
     const error = { type: 'rate_limit_error', message: 'slow down' };
     const { provider } = await wire(refused(429, error, { 'retry-after': '17' }));
     expect((await failure(provider)).details).toMatchObject({
@@ -263,13 +266,13 @@ describe('a refusal is told in our words', () => {
     });
   });
 
-  test('a status without any body is enough', async () => {
+  test('a status without a body is sufficient', async () => {
     const { provider } = await wire((response) => void response.writeHead(401).end());
     expect(await failure(provider)).toMatchObject({ code: 'provider_auth_failed' });
   });
 });
 
-describe('a failure that may pass is tried once more, and then told', () => {
+describe('a transient failure is retried once, and then reported', () => {
   const overloaded = refused(529, { type: 'overloaded_error', message: 'Overloaded' });
   const broken = refused(500, { type: 'api_error', message: 'oops' });
   const hungUp: Reply = (response) => response.destroy();
@@ -291,12 +294,12 @@ describe('a failure that may pass is tried once more, and then told', () => {
     expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
   });
 
-  test('the second try may answer', async () => {
+  test('the retry may answer', async () => {
     const { provider } = await wire(hungUp, answered);
     expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
   });
 
-  test('who is told to wait does not try at once', async () => {
+  test('a call that must wait is not retried at once', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' };
     const { provider, seen } = await wire(refused(529, error, { 'retry-after': '30' }), answered);
     expect(await failure(provider)).toMatchObject({ code: 'provider_overloaded' });
@@ -304,7 +307,7 @@ describe('a failure that may pass is tried once more, and then told', () => {
   });
 });
 
-describe('an answer that breaks in its middle', () => {
+describe('an interrupted answer', () => {
   const begun = [start, text('The first w')];
 
   test.each([
@@ -323,7 +326,7 @@ describe('an answer that breaks in its middle', () => {
         response.end('event: message_delta\ndata: {"type":\n\n');
       },
     ],
-  ] as const)('%s is said, not repeated', async (_title, reply) => {
+  ] as const)('%s is reported, not retried', async (_title, reply) => {
     const { provider, seen } = await wire(reply, streamed(...begun, stop('end_turn')));
     expect(await failure(provider)).toMatchObject({ code: 'provider_unavailable' });
     expect(seen).toHaveLength(1);
@@ -342,7 +345,7 @@ describe('an answer that breaks in its middle', () => {
   });
 });
 
-describe('who aborts hears the own reason, and the provider hears that nobody listens', () => {
+describe('an aborting caller gets its own reason, and the provider sees the connection close', () => {
   test('in the middle of an answer', async () => {
     const closed = Promise.withResolvers<void>();
     const { provider } = await wire((response) => {

@@ -22,7 +22,7 @@ const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]>
   return Array.fromAsync(provider.stream(request, new AbortController().signal));
 };
 
-test('text comes in pieces, then the end with what it cost', async () => {
+test('text arrives in pieces, then the end with the cost', async () => {
   claude.onMessage('hello', { content: 'Hello, you!', usage: { input_tokens: 12, output_tokens: 4 } });
   expect(await answer([user('hello')])).toEqual([
     { type: 'text', text: 'Hello' },
@@ -32,7 +32,7 @@ test('text comes in pieces, then the end with what it cost', async () => {
   ]);
 });
 
-test('calls come whole, under the names of our own tools', async () => {
+test('calls arrive whole, under the platform’s tool names', async () => {
   claude.onMessage('look', {
     content: 'Looking.',
     toolCalls: [
@@ -48,7 +48,7 @@ test('calls come whole, under the names of our own tools', async () => {
   ]);
 });
 
-test('results go back beside their calls', async () => {
+test('results are sent after their calls', async () => {
   claude.onToolResult('toolu_1', { content: 'Two files.' });
   const chunks = await answer([
     user('look'),
@@ -71,7 +71,7 @@ test('results go back beside their calls', async () => {
   });
 });
 
-test('a call of a tool that is offered no more keeps a name the provider takes', async () => {
+test('a call of a tool that is no longer offered keeps a valid name', async () => {
   claude.onToolResult('toolu_1', { content: 'Fine.' });
   await answer([
     user('look'),
@@ -88,13 +88,13 @@ test('a call of a tool that is offered no more keeps a name the provider takes',
   });
 });
 
-test('thinking is not part of what is said', async () => {
+test('thinking is not part of the text', async () => {
   claude.onMessage('think', { content: 'Done.', reasoning: 'Let me see.' });
   const chunks = await answer([user('think')]);
   expect(chunks.map((chunk) => (chunk.type === 'text' ? chunk.text : '')).join('')).toBe('Done.');
 });
 
-test('an answer that breaks off after its first words is no answer', async () => {
+test('an answer that breaks off after its first words is an error', async () => {
   claude.onMessage('hello', { content: 'Hello, you!' }, { truncateAfterChunks: 4 });
   await expect(answer([user('hello')])).rejects.toMatchObject({ code: 'provider_unavailable' });
 });

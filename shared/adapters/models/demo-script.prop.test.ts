@@ -58,7 +58,7 @@ test('every part of a message gives its own calls, in the order of the message',
   );
 });
 
-test('any text can be read', () => {
+test('any text can be parsed', () => {
   const anything = fc.array(
     fc.oneof(fc.string({ unit: 'binary', maxLength: 8 }), fc.constantFrom('```', '\n', '$ ', 'write ')),
   );

@@ -75,7 +75,7 @@ test.each([
   ['call search now', []],
   ['call another {}', []],
   [' call search', []],
-])('a tool that is offered is called by its name: %s', (message, calls) => {
+])('an offered tool is called by its name: %s', (message, calls) => {
   expect(scriptedCalls(message, new Set(['search']))).toEqual(calls);
 });
 

@@ -40,7 +40,7 @@ test('each line of a script is one call, in order, without an id, and the answer
   ]);
 });
 
-test('any other message is answered with what this is and how to use it', async () => {
+test('any other message is answered with an explanation', async () => {
   const chunks = await answer([user('Hello!')]);
   expect(textOf(chunks)).toContain('demo provider, no language model');
   expect(textOf(chunks)).toContain('`$ <command>` runs a command');
@@ -81,7 +81,7 @@ test('the answer says each result, and which calls were rejected or failed', asy
   );
 });
 
-test('calls that the turn did not take are said', async () => {
+test('calls that the turn left out are reported', async () => {
   const chunks = await answer([user('$ a\n$ b\n$ c'), assistant(calls('a')), result('c0', 'ok')]);
   expect(textOf(chunks)).toContain('2 more calls of this message were left out');
 });
@@ -102,7 +102,7 @@ test('an answer streams word by word, and no chunk splits a code point', async (
   expect(textOf((await answer([user('Hello!')])).slice(0, 3))).toBe('This is the ');
 });
 
-test('results over the limit of an answer keep an equal share each, and the gap is said', async () => {
+test('results over the limit of an answer get an equal share each, and the gap is marked', async () => {
   const asked = calls(...Array.from({ length: 32 }, (_, index) => `cat ${index}`));
   const results = asked.map(({ callId }, index) => result(callId, `${index}<${'€'.repeat(50_000)}>${index}`));
   const script = asked.map(({ args }) => `$ ${String(args['command'])}`).join('\n');
@@ -112,7 +112,7 @@ test('results over the limit of an answer keep an equal share each, and the gap 
   for (const index of asked.keys()) expect(text).toContain(`${index}<€`);
 });
 
-test('who aborts hears the own reason', async () => {
+test('an aborting caller gets its own reason', async () => {
   const stop = new AbortController();
   const request = { model: 'demo', system: '', tools: [], history: [user('Hello!')], outputTokensMax: 1000 };
   const chunks = demoProvider.stream(request, stop.signal)[Symbol.asyncIterator]();

@@ -56,8 +56,8 @@ const chunk = (parts: readonly object[], more: object = {}) => ({
 });
 const stop = chunk([], { finishReason: 'STOP' });
 
-describe('against a whole fake of the wire', () => {
-  test('text comes in pieces, then the end with what it cost', async () => {
+describe('against a complete fake server', () => {
+  test('text arrives in pieces, then the end with the cost', async () => {
     const usage = { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 };
     fake.onMessage('hello', { content: 'Hello, you!', usage });
     expect(await answer(fake.url, [user('hello')])).toEqual([
@@ -68,7 +68,7 @@ describe('against a whole fake of the wire', () => {
     ]);
   });
 
-  test('parallel calls come back under the names of our own tools, however alike those are', async () => {
+  test('parallel calls return under the platform’s tool names, even similar ones', async () => {
     fake.onMessage('look', {
       toolCalls: [
         { id: 'c1', name: 'read_file', arguments: '{"path":"src"}' },
@@ -95,7 +95,7 @@ describe('against a whole fake of the wire', () => {
   });
 });
 
-test('the request goes to the model under the key, with names that Gemini takes', async () => {
+test('the request names the model and the key, and tool names that Gemini accepts', async () => {
   const { url, seen } = await fakeWire(streamed(stop));
   await answer(url);
   expect(seen[0]?.url).toBe('/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse');
@@ -130,7 +130,7 @@ describe('contents', () => {
     user('and now?'),
   ];
 
-  test('hold results in the order of their calls, apart from what else is said', async () => {
+  test('have results in the order of their calls, apart from other text', async () => {
     expect(await contents(history, 'gemini-2.5-flash')).toEqual([
       { role: 'user', parts: [{ text: 'go' }] },
       {
@@ -158,13 +158,13 @@ describe('contents', () => {
     ]);
   });
 
-  test('say of the first call that its signature is gone, to models that want one', async () => {
+  test('mark the first call as without signature, for models that require one', async () => {
     const sent = JSON.stringify(await contents(history));
     expect(sent.match(/skip_thought_signature_validator/g)).toHaveLength(1);
     expect(sent).toMatch(/"c1".{0,80}skip_thought_signature_validator/);
   });
 
-  test('have no message without any part', async () => {
+  test('have no message without parts', async () => {
     expect(await contents([user(''), assistant(''), user('again')])).toEqual([
       { role: 'user', parts: [{ text: '(a blank message)' }] },
       { role: 'user', parts: [{ text: 'again' }] },
@@ -172,7 +172,7 @@ describe('contents', () => {
   });
 });
 
-test('thoughts are paid and not said, and what the cache gave is said beside the whole', async () => {
+test('thoughts are billed and not shown, and cached tokens are counted separately', async () => {
   const usageMetadata = {
     promptTokenCount: 543,
     cachedContentTokenCount: 40,
@@ -205,7 +205,7 @@ test('a call without an id has none', async () => {
   ]);
 });
 
-test('a signature that comes with an empty text goes back with it', async () => {
+test('a signature with an empty text is sent back with it', async () => {
   const { url, seen } = await fakeWire(
     streamed(chunk([{ text: 'yes' }]), chunk([{ text: '', thoughtSignature: 'c2ln' }]), stop),
     streamed(stop),
@@ -235,14 +235,14 @@ describe('an answer ends', () => {
   });
 
   test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
-    '%s as no answer',
+    '%s as an error',
     async (finishReason) => {
       const told = await failure(streamed(chunk([{ text: 'y' }], { finishReason })));
       expect(told.code).toBe('provider_unavailable');
     },
   );
 
-  test('where one request ends, although it could be continued', async () => {
+  test('at the end of one request, although it could be continued', async () => {
     const { url, seen } = await fakeWire(
       streamed(chunk([{ text: 'yes' }], { finishReason: 'CONTINUATION', continuationToken: 'on' })),
       streamed(stop),
@@ -256,14 +256,14 @@ describe('an answer ends', () => {
     expect(told).toMatchObject({ code: 'content_refused', tries: 1 });
   });
 
-  test('with the error that its stream holds', async () => {
+  test('with the error in its stream', async () => {
     const error = { code: 503, status: 'UNAVAILABLE', message: 'The model is overloaded.' };
     const told = await failure(streamed(chunk([{ text: 'y' }]), { error }));
     expect(told).toMatchObject({ code: 'provider_overloaded', tries: 1 });
   });
 });
 
-describe('a refusal is told in our words', () => {
+describe('a refusal has the platform’s message', () => {
   const invalidKey = { details: [{ '@type': 'google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }] };
   test.each([
     [400, { status: 'INVALID_ARGUMENT', message: 'key-test', ...invalidKey }, 'provider_auth_failed'],
@@ -287,7 +287,7 @@ describe('a refusal is told in our words', () => {
     expect(told.message).not.toContain('key-test');
   });
 
-  test('429 says when to try again', async () => {
+  test('429 has the time to wait', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '16.4s' }];
     const told = await failure(answered(429, { error: { code: 429, details } }));
     expect(told.details).toMatchObject({
@@ -296,19 +296,19 @@ describe('a refusal is told in our words', () => {
     });
   });
 
-  test('a gateway that speaks HTML is unavailable, after a second try', async () => {
+  test('an HTML answer of a gateway is unavailable, after a retry', async () => {
     const html: Reply = (response) => response.writeHead(502).end('<html>');
     const { url, seen } = await fakeWire(html, html);
     await expect(answer(url)).rejects.toMatchObject({ code: 'provider_unavailable' });
     expect(seen).toHaveLength(2);
   });
 
-  test.each(['../../v1/files', 'a?key=b', 'a/b', ''])('no path is made of the model %j', async (model) => {
+  test.each(['../../v1/files', 'a?key=b', 'a/b', ''])('no path is built from the model %j', async (model) => {
     expect(await failure(streamed(stop), model)).toMatchObject({ code: 'invalid_request', tries: 0 });
   });
 });
 
-test('a count is asked for the whole request', async () => {
+test('the token count covers the whole request', async () => {
   const { url, seen } = await fakeWire(answered(200, { totalTokens: 42 }));
   const provider = makeGeminiProvider({ apiKey: 'key-test', baseUrl: url });
   expect(await provider.count?.(request([user('hi')]), new AbortController().signal)).toBe(42);

@@ -18,7 +18,7 @@ const backend = (answers: {
 const listed = [{ id: 'one', name: 'One' }];
 const down = new AppError('provider_unavailable', 'the model provider failed to answer');
 
-test('a list is asked for once at a time, and believed for five minutes', async () => {
+test('concurrent calls fetch a list once, and it is cached for five minutes', async () => {
   let asked = 0;
   let now = 0;
   const list = async () => {
@@ -37,7 +37,7 @@ test('a list is asked for once at a time, and believed for five minutes', async 
   expect(asked).toBe(3);
 });
 
-test('a failure is not kept', async () => {
+test('a failure is not cached', async () => {
   const answers = [async () => Promise.reject(down), async () => listed];
   const catalog = makeModelCatalog({
     open: async () => backend({ list: async () => answers.shift()?.() ?? [] }),
@@ -46,7 +46,7 @@ test('a failure is not kept', async () => {
   expect(await catalog.list('openai')).toEqual(listed);
 });
 
-test('a check asks by itself for what no list shows, all at once', async () => {
+test('a check queries models that no list contains, concurrently', async () => {
   let running = 0;
   let most = 0;
   const has = async (id: string) => {
@@ -100,7 +100,7 @@ test('the demo has one model', async () => {
   expect(await catalog.check('demo', ['demo', 'other'])).toEqual({ demo: 'available', other: 'not_found' });
 });
 
-test('of Claude, what is retired is left out, in the list and by itself', async () => {
+test('of Claude, retired models are left out of list and check', async () => {
   const model = (id: string, lifecycle: string) => ({ id, display_name: id.toUpperCase(), lifecycle });
   const { catalog, paths } = await over(
     answered(200, {
@@ -117,7 +117,7 @@ test('of Claude, what is retired is left out, in the list and by itself', async 
   expect(paths()).toEqual(['/v1/models?limit=1000', '/v1/models/gone']);
 });
 
-test('of GPT, what is shut down or no conversation is left out', async () => {
+test('of GPT, retired and non-conversational models are left out', async () => {
   const { catalog, paths } = await over(
     answered(200, {
       object: 'list',
@@ -138,7 +138,7 @@ test('of GPT, what is shut down or no conversation is left out', async () => {
   expect(paths()).toEqual(['/models', '/models/none']);
 });
 
-test('of Gemini, what generates content is listed, over all pages', async () => {
+test('of Gemini, models that generate content are listed, over all pages', async () => {
   const model = (name: string, action: string) => ({
     name: `models/${name}`,
     displayName: `Gemini ${name}`,
@@ -162,7 +162,7 @@ test('of Gemini, what generates content is listed, over all pages', async () => 
 });
 
 test.each(['anthropic', 'openai', 'gemini'] as const)(
-  'a refused key is an error of the list of %s, and is told for each model',
+  'a refused key is an error in the list of %s, and for each model of a check',
   async (provider) => {
     const refused = answered(403, { error: { code: 403, message: 'no' } });
     const { catalog } = await over(refused, refused);

@@ -14,7 +14,7 @@ const missing = (): never => {
   throw new AppError('provider_not_configured', 'ANTHROPIC_API_KEY is required');
 };
 
-test('a provider is opened once, however many ask at the same time', async () => {
+test('a provider is opened once for concurrent callers', async () => {
   const { providers, asked } = providersWith([() => 'key']);
   const [one, other] = await Promise.all([providers.open('anthropic'), providers.open('anthropic')]);
   expect(other).toBe(one);
@@ -22,7 +22,7 @@ test('a provider is opened once, however many ask at the same time', async () =>
   expect(asked()).toBe(1);
 });
 
-test('a key that is missing is said, and looked for again', async () => {
+test('a missing key is reported, and looked up again', async () => {
   const { providers } = providersWith([missing, () => 'key']);
   await expect(providers.open('anthropic')).rejects.toMatchObject({
     code: 'provider_not_configured',
@@ -51,7 +51,7 @@ test('the demo needs no key', async () => {
   expect(asked()).toBe(0);
 });
 
-test('Claude with the credentials of AWS asks for no key, but for a workspace', async () => {
+test('Claude with the credentials of AWS needs no key, but a workspace', async () => {
   const never = { key: async () => missing() };
   const open = (workspaceId?: string) =>
     makeModelProviders({

@@ -45,8 +45,8 @@ const incomplete = (reason: string) => ({
   response: { status: 'incomplete', incomplete_details: { reason } },
 });
 
-describe('against a whole fake of the wire', () => {
-  test('text comes in pieces, then the end with what it cost', async () => {
+describe('against a complete fake server', () => {
+  test('text arrives in pieces, then the end with the cost', async () => {
     gpt.onMessage('hello', { content: 'Hello, you!', usage: { input_tokens: 12, output_tokens: 4 } });
     expect(await answer(`${gpt.url}/v1`, [user('hello')])).toEqual([
       { type: 'text', text: 'Hello' },
@@ -56,7 +56,7 @@ describe('against a whole fake of the wire', () => {
     ]);
   });
 
-  test('parallel calls come whole, under the names of our own tools', async () => {
+  test('parallel calls arrive whole, under the platform’s tool names', async () => {
     gpt.onMessage('look', {
       content: 'Looking.',
       toolCalls: [
@@ -74,7 +74,7 @@ describe('against a whole fake of the wire', () => {
     ]);
   });
 
-  test('results go back beside their calls', async () => {
+  test('results are sent after their calls', async () => {
     gpt.onToolResult('call_1', { content: 'Two files.' });
     const call = { callId: 'call_1' as CallId, name: 'mcp:read', args: { path: 'src' } };
     await answer(`${gpt.url}/v1`, [
@@ -102,7 +102,7 @@ describe('against a whole fake of the wire', () => {
     await expect(answer(`${gpt.url}/v1`, [user('hello')])).rejects.toMatchObject({ code });
   });
 
-  test('an answer that breaks off after its first words is no answer', async () => {
+  test('an answer that breaks off after its first words is an error', async () => {
     gpt.onMessage('hello', { content: 'Hello, you!' }, { truncateAfterChunks: 6 });
     await expect(answer(`${gpt.url}/v1`, [user('hello')])).rejects.toMatchObject({
       code: 'provider_unavailable',
@@ -110,7 +110,7 @@ describe('against a whole fake of the wire', () => {
   });
 });
 
-test('the request is stored nowhere and names what it wants', async () => {
+test('the request is not stored and names the included data', async () => {
   const { url, seen } = await fakeWire(streamed(delta('yes'), completed));
   await answer(url, [user(' '), { role: 'assistant', messageId: 'a' as MessageId, text: ' ', calls: [] }]);
   expect(seen[0]?.url).toBe('/responses');
@@ -130,7 +130,7 @@ test('the request is stored nowhere and names what it wants', async () => {
   });
 });
 
-test('what the cache gave and took is said beside the whole', async () => {
+test('tokens read from and written to the cache are counted separately', async () => {
   const usage = {
     input_tokens: 543,
     input_tokens_details: { cached_tokens: 40, cache_write_tokens: 500 },
@@ -148,7 +148,7 @@ test('what the cache gave and took is said beside the whole', async () => {
   ]);
 });
 
-test('reasoning that led to nothing does not go back', async () => {
+test('reasoning without an answer is not sent back', async () => {
   const thought = (id: string) => ({
     type: 'response.output_item.done',
     item: { type: 'reasoning', id, summary: [], encrypted_content: `of ${id}` },
@@ -190,7 +190,7 @@ describe('an answer ends', () => {
     expect(await endOf(incomplete(reason))).toMatchObject({ type: 'end', end });
   });
 
-  test('as refused when the model refuses, in its own words', async () => {
+  test('as refused when the model refuses, with its message', async () => {
     const { url } = await fakeWire(
       streamed({ type: 'response.refusal.delta', delta: 'I will not.' }, completed),
     );
@@ -210,7 +210,7 @@ describe('an answer ends', () => {
     ]);
   });
 
-  test('with arguments that are no object as they are', async () => {
+  test('with arguments that are not an object, unchanged', async () => {
     const { url } = await fakeWire(streamed(called('c1', '[1]'), called('c2', ''), completed));
     expect(await answer(url)).toMatchObject([
       { args: { arguments_not_json: '[1]' } },
@@ -240,7 +240,7 @@ describe('an answer ends', () => {
   });
 });
 
-describe('a refusal is told in our words', () => {
+describe('a refusal has the platform’s message', () => {
   test.each([
     [401, { code: 'invalid_api_key' }, 'provider_auth_failed'],
     [403, {}, 'provider_auth_failed'],
@@ -259,7 +259,7 @@ describe('a refusal is told in our words', () => {
     expect(told.message).not.toContain('sk-');
   });
 
-  test('429 says when to try again', async () => {
+  test('429 has the time to wait', async () => {
     const told = await failure(answered(429, { error: {} }, { 'retry-after': '17' }));
     expect(told.details).toMatchObject({
       context: { status: 429, retryAfter: '17' },
@@ -267,13 +267,13 @@ describe('a refusal is told in our words', () => {
     });
   });
 
-  test('a status without any body is enough', async () => {
+  test('a status without a body is sufficient', async () => {
     expect(await failure((response) => void response.writeHead(401).end())).toMatchObject({
       code: 'provider_auth_failed',
     });
   });
 
-  test('a fault that may pass is tried once more, one that says to wait is not', async () => {
+  test('a transient error is retried once, unless it has a time to wait', async () => {
     const { url, seen } = await fakeWire(answered(500, {}), streamed(delta('yes'), completed));
     expect((await answer(url))[0]).toEqual({ type: 'text', text: 'yes' });
     expect(seen).toHaveLength(2);

@@ -26,7 +26,7 @@ test.each([
   );
 });
 
-test('what can be used is let through, the demo without any key', () => {
+test('a usable choice is accepted, the demo without any key', () => {
   expect(checkProvider({})('demo')).toBeUndefined();
   expect(checkProvider({ ANTHROPIC_API_KEY: 'k' })('anthropic')).toBeUndefined();
   expect(checkProvider({ ANTHROPIC_AUTH: 'iam' })('anthropic')).toBeUndefined();
@@ -35,7 +35,7 @@ test('what can be used is let through, the demo without any key', () => {
   expect(keyOf({ ANTHROPIC_API_KEY: 'k' }, 'anthropic')).toBe('k');
 });
 
-test('what has a key, or needs none, can be used', () => {
+test('a provider with a key, or without need for one, is usable', () => {
   expect(configuredProviders({})).toEqual(['demo']);
   expect(configuredProviders({ OPENAI_API_KEY: 'k', GEMINI_API_KEY: '' })).toEqual(['openai', 'demo']);
   expect(configuredProviders({ ANTHROPIC_AUTH: 'iam' })).toEqual(['anthropic', 'demo']);

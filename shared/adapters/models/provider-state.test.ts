@@ -12,12 +12,12 @@ const said = (text: string, providerState: object) =>
   };
 const user: HistoryMessage = { role: 'user', messageId: 'm' as MessageId, text: 'hi' };
 
-test('an answer of plain text and calls echoes nothing', () => {
+test('an answer of plain text and calls has no provider state', () => {
   expect(providerStateOf(modelRef, [])).toEqual({});
   expect(providerStateOf(modelRef, [{ text: 3 }, { call: true }])).toEqual({});
 });
 
-test('plain texts are one, marked ones stay apart', () => {
+test('plain texts are joined, marked ones stay separate', () => {
   expect(
     providerStateOf(modelRef, [{ text: 2 }, { text: 3 }, { text: 0, mark }, { text: 1 }, { call: true }]),
   ).toEqual({
@@ -25,13 +25,13 @@ test('plain texts are one, marked ones stay apart', () => {
   });
 });
 
-test('an echo that is too long to be stored is left out', () => {
+test('a provider state that is too long to be stored is left out', () => {
   const own = (bytes: number) => [{ own: { data: 'x'.repeat(bytes) } }];
   expect(providerStateOf(modelRef, own(65_000))).toHaveProperty('providerState');
   expect(providerStateOf(modelRef, own(65_536))).toEqual({});
 });
 
-test('an answer is put together again, without calls that were not taken', () => {
+test('an answer is rebuilt without calls that were left out', () => {
   const providerState = providerStateOf(modelRef, [
     { own: { thinking: 1 } },
     { text: 2 },
@@ -55,7 +55,7 @@ test('an answer is put together again, without calls that were not taken', () =>
   ]);
 });
 
-test('what stands alone ends what came before it', () => {
+test('a standalone answer ends the exchange before it', () => {
   const parts = [{ own: { thinking: 1 } }, { call: true }, { call: true }] as const;
   const before = said('', providerStateOf(modelRef, parts));
   const withoutHistory = said('', providerStateOf({ ...modelRef, withoutHistory: true }, parts));
@@ -64,7 +64,7 @@ test('what stands alone ends what came before it', () => {
   expect(replay(withoutHistory).map(({ kind }) => kind)).toEqual(['own', 'call', 'call']);
 });
 
-test('an exchange has echoes when one of its answers has', () => {
+test('an exchange has provider state when one of its answers has', () => {
   const withState = said('', providerStateOf(modelRef, [{ own: { thinking: 1 } }]));
   expect(hasProviderState([user, withState])).toBe(true);
   expect(hasProviderState([user, withState, user])).toBe(false);

@@ -205,7 +205,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
   const request = requestOf(dialect);
   const whole = streamed(...begun, ...end);
 
-  test('an answer that breaks off by a closed connection is said, not repeated', async () => {
+  test('an answer cut by a closed connection is reported, not retried', async () => {
     const { url, seen } = await fakeWire((response) => {
       send(response, begun);
       setImmediate(() => response.destroy());
@@ -215,14 +215,14 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(seen).toHaveLength(1);
   });
 
-  test('an answer that ends early is said, not repeated', async () => {
+  test('an answer that ends early is reported, not retried', async () => {
     const { url, seen } = await fakeWire(streamed(...begun), whole);
     const error = await failureOf(answer(await open(dialect, url), request));
     expect(error.code).toBe('provider_unavailable');
     expect(seen).toHaveLength(1);
   });
 
-  test('an answer that turns into no JSON is said, not repeated', async () => {
+  test('an answer that turns into invalid JSON is reported, not retried', async () => {
     const { url, seen } = await fakeWire((response) => {
       send(response, begun);
       response.end('event: message_delta\ndata: {"type":\n\n');
@@ -232,7 +232,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(seen).toHaveLength(1);
   });
 
-  test('a connection that is closed before the answer is tried once more, and then told', async () => {
+  test('a connection that closes before the answer is retried once, and then reported', async () => {
     const hungUp: Reply = (response) => response.destroy();
     const { url, seen } = await fakeWire(hungUp, whole, hungUp, hungUp, whole);
     const backend = await open(dialect, url);
@@ -241,7 +241,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(seen).toHaveLength(4);
   });
 
-  test('a provider that nobody reaches is unavailable', async () => {
+  test('an unreachable provider is unavailable', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((listening) => closed.once('listening', listening));
     const { port } = closed.address() as { port: number };
@@ -250,7 +250,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect((await failureOf(answer(backend, request))).code).toBe('provider_unavailable');
   });
 
-  test('who aborts in the middle hears the own reason, and the connection is closed', async () => {
+  test('aborting in the middle gives the caller’s own reason and closes the connection', async () => {
     const { reply, closed } = openReply(begun);
     const { url } = await fakeWire(reply);
     const stopping = new AbortController();
@@ -263,7 +263,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     await closed;
   });
 
-  test('who aborts before the answer begins hears the own reason, and the connection is closed', async () => {
+  test('aborting before the answer gives the caller’s own reason and closes the connection', async () => {
     const { reply, asked, closed } = openReply([]);
     const { url, seen } = await fakeWire(reply);
     const stopping = new AbortController();
@@ -276,14 +276,14 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(seen).toHaveLength(1);
   });
 
-  test('who is aborted already sends nothing', async () => {
+  test('an aborted signal sends no request', async () => {
     const { url, seen } = await fakeWire();
     const aborted = AbortSignal.abort(new Error('enough'));
     await expect(answer(await open(dialect, url), request, aborted)).rejects.toThrow('enough');
     expect(seen).toEqual([]);
   });
 
-  test('who leaves the loop closes the connection', async () => {
+  test('leaving the loop closes the connection', async () => {
     const { reply, closed } = openReply(begun);
     const { url } = await fakeWire(reply);
     const backend = await open(dialect, url);
@@ -291,7 +291,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     await closed;
   });
 
-  test('the key goes with the request, and into no error', async () => {
+  test('the key is sent with the request, and is in no error', async () => {
     const { url, seen } = await fakeWire(answered(401, { error: { message: `bad key ${key}` } }));
     const error = await failureOf(answer(await open(dialect, url), request));
     expect(error.code).toBe('provider_auth_failed');
@@ -299,7 +299,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(JSON.stringify(seen[0]?.headers)).toContain(key);
   });
 
-  test('a history of sixty exchanges arrives whole and in order', async () => {
+  test('a history of sixty exchanges is sent whole and in order', async () => {
     const { url, seen } = await fakeWire(whole);
     const history = Array.from({ length: 60 }, (_, index) => [
       user(`question ${index}`),
@@ -323,7 +323,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     ]);
   });
 
-  describe('what a provider wants back', () => {
+  describe('provider state', () => {
     const asked = async () => {
       const { url } = await fakeWire(streamed(...thinking));
       const chunks = await answer(await open(dialect, url), requestOf(dialect, [user('look')]));
@@ -336,7 +336,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       result('call_3'),
     ];
 
-    test('comes with the end, beside text and parallel calls', async () => {
+    test('arrives with the end, beside text and parallel calls', async () => {
       const { chunks, echo } = await asked();
       expect(textOf(chunks)).toBe('Look.');
       expect(chunks.filter(({ type }) => type === 'call')).toEqual([
@@ -348,7 +348,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(JSON.stringify(echo)).not.toContain('Look.');
     });
 
-    test('goes back at its place while the exchange goes on', async () => {
+    test('is sent back in its place while the exchange continues', async () => {
       const { echo } = await asked();
       const { url, seen } = await fakeWire(whole);
       await answer(await open(dialect, url), requestOf(dialect, continued(echo)));
@@ -358,7 +358,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(sent).toEqual(expect.arrayContaining([signed].flat()));
     });
 
-    test('stays out of the next exchange, and away from another model and provider', async () => {
+    test('is not sent in the next exchange, nor to another model or provider', async () => {
       const { echo } = await asked();
       const { url, seen } = await fakeWire(whole, whole, whole);
       const backend = await open(dialect, url);
@@ -370,7 +370,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(JSON.stringify(seen)).toContain('Look.');
     });
 
-    test('does not go back beside an answer that it does not fit', async () => {
+    test('is not sent with an answer that it does not match', async () => {
       const { echo } = await asked();
       const { url, seen } = await fakeWire(whole);
       const history = [user('look'), assistant('Changed.', ['call_2'], echo), result('call_2')];
@@ -378,7 +378,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(JSON.stringify(seen)).not.toContain('c2lnbmVk');
     });
 
-    test('is left out when it is refused, and the answer says that it stands alone', async () => {
+    test('is left out when it is refused, and the answer is marked as standalone', async () => {
       const { echo } = await asked();
       const { url, seen } = await fakeWire(refusedState, streamed(...thinking), whole);
       const backend = await open(dialect, url);
@@ -397,7 +397,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(JSON.stringify(seen[2]).split('c2lnbmVk')).toHaveLength(2);
     });
 
-    test('without an echo, the same refusal is our own fault', async () => {
+    test('without it, the same refusal is an internal error', async () => {
       const { url, seen } = await fakeWire(refusedState);
       const error = await failureOf(
         answer(await open(dialect, url), requestOf(dialect, continued(undefined))),
@@ -407,7 +407,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     });
   });
 
-  test('a request is counted by the provider, without any echo', async () => {
+  test('the provider counts a request without it', async () => {
     const { url, seen } = await fakeWire(answered(200, dialect.counted));
     const backend = await open(dialect, url);
     const history = [user('hi'), assistant('', ['call_1']), result('call_1')];
@@ -418,7 +418,7 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
       expect(sent).toContain(part);
   });
 
-  test('a count that fails is an error of the provider, and one that is aborted has its own reason', async () => {
+  test('a failing count is an error of the provider, and an aborted one has its own reason', async () => {
     const { reply, asked } = openReply([]);
     const { url } = await fakeWire(answered(429, { error: { message: 'slow down' } }), reply);
     const backend = await open(dialect, url);

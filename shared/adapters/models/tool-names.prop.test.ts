@@ -22,7 +22,7 @@ const names = fc.array(
 );
 
 test.each(forms)(
-  'any names become names the provider allows, each its own, and come back ($form)',
+  'any names become distinct names that the provider allows, and are mapped back ($form)',
   (given) => {
     fc.assert(
       fc.property(names, (tools) => {
@@ -36,7 +36,7 @@ test.each(forms)(
   },
 );
 
-test.each(forms)('a name the provider allows stays as it is ($form)', ({ rule, form }) => {
+test.each(forms)('a valid name stays unchanged ($form)', ({ rule, form }) => {
   fc.assert(
     fc.property(names, (tools) => {
       const { toWire } = mapToolNames(tools, rule);
@@ -45,7 +45,7 @@ test.each(forms)('a name the provider allows stays as it is ($form)', ({ rule, f
   );
 });
 
-test('what Gemini refuses is rewritten, and numbered where it would meet another tool', () => {
+test('names that Gemini refuses are rewritten, and numbered on a conflict', () => {
   const { toWire } = mapToolNames(['read-file', 'read.file', 'read_file', '2nd'], gemini);
   expect(['read-file', 'read.file', 'read_file', '2nd'].map(toWire)).toEqual([
     'read_file_2',
@@ -55,7 +55,7 @@ test('what Gemini refuses is rewritten, and numbered where it would meet another
   ]);
 });
 
-test('long names that differ only past the limit stay apart within it', () => {
+test('long names that differ only after the limit stay distinct within it', () => {
   const rule = { refused: /[^a-z_0-9]/gu, charactersMax: 64 };
   const long = (end: string): string => `${'x'.repeat(64)}${end}`;
   const { toWire } = mapToolNames([long('a'), long('b')], rule);
@@ -63,7 +63,7 @@ test('long names that differ only past the limit stay apart within it', () => {
   expect(toWire(long('b'))).toBe(`${'x'.repeat(62)}_2`);
 });
 
-test('a name that no tool has passes through, both ways', () => {
+test('an unknown name passes unchanged, both ways', () => {
   const { toWire, fromWire } = mapToolNames(['a.b'], anthropic);
   expect(fromWire('a_b')).toBe('a.b');
   expect(fromWire('invented')).toBe('invented');

@@ -46,14 +46,14 @@ const heard = async (token: string): Promise<string | undefined> => {
 };
 
 describe('the keys', () => {
-  test('are asked for once, for many tokens at the same time and after', async () => {
+  test('are fetched once, for concurrent and later tokens', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => local.sign()));
     expect(await Promise.all(tokens.map(heard))).toEqual(Array(20).fill('ada'));
     expect(await heard(await local.sign())).toBe('ada');
     expect(local.asked).toEqual({ discovery: 1, keys: 1 });
   });
 
-  test('are asked for again when they are old, and where they are is remembered', async () => {
+  test('are fetched again when they are old, and their URL is cached', async () => {
     const token = await local.sign();
     expect(await heard(token)).toBe('ada');
     clock += times.freshMs;
@@ -79,7 +79,7 @@ describe('the keys', () => {
     expect(await heard(token)).toBe('ada');
   });
 
-  test('that are forged make nobody ask the issuer more than once per cooldown', async () => {
+  test('that are forged cause at most one request to the issuer per cooldown', async () => {
     const key = await makeKey();
     const flood = async () => {
       for (let i = 0; i < 50; i++) {
@@ -97,8 +97,8 @@ describe('the keys', () => {
   });
 });
 
-describe('an issuer that is away', () => {
-  test('is no reason to refuse those whose key is known, for a while', async () => {
+describe('an unreachable issuer', () => {
+  test('does not affect tokens with known keys, for a while', async () => {
     const token = await local.sign();
     expect(await heard(token)).toBe('ada');
     await local.stop();
@@ -109,7 +109,7 @@ describe('an issuer that is away', () => {
     expect(warned[0]).toEqual(['the OIDC issuer did not give its keys', { error: expect.any(Error) }]);
   });
 
-  test('is not asked at every request, and found when it is back', async () => {
+  test('is not called at every request, and is found when it is back', async () => {
     await local.stop();
     const token = await local.sign();
     for (let i = 0; i < 10; i++) expect(await heard(token)).toBe('issuer_unavailable');
@@ -121,7 +121,7 @@ describe('an issuer that is away', () => {
     expect(await heard(await local.sign({ key: await makeKey() }))).toBeUndefined();
   });
 
-  test('may have a new key: nobody is told that theirs is bad', async () => {
+  test('may have a new key: no caller is told that its token is invalid', async () => {
     expect(await heard(await local.sign())).toBe('ada');
     await local.stop();
     clock += times.cooldownMs;
@@ -129,7 +129,7 @@ describe('an issuer that is away', () => {
     expect(await heard(await local.sign())).toBe('ada');
   });
 
-  test('may have moved its keys: they are looked for again', async () => {
+  test('may have moved its keys: their URL is fetched again', async () => {
     local.answers.discovery = sending({ issuer: local.url, jwks_uri: `${local.url}/gone` });
     const token = await local.sign();
     expect(await heard(token)).toBe('issuer_unavailable');
@@ -139,7 +139,7 @@ describe('an issuer that is away', () => {
   });
 });
 
-describe('an issuer is not believed', () => {
+describe('an issuer is not trusted', () => {
   const wrong = (more: object): Answer =>
     sending({ issuer: local.url, jwks_uri: `${local.url}/keys`, ...more });
   const answers: [string, 'discovery' | 'keys', () => Answer][] = [

@@ -35,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => local.stop().catch(() => undefined));
 
 describe('a token that is good', () => {
-  test('says who it is, until when, and what the claim of the scope holds', async () => {
+  test('gives the person, the expiry and the scope in its claim', async () => {
     const exp = seconds() + 60;
     const token = await local.sign({ claims: { exp, sallyport_scope: ['admin'] } });
     expect(await oidc.verify(token)).toEqual({
@@ -62,17 +62,17 @@ describe('a token that is good', () => {
     expect(await oidc.verify(await local.sign({ header: { typ } }))).toMatchObject({ subject: 'ada' });
   });
 
-  test('may be for others, too', async () => {
+  test('may have other audiences, too', async () => {
     const token = await local.sign({ claims: { aud: ['others', audience] } });
     expect(await oidc.verify(token)).toMatchObject({ subject: 'ada' });
   });
 
-  test('may begin in half a minute, as its issuer sees it', async () => {
+  test('may begin in half a minute, by the issuer’s clock', async () => {
     const token = await local.sign({ claims: { nbf: seconds() + 25 } });
     expect(await oidc.verify(token)).toMatchObject({ subject: 'ada' });
   });
 
-  test('begins when its time has come', async () => {
+  test('is valid from its start time', async () => {
     const token = await local.sign({ claims: { nbf: seconds() + 300 } });
     expect(await oidc.verify(token)).toBeUndefined();
     clock += 300_000;
@@ -134,13 +134,13 @@ describe('a token is refused', () => {
 
   const claims = () => ({ iss: local.url, aud: audience, sub: 'ada', exp: seconds() + 60 });
 
-  test('that nobody signed, and no key is asked for', async () => {
+  test('that is unsigned, and no key is fetched', async () => {
     for (const alg of ['none', 'None', ''])
       expect(await oidc.verify(unsigned(claims(), () => '', { alg, kid: local.key.kid }))).toBeUndefined();
     expect(local.asked).toEqual({ discovery: 0, keys: 0 });
   });
 
-  test('whose secret is the public key, and no key is asked for', async () => {
+  test('whose secret is the public key, and no key is fetched', async () => {
     const rsa = await makeKey('RS256');
     local.published.keys = [rsa.publicJwk];
     const secret = await exportSPKI((await importJWK(rsa.publicJwk, 'RS256')) as CryptoKey);
@@ -149,7 +149,7 @@ describe('a token is refused', () => {
     expect(local.asked).toEqual({ discovery: 0, keys: 0 });
   });
 
-  test('that brings its own key along', async () => {
+  test('that contains its own key', async () => {
     const own = await makeKey();
     const token = await local.sign({ key: { ...own, kid: local.key.kid }, header: { jwk: own.publicJwk } });
     expect(await oidc.verify(token)).toBeUndefined();
@@ -168,7 +168,7 @@ describe('a token is refused', () => {
     expect(printed).toEqual([]);
   });
 
-  test('the moment it ends, without leeway', async () => {
+  test('at its expiry, without leeway', async () => {
     const exp = seconds() + 10;
     const token = await local.sign({ claims: { exp } });
     clock = exp * 1000 - 1;
@@ -181,7 +181,7 @@ describe('a token is refused', () => {
     expect(await oidc.verify(await local.sign({ claims: { sub: '' } }))).toBeUndefined();
   });
 
-  test('that is no token at all, and nothing is thrown', async () => {
+  test('that is not a token, without an exception', async () => {
     const parts = ['', 'e30', 'bnVsbA', 'W10', 'eyJhbGciOiJFUzI1NiJ9', 'eyJhbGciOjF9', '-_-', 'x'.repeat(99)];
     for (const first of parts)
       for (const second of parts)

@@ -47,7 +47,7 @@ describe('a request', () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  test('has headers that this file and no other says', async () => {
+  test('has headers that only this file sets', async () => {
     const { url, requests } = await receiver((_, response) => response.end());
     await post.send(request(url));
     expect(Object.keys(requests[0]?.headers ?? {}).sort()).toEqual([
@@ -71,7 +71,7 @@ describe('is not accepted', () => {
   });
 
   test.each([301, 302, 303, 307, 308])(
-    'with a redirect of %i, which nobody follows (WH5)',
+    'with a redirect of %i, which is not followed (WH5)',
     async (status) => {
       const other = await receiver((_, response) => response.end());
       const { url } = await receiver((_, response) =>
@@ -91,14 +91,14 @@ describe('is not accepted', () => {
     expect(await post.send(request(server.url))).toEqual({ error: 'it refused the connection' });
   });
 
-  test('by a receiver that says nothing in time, and its connection is closed', async () => {
+  test('by a receiver that is silent until the timeout, and its connection is closed', async () => {
     const server = await listenRaw((socket) => void socket.resume());
     servers.push(server);
     expect(await post.send(request(server.url))).toEqual({ error: 'it did not answer in time' });
     await expect.poll(() => server.openCount()).toBe(0);
   });
 
-  test('by a receiver whose answer never ends within its time', async () => {
+  test('by a receiver whose answer does not end in time', async () => {
     const { url } = await receiver((_, response) => void response.writeHead(200).write('a'));
     expect(await post.send(request(url))).toEqual({ error: 'it did not answer in time' });
   });
@@ -112,7 +112,7 @@ describe('is not accepted', () => {
     },
   );
 
-  test('by a name that leads to a private address', async () => {
+  test('by a name that resolves to a private address', async () => {
     const resolve = async () => [{ address: '10.0.0.1', family: 4 }];
     const strict = makeWebhookPost({ allowedPrivateHosts: [], resolve });
     const { error } = await strict.send(request('https://rebind.test/'));
@@ -120,7 +120,7 @@ describe('is not accepted', () => {
   });
 });
 
-test('an answer is read up to 64 KB and dropped', async () => {
+test('an answer is read up to 64 KB and discarded', async () => {
   let written = 0;
   const server = await receiver((_, response) => {
     response.writeHead(200);

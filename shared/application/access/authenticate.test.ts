@@ -75,8 +75,8 @@ beforeEach(() => {
 const refusal = (code: string, message: string) => expect.objectContaining({ code, message });
 const noToken = refusal('unauthenticated', 'a valid token is required');
 
-describe('a token of ours', () => {
-  test('is told by its hash, and no issuer is asked', async () => {
+describe('a Sallyport token', () => {
+  test('is found by its hash, and no issuer is called', async () => {
     expect(await authenticate(ports(), { token: ownToken })).toEqual({
       owner: project,
       scope: `project:${project}`,
@@ -87,13 +87,13 @@ describe('a token of ours', () => {
     expect(calls).toEqual(['table']);
   });
 
-  test('of the deployment costs nothing, even if it looks like a JWT', async () => {
+  test('of the deployment needs no lookup, even if it looks like a JWT', async () => {
     const own = ports({ adminTokenHash: sha256(jwt) });
     expect(await authenticate(own, { token: jwt })).toMatchObject({ owner: 'deployment', scope: 'admin' });
     expect(calls).toEqual([]);
   });
 
-  test('that nobody knows is asked of the table alone', async () => {
+  test('that is unknown is looked up in the table only', async () => {
     await expect(authenticate(ports(), { token: `sp_${'c'.repeat(64)}` })).rejects.toEqual(noToken);
     await expect(authenticate(ports(), { token: 'a.b' })).rejects.toEqual(noToken);
     await expect(authenticate(ports(), { token: 'a.b.c.d.e' })).rejects.toEqual(noToken);
@@ -102,31 +102,31 @@ describe('a token of ours', () => {
 });
 
 describe('a JWT', () => {
-  test('is asked of the issuer alone, and is a person', async () => {
+  test('is checked by the issuer only, and is a person', async () => {
     expect(await authenticate(ports(), { token: jwt })).toEqual(principalOfAda);
     expect(calls).toEqual(['issuer']);
   });
 
-  test('that the issuer refuses opens nothing', async () => {
+  test('that the issuer refuses is not accepted', async () => {
     await expect(authenticate(ports(), { token: 'eyJh.eyJz.' })).rejects.toEqual(noToken);
     expect(calls).toEqual(['issuer']);
   });
 
-  test('without a scope is known and may do nothing; the claim that is missing is named', async () => {
+  test('without a scope is known and has no permissions; the missing claim is named', async () => {
     identities.set(jwt, { ...ada, scopeValue: undefined });
     await expect(authenticate(ports(), { token: jwt })).rejects.toEqual(
       refusal('forbidden', 'the claim sallyport_scope of this sign-in is missing'),
     );
   });
 
-  test('is not refused because the issuer is away', async () => {
+  test('is not refused because the issuer is unreachable', async () => {
     identities.set(jwt, 'away');
     await expect(authenticate(ports(), { token: jwt })).rejects.toEqual(
       refusal('issuer_unavailable', 'away'),
     );
   });
 
-  test('is no credential where there is no issuer', async () => {
+  test('is not accepted without a configured issuer', async () => {
     await expect(authenticate(ports({ signIn: undefined }), { token: jwt })).rejects.toEqual(noToken);
     expect(calls).toEqual(['table']);
   });
@@ -136,7 +136,7 @@ describe('a ticket', () => {
   const ticketOf = async (token: string): Promise<Ticket> =>
     issueTicket(ports(), await authenticate(ports(), { token }));
 
-  test('of a person is that person, once, and nobody else is asked', async () => {
+  test('of a person is that person, once, without another check', async () => {
     const { ticket } = await ticketOf(jwt);
     calls = [];
     expect(await authenticate(ports(), { ticket })).toEqual(principalOfAda);
@@ -144,18 +144,18 @@ describe('a ticket', () => {
     await expect(authenticate(ports(), { ticket })).rejects.toEqual(noToken);
   });
 
-  test('of a person whose sign-in has ended since is worth nothing', async () => {
+  test('of a person whose sign-in has ended is invalid', async () => {
     const { ticket } = await ticketOf(jwt);
     now = 5000;
     await expect(authenticate(ports(), { ticket })).rejects.toEqual(noToken);
   });
 });
 
-describe('a credential still holds', () => {
+describe('a credential is valid', () => {
   const holds = (principal: Principal) => stillHolds(ports(), principal);
   const person = { ...principalOfAda, owner: 'person' as OwnerId } as Principal;
 
-  test('of a person until it ends, and the table is not asked', async () => {
+  test('of a person until it ends, without a read of the table', async () => {
     now = 4999;
     expect(await holds(person)).toBe(true);
     now = 5000;
@@ -165,7 +165,7 @@ describe('a credential still holds', () => {
     expect(calls).toEqual([]);
   });
 
-  test('of a token while it is stored and has not ended', async () => {
+  test('of a token while it is stored and has not expired', async () => {
     const token = { owner: project as OwnerId, scope: 'admin', tokenHash: sha256(ownToken) } as const;
     now = 8999;
     expect(await holds(token)).toBe(true);

@@ -47,21 +47,21 @@ const enter = async (principal: Principal, { now = 1000, sessionId = id } = {}) 
   return [outcome, ...reads];
 };
 
-test('a token is read together with the session, and a revoked one enters nothing', async () => {
+test('a token is read together with the session, and a revoked one is refused', async () => {
   expect(await enter(program)).toEqual(['entered', 'session and token']);
   expect(await enter({ ...program, tokenHash: 'revoked' })).toEqual(['unauthenticated', 'session and token']);
 });
 
-test('a person enters by the session alone, until their sign-in ends: then nothing is read', async () => {
+test('a person needs only the session to be read, and nothing once the sign-in has ended', async () => {
   expect(await enter(ada, { now: 4999 })).toEqual(['entered', 'session']);
   expect(await enter(ada, { now: 5000 })).toEqual(['unauthenticated']);
 });
 
-test('a person does not enter what somebody else made in their project', async () => {
+test('a person cannot enter a session that another person created in their project', async () => {
   expect(await enter({ ...ada, owner: 'person-bob' as OwnerId })).toEqual(['session_not_found', 'session']);
 });
 
-test('a session that is not there is not found by a person either, with one read', async () => {
+test('a person does not find a missing session, with one read', async () => {
   const missing = { sessionId: '33333333-2222-4333-8444-555555555555' };
   expect(await enter(ada, missing)).toEqual(['session_not_found', 'session']);
   expect(await enter({ ...program, tokenHash: 'revoked' }, missing)).toEqual([

@@ -34,7 +34,7 @@ const openShared = () => {
 
 const id = (name: string) => name as ConnectionId;
 
-test('AC8: beyond the burst frames are refused, and the connection is told once a second by all functions together', async () => {
+test('AC8: beyond the burst frames are refused, and all functions together notify the connection once a second', async () => {
   const { clock, ports } = openShared();
   const meters = [openFrameMeter(ports), openFrameMeter(ports), openFrameMeter(ports)];
   const send = async (frames: number) => {
@@ -50,7 +50,7 @@ test('AC8: beyond the burst frames are refused, and the connection is told once 
   expect((await send(400))('refused')).toBe(1);
 });
 
-test('each connection has a bucket of its own, and one that is gone is forgotten', async () => {
+test('each connection has its own bucket, and a closed one is forgotten', async () => {
   const { clock, ports, charges } = openShared();
   const meter = openFrameMeter(ports);
   for (let index = 0; index < frameBurstMax; index += 1) await meter.take(id('a'), clock.now);
@@ -62,7 +62,7 @@ test('each connection has a bucket of its own, and one that is gone is forgotten
   expect(charges()).toBe(before + 1);
 });
 
-test('a thousand frames at once are judged by when they came, however long their turn takes', async () => {
+test('a thousand concurrent frames are counted by their arrival, however long they wait', async () => {
   const { clock, ports, charges } = openShared();
   const slow = {
     ...ports,

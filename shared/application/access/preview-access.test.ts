@@ -4,7 +4,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { PreviewGrant } from '../../ports/connection-store.ts';
 import { openPreview, type PreviewPorts } from './preview-access.ts';
 
-test('a browser looks at a preview no longer than the sign-in that opened it', async () => {
+test('a browser has access to a preview no longer than its sign-in lasts', async () => {
   const ada: Principal = {
     owner: 'person-ada' as OwnerId,
     scope: 'admin',

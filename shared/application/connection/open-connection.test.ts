@@ -29,14 +29,14 @@ const open = () => {
   return { ...quiet, sessionId, connect };
 };
 
-test('a session whose id was made for it is made without a look for it', async () => {
+test('a session with a new id is created without a lookup', async () => {
   const { connect, takeRequests } = open();
   await connect(true);
   // The one read is of the project.
   expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'TransactWrite']);
 });
 
-test('AC7: an id that is named and nobody has is refused as one that another owner has, by the same calls', async () => {
+test('AC7: an unknown id is refused like that of another owner, by the same calls', async () => {
   const refusal = async ({ connect, takeRequests }: ReturnType<typeof open>, as: Principal) => {
     takeRequests();
     const error = await connect(false, as).catch((reason: unknown) => reason);
@@ -51,7 +51,7 @@ test('AC7: an id that is named and nobody has is refused as one that another own
   expect(await free.ports.sessions.get(free.sessionId)).toBeUndefined();
 });
 
-test('an id that is taken is found out all the same', async () => {
+test('a taken id is detected all the same', async () => {
   const { connect, sessionId, ports } = open();
   await connect(true);
   await connect(true);
@@ -59,7 +59,7 @@ test('an id that is taken is found out all the same', async () => {
   expect((await ports.connections.subscribers(sessionId)).length).toBe(1);
 });
 
-test('one that closes is read once, and a session that was never used goes soon after it', async () => {
+test('a closing session is read once, and an unused one is deleted soon after', async () => {
   const { connect, sessionId, ports, takeRequests, clock } = open();
   await connect(true);
   takeRequests();
@@ -72,7 +72,7 @@ test('one that closes is read once, and a session that was never used goes soon 
   expect(await ports.sessions.get(sessionId)).toBeUndefined();
 });
 
-test('a connection that was lost comes back to the session that it made', async () => {
+test('a connection that was lost resumes the session that it created', async () => {
   const { connect, sessionId, ports, clock } = open();
   await connect(true);
   await closeConnection(ports, connectionId, limits);
@@ -83,7 +83,7 @@ test('a connection that was lost comes back to the session that it made', async 
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });
 
-test('a session that somebody asked for stays when its last connection closes', async () => {
+test('a session that a caller created explicitly stays when its last connection closes', async () => {
   const { connect, sessionId, ports } = open();
   const request = { id: sessionId, principal, options: {}, defaults };
   await createSession(ports, request);

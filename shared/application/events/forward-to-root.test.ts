@@ -11,12 +11,12 @@ const frame = (type: string, data: JsonObject = {}) => ({
   data,
 });
 
-test('what a person must decide is told as it is, without its number', () => {
+test('a request for approval is forwarded unchanged, without its number', () => {
   const asked = frame('tool:approval_required', { callId: 'c', name: 'execute_command' });
   expect(forwardedToRoot(asked)).toEqual({ ...asked, seq: null });
 });
 
-test.each(['token', 'person'])('a decision of a %s settles its call', (kind) => {
+test.each(['token', 'person'])('a decision by a %s settles its call', (kind) => {
   const { sessionId, at } = frame('tool:decided');
   expect(forwardedToRoot(frame('tool:decided', { callId: 'c', by: { kind, id: 'x' } }))).toEqual({
     ...{ type: 'system', sessionId, at, seq: null },
@@ -28,7 +28,7 @@ test.each(['grant', 'policy'])('a call that a %s allowed never waited', (kind) =
   expect(forwardedToRoot(frame('tool:decided', { callId: 'c', by: { kind, id: 'x' } }))).toBeUndefined();
 });
 
-test('a completion settles whatever still waits', () => {
+test('a completion settles every waiting call', () => {
   const told = forwardedToRoot(frame('completion', { text: 'x', stopReason: 'cancelled' }));
   expect(told).toMatchObject({ type: 'system', seq: null, data: { kind: 'child_settled' } });
   expect(told?.data).not.toHaveProperty('callId');
@@ -37,6 +37,6 @@ test('a completion settles whatever still waits', () => {
 test.each([
   ...['message', 'delta', 'tool:call', 'tool:progress', 'tool:rejected', 'tool:output', 'system'],
   ...['agent:error', 'caller_tool:request'],
-])('%s of a session below is not told', (type) => {
+])('%s of a child session is not forwarded', (type) => {
   expect(forwardedToRoot(frame(type, { callId: 'c' }))).toBeUndefined();
 });

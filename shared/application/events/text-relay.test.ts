@@ -42,7 +42,7 @@ const relayed = async (pieces: readonly { offset: number; text: string }[]) => {
   return frames.map(({ data }) => data as { offset: number; text: string });
 };
 
-test('the first piece goes at once, what comes meanwhile goes as one', async () => {
+test('the first piece is sent at once, later pieces are combined', async () => {
   const pieces = ['a', 'b', 'c'].map((text, offset) => ({ offset, text }));
   expect(await relayed(pieces)).toEqual([
     { key: 'out', offset: 0, text: 'a' },
@@ -57,7 +57,7 @@ test('a long text is cut on code points, and offsets count bytes', async () => {
   expect(pieces.map(({ offset }) => offset)).toEqual([10, 8200, 16390]);
 });
 
-test('the end of a text does not wait for more to gather, and leaves no timer', async () => {
+test('the end of a text does not wait for more, and leaves no timer', async () => {
   const { sleeping, sleepless } = openSleeplessWorld();
   const told: unknown[] = [];
   const relay = open(sleepless, async (frames) => void told.push(...frames.map(({ data }) => data)));
@@ -77,7 +77,7 @@ test('the end of a text does not wait for more to gather, and leaves no timer', 
   expect(told).toHaveLength(3);
 });
 
-test('the end of one text does not wait for another that goes on and on', async () => {
+test('the end of one text does not wait for another that continues', async () => {
   const told: string[] = [];
   let isOver = false;
   const relay = open(world, async (frames) => {

@@ -5,7 +5,7 @@ import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixtur
 import { type Command, openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
 import { noticesOf } from './webhook-notices.ts';
 
-test('an event right after a webhook was made is heard by it (WH1)', async () => {
+test('a webhook receives an event right after its creation (WH1)', async () => {
   const memory = openMemoryTable();
   const isBehind = ({ constructor: { name }, input }: Command): boolean =>
     name === 'QueryCommand' && !('ConsistentRead' in input && input.ConsistentRead === true);

@@ -39,14 +39,14 @@ const open = () => {
 const broken = () => Promise.reject(new Error('the table is throttled'));
 
 describe('a result', () => {
-  test('is answered though its end was not recorded', async () => {
+  test('is answered even if recording its end fails', async () => {
     const { ports, run, warned } = open();
     const executed = await run({ sessions: { ...ports.sessions, endCall: broken } });
     expect(executed).toMatchObject({ sessionCreated: true, structured: { stdout: 'done' } });
     expect(warned).toEqual(['the end of a call was not recorded']);
   });
 
-  test('of a first call costs this many requests, and of the next one these', async () => {
+  test('of a first call costs this number of requests, and of the next one this', async () => {
     const { run, takeRequests } = open();
     const { session } = await run();
     takeRequests();
@@ -62,13 +62,13 @@ describe('a first call whose sandbox does not start', () => {
     start: () => Promise.reject(capacity),
   });
 
-  test('takes its session along', async () => {
+  test('deletes its session', async () => {
     const quiet = open();
     await expect(quiet.run({ host: host(quiet) })).rejects.toMatchObject({ code: 'sandbox_start_failed' });
     expect((await quiet.only()).status).toBe('stopped');
   });
 
-  test('says why it did not start, also when its session could not be ended', async () => {
+  test('reports why, also when ending its session fails', async () => {
     const quiet = open();
     const sessions = { ...quiet.ports.sessions, end: broken };
     await expect(quiet.run({ host: host(quiet), sessions })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe('a first call that fails in its sandbox', () => {
   test.each([
     ['a refusal', new AppError('tool_outcome_unknown', 'the connection broke'), 'tool_outcome_unknown'],
     ['a fault of ours', new Error('a bug'), 'internal_error'],
-  ])('leaves its session alive, and tells its id: %s', async (_what, error, code) => {
+  ])('keeps its session, and returns its id: %s', async (_what, error, code) => {
     const { run, only } = open();
     const failed = await run({ tools: { call: () => Promise.reject(error) } }).catch((told: unknown) => told);
     const { id, status } = await only();
@@ -91,7 +91,7 @@ describe('a first call that fails in its sandbox', () => {
   });
 });
 
-test('a cancelled caller whose sandbox still starts is told so, and leaves no session behind', async () => {
+test('a cancelled caller whose sandbox still starts gets the cancellation, and leaves no session behind', async () => {
   const { ports, run, only } = open();
   const leaves = new AbortController();
   const host = {
@@ -106,7 +106,7 @@ test('a cancelled caller whose sandbox still starts is told so, and leaves no se
   expect((await only()).status).toBe('stopped');
 });
 
-test('L5: a call counts as running from when its session is made until it cannot be running any more', async () => {
+test('L5: a call counts as running from the creation of its session until it cannot be running any more', async () => {
   const { ports, run, clock } = open();
   const first = await run();
   let made = 0;

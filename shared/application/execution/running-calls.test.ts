@@ -93,7 +93,7 @@ test('a call that lasts is recorded while it runs, and cancelled within two seco
   expect([await cancelled, call.how, calls.size]).toEqual([true, 'cancelled', 0]);
 });
 
-test('a call that has only begun is cancelled too', async () => {
+test('a call that has just begun is cancelled, too', async () => {
   const { ports, pass } = open();
   const call = lasting(ports);
   await pass(1);
@@ -102,7 +102,7 @@ test('a call that has only begun is cancelled too', async () => {
   expect([await cancelled, call.how]).toEqual([true, 'cancelled']);
 });
 
-test('of two calls under one token and request id none is cancelled, however young the second is', async () => {
+test('of two calls under one token and request id none is cancelled, however new the second is', async () => {
   const { ports, pass } = open();
   const older = lasting(ports);
   await pass(10_000);
@@ -124,7 +124,7 @@ test.each([
   expect([await cancelled, call.how]).toEqual([false, undefined]);
 });
 
-test('a call that begins after the cancel was asked for is not meant', async () => {
+test('a call that begins after the cancellation is not cancelled', async () => {
   const { ports, pass } = open();
   const cancelled = cancelRunningCall(ports, request);
   await pass(10);
@@ -133,7 +133,7 @@ test('a call that begins after the cancel was asked for is not meant', async () 
   expect([await cancelled, call.how]).toEqual([false, undefined]);
 });
 
-test('a store that fails costs the call nothing', async () => {
+test('a failing store costs the call nothing', async () => {
   const { ports, pass, warned } = open();
   const broken = { ...ports.runningCalls, put: () => Promise.reject(new Error('no table')) };
   const running = runCancellable({ ...ports, runningCalls: broken }, request, async () => {

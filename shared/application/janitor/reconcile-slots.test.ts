@@ -16,7 +16,7 @@ const open = async () => {
   return { ...quiet, session, holder: executionSlots(session.owner), make };
 };
 
-test('a read that falls between two slots is no correction: the holder moved, and stays due', async () => {
+test('a read between two changes of a slot is no correction: the holder moved, and stays due', async () => {
   const { ports, counted, clock, session, holder, make } = await open();
   const { read } = ports.slots;
   let reads = 0;
@@ -36,7 +36,7 @@ test('a read that falls between two slots is no correction: the holder moved, an
   expect(await ports.slots.due(clock.now, 10)).toEqual([holder]);
 });
 
-test('a session that ends while its slot is looked at is no correction', async () => {
+test('a session that ends during the audit is no correction', async () => {
   const { ports, session, clock } = await open();
   const sessions = {
     getMany: async (ids: readonly Session['id'][]) => {
@@ -47,7 +47,7 @@ test('a session that ends while its slot is looked at is no correction', async (
   expect(await reconcileSlots({ ...ports, sessions })).toEqual({ audited: 1, corrected: 0 });
 });
 
-test('a slot that nobody holds is given back, and counted', async () => {
+test('a slot without a holder is released, and counted', async () => {
   const { ports, session, clock, holder } = await open();
   await ports.sessions.forget(session.id);
   expect(await reconcileSlots(ports)).toEqual({ audited: 1, corrected: 1 });

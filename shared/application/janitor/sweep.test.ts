@@ -56,7 +56,7 @@ const open = async (state: TurnState) => {
   return { ...quiet, id, look };
 };
 
-test('L5: one that waits for a person loses its sandbox when it has been idle, and its life when it was for long', async () => {
+test('L5: one that waits for a person loses its sandbox when idle, and ends when idle for long', async () => {
   const { ports, id, look } = await open(deciding);
   expect(await look(899_999)).toEqual(['running', 'ready']);
   expect(await look(900_000)).toEqual(['running', 'stopping']);
@@ -66,21 +66,21 @@ test('L5: one that waits for a person loses its sandbox when it has been idle, a
   expect(events.map(({ data }) => ('stopReason' in data ? data.stopReason : data))).toContain('cancelled');
 });
 
-test('L5: one that has something to do keeps both, and is driven on', async () => {
+test('L5: one with pending work keeps both, and is continued', async () => {
   const { look, invoked, id } = await open(thinking);
   expect(await look(900_000)).toEqual(['running', 'ready']);
   expect(await look(86_400_000)).toEqual(['running', 'ready']);
   expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
 });
 
-test('L5: one that waits for a child is driven on, and loses its sandbox when it has been idle', async () => {
+test('L5: one that waits for a child is continued, and loses its sandbox when idle', async () => {
   const { look, invoked, id } = await open(awaiting);
   expect(await look(899_999)).toEqual(['running', 'ready']);
   expect(await look(900_000)).toEqual(['running', 'stopping']);
   expect(invoked).toContain(`turn ${id}`);
 });
 
-test('L5: one that rests leaves the sandbox to another of its workspace that has something to do', async () => {
+test('L5: an idle one leaves the sandbox to another of its workspace with pending work', async () => {
   const { ports, clock, id, look } = await open(thinking);
   const { workspace, project } = (await ports.sessions.get(id)) ?? newSession();
   const times = { createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + lifetimes.idleMs };

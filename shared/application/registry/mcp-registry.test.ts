@@ -199,7 +199,7 @@ const down = failWith(new AppError('mcp_server_unavailable', 'it did not answer'
 const refusedWith = (code: string, message: string) => expect.objectContaining({ code, message });
 
 describe('adding', () => {
-  test('writes it, audits it, tells the sessions at once and has it checked', async () => {
+  test('stores it, audits it, notifies the sessions at once and starts a check', async () => {
     await registry.add();
     expect(await registry.get()).toEqual({
       project: projectId,
@@ -219,7 +219,7 @@ describe('adding', () => {
     expect(await registry.isDue(0)).toBe(true);
   });
 
-  test('one that is disabled is not tried; one that lives in sandboxes is, once', async () => {
+  test('a disabled one is not checked; one in sandboxes is, once', async () => {
     await registry.add('off', { ...http, enabled: false });
     await registry.add('inside', { transport: 'stdio', command: 'x' });
     expect(registry.seen.woken).toEqual(['inside']);
@@ -227,7 +227,7 @@ describe('adding', () => {
     expect(await registry.told()).toEqual(['off disabled', 'inside reconnecting']);
   });
 
-  test('refuses what is wrong, what leads inside, what is there and what is too many', async () => {
+  test('is refused for invalid fields, private addresses, duplicates and too many', async () => {
     const wrong = refusedWith('invalid_request', 'Valid transport type is required (http, sse, stdio)');
     await expect(registry.add('a', {})).rejects.toEqual(wrong);
     const inside = { transport: 'sse', url: 'http://169.254.169.254/' };
@@ -242,7 +242,7 @@ describe('adding', () => {
     expect(await listMcpServers(registry.ports, asked())).toHaveLength(20);
   });
 
-  test('stands although no session could be told and no check begun', async () => {
+  test('succeeds even if notifications and checks fail', async () => {
     const ports = {
       ...registry.ports,
       slots: { read: failWith(new Error('no table')) },
@@ -257,8 +257,8 @@ describe('adding', () => {
   });
 });
 
-describe('who may', () => {
-  test('a token works in its own project, an admin in any, nobody in a stranger’s', async () => {
+describe('permissions', () => {
+  test('a token works in its own project, an admin in any, and no token in a foreign one', async () => {
     await registry.add();
     await addMcpServer(registry.ports, asked(principal('admin'), otherId), { name: 'two', config: http });
     const names = async (who: Principal, project?: string) =>
@@ -273,7 +273,7 @@ describe('who may', () => {
     );
   });
 
-  test('who only reads changes nothing', async () => {
+  test('a read-only token changes nothing', async () => {
     await registry.add();
     const reader = asked(principal(`project:${projectId}:ro`));
     const forbidden = { code: 'forbidden' };
@@ -300,7 +300,7 @@ describe('changing', () => {
   const change = (fields: unknown) =>
     changeMcpServer(registry.ports, asked(), { name: 'one', change: fields });
 
-  test('words leaves what is known of it, another address forgets it', async () => {
+  test('its texts keeps its health and tools, another address clears them', async () => {
     await checked();
     await change({ description: 'd', timeout: 500 });
     expect(await registry.get()).toMatchObject({
@@ -323,7 +323,7 @@ describe('changing', () => {
     expect(registry.seen.woken).toEqual(['one', 'one', 'one']);
   });
 
-  test('refuses what is wrong or leads inside, and leaves it as it was', async () => {
+  test('is refused for invalid fields and private addresses, and leaves it unchanged', async () => {
     await registry.add();
     const before = await registry.get();
     await expect(change({ url: null })).rejects.toEqual(
@@ -336,7 +336,7 @@ describe('changing', () => {
     expect(await registry.get()).toEqual(before);
   });
 
-  test('is made again over what somebody else wrote in between, and given up in the end', async () => {
+  test('is repeated after a concurrent write, and fails in the end', async () => {
     await registry.add();
     const { mcpServers } = registry.ports;
     let races = 2;
@@ -359,7 +359,7 @@ describe('changing', () => {
     await expect(changeMcpServer(ports, asked(), options)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('what is not there is not found', async () => {
+  test('an unknown one is not found', async () => {
     const unknown = refusedWith('mcp_server_not_found', 'there is no such MCP server');
     const { ports } = registry;
     await expect(change({})).rejects.toEqual(unknown);
@@ -368,7 +368,7 @@ describe('changing', () => {
     await expect(testMcpServer(outside(ports), asked(), trial('one'))).rejects.toEqual(unknown);
   });
 
-  test.each(['a#b', '', 'x'.repeat(2000)])('what can not be there (%s) is not looked for', async (name) => {
+  test.each(['a#b', '', 'x'.repeat(2000)])('an impossible name (%s) is not looked up', async (name) => {
     const mcpServers = { get: failWith(new Error('asked')), remove: failWith(new Error('asked')) };
     const ports = { ...registry.ports, mcpServers: { ...registry.ports.mcpServers, ...mcpServers } };
     const unknown = { code: 'mcp_server_not_found' };
@@ -379,7 +379,7 @@ describe('changing', () => {
   });
 });
 
-test('switching is done once, and switching on begins again', async () => {
+test('switching is done once, and switching on resets the health', async () => {
   await checked();
   const turn = (isEnabled: boolean) => switchMcpServer(registry.ports, asked(), { name: 'one', isEnabled });
   await turn(true);
@@ -399,7 +399,7 @@ test('switching is done once, and switching on begins again', async () => {
   ]);
 });
 
-test('removing takes it away and tells', async () => {
+test('removing deletes it and notifies', async () => {
   await registry.add();
   await removeMcpServer(registry.ports, asked(), 'one');
   expect(await registry.get()).toBeUndefined();
@@ -411,7 +411,7 @@ test('removing takes it away and tells', async () => {
 describe('a sweep', () => {
   const sweep = (forMs = 0) => sweepMcpServers(registry.ports, { times, forMs });
 
-  test('sees a server die: unhealthy, reconnecting, disconnected, each told once', async () => {
+  test('sees a server fail: unhealthy, reconnecting, disconnected, each published once', async () => {
     await registry.add();
     expect(await sweep()).toEqual({ checked: 1, failed: 0 });
     registry.remote.answer = down;
@@ -437,7 +437,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('R5: of ten that found the same servers due one makes each check', async () => {
+  test('R5: of ten that find the same servers due one makes each check', async () => {
     for (const name of ['a', 'b', 'c']) await registry.add(name);
     const due = await registry.ports.mcpServers.due(start, 10);
     const { ports } = registry;
@@ -448,7 +448,7 @@ describe('a sweep', () => {
     expect(reports.reduce((sum, { checked: count }) => sum + count, 0)).toBe(3);
   });
 
-  test('stays for a lost server as long as it is told, and no longer', async () => {
+  test('waits for a lost server as long as its input says', async () => {
     await registry.add();
     registry.remote.answer = down;
     for (const waitMs of [0, 60_000]) {
@@ -461,7 +461,7 @@ describe('a sweep', () => {
     expect(registry.remote.askedAt).toEqual([120, 125, 135, 155]);
   });
 
-  test('that comes every minute checks every minute, although a check takes its time', async () => {
+  test('that runs every minute checks every minute, although a check takes time', async () => {
     await registry.add();
     registry.remote.answer = () => {
       registry.passMs(3000);
@@ -474,7 +474,7 @@ describe('a sweep', () => {
     expect(registry.remote.askedAt).toEqual([0, 60, 120, 180]);
   });
 
-  test('goes on when one server’s check breaks, which comes again', async () => {
+  test('continues when one server’s check throws, which is repeated', async () => {
     for (const name of ['a', 'b']) await registry.add(name);
     const { mcpServers } = registry.ports;
     const breaking = {
@@ -492,7 +492,7 @@ describe('a sweep', () => {
     expect((await registry.get('a'))?.health.status).toBe('healthy');
   });
 
-  test('lets a change win that came while it checked', async () => {
+  test('lets a concurrent change win', async () => {
     await registry.add();
     registry.remote.answer = async () => {
       await changeMcpServer(registry.ports, asked(), {
@@ -512,7 +512,7 @@ describe('a sweep', () => {
 describe('a check', () => {
   const headers = (value: string) => ({ ...http, headers: { Authorization: value } });
 
-  test('sends secrets, and shows none that comes back', async () => {
+  test('sends secrets, and shows none that is returned', async () => {
     await registry.add('one', headers(`Bearer \${TOKEN}`));
     const sent: unknown[] = [];
     registry.remote.answer = (target) => {
@@ -529,21 +529,21 @@ describe('a check', () => {
   test.each([
     [`Bearer \${NONE}`, 'the project has no secret named NONE'],
     [`Bearer \${BROKEN}`, 'the secret BROKEN has characters that no header can have'],
-  ])('of %s fails by name and asks nobody', async (value, error) => {
+  ])('of %s fails by name and sends no request', async (value, error) => {
     await registry.add('one', headers(value));
     await sweepMcpServers(registry.ports, { times, forMs: 0 });
     expect((await registry.get())?.health).toMatchObject({ status: 'unhealthy', error });
     expect(registry.remote.askedAt).toEqual([]);
   });
 
-  test('that breaks in no words of ours fails in ours', async () => {
+  test('that throws an unknown error fails with the platform’s message', async () => {
     await registry.add();
     registry.remote.answer = failWith(new Error('ECONNRESET at /var/task'));
     await sweepMcpServers(registry.ports, { times, forMs: 0 });
     expect((await registry.get())?.health.error).toBe('it could not be checked');
   });
 
-  test('ends after its time although the client does not', async () => {
+  test('ends at its timeout although the client does not', async () => {
     await registry.add();
     registry.remote.answer = () => new Promise(() => undefined);
     const world = {
@@ -554,7 +554,7 @@ describe('a check', () => {
     expect((await registry.get())?.health.error).toBe('it did not answer in 5000 ms');
   });
 
-  test('keeps a hundred tools and says how many more there are', async () => {
+  test('stores a hundred tools and the number of further ones', async () => {
     await registry.add();
     registry.remote.answer = () =>
       Promise.resolve(Array.from({ length: 101 }, (_, index) => ({ name: `t${index}`, inputSchema: {} })));
@@ -580,7 +580,7 @@ describe('testing', () => {
     expect((await registry.get())?.health).toMatchObject({ status: 'unhealthy', consecutiveFailures: 1 });
   });
 
-  test('brings a disconnected server back to its checks', async () => {
+  test('returns a disconnected server to its checks', async () => {
     await registry.add();
     registry.remote.answer = down;
     for (let times_ = 0; times_ < 9; times_ += 1) await tested();
@@ -592,7 +592,7 @@ describe('testing', () => {
     expect(await registry.isDue(60_000)).toBe(true);
   });
 
-  test('counts over what a sweep wrote meanwhile, and not over another address', async () => {
+  test('counts over a concurrent sweep, but not over a change of address', async () => {
     await registry.add();
     registry.remote.answer = async () => {
       const server = await registry.get();
@@ -613,7 +613,7 @@ describe('testing', () => {
   });
 });
 
-describe('what a turn sees', () => {
+describe('the use in a turn', () => {
   const use = async (outcome: Parameters<typeof recordUse>[2]['outcome'], startedAt: number) => {
     const server = await registry.get();
     if (server !== undefined) await recordUse(registry.ports, server, { outcome, startedAt, times });
@@ -621,7 +621,7 @@ describe('what a turn sees', () => {
   };
   const failed = { ok: false, error: 'no answer' } as const;
 
-  test('counts like a check, and of what fails together one counts', async () => {
+  test('counts like a check, and of concurrent failures one counts', async () => {
     await checked();
     registry.passMs(1000);
     expect((await use(failed, start + 1))?.health).toMatchObject({
@@ -632,7 +632,7 @@ describe('what a turn sees', () => {
     expect((await use(failed, start + 1001))?.health.consecutiveFailures).toBe(2);
   });
 
-  test('is written where it says something new', async () => {
+  test('is written when it changes the health', async () => {
     await checked();
     const version = (await registry.get())?.version;
     expect((await use({ ok: true }, start + 1))?.version).toBe(version);
@@ -647,7 +647,7 @@ describe('what a turn sees', () => {
     expect(await registry.isDue(1e9)).toBe(false);
   });
 
-  test('says nothing of a server that is gone or another by now', async () => {
+  test('is ignored for a deleted or changed server', async () => {
     await checked();
     const server = await registry.get();
     await changeMcpServer(registry.ports, asked(), { name: 'one', change: { url: 'https://b.example.com' } });

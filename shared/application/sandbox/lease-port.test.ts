@@ -24,7 +24,7 @@ const open = async () => {
   return { ...quiet, read };
 };
 
-test('one request leases it, and none gives a leased one again', async () => {
+test('one request leases it, and none leases it again', async () => {
   const { ports, read, takeRequests } = await open();
   const first = await read();
   takeRequests();
@@ -36,7 +36,7 @@ test('one request leases it, and none gives a leased one again', async () => {
   expect(takeRequests()).toEqual([]);
 });
 
-test('of two who read the same one reads again and gets the next', async () => {
+test('of two concurrent readers one reads again and gets the next', async () => {
   const { ports, read } = await open();
   const seen = await read();
   const leased = [await leasePort(ports, seen), await leasePort(ports, seen)];

@@ -38,7 +38,7 @@ const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
 
 const task = { taskArn: 'arn', group: `workspace/${id}/2`, createdAt: 0 };
 
-test('a task that runs is noted with its address', async () => {
+test('a running task is recorded with its address', async () => {
   const { ports, done } = portsOf(() => [
     { ...task, lastStatus: 'RUNNING', address: 'http://10.0.0.7:8080' },
   ]);
@@ -46,7 +46,7 @@ test('a task that runs is noted with its address', async () => {
   expect(done).toEqual(['describe arn', 'runs 2 arn http://10.0.0.7:8080']);
 });
 
-test('a task that stopped is noted with its reason, and one on its way changes nothing', async () => {
+test('a stopped task is recorded with its reason, and a starting one changes nothing', async () => {
   const stopped = portsOf(() => [{ ...task, lastStatus: 'STOPPED', stoppedReason: 'no image' }]);
   await openLocator(stopped.ports, 'c')('arn');
   expect(stopped.done).toEqual(['describe arn', 'stopped 2 no image']);
@@ -58,7 +58,7 @@ test('a task that stopped is noted with its reason, and one on its way changes n
   expect(unknown.done).toEqual(['describe arn']);
 });
 
-test('who waits asks every five seconds and no more often, also after a refusal', async () => {
+test('a waiting caller asks every five seconds and no more often, also after a refusal', async () => {
   const { ports, clock, done } = portsOf(() => {
     throw new Error('Rate exceeded');
   });

@@ -23,7 +23,7 @@ const open = async () => {
   return { ...quiet, id, say, read };
 };
 
-test('a task that runs costs one request, and one on its way none', async () => {
+test('a running task costs one request, and a starting one none', async () => {
   const { say, read, takeRequests } = await open();
   await say('task-1', 'PENDING');
   expect(takeRequests()).toEqual([]);
@@ -42,14 +42,14 @@ test('a second task of the same name neither runs nor stops for the first', asyn
   expect(await read()).toEqual(before);
 });
 
-test('a task that runs when its sandbox is to stop is known, so that it can be stopped', async () => {
+test('the task of a sandbox that must stop is recorded, so that it can be stopped', async () => {
   const { ports, id, say, read } = await open();
   await ports.workspaces.markStopping(id, 1, { reason: 'idle', at: 1, dueAt: 2 });
   await say('task-1', 'RUNNING', { address });
   expect(await read()).toMatchObject({ state: 'stopping', taskArn: 'task-1' });
 });
 
-test('one that ECS stops is marked, and one that stopped is over', async () => {
+test('one that ECS stops is marked, and one that has stopped is final', async () => {
   const { say, read, invoked } = await open();
   await say('task-1', 'RUNNING', { address });
   await say('task-1', 'RUNNING', { address, desiredStatus: 'STOPPED', stoppedReason: 'maintenance' });

@@ -83,7 +83,7 @@ const start = { startMs: 1000, source: 'cold', generation: 3 };
 const claim = { at: 2000, until: 152_000 };
 
 describe('a sandbox that starts', () => {
-  test('gets the shared volume under a claim, though its workspace was never saved', async () => {
+  test('gets the shared volume under a claim, even if its workspace was never saved', async () => {
     const shared = { files: 2, bytes: 9, missing: [] };
     const { ports, asked, counted } = open({
       restored: { status: 'restored', files: 0, missing: [], shared },
@@ -100,7 +100,7 @@ describe('a sandbox that starts', () => {
     expect(counted).toEqual([]);
   });
 
-  test('gets both at once, and says what is missing of each', async () => {
+  test('gets both concurrently, and reports missing files of each', async () => {
     const { ports, asked, counted } = open({
       restored: { status: 'restored', files: 1, missing: [], shared: { files: 0, bytes: 0, missing } },
     });
@@ -116,7 +116,7 @@ describe('a sandbox that starts', () => {
     expect(counted).toEqual(['WorkspaceRestoresIncomplete']);
   });
 
-  test('becomes ready without the shared volume when that failed, and says so', async () => {
+  test('becomes ready without the shared volume when that failed, and reports it', async () => {
     const { ports, counted } = open({
       restored: { status: 'restored', files: 0, missing: [], sharedFailed: 'it broke off' },
     });
@@ -133,13 +133,13 @@ describe('a sandbox that starts', () => {
     expect(asked).toEqual([['claim', claim]]);
   });
 
-  test('gives the claim back when it dies meanwhile', async () => {
+  test('releases the claim when it dies in between', async () => {
     const { ports, asked } = open({ restored: new AppError('sandbox_unavailable', 'gone') });
     expect(await readySandbox(ports, workspace, sandbox)).toBeUndefined();
     expect(asked.at(-1)).toEqual(['unclaim']);
   });
 
-  test('claims and restores nothing when there is neither a checkpoint nor a volume', async () => {
+  test('claims and restores nothing without a checkpoint and a volume', async () => {
     const { ports, asked } = open({ keepsShared: false });
     expect(await readySandbox(ports, workspace, sandbox)).toEqual(start);
     expect(asked).toEqual([['log', 'sandbox 3 ready after 1000 ms']]);
@@ -156,7 +156,7 @@ describe('a save', () => {
     expect(counted).toEqual([]);
   });
 
-  test('of the workspace stands when that of the shared volume failed, which is said', async () => {
+  test('of the workspace is valid when that of the shared volume failed, which is reported', async () => {
     const { ports, counted } = open({ saved: { status: 'unchanged', logs: [], sharedFailed: 'too large' } });
     expect(await saveWorkspace(ports, sandbox)).toEqual({
       status: 'saved',
@@ -166,7 +166,7 @@ describe('a save', () => {
     expect(counted).toEqual(['WorkspaceSavesFailed']);
   });
 
-  test('that was refused says both', async () => {
+  test('that was refused reports both', async () => {
     const code = 'resource_limit_exceeded';
     const { ports } = open({ saved: { status: 'refused', code, message: 'no', sharedFailed: 'no, too' } });
     expect(await saveWorkspace(ports, sandbox)).toEqual({

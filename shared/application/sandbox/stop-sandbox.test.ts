@@ -46,8 +46,8 @@ const open = async () => {
   };
 };
 
-describe('a stop that ECS takes its time to confirm', () => {
-  test('is saved once, and asked again without a save', async () => {
+describe('a stop that ECS confirms late', () => {
+  test('is saved once, and requested again without a save', async () => {
     const { ports, clock, saves, read, ready, mark, invoked } = await open();
     await ready();
     await mark();
@@ -72,7 +72,7 @@ describe('a stop that ECS takes its time to confirm', () => {
   });
 });
 
-test('a last save that takes long is neither repeated nor cut off by the next look', async () => {
+test('a last save that takes long is neither repeated nor interrupted by the next sweep', async () => {
   const { ports, clock, saves, read, ready, mark, invoked } = await open();
   await ready();
   await mark();
@@ -111,7 +111,7 @@ test('a last save whose janitor died is made by another', async () => {
   expect(saves).toHaveLength(1);
 });
 
-test('a stop that ECS refuses is asked again, after another save: it lives on', async () => {
+test('a stop that ECS refuses is retried after another save, since the sandbox still runs', async () => {
   const { ports, clock, saves, read, ready, mark, invoked } = await open();
   await ready();
   await mark();
@@ -125,7 +125,7 @@ test('a stop that ECS refuses is asked again, after another save: it lives on', 
   expect([saves.length, invoked]).toEqual([2, ['StopTask task-1']]);
 });
 
-describe('a sandbox that took long to start', () => {
+describe('a sandbox that starts slowly', () => {
   test('is stopped by the sweep while it still starts', async () => {
     const { clock, read, sweep: look } = await open();
     clock.now += 180_000;
@@ -146,7 +146,7 @@ describe('a sandbox that took long to start', () => {
     expect((await read()).sandbox?.state).toBe('ready');
   });
 
-  test('is left alone while somebody restores into it', async () => {
+  test('is left alone during a restore', async () => {
     const { ports, clock, id, read, sweep: look } = await open();
     await ports.workspaces.claimRestore(id, 1, { at: clock.now + 170_000, until: clock.now + 320_000 });
     clock.now += 180_000;
@@ -157,7 +157,7 @@ describe('a sandbox that took long to start', () => {
     expect((await read()).sandbox?.state).toBe('stopping');
   });
 
-  test('is used by who read it before it was ready, and given up by who finds it still starting', async () => {
+  test('is used by a caller that read it before it was ready, and abandoned by one that finds it still starting', async () => {
     for (const isReady of [true, false]) {
       const { ports, clock, id, read, ready, invoked } = await open();
       clock.now += 180_001;

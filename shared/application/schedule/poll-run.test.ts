@@ -72,17 +72,17 @@ const portsOf = (standing: Standing | undefined): LookPorts & { readonly asked: 
 const look = async (standing: Standing | undefined, change: Partial<Run> = {}) =>
   pollRun(portsOf(standing), run(change));
 
-test('a run that has begun is remembered to have, and looked at again', async () => {
+test('a run that has begun is recorded as begun, and polled again', async () => {
   const { run: seen, over } = await look({ lastSeq: 3, logs: [[said(3)]] });
   expect(seen).toEqual(run({ hasBegun: true, since: 3, dueAt: now + 60_000 }));
   expect(over).toBeUndefined();
 });
 
-test('a run that waits is looked at again as it is', async () => {
+test('a waiting run is polled again unchanged', async () => {
   expect((await look({ lastSeq: 0, logs: [[]] })).run).toEqual(run({ dueAt: now + 60_000 }));
 });
 
-test('a run that has ended says how, and is due no more', async () => {
+test('a run that has ended has its outcome, and is no longer due', async () => {
   const { run: seen } = await look({ lastSeq: 4, logs: [[said(3), completed(4)]] });
   const { dueAt: _, ...rest } = run({
     state: 'success',
@@ -97,12 +97,12 @@ test.each([
   ['nobody else has said anything', [said(3), completed(4)], 'idle', true],
   ['somebody has', [said(3), completed(4), said(5, 'other' as MessageId)], 'idle', false],
   ['it has ended', [said(3), completed(4)], 'completed', false],
-] as const)('its own session is over with it when %s', async (...[, log, status, isOver]) => {
+] as const)('its own session ends with it when %s', async (...[, log, status, isOver]) => {
   const { over } = await look({ lastSeq: 5, logs: [log], status }, { isAlone: true });
   expect(over !== undefined).toBe(isOver);
 });
 
-test('a session that others use is not over', async () => {
+test('a session that others use does not end', async () => {
   expect((await look({ lastSeq: 4, logs: [[said(3), completed(4)]] })).over).toBeUndefined();
 });
 
@@ -113,19 +113,19 @@ test.each<[string, Standing | undefined, string]>([
   expect((await look(standing)).run).toMatchObject({ state: 'failed', problem, endedAt: now });
 });
 
-test('where the ring has dropped what came after the message was sent, the inbox tells', async () => {
+test('where the log has dropped the entries after the message, the inbox decides', async () => {
   const cut = { lastSeq: 5000, logs: [[said(4990, 'other' as MessageId), completed(5000)]] };
   expect((await look({ ...cut, inbox: [message] })).run).toMatchObject({ state: 'running' });
   const problem = 'the log of its session no longer says how it ended';
   expect((await look(cut)).run).toMatchObject({ state: 'failed', problem });
 });
 
-test('a run that ends between the log and the inbox has not failed', async () => {
+test('a run that ends between the reads of log and inbox has not failed', async () => {
   const log = [said(4990), completed(5000)];
   expect((await look({ lastSeq: 4990, logs: [[], log] })).run).toMatchObject({ state: 'success' });
 });
 
-test('a run that is known to have begun ends with the first completion that is left', async () => {
+test('a run that has begun ends with the first remaining completion', async () => {
   const standing = { lastSeq: 5000, logs: [[completed(5000)]] };
   expect((await look(standing, { hasBegun: true, since: 100 })).run).toMatchObject({ state: 'success' });
 });

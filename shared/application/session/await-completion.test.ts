@@ -57,7 +57,7 @@ const follow = async (
   return { answer, heard, looks, text: answer.completion?.data.text };
 };
 
-test('the completion is the first after the message, and what is between is heard', async () => {
+test('the completion is the first after the message, and events before it are reported', async () => {
   const log = [
     begin('other'),
     call,
@@ -74,7 +74,7 @@ test('the completion is the first after the message, and what is between is hear
   expect([text, answer.lastIndex]).toEqual(['mine', 7]);
 });
 
-test('page after page is read at once', async () => {
+test('consecutive pages are read at once', async () => {
   const log = [begin('mine'), call, call, completion('done')];
   const { text, looks } = await follow(
     log.map((entry) => [0, entry]),
@@ -83,7 +83,7 @@ test('page after page is read at once', async () => {
   expect([text, looks]).toEqual(['done', [0, 0, 0, 0]]);
 });
 
-test('the log is looked at every half second at first, later every two, and often again when something comes', async () => {
+test('the log is read every half second at first, later every two, and often again after an event', async () => {
   const { looks, text } = await follow([
     [0, begin('mine')],
     [9000, call],
@@ -96,7 +96,7 @@ test('the log is looked at every half second at first, later every two, and ofte
   expect(pauses.slice(-2)).toEqual([500, 750]);
 });
 
-test('the wait is over when its time is, or when nobody waits', async () => {
+test('the wait ends at its timeout, or when the caller disconnects', async () => {
   const silent = await follow([[0, begin('mine')]], { waitMsMax: 5000 });
   expect(silent.answer).toEqual({ lastIndex: 0 });
   expect(silent.looks.at(-1)).toBeLessThanOrEqual(5000);

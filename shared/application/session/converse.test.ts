@@ -46,7 +46,7 @@ const opened = ({ agentMax = 10 } = {}) => {
   };
 };
 
-test('WS3: of many who speak at once one makes the session, and every message reaches it', async () => {
+test('WS3: of many concurrent messages one creates the session, and every message reaches it', async () => {
   const { say, inboxOf } = opened();
   const ref = { id: crypto.randomUUID(), creates: true };
   const all = await Promise.all(Array.from({ length: 20 }, (_, index) => say({ ref, text: `m${index}` })));
@@ -57,7 +57,7 @@ test('WS3: of many who speak at once one makes the session, and every message re
   expect(first && (await inboxOf(first.session))).toHaveLength(20);
 });
 
-test('WS3: whose session ends while they speak speak to the next one', async () => {
+test('WS3: messages to a session that ends concurrently go to the next one', async () => {
   const { say, end, hooks } = opened();
   const first = await say();
   hooks.before = async ({ constructor: { name } }) => {
@@ -70,7 +70,7 @@ test('WS3: whose session ends while they speak speak to the next one', async () 
   expect(next.session.id).not.toBe(first.session.id);
 });
 
-test('WS4: a message is said once under its id, by whatever way it is repeated', async () => {
+test('WS4: a message is sent once under its id, however it is repeated', async () => {
   const { say, spawn, end, inboxOf } = opened();
   const ref = { creates: true };
   const first = await say({ ref, messageId: 'once' });
@@ -92,7 +92,7 @@ test('WS4: a message is said once under its id, by whatever way it is repeated',
   expect([two.session.id, two.spawned, two.isRepeated]).toEqual([one.session.id, false, true]);
 });
 
-test('people have a default workspace each, and do not speak to each other’s agents', async () => {
+test('people have a default workspace each, and do not reach each other’s agents', async () => {
   const { say } = opened();
   const [ann, bob, token] = [
     await say({ principal: personOf('ann') }),
@@ -108,7 +108,7 @@ test('people have a default workspace each, and do not speak to each other’s a
   expect(own.session.id).toBe(ann.session.id);
 });
 
-test('a session whose first message finds no slot is not left behind', async () => {
+test('a session whose first message finds no slot is deleted', async () => {
   const { say, ports } = opened({ agentMax: 1 });
   const first = await say({ ref: { creates: true } });
   await expect(say({ ref: { creates: true } })).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
@@ -116,7 +116,7 @@ test('a session whose first message finds no slot is not left behind', async () 
   expect(sessions.map(({ id }) => id)).toEqual([first.session.id]);
 });
 
-test('a session keeps what its project said when it was made', async () => {
+test('a session keeps its project’s settings from its creation', async () => {
   const { spawn, ports } = opened();
   const id = crypto.randomUUID() as ProjectId;
   const project = {
@@ -145,7 +145,7 @@ test('a session keeps what its project said when it was made', async () => {
   });
 });
 
-test('WS5: who makes a session while its project is deleted is told that there is none', async () => {
+test('WS5: creating a session during the deletion of its project is refused as not found', async () => {
   const { spawn, ports, hooks } = opened();
   const id = crypto.randomUUID() as ProjectId;
   await ports.projects.create({ id, owner: deploymentOwner, name: 'p', createdAt: 1 });

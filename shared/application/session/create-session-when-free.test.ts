@@ -32,7 +32,7 @@ const waitFor = async (waitSeconds: number, freeAfterMs: number) => {
   return { made, waitedMs: clock.now - began };
 };
 
-test.each([1, 2, 5, 60])('a slot that comes free in the last of %d seconds is taken', async (seconds) => {
+test.each([1, 2, 5, 60])('a slot that is released in the last of %d seconds is acquired', async (seconds) => {
   const { made, waitedMs } = await waitFor(seconds, seconds * 1000);
   expect(made).toMatchObject({ id: request.id, status: 'ready' });
   expect(waitedMs).toBe(seconds * 1000);

@@ -26,7 +26,7 @@ const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]
 const timesOf = ({ events }: { readonly events: readonly { readonly at: string }[] }): readonly number[] =>
   events.map(({ at }) => Date.parse(at));
 
-test('the events of all are merged by time, and each says whose it is', async () => {
+test('the events of all sessions are merged by time, each with its session', async () => {
   const read = await opened({ root: [10, 30, 50], child: [20, 40, 60] });
   const all = await read(-1);
   expect(timesOf(all)).toEqual([10, 20, 30, 40, 50, 60]);
@@ -34,7 +34,7 @@ test('the events of all are merged by time, and each says whose it is', async ()
   expect(all.lastIndex).toBe(2);
 });
 
-test('a reader who goes on misses none of the others, and the others are not ahead of it', async () => {
+test('a reader that continues misses no event, and no session is ahead of it', async () => {
   const read = await opened({ root: [10, 30, 50], child: [20, 30, 60] });
   expect(timesOf(await read(-1, 1))).toEqual([10]);
   expect(timesOf(await read(0, 1))).toEqual([20, 30, 30]);

@@ -7,7 +7,7 @@ import { endSession } from '../turn/requests/end-session.ts';
 import { createSession } from './create-session.ts';
 import { resetHistory } from './reset-history.ts';
 
-test('that of an ended session, which is told so', async () => {
+test('resetting an ended session is refused', async () => {
   const { ports } = openQuietPorts();
   const session = await createSession(ports, {
     id: crypto.randomUUID() as SessionId,

@@ -37,13 +37,13 @@ const hold = async (answers: readonly (boolean | Error)[]) => {
   return { renewed: renewed.slice(0, answers.length), lost, warned };
 };
 
-test('a renewal that fails is made again at the next third', async () => {
+test('a failed renewal is retried at the next third', async () => {
   const { renewed, lost, warned } = await hold([true, new Error('throttled'), true]);
   expect(renewed).toEqual([40_000, 50_000, 60_000]);
   expect([lost, warned]).toEqual([0, ['a lease was not renewed']]);
 });
 
-test('a lost one is reported once and not renewed any more', async () => {
+test('a lost lease is reported once and not renewed', async () => {
   const { renewed, lost } = await hold([true, false]);
   expect([renewed, lost]).toEqual([[40_000, 50_000], 1]);
 });

@@ -110,7 +110,7 @@ describe('a delivery', () => {
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered', attempts: 1 }]);
   });
 
-  test('is tried again after 5, 10, 20 and 40 s, then by the sweep (WH3)', async () => {
+  test('is retried after 5, 10, 20 and 40 s, then by the sweep (WH3)', async () => {
     answer = down;
     await send(await told(await made()));
     expect(attemptsAt()).toEqual([0, 5, 15, 35, 75]);
@@ -124,7 +124,7 @@ describe('a delivery', () => {
     expect(new Set(sent.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
   });
 
-  test('reaches a receiver that comes back after a minute', async () => {
+  test('reaches a receiver that recovers after a minute', async () => {
     answer = async ({ at }) => (at < start + 60_000 ? down() : up());
     const webhook = await made();
     const notices = [await told(webhook), await told(webhook), await told(webhook)];
@@ -139,7 +139,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('whose sender was never woken is found by the sweep (WH2)', async () => {
+  test('whose sender was never invoked is found by the sweep (WH2)', async () => {
     const notice = await told(await made());
     now += 14_999;
     await sweep();
@@ -149,7 +149,7 @@ describe('a delivery', () => {
     expect(sent).toMatchObject([{ id: notice }]);
   });
 
-  test('whose sender died in the middle is found when its lease is over (WH2)', async () => {
+  test('whose sender died in the middle is found when its lease expires (WH2)', async () => {
     const webhook = await made();
     answer = () => Promise.reject(new Error('the process ends'));
     expect(await send(await told(webhook))).toEqual({ webhooks: 1, failed: 1 });
@@ -173,7 +173,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('what was spread is found by the sweep (WH9)', () => {
+describe('the sweep finds a distributed notice (WH9)', () => {
   const spreads = ({ constructor: { name }, input }: Command, notice = 'NOTICE#'): boolean =>
     name === 'TransactWriteCommand' && JSON.stringify(input).includes(notice);
   const takesLease = ({ constructor: { name }, input }: Command): boolean =>
@@ -182,7 +182,7 @@ describe('what was spread is found by the sweep (WH9)', () => {
     throw new Error('the table does not answer');
   };
 
-  test('when its sender dies right after that', async () => {
+  test('when its sender dies right after the distribution', async () => {
     const webhook = await made();
     const notice = await told(webhook);
     after = (command) => {
@@ -200,7 +200,7 @@ describe('what was spread is found by the sweep (WH9)', () => {
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
   });
 
-  test('when the right to send could not be taken', async () => {
+  test('when the lease could not be acquired', async () => {
     const notice = await told(await made());
     before = (command) => void (takesLease(command) && fails());
     expect(await send(notice)).toEqual({ webhooks: 1, failed: 1 });
@@ -241,7 +241,7 @@ describe('what was spread is found by the sweep (WH9)', () => {
     expect(sent).toMatchObject([{ id: first }, { id: second }]);
   });
 
-  test('and a write that met a transaction is tried again', async () => {
+  test('and a write that collided with a transaction is retried', async () => {
     let conflicts = 0;
     before = (command) => {
       if (!takesLease(command) || conflicts === 2) return;
@@ -255,7 +255,7 @@ describe('what was spread is found by the sweep (WH9)', () => {
 });
 
 describe('one sender at a time', () => {
-  test('and it sees what comes while it waits for a retry', async () => {
+  test('and it sees new deliveries while it waits for a retry', async () => {
     const webhook = await made();
     const first = await told(webhook);
     let second: string | undefined;
@@ -306,7 +306,7 @@ describe('a webhook', () => {
     while (now < end) await minute();
   };
 
-  test('that accepts nothing for a day is disabled, and says why (WH4)', async () => {
+  test('that accepts nothing for a day is disabled with a reason (WH4)', async () => {
     answer = down;
     const webhook = await made();
     await send(await told(webhook));
@@ -323,7 +323,7 @@ describe('a webhook', () => {
     expect(await rowsOf(webhook)).toMatchObject([{ state: 'waiting' }]);
   });
 
-  test('that is enabled again gets what waited', async () => {
+  test('that is enabled again gets its pending deliveries', async () => {
     answer = down;
     const webhook = await made();
     const notice = await told(webhook);
@@ -338,7 +338,7 @@ describe('a webhook', () => {
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
   });
 
-  test('that is enabled again gets what waited from the sweep when nobody could be woken (WH9)', async () => {
+  test('that is enabled again gets its pending deliveries from the sweep if no sender could be invoked (WH9)', async () => {
     answer = down;
     const webhook = await made();
     const notice = await told(webhook);
@@ -364,7 +364,7 @@ describe('a webhook', () => {
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
   });
 
-  test('that accepts others keeps going when one is refused for a day', async () => {
+  test('that accepts others stays enabled when one is refused for a day', async () => {
     const webhook = await made();
     const poison = await told(webhook);
     answer = async ({ id }) => (id === poison ? { status: 400, error: 'it answered with HTTP 400' } : up());
@@ -377,7 +377,7 @@ describe('a webhook', () => {
     expect(said).toContain('webhook_delivery_given_up');
   });
 
-  test('that says it is gone is disabled at once', async () => {
+  test('that answers 410 is disabled at once', async () => {
     answer = async () => ({ status: 410, error: 'it answered with HTTP 410' });
     const webhook = await made();
     await send(await told(webhook));
@@ -388,7 +388,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('that was removed leaves nothing', async () => {
+  test('that was deleted leaves no item', async () => {
     answer = down;
     const webhook = await made();
     await send(await told(webhook));
@@ -400,7 +400,7 @@ describe('a webhook', () => {
 });
 
 describe('a test', () => {
-  test('is signed, sent once, and answered with what the receiver said', async () => {
+  test('is signed, sent once, and answered with the receiver’s answer', async () => {
     const webhook = await made({ isEnabled: false });
     answer = async () => {
       now += 40;

@@ -20,7 +20,7 @@ test.each([
     `project:${project}:ro`,
     { scope: `project:${project}:ro`, project, may: ['any', 'global:read', 'own:read'] },
   ],
-] as const)('%s is told what it may do', (scope, seen) => {
+] as const)('%s sees its permissions', (scope, seen) => {
   const view = accessView({ scope });
   expect(view).toEqual(seen);
   expect(accessAnswer.parse(view)).toEqual(view);

@@ -65,7 +65,7 @@ const record = fc.record(
   { requiredKeys: ['project', 'name', 'config', 'isEnabled', 'health', 'createdAt', 'version'] },
 );
 
-test('a stored server is decoded as it was written', () => {
+test('a stored server is decoded unchanged', () => {
   fc.assert(
     fc.property(record, (server) => {
       const written = JSON.parse(JSON.stringify(server));
@@ -117,7 +117,7 @@ describe('a server is shown', () => {
     expect(serverAnswer.parse(view)).toEqual(view);
   });
 
-  test('disabled, when it is, and without what it never had', () => {
+  test('as disabled, without fields that it never had', () => {
     const { tools: _, ...bare } = server({ isEnabled: false, health: { ...unseen, error: 'no answer' } });
     const view = serverView(bare);
     expect(view).toMatchObject({ enabled: false, status: 'disabled', tools: [], error: 'no answer' });
@@ -126,7 +126,7 @@ describe('a server is shown', () => {
   });
 });
 
-test('the health of all counts those that are enabled', () => {
+test('the health summary counts enabled servers', () => {
   const failing = (status: McpHealth['status']): McpHealth => ({
     ...unseen,
     status,
@@ -164,7 +164,7 @@ test('the health of all counts those that are enabled', () => {
   expect(healthAnswer.parse(view)).toEqual(view);
 });
 
-test('a test is answered with names and descriptions, or with why not', () => {
+test('a test is answered with names and descriptions, or with the reason of its failure', () => {
   const tools = [
     { name: 'a', description: 'd', inputSchema: {} },
     { name: 'b', inputSchema: {} },
@@ -182,13 +182,13 @@ test('a test is answered with names and descriptions, or with why not', () => {
   for (const answer of answers) expect(testAnswer.parse(answer)).toEqual(answer);
 });
 
-test('the fields of a change stand under `config` or by themselves', () => {
+test('the fields of a change may be under `config` or at the top', () => {
   expect(changedFields({ config: { url: 'x' }, url: 'y' })).toEqual({ url: 'x' });
   expect(changedFields({ url: 'y' })).toEqual({ url: 'y' });
   expect(changedFields({ config: null })).toBeNull();
 });
 
-test('what is documented as a body can be added', () => {
+test('the documented body can be added', () => {
   const body = { name: 'a', config: { transport: 'stdio', command: 'npx', args: ['x'], enabled: false } };
   expect(addServerBody.parse(body)).toEqual(body);
 });

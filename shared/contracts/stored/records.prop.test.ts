@@ -328,7 +328,7 @@ const bareSandbox = {
   source: 'cold',
 };
 
-test('the sandbox that the refusals start from is taken', () => {
+test('the valid sandbox of these refusals is accepted', () => {
   expect(decode(sandboxRecord, bareSandbox)).toEqual({ ok: true, value: bareSandbox });
 });
 

@@ -44,11 +44,11 @@ test.each([
   [{ name: 'a', inputSchema: { type: 'object', x: 'y'.repeat(65_536) } }],
   [{ name: 'a', inputSchema: { type: 'object', x: nested(40) } }],
   [{ name: 'a', inputSchema: { type: 'object', x: nested(20_000) } }],
-])('a tool that cannot be offered is left out', (tool) => {
+])('an invalid tool is left out', (tool) => {
   expect(decodeTools([tool, { name: 'good', inputSchema }])).toEqual([{ name: 'good', inputSchema }]);
 });
 
-test('the first of a name stands', () => {
+test('the first tool of a name is kept', () => {
   expect(decodeTools([1, 2].map((n) => ({ name: 'a', description: `${n}`, inputSchema })))).toEqual([
     { name: 'a', description: '1', inputSchema },
   ]);

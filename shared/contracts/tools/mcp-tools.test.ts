@@ -11,14 +11,14 @@ import {
 } from './mcp-tools.ts';
 import { createProjectArguments } from './project-tool.ts';
 
-test('what is left out has its default', () => {
+test('missing fields have their default', () => {
   expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({
     ok: true,
     value: { code: 'print(1)', timeout: 30, wait_seconds: 0, evict_idle: false },
   });
 });
 
-test('everything that may be given is kept, the flavor in lower case', () => {
+test('all given fields are kept, the flavor in lower case', () => {
   const given = {
     command: 'ls',
     args: ['-l', ''],
@@ -45,7 +45,7 @@ test.each([
   [{ code: 'x', timeout: '5' }, 'timeout: a number of seconds from 1 to 300'],
   [{ code: 'x', wait_seconds: 61 }, 'wait_seconds: a number of seconds from 0 to 60'],
   [{ code: 'x', evict_idle: 'yes' }, 'evict_idle: true or false'],
-])('%j is refused with what is allowed', (given, problem) => {
+])('%j is refused with the valid values', (given, problem) => {
   expect(decode(executeCodeArguments, given)).toEqual({ ok: false, problem });
 });
 
@@ -54,20 +54,20 @@ test.each([
   ['a\0', 'path: a path without NUL characters'],
   ['n'.repeat(256), 'path: a path with at most 255 bytes between two slashes'],
   ['ü/'.repeat(1400), 'path: a path of at most 4095 bytes'],
-])('a path that no file can have is refused by each file tool', (path, problem) => {
+])('every file tool refuses a path that no file can have', (path, problem) => {
   for (const schema of [readFileArguments, listFilesArguments])
     expect(decode(schema, { session_id: 's', path })).toEqual({ ok: false, problem });
   expect(decode(writeFileArguments, { session_id: 's', path, content: '' })).toEqual({ ok: false, problem });
 });
 
-test('an unknown argument is named, with those that are known', () => {
+test('an unknown argument is named, with the known ones', () => {
   expect(decode(stopSessionArguments, { session_id: 's', force: true, now: 1 })).toEqual({
     ok: false,
     problem: 'unknown argument "force", "now"; allowed: session_id',
   });
 });
 
-test('code is bounded in bytes, a program more narrowly: it is an argument of a process', () => {
+test('code is bounded in bytes, and a program more narrowly, since it is an argument of a process', () => {
   expect(decode(executeCodeArguments, { code: 'ж'.repeat(524_288) }).ok).toBe(true);
   expect(decode(executeCodeArguments, { code: 'ж'.repeat(524_289) })).toEqual({
     ok: false,

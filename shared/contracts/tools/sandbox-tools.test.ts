@@ -16,7 +16,7 @@ const object = (properties: object, required: readonly string[]) => ({
   additionalProperties: false,
 });
 
-test('a language model is offered the parameters that it needs, within the bounds of the sandbox', () => {
+test('a language model is offered the parameters within the bounds of the sandbox', () => {
   expect(Object.fromEntries(sandboxToolSpecs.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
     execute_command: object({ command: { type: 'string', description: 'Bash line to run.' }, timeout }, [
       'command',
@@ -41,7 +41,7 @@ test('a language model is offered the parameters that it needs, within the bound
   });
 });
 
-test('a call that a model makes by its offer is parsed by the sandbox', () => {
+test('a call that follows the offer is parsed by the sandbox', () => {
   const calls = {
     execute_command: { command: 'ls', timeout: 300 },
     execute_code: { code: 'print(1)', language: 'python' },

@@ -37,7 +37,7 @@ const failing = (from: McpHealth, count: number, times = minute) => {
 };
 
 describe('R1: a server that dies', () => {
-  test('is unhealthy, then reconnecting with longer and longer waits, then disconnected for good', () => {
+  test('is unhealthy, then reconnecting with growing pauses, then disconnected for good', () => {
     expect(failing(healthy, 9).steps).toEqual([
       { status: 'unhealthy', failures: 1, attempts: 0, waitMs: 60_000 },
       { status: 'unhealthy', failures: 2, attempts: 0, waitMs: 60_000 },
@@ -51,7 +51,7 @@ describe('R1: a server that dies', () => {
     ]);
   });
 
-  test('is tried again at least as often as a healthy one is checked', () => {
+  test('is retried at least as often as a healthy one is checked', () => {
     expect(failing(healthy, 4, { checkMs: 1000 }).steps.map(({ waitMs }) => waitMs)).toEqual([
       1000, 1000, 1000, 2000,
     ]);
@@ -82,7 +82,7 @@ test.each([0, 1, 2, 3, 5, 8, 12])('R2: one success heals, after %i failures', (c
   });
 });
 
-test('a healthy server may have something to say', () => {
+test('a healthy server may have a note', () => {
   expect(afterSuccess({ at: 1, note: 'too many tools' }, minute).health).toEqual({
     status: 'healthy',
     lastCheck: 1,
@@ -93,7 +93,7 @@ test('a healthy server may have something to say', () => {
   });
 });
 
-test('a renewed server begins again and remembers when it was seen', () => {
+test('a reset server starts again and keeps its last success', () => {
   expect(renewedHealth(failing(healthy, 8).health)).toEqual({
     status: 'reconnecting',
     consecutiveFailures: 0,
@@ -104,13 +104,13 @@ test('a renewed server begins again and remembers when it was seen', () => {
   expect(renewedHealth(unknownHealth)).toEqual(unknownHealth);
 });
 
-describe('R3: connecting without being asked', () => {
+describe('R3: connecting without a request', () => {
   test('is free while the breaker is closed', () => {
     expect(mayConnect(unknownHealth, 0, minute)).toBe(true);
     expect(mayConnect(failing(healthy, 2).health, 0, minute)).toBe(true);
   });
 
-  test('waits for the moments of its attempts while the breaker is open', () => {
+  test('waits for its attempts while the breaker is open', () => {
     const { health } = failing(healthy, 3);
     const lastCheck = health.lastCheck ?? 0;
     expect(mayConnect(health, lastCheck + 4999, minute)).toBe(false);
@@ -119,7 +119,7 @@ describe('R3: connecting without being asked', () => {
     expect(mayConnect(unseen, 5000, minute)).toBe(true);
   });
 
-  test('ends when the server is given up', () => {
+  test('ends when the server is disconnected', () => {
     expect(mayConnect(failing(healthy, 8).health, 1e15, minute)).toBe(false);
   });
 });
@@ -139,7 +139,7 @@ test('R4: only enabled servers on the network are checked', () => {
   expect(dueAtOf(server({ config: { transport: 'stdio', command: 'x' } }), 5)).toBeUndefined();
 });
 
-test('a disabled server is shown as one, however it is', () => {
+test('a disabled server is shown as disabled, whatever its health', () => {
   expect(shownStatus(server({}))).toBe('healthy');
   expect(shownStatus(server({ isEnabled: false }))).toBe('disabled');
 });

@@ -50,7 +50,7 @@ test('N1: no two offered names are equal, none is a built-in tool’s, and every
   );
 });
 
-test('N2: every tool of every server that is well has exactly one name, which leads to it', () => {
+test('N2: every tool of every healthy server has exactly one name, which leads to it', () => {
   fc.assert(
     fc.property(requestedName, (given) => {
       const { tools, routes } = nameTools(given);
@@ -65,7 +65,7 @@ test('N2: every tool of every server that is well has exactly one name, which le
   );
 });
 
-test('N3: names do not depend on the order of what is registered, nor on who is well', () => {
+test('N3: names depend neither on the order of registration nor on health', () => {
   const mixed = requestedName.chain((given) =>
     fc.record({
       given: fc.constant(given),

@@ -48,7 +48,7 @@ describe('auto', () => {
     });
   });
 
-  test('counts servers that have tools and are enabled, however they are', () => {
+  test('counts enabled servers with tools, whatever their health', () => {
     const one = server('a', toolsOf('x'));
     expect(routesOf([one, server('b'), server('c', [])])).toEqual({ x: 'a x' });
     expect(routesOf([one, server('b', toolsOf('x'), { isEnabled: false })])).toEqual({ x: 'a x' });
@@ -72,7 +72,7 @@ test('none prefixes only what clashes', () => {
 });
 
 describe('names that would be equal', () => {
-  test('of prefixes get a number, which nobody else has', () => {
+  test('of prefixes get a number, which no other tool has', () => {
     const servers = [
       prefixed('a', 'p', 'x'),
       prefixed('b', 'p', 'x'),
@@ -87,7 +87,7 @@ describe('names that would be equal', () => {
     expect(routesOf(servers)).toEqual({ a_b_c_3: 'a b_c', a_b_c_4: 'a_b c', a_b_c_2: 'a_b c_2' });
   });
 
-  test('after characters that are not allowed were replaced get a number', () => {
+  test('after invalid characters were replaced get a number', () => {
     expect(routesOf([server('a', toolsOf('x.y', 'x y', 'é', ''))])).toEqual({
       tool: 'a ',
       x_y_2: 'a x y',
@@ -105,7 +105,7 @@ describe('names that would be equal', () => {
   });
 });
 
-test('a tool is offered with what its server says of it', () => {
+test('a tool is offered with its server’s description', () => {
   const [one, other] = named([
     server('a', [
       { name: 'x', description: 'does x', inputSchema },
@@ -116,7 +116,7 @@ test('a tool is offered with what its server says of it', () => {
   expect(other).toEqual({ name: 'y', description: 'y, a tool of the MCP server a', inputSchema });
 });
 
-test('tools of servers that are not well are not offered, and it is said which and why', () => {
+test('tools of unhealthy servers are not offered, with a list of the servers and reasons', () => {
   const servers = [
     server('down', toolsOf('x'), { health: given }),
     server('off', toolsOf('x'), { isEnabled: false }),

@@ -13,11 +13,11 @@ test.each([
   [`\${A`, false],
   [`\${A B}`, false],
   [`\${\${A}}`, false],
-])('the form of %s', (text, isRight) => {
+])('the syntax of %s', (text, isRight) => {
   expect(isWellFormed(text)).toBe(isRight);
 });
 
-test('every name is filled in, and a value is taken as it is', () => {
+test('every name is replaced, and a value is inserted unchanged', () => {
   const secrets = { A: `\${B}`, B: '$&' };
   expect(namesOfSecrets(`\${A}-\${B}-\${A}`)).toEqual(['A', 'B', 'A']);
   expect(resolveTexts({ one: `x\${A}`, two: `\${B}\${B}` }, secrets)).toEqual({
@@ -26,7 +26,7 @@ test('every name is filled in, and a value is taken as it is', () => {
   });
 });
 
-test('names that no secret has are told, once each, also those that every object has', () => {
+test('missing secrets are listed once each, also names that every object has', () => {
   const texts = { one: `\${Z} \${A}`, two: `\${Z}`, three: `\${toString}` };
   expect(resolveTexts(texts, { A: 'x' })).toEqual({ ok: false, missing: ['Z', 'toString'] });
 });
@@ -65,7 +65,7 @@ test('R6: a configuration is shown without its secrets, and with their names', (
   expect(bare.map(maskedConfig)).toEqual(bare);
 });
 
-test('R6: what a server says is kept without the secrets it was sent', () => {
+test('R6: a server’s messages are stored without the secrets it was sent', () => {
   const config: McpServerConfig = {
     transport: 'http',
     url: 'https://a',

@@ -15,7 +15,7 @@ const problemOf = (name: unknown, config: unknown): string | undefined => {
   return result.ok ? undefined : result.problem;
 };
 
-describe('the first thing that is wrong is said, in fixed words', () => {
+describe('the first error is reported, in a fixed message', () => {
   const name = 'Name is required and must be a string';
   const config = 'Config is required and must be an object';
   const characters = 'Name can only contain letters, numbers, hyphens, and underscores';
@@ -120,7 +120,7 @@ describe('the other fields', () => {
     expect(problemOf('a', config)).toBe(problem);
   });
 
-  test('are kept when they are right, those of the transport alone', () => {
+  test('are kept when they are valid, for the transport only', () => {
     const fields = { description: 'd', toolPrefix: 'gh', timeout: 1000 };
     const headers = { Authorization: `Bearer \${GH_TOKEN}`, 'X-A': 'ü' };
     expect(validateServer('a', { ...http, ...fields, headers, command: 'no', colour: 7 })).toEqual({
@@ -134,7 +134,7 @@ describe('the other fields', () => {
     });
   });
 
-  test('that are null are not given', () => {
+  test('count as missing when null', () => {
     expect(validateConfig({ ...http, headers: null, enabled: null })).toEqual({
       ok: true,
       value: { config: http, isEnabled: true },
@@ -142,7 +142,7 @@ describe('the other fields', () => {
   });
 });
 
-describe('a change', () => {
+describe('an update', () => {
   const kept = validateConfig({ ...http, headers: { A: 'x' }, description: 'd', enabled: false });
   const change = (fields: Fields) => validateChange(kept.ok ? kept.value : (undefined as never), fields);
 
@@ -157,7 +157,7 @@ describe('a change', () => {
     expect(change({ enabled: true })).toMatchObject({ value: { isEnabled: true } });
   });
 
-  test('must leave a whole server behind', () => {
+  test('must result in a valid server', () => {
     expect(change({ url: null })).toEqual({ ok: false, problem: 'URL is required for HTTP/SSE transport' });
     expect(change({ transport: 'stdio' })).toEqual({
       ok: false,
@@ -170,7 +170,7 @@ describe('a change', () => {
   });
 });
 
-test('another server answers where the way to it differs', () => {
+test('a different address or command means another server', () => {
   const one = { transport: 'http', url: 'https://a' } as const;
   expect(isElsewhere(one, { ...one, description: 'd', toolPrefix: 'p', timeout: 1000 })).toBe(false);
   expect(isElsewhere(one, { ...one, url: 'https://b' })).toBe(true);
@@ -185,6 +185,6 @@ test.each([
   ['', false],
   ['a/b', false],
   ['a#b', false],
-])('whether %s is a name', (name, isOne) => {
+])('%s as a name', (name, isOne) => {
   expect(isServerName(name)).toBe(isOne);
 });

@@ -13,7 +13,7 @@ const problemOf = (expression: string): string => {
   return decoded.ok ? 'taken' : decoded.problem;
 };
 
-describe('a refused expression says why', () => {
+describe('a refused expression has a reason', () => {
   const numberOfFields =
     'a cron expression has 5 fields (minute, hour, day of month, month, day of week), not ';
   test.each([

@@ -14,7 +14,7 @@ import type { OverlapBehavior, SessionBehavior } from './schedule.ts';
 
 type Row = [OverlapBehavior, SessionBehavior, boolean, OverlapStep];
 
-describe('while a former run goes on', () => {
+describe('while an earlier run goes on', () => {
   test.each<Row>([
     ['skip', 'resume', true, 'skip'],
     ['skip', 'resume', false, 'skip'],
@@ -36,7 +36,7 @@ describe('while a former run goes on', () => {
   });
 });
 
-test('a skipped run says why', () => {
+test('a skipped run has a reason', () => {
   expect(overlapProblem({ openBefore: 3 })).toBe('an earlier run has not ended');
   expect(overlapProblem({ openBefore: 20 })).toBe('20 earlier runs have not ended');
 });
@@ -70,6 +70,6 @@ test.each(Object.entries(states))('a pinned session that is %s is %s', (status, 
   expect(pinnedState({}, { status: status as SessionStatus })).toBe(state);
 });
 
-test('a pin without a session is gone, no pin is none', () => {
+test('a pin without a session is lost, and no pin is none', () => {
   expect([pinnedState({}, undefined), pinnedState(undefined, undefined)]).toEqual(['gone', 'none']);
 });

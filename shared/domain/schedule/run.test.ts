@@ -36,12 +36,12 @@ test.each(cells)('J5: a %s run that is %s becomes %s', (state, event, next) => {
   expect(move(state as RunState, event as RunEvent) ?? 'ignored').toBe(next);
 });
 
-test('J5: exactly the states that nothing moves are those that have ended', () => {
+test('J5: exactly the ended states have no transition', () => {
   for (const [state, events] of Object.entries(table))
     expect(isOpen(state as RunState)).toBe(Object.values(events).some((next) => next !== 'ignored'));
 });
 
-test('a turn that ends by itself is a success, any other end is none', () => {
+test('a turn that ends by itself is a success, any other end is a failure', () => {
   expect(eventOfStop).toEqual({
     end_turn: 'answered',
     max_tokens: 'answered',
@@ -66,7 +66,7 @@ const run = (change: Partial<Run> = {}): Run => ({
 });
 
 describe('a run', () => {
-  test('is named in the order of runs', () => {
+  test('is named so that names sort by time', () => {
     const names = [run({ runAt: 999 }), run({ runAt: 1000 }), run({ runAt: 1000, part: '1' })].map(runName);
     expect(names).toEqual(['0000000000999#0', '0000000001000#0', '0000000001000#1']);
     expect(names.toSorted()).toEqual(names);
@@ -93,17 +93,17 @@ describe('a run', () => {
     [240_000, 60_000],
     [1_200_000, 300_000],
     [86_400_000, 600_000],
-  ])('that is at it for %d ms is looked at again after %d', (age, wait) => {
+  ])('that has run for %d ms is polled again after %d', (age, wait) => {
     expect(nextLook(run({ startedAt: 2_000_000 }), 2_000_000 + age)).toBe(2_000_000 + age + wait);
   });
 });
 
 describe('an answer', () => {
-  test('of a thousand characters is kept whole', () => {
+  test('of a thousand characters is stored whole', () => {
     expect(cutOutput('x'.repeat(1000))).toBe('x'.repeat(1000));
   });
 
-  test('that is longer is cut before half a character, and says so', () => {
+  test('that is longer is cut between characters, and marked', () => {
     const cut = cutOutput('😀'.repeat(600));
     expect(cut.length).toBeLessThanOrEqual(1000);
     expect(cut.isWellFormed()).toBe(true);
@@ -138,7 +138,7 @@ const logOf = (...entries: readonly LogEntry[]): readonly LogEvent[] =>
   entries.map((entry, index) => ({ ...entry, seq: 10 + index, at: 1000 * index }));
 const ask = { message: mine, hasBegun: false, since: 9 };
 
-test('a turn that has not begun is open, and nothing of another is taken for it', () => {
+test('a turn that has not begun is open, and entries of other turns are ignored', () => {
   const log = logOf(said('other'), completed());
   expect(readOutcome(log, ask)).toEqual({ kind: 'open', hasBegun: false, since: 9 });
   expect(readOutcome([], ask)).toEqual({ kind: 'open', hasBegun: false, since: 9 });
@@ -161,12 +161,12 @@ test('the first completion after its message is its end', () => {
   });
 });
 
-test('somebody who goes on in the session is noticed', () => {
+test('a later message in the session is noticed', () => {
   const log = logOf(said('mine'), completed(), said('other'));
   expect(readOutcome(log, ask)).toMatchObject({ kind: 'ended', isLast: false });
 });
 
-test('a turn that broke says why: its own error, not that of a call', () => {
+test('a failed turn has a reason: its own error, not that of a call', () => {
   const log = logOf(
     said('mine'),
     broke('tool', 'call'),
@@ -182,7 +182,7 @@ test('a turn that broke says why: its own error, not that of a call', () => {
   expect(readOutcome(cancelled, ask)).toMatchObject({ event: 'broke', problem: 'cancelled' });
 });
 
-test('a turn whose message the ring has dropped ends with the first completion that is left', () => {
+test('a turn whose message the log has dropped ends with the first remaining completion', () => {
   const log = logOf(answered('x'), completed('end_turn', 'mine'), said('other'), completed('error', 'other'));
   const outcome = readOutcome(log, { ...ask, hasBegun: true });
   expect(outcome).toMatchObject({ kind: 'ended', event: 'answered', output: 'mine', isLast: false });

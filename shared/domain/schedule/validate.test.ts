@@ -16,7 +16,7 @@ const problemOf = (request: ScheduleOptions): string => {
   return result.ok ? 'taken' : result.problem;
 };
 
-test('what is said is taken, what is not said is left open', () => {
+test('given fields are taken, missing ones left out', () => {
   const request = {
     name: 'n',
     cron: '*/5 * * * *',
@@ -68,7 +68,7 @@ describe('is refused by name:', () => {
     expect(problemOf(request)).toBe(problem);
   });
 
-  test('what is just small enough is taken', () => {
+  test('the smallest invalid excess is refused, the limit accepted', () => {
     expect(problemOf({ name: 'x'.repeat(128), prompt: 'é'.repeat(51_200) })).toBe('taken');
   });
 });
@@ -78,6 +78,6 @@ test.each([
   [{ name: 'n' }, 'cron_expr is required'],
   [{ name: 'n', cron: '* * * * *' }, 'prompt is required'],
   [{ name: 'n', cron: '* * * * *', prompt: 'p' }, undefined],
-])('of %o it says: %s', (fields, problem) => {
+])('for %o the message is: %s', (fields, problem) => {
   expect(missingField(fields, names)).toBe(problem);
 });

@@ -49,12 +49,12 @@ const after = (usdMax: number, ...events: readonly TurnEvent[]) => {
   return step;
 };
 
-test('a turn goes on while there is money left', () => {
+test('a turn continues while money is left', () => {
   const step = after(1, started(0.25), asked(1, 0.5), finished);
   expect(step.state).toMatchObject({ kind: 'thinking', step: 2, spentUsd: 0.75 });
 });
 
-test('the tools of the call that passes the limit still run, then the turn says so', () => {
+test('the tools of the call that passes the limit still run, then the turn reports it', () => {
   const running = after(1, started(0.25), asked(1, 0.75));
   expect(running.state).toMatchObject({ kind: 'acting', spentUsd: 1 });
   const ended = reduce(running.state, finished, limits);
@@ -74,7 +74,7 @@ test('the tools of the call that passes the limit still run, then the turn says 
   ]);
 });
 
-test('an answer without calls is given, whatever it cost', () => {
+test('an answer without calls is returned, whatever it cost', () => {
   const answer = { ...asked(1, 5), calls: [], text: 'dear', end: 'end_turn' } as TurnEvent;
   expect(after(1, started(0), answer).log.at(-1)).toMatchObject({
     data: { stopReason: 'end_turn', text: 'dear', sessionCostUsd: 5 },
@@ -87,7 +87,7 @@ test('rejecting the last call does not buy another model call', () => {
   expect(reduce(waiting.state, rejected, limits).state).toMatchObject({ stopReason: 'budget_exceeded' });
 });
 
-test('a session whose money is spent gets its message said and completed, without a model call', () => {
+test('a session without money left gets its message logged and completed, without a model call', () => {
   expect(after(1, started(1))).toEqual({
     state: { kind: 'done', turnId: 't', stopReason: 'budget_exceeded' },
     log: [
@@ -107,7 +107,7 @@ test('a session whose money is spent gets its message said and completed, withou
   });
 });
 
-test('a tree that has nothing left ends the turn before its model is asked, whatever the session itself has left', () => {
+test('a tree without money left ends the turn before its model call, whatever the session itself has left', () => {
   const ended = after(1, started(0.25), asked(1, 0.25), finished, { type: 'budget-spent', at: 4, step: 2 });
   expect(ended).toEqual({
     state: { kind: 'done', turnId: 't', stopReason: 'budget_exceeded' },
@@ -127,7 +127,7 @@ test('a tree that has nothing left ends the turn before its model is asked, what
   });
 });
 
-test('a limit of nothing lets calls run that cost nothing, and one that costs', () => {
+test('a limit of 0 allows free calls, and one that costs', () => {
   expect(after(0, started(0), asked(1, 0), finished).state).toMatchObject({ kind: 'thinking', step: 2 });
   expect(after(0, started(0), asked(1, 0.01), finished).state).toMatchObject({
     stopReason: 'budget_exceeded',
@@ -135,7 +135,7 @@ test('a limit of nothing lets calls run that cost nothing, and one that costs', 
   expect(after(0, started(0.01)).state).toMatchObject({ stopReason: 'budget_exceeded' });
 });
 
-test('a limit that was lowered below what is spent ends the turn at its next step', () => {
+test('a limit lowered below the spent amount ends the turn at its next step', () => {
   const running = after(100, started(0), asked(1, 50));
   expect(reduce(running.state, finished, limits).state).toMatchObject({ stopReason: 'budget_exceeded' });
 });

@@ -52,7 +52,7 @@ describe('a decision (AP4)', () => {
     expect(code(file, yes({ remember: 'session' }))).toBe('fits');
   });
 
-  test('finds no room for more grants than a person can read', () => {
+  test('is refused a grant beyond the maximum', () => {
     const by = { kind: 'token', id: 'x' } as const;
     const grants = Array.from({ length: 100 }, () => ({ id: 'g', tool: 't', identity: 'i', by, at: 1 }));
     const full = { ...state, policy: { mode: 'ask' as const, grants } };
@@ -61,14 +61,14 @@ describe('a decision (AP4)', () => {
   });
 });
 
-test('a call that was not shown whole is approved by its digest, and rejected without (AP5)', () => {
+test('a cut call is approved by its digest, and rejected without (AP5)', () => {
   const state = deciding(call('a'));
   expect(code(state, yes(), true)).toBe('conflict');
   expect(code(state, yes({ digest: 'digest of a' }), true)).toBe('fits');
   expect(code(state, yes({ approved: false }), true)).toBe('fits');
 });
 
-test('a decision becomes an event with all that was said (AP6)', () => {
+test('a decision becomes an event with all its fields (AP6)', () => {
   const by = { kind: 'person', id: 'ada' } as const;
   const making = { at: 5, by, editedDigest: 'new', grantId: 'g', identity: 'i' };
   const said = yes({ reason: 'fine', args: { command: 'x' }, remember: { prefix: 'git' } });

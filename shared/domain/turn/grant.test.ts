@@ -60,7 +60,7 @@ describe('a grant with a prefix', () => {
     'git status A=1',
     "git status 'a\nb'",
     '',
-  ])('asks for %j', (command) => {
+  ])('needs approval for %j', (command) => {
     expect(passes('git status', { command })).toBe(false);
   });
 
@@ -87,7 +87,7 @@ describe('a grant with a prefix', () => {
     expect(passes('git status;', { command: 'git status' })).toBe(false);
   });
 
-  test('covers what a shell would run as these words and nothing else', () => {
+  test('covers commands that a shell would run as these words, and no others', () => {
     const word = fc.stringMatching(/^[a-z0-9_./-]{1,8}$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {
@@ -97,7 +97,7 @@ describe('a grant with a prefix', () => {
     );
   });
 
-  test('any line takes it no longer than its length allows', () => {
+  test('checks any line in time proportional to its length', () => {
     fc.assert(fc.property(fc.string({ maxLength: 2000, unit: 'binary' }), (line) => void literalWords(line)));
     expect(literalWords(`${"'a' ".repeat(20_000)}"`)).toBeUndefined();
   });

@@ -15,7 +15,7 @@ const ended = (text: string): LogEntry => ({
   data: { turnId: 't' as TurnId, stopReason: 'end_turn', text, usage, sessionCostUsd: 0 },
 });
 
-test('a turn begins with a message of the user and ends with its completion', () => {
+test('a turn begins with a user message and ends with its completion', () => {
   const note: LogEntry = { type: 'system', data: { kind: 'note' } };
   const log = logOf(said('user', 'a'), said('assistant', 'b'), ended('b'), note, said('user', 'c'));
   expect(summarizeTurns(log)).toEqual([
@@ -29,14 +29,14 @@ test('a turn begins with a message of the user and ends with its completion', ()
   ]);
 });
 
-test('the end of a turn that the log does not know belongs to no other', () => {
+test('the end of a turn that is not in the log belongs to no other turn', () => {
   expect(summarizeTurns(logOf(ended('x')))).toEqual([]);
   expect(
     summarizeTurns(logOf(said('user', 'a'), ended('b'), ended('c'))).map(({ end }) => end?.output),
   ).toEqual(['b']);
 });
 
-test('what is longer than 200 characters is cut, never through one', () => {
+test('text over 200 characters is cut between characters', () => {
   const whole = '🙂'.repeat(200);
   const [turn] = summarizeTurns(logOf(said('user', `${whole}🙂`, 'm'), ended(whole)));
   expect([turn?.request, turn?.end?.output]).toEqual([`${whole}…`, whole]);
@@ -65,7 +65,7 @@ describe('child outcome', () => {
   const outcome = (...entries: readonly LogEntry[]) =>
     outcomeOf(numberEntries(entries, { firstSeq: 7, at: 1 }), 'mine' as MessageId);
 
-  test('an outcome is the first completion after the message, whatever was said before and after', () => {
+  test('an outcome is the first completion after the message, whatever is before and after', () => {
     const log = [
       said('other'),
       completion('theirs'),
@@ -80,14 +80,14 @@ describe('child outcome', () => {
     });
   });
 
-  test('there is none before the message is taken, while it is worked on, or once the log forgot it', () => {
+  test('there is none before the message is taken, while it is in progress, or once the log dropped it', () => {
     expect(outcome(said('other'), completion('theirs'))).toBeUndefined();
     expect(outcome(said('mine'), said('a', 'assistant'))).toBeUndefined();
     expect(outcome(completion('whose?'))).toBeUndefined();
     expect(outcome(said('mine', 'assistant'), completion('whose?'))).toBeUndefined();
   });
 
-  test('what went wrong last is named', () => {
+  test('the last error is named', () => {
     expect(
       outcome(said('mine'), failed('one'), failed('two'), completion('', 'error'), failed('later')),
     ).toEqual({

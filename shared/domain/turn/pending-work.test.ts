@@ -23,7 +23,7 @@ const call = (status: CallStatus): ToolCall => ({
   ...(status === 'executing' ? { generation: 4 } : {}),
 });
 
-test('a turn that rests or waits for a human owes nothing', () => {
+test('an idle turn, or one that waits for a person, has no pending work', () => {
   expect(pendingWork({ kind: 'idle' })).toEqual([]);
   expect(pendingWork({ kind: 'done', turnId: running.turnId, stopReason: 'end_turn' })).toEqual([]);
   expect(pendingWork({ ...running, kind: 'deciding', calls: [call('approved'), call('pending')] })).toEqual(
@@ -31,13 +31,13 @@ test('a turn that rests or waits for a human owes nothing', () => {
   );
 });
 
-test('a thinking turn owes one model call, named by its step', () => {
+test('a thinking turn has one model call pending, named by its step', () => {
   expect(pendingWork({ ...running, kind: 'thinking' })).toEqual([
     { type: 'call-model', key: 'model:turn-1:2', step: 2 },
   ]);
 });
 
-test('of the calls of an acting turn, those are owed that were approved or run', () => {
+test('an acting turn has its approved and executing calls pending', () => {
   const owed: Record<CallStatus, boolean> = {
     pending: false,
     approved: true,
@@ -51,7 +51,7 @@ test('of the calls of an acting turn, those are owed that were approved or run',
   expect(keys).toEqual(['tool:turn-1:2:approved', 'tool:turn-1:2:executing']);
 });
 
-test('a call that somebody outside ends is not owed, and the first deadline is known', () => {
+test('a delegated call is not pending, and the first deadline is known', () => {
   const waiting = (id: string, until: number): ToolCall => ({
     ...call('executing'),
     callId: id as CallId,
@@ -65,7 +65,7 @@ test('a call that somebody outside ends is not owed, and the first deadline is k
   expect([firstDeadline(acting), firstDeadline({ ...running, kind: 'thinking' })]).toEqual([500, undefined]);
 });
 
-test('who waits for a child looks after a minute, then ever less often', () => {
+test('a turn that waits for a child is checked after a minute, then less and less often', () => {
   const child = { session: 's' as SessionId, message: 'm' as MessageId };
   const waiting = (since: number): ToolCall => ({ ...call('executing'), wait: { id: 'w', since, child } });
   const looksAfter = (...since: readonly number[]): number | undefined => {
@@ -81,7 +81,7 @@ test('who waits for a child looks after a minute, then ever less often', () => {
   expect(looksAfter()).toBeUndefined();
 });
 
-test('a call that runs names the sandbox it was started in', () => {
+test('a running call names the sandbox it was started in', () => {
   expect(pendingWork({ ...running, kind: 'acting', calls: [call('executing')] })).toEqual([
     {
       type: 'run-tool',

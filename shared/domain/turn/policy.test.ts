@@ -15,7 +15,7 @@ const asksHuman = (mode: ApprovalMode, name: string, args: JsonObject = {}): boo
   needsHuman({ name, args }, { mode, grants: [] }, first);
 const asksGit = (command: string): boolean => asksHuman('medium', 'execute_command', { command });
 
-describe('which calls are put before a human', () => {
+describe('calls that need approval', () => {
   const modes: readonly ApprovalMode[] = ['ask', 'low', 'medium', 'high', 'auto'];
   // biome-ignore format: a table is read by column
   const table: Readonly<Record<string, readonly [JsonObject, ...boolean[]]>> = {
@@ -40,7 +40,7 @@ describe('which calls are put before a human', () => {
   });
 
   test.each(modes)(
-    'in %s an agent looks at others as it reads files, and starts them as it runs commands',
+    'in %s an agent’s read of other sessions is like a file read, and a start like a command',
     (mode) => {
       const asks = (action: string): boolean => {
         const call = {
@@ -56,7 +56,7 @@ describe('which calls are put before a human', () => {
     },
   );
 
-  test.each(modes)('a tool that a human allowed for the session is not asked again in %s', (mode) => {
+  test.each(modes)('a tool that a person allowed for the session needs no approval in %s', (mode) => {
     const policy = { mode, grants: [grantOf('["sandbox","execute_code"]')] };
     expect(allowedBy({ name: 'execute_code', args: {} }, policy, { calls: '', times: 9 })).toEqual({
       kind: 'grant',
@@ -73,12 +73,12 @@ describe('a tool of a registered server', () => {
     ['read_file', { path: 'a.txt' }],
     ['write_file', { path: 'a.txt', content: '' }],
     ['execute_command', { command: 'git status' }],
-  ])('that is named %s is asked all the same', (name, args) => {
+  ])('that is named %s needs approval all the same', (name, args) => {
     expect(needsHuman({ name, args }, policy, first)).toBe(false);
     expect(needsHuman({ name, args, route }, policy, first)).toBe(true);
   });
 
-  test('is remembered as that of its server', () => {
+  test('is granted as that of its server', () => {
     const call: Pick<AskedCall, 'name' | 'args' | 'route'> = { name: 'read_file', args: {}, route };
     const asked = (remembered: string, other = call) =>
       needsHuman(other, { mode: 'ask', grants: [grantOf(remembered)] }, first);
@@ -110,7 +110,7 @@ describe('git in medium mode', () => {
     'git status -sb --porcelain=v2',
     'git tag -n3 --sort=-taggerdate',
     'git switch -',
-  ])('%s is not asked', (command) => {
+  ])('%s needs no approval', (command) => {
     expect(asksGit(command)).toBe(false);
   });
 
@@ -169,11 +169,11 @@ describe('git in medium mode', () => {
     'GIT_PAGER=x git log',
     'ls',
     '',
-  ])('%j is asked', (command) => {
+  ])('%j needs approval', (command) => {
     expect(asksGit(command)).toBe(true);
   });
 
-  test('a command that is no text is asked, and so is git by another tool', () => {
+  test('a command that is not text needs approval, and so does git in another tool', () => {
     expect(asksHuman('medium', 'execute_command', { command: ['git', 'status'] })).toBe(true);
     expect(asksHuman('medium', 'execute_command')).toBe(true);
     expect(asksHuman('medium', 'execute_code', { command: 'git status' })).toBe(true);
@@ -196,7 +196,7 @@ test.each([
   expect(asksHuman('medium', 'write_file', { path, content: '' })).toBe(asked);
 });
 
-test('in medium mode an edit without a path is asked', () => {
+test('in medium mode an edit without a path needs approval', () => {
   expect(asksHuman('medium', 'write_file', { path: 5 })).toBe(true);
 });
 
@@ -204,7 +204,7 @@ describe('repetition', () => {
   const list = { name: 'list_files', args: { path: 'a' } };
   const run = { name: 'execute_command', args: { command: 'ls' } };
 
-  test('the same calls in a row are counted, others begin again', () => {
+  test('the same calls in a row are counted, different ones reset the count', () => {
     const one = repetitionOf([list, run], undefined);
     const two = repetitionOf([list, run], one);
     const three = repetitionOf([list, run], two);
@@ -213,14 +213,14 @@ describe('repetition', () => {
       expect(repetitionOf(other, three).times).toBe(1);
   });
 
-  test('in high mode the third time is asked, and every one after it', () => {
+  test('in high mode the third time needs approval, and every one after it', () => {
     const asked = [1, 2, 3, 4].map((times) =>
       needsHuman(run, { mode: 'high', grants: [] }, { calls: '', times }),
     );
     expect(asked).toEqual([false, false, true, true]);
   });
 
-  test('what is kept of calls is short, however long they are', () => {
+  test('the stored fingerprint of calls is short, however long they are', () => {
     const long = { name: 'write_file', args: { path: 'a', content: 'x'.repeat(300_000) } };
     const other = { name: 'write_file', args: { path: 'a', content: `${'x'.repeat(299_999)}y` } };
     expect(repetitionOf([long], undefined).calls.length).toBeLessThan(40);

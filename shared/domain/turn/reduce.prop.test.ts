@@ -245,7 +245,7 @@ const openCalls = (history: readonly HistoryMessage[]): readonly CallId[] => {
 const completions = (log: readonly LogEntry[]): number =>
   log.filter(({ type }) => type === 'completion').length;
 
-test('in any history results belong to calls, and whoever thinks or rests has none open (T10)', () => {
+test('in any history results belong to calls, and a thinking or resting turn has no open call (T10)', () => {
   holds(anyHistory, ({ state, history }) => {
     const waiting = 'calls' in state ? state.calls : [];
     const open = waiting.filter(({ status }) => ['pending', 'approved', 'executing'].includes(status));
@@ -255,7 +255,7 @@ test('in any history results belong to calls, and whoever thinks or rests has no
 
 const isResting = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
 
-test('no model call is wanted once the money is spent, and what was spent is never less (T16)', () => {
+test('no model call is due once the money is spent, and the spent sum never decreases (T16)', () => {
   holds(anyHistory, ({ state }, { before, event }) => {
     if (state.kind === 'thinking' && state !== before) expect(state.spentUsd).toBeLessThan(2);
     if (!('spentUsd' in state && 'spentUsd' in before) || event.type === 'started') return;
@@ -264,7 +264,7 @@ test('no model call is wanted once the money is spent, and what was spent is nev
   });
 });
 
-test('the last completion of a turn says what the session has cost by then (T16)', () => {
+test('the last completion of a turn contains the cost of the session so far (T16)', () => {
   fc.assert(
     fc.property(fittingHistory, (history) => {
       let spent = 0;
@@ -279,7 +279,7 @@ test('the last completion of a turn says what the session has cost by then (T16)
   );
 });
 
-test('each started turn completes exactly once, and says nothing after that (T8)', () => {
+test('each started turn completes exactly once, and its completion is its last entry (T8)', () => {
   fc.assert(
     fc.property(anyHistory, (history) => {
       let turns = 0;
@@ -293,7 +293,7 @@ test('each started turn completes exactly once, and says nothing after that (T8)
   );
 });
 
-test('a turn that ended stays ended until another starts (T8)', () => {
+test('an ended turn stays ended until another starts (T8)', () => {
   holds(anyHistory, ({ state }, { before, event }) => {
     if (before.kind !== 'done') return;
     const isAnother = event.type === 'started' && event.turnId !== before.turnId;
@@ -312,7 +312,7 @@ test('an event delivered twice in a row is ignored the second time (T9)', () => 
   });
 });
 
-test('where call ids never repeat, an event of a turn is ignored ever after in that turn (T9)', () => {
+test('where call ids never repeat, a repeated event is ignored in the rest of its turn (T9)', () => {
   fc.assert(
     fc.property(fittingHistory, (history) => {
       const story = tell(history, () => undefined);
@@ -354,7 +354,7 @@ const isEachHanded = ({ calls }: Acting): boolean =>
     .filter(({ status }) => status === 'approved' || status === 'executing')
     .every(({ wait }) => wait !== undefined);
 
-test('work is owed exactly while a turn thinks or acts, under keys never met again (T12)', () => {
+test('work is pending exactly while a turn thinks or acts, under keys that never recur (T12)', () => {
   fc.assert(
     fc.property(fittingHistory, (history) => {
       const closed = new Set<string>();
@@ -371,14 +371,14 @@ test('work is owed exactly while a turn thinks or acts, under keys never met aga
   );
 });
 
-test('a turn makes at most as many model calls and queues as many tools as its limits say (T1, T2)', () => {
+test('a turn makes at most as many model calls and queues as many tools as its limits allow (T1, T2)', () => {
   holds(anyHistory, ({ state }) => {
     if ('step' in state) expect(state.step).toBeLessThanOrEqual(3);
     if ('calls' in state) expect(state.calls.length).toBeLessThanOrEqual(3);
   });
 });
 
-test('however a provider repeats its ids, calls are told apart from each other and from earlier ones (T3)', () => {
+test('however a provider repeats its ids, calls have ids different from each other and from earlier ones (T3)', () => {
   const ids = fc.array(fc.constantFrom('a', 'a-1', 'a-2', 'a-1-1', 'a-2-2', ''), {
     minLength: 1,
     maxLength: 8,
@@ -403,7 +403,7 @@ const freeze = (value: unknown): void => {
   for (const inner of Object.values(value)) freeze(inner);
 };
 
-test('reduce changes nothing that it is given', () => {
+test('reduce does not mutate its arguments', () => {
   holds(anyHistory, ({ state }, { before, event }) => {
     freeze(before);
     freeze(event);

@@ -205,14 +205,14 @@ describe('guards', () => {
     expect([step.log, step.history]).toEqual([[], []]);
   });
 
-  test('a turn that ended makes room for the next', () => {
+  test('an ended turn makes room for the next', () => {
     expect(reduce(done(), started('turn-2'), limits).state).toMatchObject({
       kind: 'thinking',
       turnId: 'turn-2',
     });
   });
 
-  test('an ignored event never trips an assertion, even on a state older than a lowered limit', () => {
+  test('an ignored event never fails an assertion, even on a state older than a lowered limit', () => {
     const old = { ...deciding(call('c1'), call('c2')), step: 9 };
     const lowered = { stepsMax: 2, callsMax: 1, usdMax: 1 };
     expect(reduce({ ...thinking, step: 9 }, started(), lowered).ignored).toBe('a turn is running');
@@ -228,7 +228,7 @@ describe('guards', () => {
 });
 
 describe('a turn without tools', () => {
-  test('a question and its answer are said once each, and the completion is last', () => {
+  test('a question and its answer are logged once each, and the completion is last', () => {
     const step = after({ kind: 'idle' }, started('turn-1'), answered());
     expect(step).toEqual({
       state: { kind: 'done', turnId: 'turn-1', stopReason: 'end_turn' },
@@ -247,7 +247,7 @@ describe('a turn without tools', () => {
     });
   });
 
-  test('what only the provider understands stays beside its answer in the history, and is not shown', () => {
+  test('provider state is stored beside its answer in the history, and not shown', () => {
     const providerState = { thinking: [{ signature: 'abc' }] };
     const step = after(thinking, answered({ providerState, calls: askedCallsOf('shell') }));
     expect(step.history).toEqual([
@@ -256,17 +256,17 @@ describe('a turn without tools', () => {
     expect(JSON.stringify(step.log)).not.toContain('signature');
   });
 
-  test('an answer that was cut by the token limit says so', () => {
+  test('an answer cut by the token limit is marked', () => {
     expect(after(thinking, answered({ end: 'max_tokens' })).log.at(-1)).toMatchObject({
       data: { stopReason: 'max_tokens', text: 'hi' },
     });
   });
 
-  test('an answer that announces tools and names none ends the turn', () => {
+  test('an answer that announces tools without naming any ends the turn', () => {
     expect(after(thinking, answered({ end: 'tool_use' })).state).toEqual(done('end_turn'));
   });
 
-  test('a refused answer runs none of the calls it asked for', () => {
+  test('a refused answer runs none of its calls', () => {
     const step = after(thinking, answered({ end: 'refused', calls: askedCallsOf('shell') }));
     expect(step.state).toEqual({ kind: 'done', turnId, stopReason: 'refused' });
     expect(step.history).toEqual([{ role: 'assistant', messageId: 'answer', text: 'hi', calls: [] }]);
@@ -284,7 +284,7 @@ describe('a turn without tools', () => {
     ]);
   });
 
-  test('a model that failed is an error to the user, and then the turn completes', () => {
+  test('a failed model call is an error for the user, and then the turn completes', () => {
     expect(after(thinking, modelFailed('provider_unavailable'))).toEqual({
       state: { kind: 'done', turnId, stopReason: 'error' },
       log: [
@@ -320,7 +320,7 @@ describe('approvals', () => {
   });
   const two = after(thinking, answered({ text: '', calls: askedCallsOf('shell', 'write'), end: 'tool_use' }));
 
-  test('every asked call is announced, and a human is asked for the first of them', () => {
+  test('every requested call is announced, and the first needs approval', () => {
     expect(two.log).toEqual([
       { type: 'tool:call', data: { callId: 'c1', name: 'shell', args: { n: 0 } } },
       { type: 'tool:call', data: { callId: 'c2', name: 'write', args: { n: 1 } } },
@@ -339,7 +339,7 @@ describe('approvals', () => {
     expect(pendingWork(two.state)).toEqual([]);
   });
 
-  test('an approval asks for the next call, 2 of 2; the last one lets all of them run', () => {
+  test('an approval leads to the next call, 2 of 2; the last one starts all of them', () => {
     const one = after(two.state, decided('c1'));
     expect(one.log).toEqual([
       approved('c1', 'shell'),
@@ -358,7 +358,7 @@ describe('approvals', () => {
     expect(pendingWork(both.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c1', 'tool:turn-1:1:c2']);
   });
 
-  test('a rejected call is told to user and model, and only the approved one runs', () => {
+  test('a rejected call is reported to user and model, and only the approved one runs', () => {
     const step = after(two.state, decided('c1', { approved: false }), decided('c2'));
     expect(step.log.slice(0, 2)).toEqual([
       approved('c1', 'shell', { approved: false }),
@@ -376,7 +376,7 @@ describe('approvals', () => {
     expect(pendingWork(step.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c2']);
   });
 
-  test('when all are rejected the model hears so', () => {
+  test('when all are rejected the model is told', () => {
     const step = after(two.state, decided('c1', { approved: false }), decided('c2', { approved: false }));
     expect(step.state).toMatchObject({ kind: 'thinking', step: 2 });
     expect(step.history.map((message) => 'outcome' in message && message.outcome)).toEqual([
@@ -425,7 +425,7 @@ describe('approvals', () => {
     ]);
   });
 
-  test('a grant that is withdrawn asks again for what it allowed and has not started', () => {
+  test('a withdrawn grant needs approval again for the calls that it allowed and that have not started', () => {
     const three = after(thinking, answered({ calls: askedCallsOf('write', 'shell', 'shell') }));
     const given = after(three.state, decided('c1'), decided('c2', { grant: allTools }));
     expect(given.state).toMatchObject({ kind: 'acting', policy: { grants: [allTools] } });
@@ -441,7 +441,7 @@ describe('approvals', () => {
     expect(later.log.at(-1)).toMatchObject({ type: 'tool:approval_required', data: { callId: 'c2' } });
   });
 
-  test('a grant that is withdrawn while a sandbox starts takes its calls back; beside running ones they fail', () => {
+  test('a withdrawn grant stops its calls while a sandbox starts; beside running calls they fail', () => {
     const policy = { mode: 'ask' as const, grants: [allTools] };
     const byGrant = (callId: string): ToolCall => ({
       ...{ ...call(callId, 'approved'), askedHuman: false, grant: 'grant-1' },
@@ -459,7 +459,7 @@ describe('approvals', () => {
     expect(last.state.kind).toBe('thinking');
   });
 
-  test('in auto mode nobody is asked', () => {
+  test('in auto mode no call needs approval', () => {
     const auto: Thinking = { ...thinking, policy: { mode: 'auto', grants: [] } };
     const step = after(auto, answered({ calls: askedCallsOf('shell', 'write') }));
     expect(step.log.slice(3)).toEqual([
@@ -469,7 +469,7 @@ describe('approvals', () => {
     expect(statuses(step.state)).toEqual(['approved', 'approved']);
   });
 
-  test('calls over the limit are left out of the queue and of the history, and that is said', () => {
+  test('calls over the limit are left out of the queue and of the history, and reported', () => {
     const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd', 'e') }));
     expect(statuses(step.state)).toHaveLength(4);
     expect(step.history).toMatchObject([{ calls: asks('a', 'b', 'c', 'd') }]);
@@ -491,12 +491,12 @@ describe('approvals', () => {
     });
   });
 
-  test('as many calls as the limit allows are taken without a word', () => {
+  test('as many calls as the limit allows are taken without a note', () => {
     const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd') }));
     expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);
   });
 
-  test('in high mode the third answer in a row that asks for the same calls is put before a human', () => {
+  test('in high mode the third answer in a row with the same calls needs approval', () => {
     const high: Thinking = { ...thinking, policy: { mode: 'high', grants: [] } };
     const again = (step: number) => answered({ step, text: '', calls: askedCallsOf('shell') });
     const twice = after(high, again(1), finished('c1'), again(2));
@@ -561,7 +561,7 @@ describe('running calls', () => {
     ]);
   });
 
-  test('a failed call is told to user and model, and leaves the others alone', () => {
+  test('a failed call is reported to user and model, and leaves the others alone', () => {
     const step = after(both, callsStarted('c1', 'c2'), failed('c1'));
     expect(statuses(step.state)).toEqual(['failed', 'executing']);
     expect(step.log).toEqual([
@@ -585,7 +585,7 @@ describe('running calls', () => {
     expect(after(both, failed('c1'), failed('c2')).state).toEqual({ ...thinking, step: 2 });
   });
 
-  test('the last permitted step gets its results and then says that the steps are used up', () => {
+  test('the last permitted step gets its results and then reports that the steps are used up', () => {
     const last = { ...acting(call('c1', 'executing')), step: 3, usage };
     expect(after(last, finished('c1'))).toEqual({
       state: { kind: 'done', turnId, stopReason: 'steps_exceeded' },
@@ -603,7 +603,7 @@ describe('running calls', () => {
     });
   });
 
-  test('all rejected at the last permitted step ends the turn too', () => {
+  test('rejecting all calls at the last permitted step ends the turn, too', () => {
     const last = { ...deciding(call('c1')), step: 3 };
     expect(after(last, decided('c1', { approved: false })).state).toMatchObject({
       stopReason: 'steps_exceeded',
@@ -637,11 +637,11 @@ describe('cancelling', () => {
   const unrun = 'The user cancelled the turn; this call did not run.';
   const unknown = 'The user cancelled the turn; this call may have run in part.';
 
-  test('while the model thinks, nothing is left open', () => {
+  test('while the model thinks leaves no open call', () => {
     expect(after(thinking, cancelled)).toEqual({ state: done('cancelled'), log: [completion], history: [] });
   });
 
-  test('while a human decides, calls that waited or were approved are told as not run', () => {
+  test('while a person decides reports waiting and approved calls as not run', () => {
     const state = deciding(call('c1', 'approved'), call('c2', 'rejected'), call('c3'));
     expect(after(state, cancelled)).toEqual({
       state: done('cancelled'),
@@ -650,7 +650,7 @@ describe('cancelling', () => {
     });
   });
 
-  test('while calls run, only those that had started may have run in part', () => {
+  test('while calls run reports only started ones as possibly run in part', () => {
     const state = acting(
       call('c1', 'executing'),
       call('c2', 'completed'),

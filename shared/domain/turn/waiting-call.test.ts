@@ -27,7 +27,7 @@ test('names are in the order of their UTF-16 code units (RFC 8785, 3.2.3)', () =
   expect(names).toHaveLength(7);
 });
 
-test('says the whole call, and says the same of it however its names are ordered', () => {
+test('contains the whole call, independent of the order of its names', () => {
   expect(digestText(call({ b: 1, a: [{ d: 1, c: 2 }] }))).toBe(
     '{"args":{"a":[{"c":2,"d":1}],"b":1},"callId":"c","name":"n","turnId":"t"}',
   );

@@ -45,7 +45,7 @@ describe('after an attempt', () => {
     });
   });
 
-  test('that was not it waits, with what was said last', () => {
+  test('that was not it is pending, with the last answer', () => {
     const settled = settle(
       { ...waiting, lastStatus: 404 },
       { ...refused(start + 10), outcome: { durationMs: 1, error: 'down' } },
@@ -63,7 +63,7 @@ describe('after an attempt', () => {
     });
   });
 
-  test('a row says nothing of the body', () => {
+  test('a row does not contain the body', () => {
     const met = refused(start);
     const row = rowAfter(waiting, settle(waiting, met), met);
     expect(Object.keys(row).sort()).toEqual([
@@ -95,11 +95,11 @@ describe('when its day is over (WH4)', () => {
     expect(stateAt(start + retryForMs, { acceptedAt: start + 1 })).toBe('failed');
   });
 
-  test('one that was enabled again gives another day', () => {
+  test('one that was enabled again has another day', () => {
     expect(stateAt(start + retryForMs, { enabledAt: start + 1 })).toBe('waiting');
   });
 
-  test('every delivery is tried for a day and no longer: the whole schedule', () => {
+  test('every delivery is retried for a day and no longer: the whole schedule', () => {
     let delivery = waiting;
     let at = start;
     for (;;) {

@@ -22,7 +22,7 @@ const webhook: Webhook = {
 const { project: _, ...ofDeployment } = webhook;
 const subject = { type: 'turn_completed', project, owner: ada } as const;
 
-describe('a webhook hears (WH7)', () => {
+describe('a webhook receives (WH7)', () => {
   test('of its events in its project', () => {
     expect(hears(webhook, subject)).toBe(true);
     expect(hears(webhook, { ...subject, type: 'turn_failed' })).toBe(false);
@@ -34,7 +34,7 @@ describe('a webhook hears (WH7)', () => {
     expect(hears(ofDeployment, { ...subject, project: other })).toBe(true);
   });
 
-  test('of a person’s own sessions alone when a person made it', () => {
+  test('only a person’s own sessions when that person created it', () => {
     const ofAda: Webhook = { ...webhook, owner: ada, isPerson: true };
     expect(hears(ofAda, subject)).toBe(true);
     expect(hears(ofAda, { ...subject, owner: 'grace' as OwnerId })).toBe(false);
@@ -45,7 +45,7 @@ describe('a webhook hears (WH7)', () => {
   });
 });
 
-describe('whose it is', () => {
+describe('ownership', () => {
   const principal = (scope: Principal['scope'], owner = 'x'): Principal => ({
     owner: owner as OwnerId,
     scope,
@@ -62,13 +62,13 @@ describe('whose it is', () => {
     expect(mayWrite(principal(scope), ownedBy(ofDeployment))).toBe(writes);
   });
 
-  test('a project’s is its scope’s, and no other project’s', () => {
+  test('a project’s belongs to its scope, and to no other project', () => {
     expect(mayWrite(principal(`project:${project}`), ownedBy(webhook))).toBe(true);
     expect(mayRead(principal(`project:${project}:ro`), ownedBy(webhook))).toBe(true);
     expect(mayRead(principal(`project:${other}`), ownedBy(webhook))).toBe(false);
   });
 
-  test('a person’s is no other person’s', () => {
+  test('a person’s belongs to no other person', () => {
     const ofAda: Webhook = { ...webhook, owner: ada, isPerson: true };
     const person = (owner: string): Principal => ({
       ...principal(`project:${project}`, owner),

@@ -29,7 +29,7 @@ test.each([
   expect(actionLabel({ ...row, action, detail })).toBe(words);
 });
 
-test('details are short, and nothing of them can hide', () => {
+test('details are short, and hide no characters', () => {
   const detail = {
     by: { kind: 'token' },
     name: 'a\u202Eb',
@@ -42,7 +42,7 @@ test('details are short, and nothing of them can hide', () => {
   ]);
 });
 
-test('a decision does not say twice what it was', () => {
+test('a decision is not described twice', () => {
   const detail = { name: 'x', approved: true, by: { kind: 'token' }, digest: 'd', sessionId: 's' };
   expect(detailsOf({ ...row, action: 'approval.decide', detail })).toEqual([
     ['session', 's'],

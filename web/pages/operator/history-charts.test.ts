@@ -60,7 +60,7 @@ test('the summary has the numbers of the chart', () => {
   });
 });
 
-test('a table has what happened, newest first', () => {
+test('a table has the events, newest first', () => {
   const series = [{ label: 'x', tone: 'accent' as const, values: [1, 0, null, 2] }];
   const times = ['a', 'b', 'c', 'd'];
   expect(rowsOf({ series, kind: 'bars' }, times).map(({ at }) => at)).toEqual(['d', 'a']);

@@ -14,7 +14,7 @@ test.each([
   expect(languageOf(name)).toBe(language);
 });
 
-test('text is what is UTF-8 without a NUL; its line ends are known', () => {
+test('text is UTF-8 without a NUL; its line ends are detected', () => {
   expect(shapeOf('a.txt', bytes('grüße\n'))).toEqual({ kind: 'text', text: 'grüße\n', lineEnd: '\n' });
   expect(shapeOf('a.txt', bytes('a\r\nb\r\n'))).toMatchObject({ lineEnd: '\r\n' });
   expect(shapeOf('a.txt', bytes('a\r\nb\n'))).toMatchObject({ lineEnd: 'mixed' });
@@ -32,7 +32,7 @@ test('pictures are shown as such, an SVG as its source', () => {
   expect(bytesMaxOf('a.svg')).toBe(1_048_576);
 });
 
-test('a file gets back the line end it had', () => {
+test('a file keeps its line ends', () => {
   expect(withLineEnd('a\nb', '\r\n')).toBe('a\r\nb');
   expect(withLineEnd('a\nb', '\n')).toBe('a\nb');
 });

@@ -58,7 +58,7 @@ test('a stop has its reason, and is on its way before it is done', () => {
   });
 });
 
-test('one that never was ready has failed', () => {
+test('a sandbox that was never ready has failed', () => {
   const sandbox: Sandbox = {
     state: 'stopped',
     source: 'cold',

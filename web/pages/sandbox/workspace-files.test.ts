@@ -20,7 +20,7 @@ test('folders come first, names in the order of their numbers', () => {
   expect(shown()).toEqual(['1 src', '1 b9.txt', '1 b10.txt', '1 link']);
 });
 
-test('an open folder shows what is in it, a closed one hides open ones below', () => {
+test('an open folder shows its content, a closed one hides open ones below', () => {
   expect(shown('src', 'src/deep').slice(0, 4)).toEqual([
     '1 src',
     '2 src/deep',

@@ -30,12 +30,12 @@ test.each([
   ['', 'a cron expression has 5 fields (minute, hour, day of month, month, day of week), not 1'],
   ['61 * * * *', 'minute: from 0 to 59, not "61"'],
   ['0 0 30 2 *', 'this cron expression never comes true'],
-])('%j is refused in the description of the server', (expression, problem) => {
+])('%j is refused with the message of the server', (expression, problem) => {
   expect(describeCron(expression)).toMatch(/^refused: /);
   if (expression !== '') expect(describeCron(expression)).toBe(`refused: ${problem}`);
 });
 
-test('the next runs follow one another, and leap years are waited for', () => {
+test('the next runs are in order, and leap years are considered', () => {
   const at = (iso: string): number => Date.parse(iso);
   const runsOf = (expression: string, from: string, runsMax: number) => {
     const reading = readCron(expression);

@@ -13,7 +13,7 @@ const remote = {
   timeoutSeconds: '1.5',
 };
 
-test('a new server is sent with what was given, and nothing of another transport', () => {
+test('a new server is sent with the given fields, and none of another transport', () => {
   expect(configOf({ ...remote, command: 'left over' })).toEqual({
     transport: 'http',
     url: 'https://a/mcp',
@@ -43,7 +43,7 @@ const shown = draftOf({
   createdAt: '2026-01-01T00:00:00.000Z',
 });
 
-test('a change is what differs, and null takes a field away', () => {
+test('a change contains only differences, and null removes a field', () => {
   expect(changeOf(shown, shown)).toEqual({});
   expect(changeOf(shown, { ...shown, description: '', url: 'https://b/' })).toEqual({
     description: null,

@@ -45,7 +45,7 @@ const shown = (options: Partial<Shown>) =>
     ({ node, level, isContext }) => `${'>'.repeat(level)} ${node.session.id}${isContext ? ' (context)' : ''}`,
   );
 
-test('children stand under their parent, what waits for a person comes first, then what was active last', () => {
+test('children are under their parent, pending approvals come first, then the latest activity', () => {
   expect(shown({})).toEqual([
     '> root',
     '>> child',
@@ -57,11 +57,11 @@ test('children stand under their parent, what waits for a person comes first, th
   ]);
 });
 
-test('what is below a folded session is hidden', () => {
+test('sessions below a folded one are hidden', () => {
   expect(shown({ closed: new Set(['child']) }).slice(0, 3)).toEqual(['> root', '>> child', '>> sibling']);
 });
 
-test('a match keeps what is above it', () => {
+test('a match keeps its ancestors', () => {
   expect(shown({ matches: ({ id }: Session) => id === 'grandchild' })).toEqual([
     '> root (context)',
     '>> child (context)',
@@ -69,7 +69,7 @@ test('a match keeps what is above it', () => {
   ]);
 });
 
-test('a tree counts what waits, what it costs and what a stop takes along', () => {
+test('a tree counts pending approvals, cost and the sessions that a stop ends', () => {
   const [root] = treeOf(sessions);
   if (root === undefined) throw new Error('no tree');
   expect([root.waiting, root.activeAt, treeCost(root), activeBelow(root)]).toEqual([1, at(4), 4, 2]);

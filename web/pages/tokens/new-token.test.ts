@@ -3,7 +3,7 @@ import { scopeLabels, scopeOf } from './new-token.vue';
 
 const id = '11111111-1111-4111-8111-111111111111';
 
-test('a choice is a scope as the API takes it', () => {
+test('a choice is a scope of the API', () => {
   expect(scopeOf({ reach: 'deployment', isReadOnly: false }, '')).toBe('admin');
   expect(scopeOf({ reach: 'deployment', isReadOnly: true }, id)).toBe('admin:ro');
   expect(scopeOf({ reach: 'project', isReadOnly: false }, id)).toBe(`project:${id}`);
@@ -11,7 +11,7 @@ test('a choice is a scope as the API takes it', () => {
   expect(scopeOf({ reach: 'project', isReadOnly: false }, '')).toBeUndefined();
 });
 
-test('a scope has a title, with the name of its project when that is known', () => {
+test('a scope has a title, with the name of its project when it is known', () => {
   const title = (scope: string, name?: string) => scopeLabels(scope, () => name).title;
   expect(title('admin')).toBe('Admin');
   expect(title('admin:ro')).toBe('Read-only admin');

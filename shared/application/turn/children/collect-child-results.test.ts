@@ -85,7 +85,7 @@ const childOf = ({ turn: { state } }: TurnContext): SessionId => {
   return call.wait.child.session;
 };
 
-test('all that have answered are read in one hold, in the order they were asked', async () => {
+test('all that have answered are read under one lease, in the order of the calls', async () => {
   const { look } = await open([{ status: 'idle' }, { status: 'idle' }, { status: 'idle' }]);
   const after = (await look())?.context;
   expect(after?.turn.state.kind).toBe('thinking');
@@ -96,7 +96,7 @@ test('all that have answered are read in one hold, in the order they were asked'
   ]);
 });
 
-test('the others are waited for, with the lease let go', async () => {
+test('the others are waited for, with the lease released', async () => {
   const { ports, context, look } = await open([
     { status: 'idle' },
     { status: 'running' },
@@ -111,12 +111,12 @@ test('the others are waited for, with the lease let go', async () => {
   expect((await ports.sessions.get(context.session.id))?.lease.until).toBe(0);
 });
 
-test('nothing is said while all work', async () => {
+test('no result is written while all work', async () => {
   const { look } = await open([{ status: 'running' }]);
   expect(await look()).toBeUndefined();
 });
 
-test('one that is idle with the message still before it is waited for', async () => {
+test('an idle child whose message still waits is waited for', async () => {
   const { ports, context, look } = await open([{ status: 'running' }]);
   const id = childOf(context);
   const session = await ports.sessions.get(id);

@@ -34,7 +34,7 @@ const noted = (committed: Pick<CommittedStep, 'before' | 'step'> & Partial<Commi
 const completion = (stopReason: string, sessionCostUsd: number) =>
   ({ type: 'completion', data: { turnId: 't', stopReason, text: '', usage: {}, sessionCostUsd } }) as never;
 
-test('a call that waits is told once, and again when the next one waits', () => {
+test('a pending call is published once, and again when the next one is pending', () => {
   const asked = (callId: string) => ({ event: 'approval_asked', sessionId: 's', callId });
   const over = (callId: string) => ({ event: 'approval_over', sessionId: 's', callId });
   expect(noted({ before: thinking, step: { state: deciding('a'), log: [] } })).toEqual({
@@ -51,7 +51,7 @@ test('a call that waits is told once, and again when the next one waits', () => 
   });
 });
 
-test('a cancelled turn ends the waiting of its call', () => {
+test('a cancelled turn removes the pending approval of its call', () => {
   const { lines } = noted({
     before: deciding('a'),
     step: { state: done, log: [completion('cancelled', 0)] },
@@ -62,7 +62,7 @@ test('a cancelled turn ends the waiting of its call', () => {
   ]);
 });
 
-test('a turn that failed says its code, and what its session has cost by then', () => {
+test('a failed turn records its code and the session’s cost so far', () => {
   const failure = { type: 'agent:error', data: { code: 'provider_unavailable', message: 'no' } } as never;
   const step = { state: done, log: [failure, completion('error', 0.25)] };
   const { metrics, lines } = noted({ before: thinking, step });
@@ -74,7 +74,7 @@ test('a turn that failed says its code, and what its session has cost by then', 
   expect(lines).toMatchObject([{ event: 'turn_ended', code: 'provider_unavailable', sessionCostUsd: 0.25 }]);
 });
 
-test('a failed tool of a turn that ended well is no error of the turn', () => {
+test('a failed tool of a successful turn is not an error of the turn', () => {
   const failure = {
     type: 'agent:error',
     data: { code: 'execution_timeout', message: 'no', callId: 'a' },

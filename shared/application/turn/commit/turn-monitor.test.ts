@@ -62,7 +62,7 @@ const open = (handoverAt = 1_000_000) => {
   };
 };
 
-test('a version that is seen ahead twice interrupts, and says that another caller moved the turn', async () => {
+test('a version seen ahead twice interrupts, and reports that another caller moved the turn', async () => {
   const { monitor, seeVersion, tick } = open();
   seeVersion(4);
   await tick();
@@ -83,7 +83,7 @@ test("the holder's own writes do not interrupt it, however long publishing them 
   monitor.stop();
 });
 
-test('a write that is seen before it is expected is forgiven once', async () => {
+test('a write seen before it is expected is forgiven once', async () => {
   const { monitor, seeVersion, tick } = open();
   seeVersion(4);
   await tick();
@@ -149,7 +149,7 @@ test('the first reason stays, and a stopped monitor reads no more and interrupts
   expect([monitor.signal.aborted, monitor.interruption(), asleep()]).toEqual([true, undefined, 0]);
 });
 
-test('there is time for what ends before the deadline, and always at the beginning', async () => {
+test('work that ends before the deadline has time, and so has any work at the beginning', async () => {
   const { monitor, tick } = open(10_000);
   expect([monitor.hasTimeFor(4000), monitor.hasTimeFor(60_000)]).toEqual([true, true]);
   for (let eightSleeps = 0; eightSleeps < 8; eightSleeps += 1) await tick();
@@ -161,7 +161,7 @@ test('there is time for what ends before the deadline, and always at the beginni
   monitor.stop();
 });
 
-test('a restarted monitor begins afresh with what was read', async () => {
+test('a restarted monitor starts from the latest read', async () => {
   const { monitor, seeVersion, tick } = open();
   seeVersion(9);
   await tick();

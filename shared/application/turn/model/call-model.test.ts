@@ -133,7 +133,7 @@ const overloaded = (retryAfter?: number): AppError =>
 const tooLong = new AppError('context_too_long', 'the conversation is too long');
 
 describe('an answer', () => {
-  test('is streamed to the audience and given whole, with what it cost', async () => {
+  test('is streamed to subscribers and returned whole, with its cost', async () => {
     const call: ModelChunk = { type: 'call', callId: 'c1' as CallId, name: 'list_files', args: {} };
     const providerState = { thinking: ['x'] };
     const { answer, asked, frames } = open({
@@ -163,13 +163,13 @@ describe('an answer', () => {
     expect(asked).toMatchObject([{ model: 'large', outputTokensMax: 99, history: [user('hi')] }]);
   });
 
-  test("comes from the message's own model, at that one's price", async () => {
+  test('uses the message’s own model and its price', async () => {
     const { answer, asked } = open({ scripts: [() => [hello, end]], model: 'small' });
     expect(await answer()).toMatchObject({ costUsd: 0 });
     expect(asked.map(({ model }) => model)).toEqual(['small']);
   });
 
-  test('names each call by an id that a client can say', async () => {
+  test('gives each call an id that a client can send', async () => {
     const ids = ['', 'x'.repeat(129), undefined, 'ok'];
     const calls = ids.map(
       (callId): ModelChunk => ({
@@ -194,7 +194,7 @@ describe('an answer', () => {
       '1572864 bytes of tool arguments',
       { type: 'call', name: 'write_file', args: { content: 'x'.repeat(1_600_000) } },
     ],
-  ] as const)('over %s is refused: it could not be stored', async (what, chunk) => {
+  ] as const)('over %s is refused, since it could not be stored', async (what, chunk) => {
     expect(await open({ scripts: [() => [chunk, end]] }).answer()).toMatchObject({
       type: 'model-failed',
       code: 'content_refused',
@@ -203,8 +203,8 @@ describe('an answer', () => {
   });
 });
 
-describe('a fault that may pass', () => {
-  test('is waited out, and the answer comes under a message id of its own', async () => {
+describe('a transient error', () => {
+  test('is retried, and the answer has a new message id', async () => {
     const { answer, slept } = open({
       scripts: [() => [overloaded()], () => [overloaded()], () => [hello, end]],
     });
@@ -212,7 +212,7 @@ describe('a fault that may pass', () => {
     expect(slept).toEqual([500, 1500]);
   });
 
-  test('is waited out as long as the provider asks for', async () => {
+  test('is retried after the provider’s pause', async () => {
     const { answer, slept } = open({ scripts: [() => [overloaded(2)], () => [hello, end]] });
     expect(await answer()).toMatchObject({ type: 'model-answered' });
     expect(slept).toEqual([2000]);
@@ -232,13 +232,13 @@ describe('a fault that may pass', () => {
     expect([asked.length, warned]).toEqual([4, ['a model call failed']]);
   });
 
-  test('is not waited out once something was said', async () => {
+  test('is not retried once text was streamed', async () => {
     const { answer, asked, slept } = open({ scripts: [() => [hello, overloaded()]] });
     expect(await answer()).toMatchObject({ type: 'model-failed', code: 'provider_overloaded' });
     expect([asked.length, slept]).toEqual([1, []]);
   });
 
-  test('that is ours is told without its text', async () => {
+  test('of the platform is reported without its text', async () => {
     const { answer, asked } = open({ scripts: [() => [new TypeError('x is not a function')]] });
     expect(await answer()).toMatchObject({
       code: 'internal_error',
@@ -261,7 +261,7 @@ describe('a conversation that is too long', () => {
     expect(twice.asked).toHaveLength(2);
   });
 
-  test('of one exchange is not asked again, nor is one that was half answered', async () => {
+  test('of one exchange is not retried, nor is one that was partly answered', async () => {
     const { answer, asked } = open({ scripts: [() => [tooLong]] });
     expect(await answer()).toMatchObject({ code: 'context_too_long' });
     expect(asked).toHaveLength(1);
@@ -270,7 +270,7 @@ describe('a conversation that is too long', () => {
     expect(spoken.asked).toHaveLength(1);
   });
 
-  test('stays shorter when a passing fault follows', async () => {
+  test('stays shorter after a transient error', async () => {
     const { answer, asked, slept } = open({
       scripts: [() => [tooLong], () => [overloaded()], () => [hello, end]],
       history,
@@ -285,7 +285,7 @@ describe('the count of tokens', () => {
   const page = (text: string) => user(text.repeat(400));
   const history = [page('a'), page('b'), page('c'), page('d'), page('e'), page('f')];
 
-  test('is not asked for while the guess is far from the limit', async () => {
+  test('is not requested while the estimate is far below the limit', async () => {
     let counts = 0;
     const count = () => {
       counts += 1;
@@ -296,7 +296,7 @@ describe('the count of tokens', () => {
     expect(counts).toBe(0);
   });
 
-  test('near the limit decides how much is kept', async () => {
+  test('decides near the limit how much is kept', async () => {
     const { answer, asked } = open({
       scripts: [() => [hello, end]],
       history,
@@ -306,7 +306,7 @@ describe('the count of tokens', () => {
     expect(asked[0]?.history).toEqual(history.slice(2));
   });
 
-  test('that is lower than the guess, fails, or is not there leaves the guess', async () => {
+  test('is ignored when it is below the estimate, fails, or is missing', async () => {
     for (const count of [() => Promise.resolve(100), () => Promise.reject(new Error('no')), undefined]) {
       const { answer, asked } = open({
         scripts: [() => [hello, end]],
@@ -322,7 +322,7 @@ describe('the count of tokens', () => {
 describe('an interruption', () => {
   const reason = new Error('the turn was interrupted: moved');
 
-  test('while the model speaks is thrown as it is', async () => {
+  test('during the answer is thrown unchanged', async () => {
     const { answer, controller, warned } = open({
       scripts: [
         () => {
@@ -335,7 +335,7 @@ describe('an interruption', () => {
     expect(warned).toEqual([]);
   });
 
-  test('while a fault is waited out is thrown, and the model is not asked to the end', async () => {
+  test('during a pause is thrown, and the model is not called to the end', async () => {
     const { answer, controller, asked } = open({
       scripts: [
         () => [overloaded()],
@@ -349,7 +349,7 @@ describe('an interruption', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('while tokens are counted is thrown', async () => {
+  test('during the count is thrown', async () => {
     const history = [user('x'.repeat(4000))];
     const { answer, controller, asked } = open({
       scripts: [() => [hello, end]],

@@ -67,7 +67,7 @@ const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: O
   return { ports, wishes, released, slept, warned, controller, reserve };
 };
 
-test('a session that stands alone asks nobody, and tells nobody (TM5)', async () => {
+test('a session without a tree makes no reservation (TM5)', async () => {
   const { reserve, ports, wishes, released } = open();
   expect(await reserve(lone)).toBe('granted');
   await releaseReservation(ports, lone);
@@ -75,7 +75,7 @@ test('a session that stands alone asks nobody, and tells nobody (TM5)', async ()
   expect(spendOf(lone, answered)).toBeUndefined();
 });
 
-test('a child and its root ask their tree for the most that the call can cost, until its function ends', async () => {
+test('a child and its root reserve the most that the call can cost, until their function ends', async () => {
   const { reserve, wishes } = open({ answers: ['granted', 'granted'] });
   expect([await reserve(child), await reserve(parent)]).toEqual(['granted', 'granted']);
   const options = { session: own, fence: 4, usd: 1, usdMax: 7, at: 1000, until: 69_000 };
@@ -91,13 +91,13 @@ test('the limit is that of the session, which is its tree’s', async () => {
   expect(wishes[0]?.[1].usdMax).toBe(3);
 });
 
-test('a call that costs nothing is reserved nowhere', async () => {
+test('a free call reserves nothing', async () => {
   const { reserve, wishes } = open({ price: 0 });
   expect(await reserve(child)).toBe('granted');
   expect(wishes).toEqual([]);
 });
 
-test('while others have reserved what is left it waits, longer and longer', async () => {
+test('while others have reserved the rest it waits with growing pauses', async () => {
   const busy = Array(6).fill('busy') as MoneyAnswer[];
   const { reserve, slept, wishes } = open({ answers: [...busy, 'granted'] });
   expect(await reserve(child)).toBe('granted');
@@ -105,7 +105,7 @@ test('while others have reserved what is left it waits, longer and longer', asyn
   expect(wishes.map(([, { at }]) => at)).toEqual([1000, 1001, 1002, 1003, 1004, 1005, 1006]);
 });
 
-test('what is spent is said', async () => {
+test('a spent budget is reported', async () => {
   const { reserve } = open({ answers: ['busy', 'spent'] });
   expect(await reserve(child)).toBe('spent');
 });
@@ -132,14 +132,14 @@ const answered: TurnEvent = {
 };
 const failed: TurnEvent = { type: 'model-failed', at: 1, step: 1, code: 'internal_error', message: '' };
 
-test('an answer tells its tree what it cost, a failure that it is over, anything else nothing', () => {
+test('an answer reports its cost, a failure its end, and any other outcome nothing', () => {
   expect(spendOf(child, answered)).toEqual({ root, usd: 0.5 });
   expect(spendOf(parent, failed)).toEqual({ root, usd: 0 });
   expect(spendOf(child, { type: 'cancelled', at: 1 })).toBeUndefined();
   expect(spendOf(child, { type: 'budget-spent', at: 1, step: 1 })).toBeUndefined();
 });
 
-test('what cannot be given back is said, and left to its time', async () => {
+test('a failed release is logged, and the reservation expires', async () => {
   const { ports, released, warned } = open();
   await releaseReservation(ports, child);
   expect(released).toEqual([[root, { session: own, fence: 4 }]]);

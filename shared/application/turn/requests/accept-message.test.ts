@@ -35,7 +35,7 @@ test.each([
   expect(await inbox()).toBe(1);
 });
 
-test('more messages than may wait in a session are refused, whoever says them', async () => {
+test('messages over the limit of a session are refused, whatever their sender', async () => {
   const { say, inbox } = await open();
   for (let count = 0; count < waitingMessagesMax; count += 1) await say('x');
   await expect(say('one more')).rejects.toMatchObject({ code: 'too_many_requests' });
@@ -45,7 +45,7 @@ test('more messages than may wait in a session are refused, whoever says them', 
 test.each([
   ['letters of one byte', 'x'.repeat(messageTextBytesMax + 1)],
   ['letters of two', 'ü'.repeat(messageTextBytesMax / 2 + 1)],
-])('more than a megabyte of %s is too large, and nothing is accepted', async (_what, text) => {
+])('more than a megabyte of %s is too large, and not accepted', async (_what, text) => {
   const { say, inbox } = await open();
   await expect(say(text)).rejects.toMatchObject({ code: 'payload_too_large' });
   expect(await inbox()).toBe(0);

@@ -29,7 +29,7 @@ const open = async (change: Partial<Session> = {}) => {
   };
 };
 
-test('a session that got its first message since it was read keeps it, and its life', async () => {
+test('a session that got its first message since it was read keeps it and stays active', async () => {
   const { ports, session, end, read, said } = await open();
   await ports.sessions.accept(session, message('m', 1_000_500), slotsMax);
   expect(await end(session, true)).toBe(false);
@@ -38,14 +38,14 @@ test('a session that got its first message since it was read keeps it, and its l
   expect(await said()).toEqual([]);
 });
 
-test('a session that was touched since it was read is left alone', async () => {
+test('a session with activity since it was read is left alone', async () => {
   const { ports, session, end, read } = await open();
   await ports.sessions.touch(session, 1_000_500, 2_000_000);
   expect(await end(session, true)).toBe(false);
   expect((await read()).status).toBe('created');
 });
 
-test('a message that comes while another is cancelled is left alone when it says so, and completed otherwise', async () => {
+test('a message that arrives while another is cancelled is kept on request, and completed otherwise', async () => {
   for (const unlessMoved of [true, false]) {
     const { ports, session, end, read, said, hooks } = await open();
     await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
@@ -62,7 +62,7 @@ test('a message that comes while another is cancelled is left alone when it says
   }
 });
 
-test('an idle one is ended with five requests before its sandbox is let go', async () => {
+test('an idle session is ended with five requests before its sandbox is released', async () => {
   const { session, end, takeRequests, said } = await open({ status: 'idle' });
   takeRequests();
   expect(await end(session, true)).toBe(true);
@@ -70,7 +70,7 @@ test('an idle one is ended with five requests before its sandbox is let go', asy
   expect(await said()).toEqual(['session_status']);
 });
 
-test('a cancel that loses every race says so', async () => {
+test('a cancel that loses every race is a conflict', async () => {
   const { ports, session, hooks, read } = await open();
   await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
   let isOwn = false;

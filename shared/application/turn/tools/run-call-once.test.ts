@@ -135,7 +135,7 @@ const text = (...texts: readonly string[]): ToolOutcome => ({
 const said = (content: readonly ToolContent[]): readonly unknown[] => content.map((block) => block['text']);
 
 describe('a call', () => {
-  test('is asked for under its key, and its result is given whole', async () => {
+  test('is sent under its key, and its result is returned whole', async () => {
     const { ports, asked, puts, counted } = open({ outcome: () => text('one', 'two') });
     expect(await runCall(ports, callOf())).toEqual({
       type: 'call-finished',
@@ -152,7 +152,7 @@ describe('a call', () => {
     expect([puts, counted]).toEqual([[], ['ToolCallMs']]);
   });
 
-  test('that the tool refused says so', async () => {
+  test('that the tool refused reports it', async () => {
     const { ports, counted } = open({
       outcome: () => ({ status: 'failed', code: 'execution_timeout', message: 'too long' }),
     });
@@ -166,7 +166,7 @@ describe('a call', () => {
     expect(counted).toEqual(['ToolCallMs', 'ToolCallsFailed']);
   });
 
-  test('of a tool that there is not is not sent', async () => {
+  test('of an unknown tool is not sent', async () => {
     const { ports, asked } = open({ outcome: () => text('') });
     expect(await runCall(ports, callOf({ name: 'fly' }))).toMatchObject({
       code: 'invalid_request',
@@ -190,7 +190,7 @@ describe('a call', () => {
     expect(await runCall(same.ports, callOf({ generation: 7 }))).toMatchObject({ text: 'first result' });
   });
 
-  test('whose sandbox is gone has an unknown outcome', async () => {
+  test('whose sandbox no longer exists has an unknown outcome', async () => {
     const { ports } = open({ outcome: () => ({ status: 'lost', message: 'no route' }) });
     expect(await runCall(ports, callOf())).toMatchObject({ type: 'call-failed', code: unknownOutcome.code });
   });
@@ -200,7 +200,7 @@ describe('a call of a registered server on the network', () => {
   const remote = { kind: 'remote', server: 'docs', tool: 'search' } as const;
   const search = { name: 'search', args: { text: 'x' }, route: remote };
 
-  test('goes to it with the secrets of the project, and not into the sandbox', async () => {
+  test('is sent with the secrets of the project, and not into the sandbox', async () => {
     const { ports, asked, sent, noted } = open({ outcome: () => text('found'), server: registered() });
     expect(await runCall(ports, callOf(search))).toMatchObject({ type: 'call-finished', text: 'found' });
     expect(sent).toMatchObject([
@@ -224,7 +224,7 @@ describe('a call of a registered server on the network', () => {
     expect(sent).toEqual([]);
   });
 
-  test('whose connection broke has an unknown outcome, which counts against the server', async () => {
+  test('with a broken connection has an unknown outcome, which counts as a failure of the server', async () => {
     const { ports, noted } = open({
       outcome: () => ({ status: 'lost', message: 'broken' }),
       server: registered(),
@@ -290,7 +290,7 @@ describe('a call of a registered server in the sandbox', () => {
     route: { kind: 'stdio', server: 'docs', tool: 'note' },
   } as const;
 
-  test('has the sandbox call it, under the key of the call', async () => {
+  test('is made by the sandbox, under the key of the call', async () => {
     const { ports, asked, sent } = open({ outcome: () => text('noted'), server: registered({ config }) });
     expect(await runCall(ports, callOf(note))).toMatchObject({ type: 'call-finished', text: 'noted' });
     expect(asked).toMatchObject([
@@ -308,7 +308,7 @@ describe('a call of a registered server in the sandbox', () => {
     expect(sent).toEqual([]);
   });
 
-  test('that says it failed has failed, with its own words', async () => {
+  test('that reports a failure has failed, with its own message', async () => {
     const outcome = { ...text('no such book'), structured: { is_error: true } } as ToolOutcome;
     const { ports } = open({ outcome: () => outcome, server: registered({ config }) });
     expect(await runCall(ports, callOf(note))).toMatchObject({
@@ -317,7 +317,7 @@ describe('a call of a registered server in the sandbox', () => {
     });
   });
 
-  test('whose sandbox is gone has an unknown outcome, and says nothing of the server', async () => {
+  test('whose sandbox no longer exists has an unknown outcome, which is no failure of the server', async () => {
     const { ports, noted } = open({
       outcome: () => ({ status: 'lost', message: '' }),
       server: registered({ config }),
@@ -331,7 +331,7 @@ describe('a long result', () => {
   const long = `${'a'.repeat(60_000)}END`;
   const path = '.sallyport/outputs/tool-turn-1-call-1.txt';
 
-  test('is cut for the model, who is told where the whole is', async () => {
+  test('is cut for the model, with the path of the whole', async () => {
     const { ports, puts } = open({ outcome: () => text(long) });
     const ended = await runCall(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
@@ -344,13 +344,13 @@ describe('a long result', () => {
     expect(new TextDecoder().decode(puts[0]?.body as Uint8Array)).toBe(long);
   });
 
-  test('as long as the model reads stays as it is', async () => {
+  test('within the model’s limit stays unchanged', async () => {
     const { ports, puts } = open({ outcome: () => text('a'.repeat(50_000)) });
     expect(await runCall(ports, callOf())).toMatchObject({ text: 'a'.repeat(50_000) });
     expect(puts).toEqual([]);
   });
 
-  test('over four million bytes is kept as far as a file may be long', async () => {
+  test('over four million bytes is stored up to the limit of a file', async () => {
     const { ports, puts } = open({ outcome: () => text('é'.repeat(3_000_000)) });
     await runCall(ports, callOf());
     expect(puts[0]?.body).toHaveLength(4 * 1_048_576);
@@ -359,7 +359,7 @@ describe('a long result', () => {
   test.each([
     ['letters', 'a'.repeat(250_000)],
     ['characters that JSON writes in six bytes', '\u0001'.repeat(42_000)],
-  ])('of %s that an event has room for is in the log as it is', async (_what, whole) => {
+  ])('of %s that fits into an event is in the log unchanged', async (_what, whole) => {
     const { ports } = open({ outcome: () => text(whole) });
     const ended = await runCall(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
@@ -388,7 +388,7 @@ describe('a long result', () => {
     expect(utf8Bytes(JSON.stringify(ended.text))).toBeLessThan(380 * 1024);
   });
 
-  test('in many blocks shares what room there is, and a picture that does not fit is named', async () => {
+  test('in many blocks shares the room, and a picture that does not fit is named', async () => {
     const image = { type: 'image', data: 'i'.repeat(300_000), mimeType: 'image/png' };
     const small = { type: 'image', data: 'i', mimeType: 'image/png' };
     const { ports } = open({
@@ -411,7 +411,7 @@ describe('a long result', () => {
   test.each([
     ['refused', () => Promise.resolve(new Response('full', { status: 507 })), []],
     ['not reached', () => Promise.reject(new Error('no route')), ['a long result was not kept']],
-  ])('whose file was %s is cut all the same, and that is said', async (_what, put, warnings) => {
+  ])('whose file was %s is cut all the same, with a note', async (_what, put, warnings) => {
     const { ports, warned } = open({ outcome: () => text(long), put });
     const ended = await runCall(ports, callOf());
     expect(ended.type === 'call-finished' && ended.text.slice(-72)).toBe(
