@@ -91,7 +91,7 @@ export type Chances = {
   readonly further: Random;
 };
 
-/** What keeps a wake-up or the janitor from its work. */
+/** Faults that keep a wake-up or the janitor from its work. */
 const delaying = {
   ...{ death: 0, refused: 0, answerLost: 0, slow: 0, wakeLost: 0, wakeLate: 0, postFails: 0 },
   ...{ tornMsMax: 0, conflict: 0, throttled: 0, paused: 0 },
