@@ -25,8 +25,6 @@ const serverInfo = { name: 'sallyport', version: '0.1.0' };
 const instructions =
   'Runs code and commands in isolated sandboxes. A session keeps its files between calls: pass on the session_id of the first result, and stop the session when it is no longer needed.';
 
-type Mcp = ServerContext['mcpReq'];
-
 export const toolServer =
   (tools: readonly Tool[]): MakeServer =>
   (context, { era }) => {
@@ -50,7 +48,11 @@ export const toolServer =
     return server;
   };
 
-type Call = { readonly context: EndpointContext; readonly mcpReq: Mcp; readonly signal: AbortSignal };
+type Call = {
+  readonly context: EndpointContext;
+  readonly mcpReq: ServerContext['mcpReq'];
+  readonly signal: AbortSignal;
+};
 
 const callTool = async (
   tool: Tool,

@@ -15,8 +15,6 @@ export const syntheticTask = z.object({
   url: z.url({ protocol: /^https?$/ }),
 });
 
-type SyntheticTask = z.output<typeof syntheticTask>;
-
 type Kind = {
   readonly text: string;
   /** The text that an answer must contain. */
@@ -29,7 +27,7 @@ type Kind = {
 const marker = 'synthetic check, alive';
 
 /** The function has five minutes; both fit into them with what comes before and after. */
-export const kinds: Readonly<Record<SyntheticTask['check'], Kind>> = {
+export const kinds: Readonly<Record<z.output<typeof syntheticTask>['check'], Kind>> = {
   turn: {
     text: marker,
     expects: '',

@@ -57,9 +57,8 @@ export const allowsFlavor = ({ flavorsAllowed }: Pick<Project, 'flavorsAllowed'>
 
 /** The approval mode of another system's autonomy: `off` means that no call waits, the rest have the same names. */
 export const autonomies = ['off', 'low', 'medium', 'high'] as const;
-type Autonomy = (typeof autonomies)[number];
-
-export const approvalsOf = (autonomy: Autonomy): ApprovalMode => (autonomy === 'off' ? 'auto' : autonomy);
+export const approvalsOf = (autonomy: (typeof autonomies)[number]): ApprovalMode =>
+  autonomy === 'off' ? 'auto' : autonomy;
 
 /** The secrets of a project: names of environment variables, so that `${NAME}` in a header or variable stands for one. */
 export type Secrets = Readonly<Record<string, string>>;

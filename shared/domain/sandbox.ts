@@ -123,12 +123,10 @@ const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
 
 /** `requested`: ECS has no task yet; `placed`: its task has no address yet; `booting`: its server does not answer yet. */
 export const startPhases = ['requested', 'placed', 'booting', 'restoring'] as const;
-type StartPhase = (typeof startPhases)[number];
-
 export const startPhase = (
   { taskArn, address, restoringUntil }: Pick<SandboxRecord, 'taskArn' | 'address' | 'restoringUntil'>,
   now: number,
-): StartPhase => {
+): (typeof startPhases)[number] => {
   if (restoringUntil !== undefined && restoringUntil > now) return 'restoring';
   if (address !== undefined) return 'booting';
   return taskArn === undefined ? 'requested' : 'placed';

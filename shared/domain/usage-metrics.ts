@@ -30,12 +30,12 @@ export const msOfBin = (bin: number): number => Math.round(2 ** (bin / binsPerDo
 
 const timed = (name: string, ms: unknown): string => `${name}|${binOf(Number(ms))}`;
 
-type EventFields = Readonly<Record<string, unknown>>;
-
 /** Of the refusals only our own faults and limits count: the client's errors do not. */
 const faultFrom = 500;
 
-export const measurementOfEvent = (fields: EventFields): UsageMeasurement | undefined => {
+export const measurementOfEvent = (
+  fields: Readonly<Record<string, unknown>>,
+): UsageMeasurement | undefined => {
   const { event, code, status = faultFrom } = fields;
   const project = fields['project'] as ProjectId | undefined;
   switch (event) {

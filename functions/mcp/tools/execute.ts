@@ -161,10 +161,8 @@ const block = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('text'), text: z.string() }),
 ]);
-type DisplayedContent = z.output<typeof block>;
-
 /** The first block is the result as text, which the result's own fields repeat. */
-export const displayedContent = (content: readonly ToolContent[]): readonly DisplayedContent[] => {
+export const displayedContent = (content: readonly ToolContent[]): readonly z.output<typeof block>[] => {
   let characters = 0;
   return content.slice(1, 1 + blocksMax).flatMap((given) => {
     const parsed = block.safeParse(given);

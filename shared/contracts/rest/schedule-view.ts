@@ -34,8 +34,6 @@ export const scheduleAnswer = z
 export const schedulesAnswer = z.object({ schedules: z.array(scheduleAnswer), next: z.string().optional() });
 
 export const runStatuses = ['queued', 'running', 'success', 'failed', 'skipped'] as const;
-type RunStatus = (typeof runStatuses)[number];
-
 export const runAnswer = z
   .object({
     runAt: time.describe('Time at which the run was due.'),
@@ -98,7 +96,7 @@ export const listedView = ({
   ...(isPromptCut ? { promptTruncated: true } : {}),
 });
 
-const shownStatus: Readonly<Record<RunState, RunStatus>> = {
+const shownStatus: Readonly<Record<RunState, (typeof runStatuses)[number]>> = {
   claimed: 'running',
   queued: 'queued',
   running: 'running',

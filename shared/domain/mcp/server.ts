@@ -47,11 +47,9 @@ export type McpTool = {
 };
 
 export const mcpStatuses = ['healthy', 'unhealthy', 'reconnecting', 'disconnected'] as const;
-type McpStatus = (typeof mcpStatuses)[number];
-
 /** Times are epoch milliseconds. */
 export type McpHealth = {
-  readonly status: McpStatus;
+  readonly status: (typeof mcpStatuses)[number];
   readonly lastCheck?: number;
   readonly lastSuccess?: number;
   readonly consecutiveFailures: number;

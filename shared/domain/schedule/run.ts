@@ -20,8 +20,7 @@ import type { ScheduleId, ScheduleTarget } from './schedule.ts';
 export const openRunStates = ['claimed', 'queued', 'running'] as const;
 export const endedRunStates = ['success', 'failed', 'skipped'] as const;
 type OpenRunState = (typeof openRunStates)[number];
-type EndedRunState = (typeof endedRunStates)[number];
-export type RunState = OpenRunState | EndedRunState;
+export type RunState = OpenRunState | (typeof endedRunStates)[number];
 
 /** A deferred run is checked again; a refused one could not be started; a lost one's outcome cannot be known. */
 export type RunEvent = 'started' | 'deferred' | 'skipped' | 'refused' | 'answered' | 'broke' | 'lost';
