@@ -1,5 +1,8 @@
-/** Options of sessions that several pages offer. */
-import type { ProviderName } from '#sdk/routes.ts';
+/** Options of sessions that several pages offer: providers, sizes, templates and projects. */
+import { computed } from 'vue';
+import { api, type ProviderName } from '#sdk/routes.ts';
+import { useLoad } from '../api/load.ts';
+import { request } from '../api/request.ts';
 
 export const providerNames: Readonly<Record<ProviderName, string>> = {
   anthropic: 'Anthropic',
@@ -32,3 +35,16 @@ export const flavorOptions = options(
 );
 
 export const templateOptions = options(['python', 'Python'], ['node', 'Node.js']);
+
+/** The projects of the token, their names, and a choice of one. */
+export const useProjects = () => {
+  const { value: projects, error } = useLoad(
+    async (signal) => (await request(api.listProjects, {}, { signal })).projects,
+  );
+  return {
+    projects,
+    error,
+    nameOf: (id: string): string | undefined => projects.value?.find((project) => project.id === id)?.name,
+    options: computed(() => (projects.value ?? []).map(({ id, name }) => ({ value: id, label: name }))),
+  };
+};
