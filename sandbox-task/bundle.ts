@@ -73,7 +73,10 @@ const buildInto = async (folder: string): Promise<void> => {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  await copyFile(source('./interpreters/python.py'), join(folder, 'python-interpreter.py'));
+  const python = source('./interpreters/python');
+  await copyFile(join(python, 'interpreter.py'), join(folder, 'python-interpreter.py'));
+  for (const name of ['sallyport_results.py', 'sallyport_charts.py'])
+    await copyFile(join(python, name), join(folder, name));
   await copyFile(source('./confinement/confine.py'), join(folder, 'confine.py'));
   for (const architecture of ['x64', 'arm64'] as const)
     await writeFile(filterFile(folder, architecture), seccompFilter(architecture));

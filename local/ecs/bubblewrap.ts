@@ -31,7 +31,10 @@ const loader = '/opt/sallyport/bin/loader';
 const filter = '/opt/sallyport/user.bpf';
 
 /** The programs that run user code; the same in both walls. */
-const userFiles = ['runner.mjs', 'node-interpreter.mjs', 'python-interpreter.py'];
+const userFiles = [
+  ...['runner.mjs', 'node-interpreter.mjs'],
+  ...['python-interpreter.py', 'sallyport_results.py', 'sallyport_charts.py'],
+];
 
 const walls = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
 const confinement = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'];

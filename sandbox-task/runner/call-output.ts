@@ -4,14 +4,16 @@
  * The bounds are on the user's side of the pipe: a program that prints gigabytes costs the sandbox and not the server.
  * Live output is whole for the first 256 KB; after that each batch has only its newest bytes, and the offset shows the gap.
  */
+
 import { type RunnerMessage, type StreamName, type StreamSummary, streamNames } from '../wire/messages.ts';
+import type { ResultShape } from '../wire/program-messages.ts';
 
 export type Send = (message: RunnerMessage, payload?: Buffer) => void;
 
 type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 type CallEnd = Pick<Exit, 'exitCode' | 'signal' | 'killedFor' | 'isEnded' | 'durationMs' | 'cpuMs'> &
-  Partial<Pick<Exit, 'startFailure' | 'stateLost' | 'errorLine' | 'displaysLeftOut'>> & {
-    readonly displays?: readonly { readonly mimeType: string; readonly content: Buffer }[];
+  Partial<Pick<Exit, 'startFailure' | 'stateLost' | 'errorLine' | 'resultsLeftOut'>> & {
+    readonly results?: readonly (ResultShape & { readonly content: Buffer })[];
   };
 
 export type CallReport = {
@@ -32,20 +34,20 @@ export const openReport = (id: number, send: Send): CallReport => {
   const batches = setInterval(() => show(false), progressBatchMs);
   return {
     push: { stdout: windows.stdout.push, stderr: windows.stderr.push },
-    close: ({ displays = [], ...end }) => {
+    close: ({ results = [], ...end }) => {
       clearInterval(batches);
       show(true);
       const stdout = windows.stdout.close();
       const stderr = windows.stderr.close();
       send(
         {
-          ...{ type: 'exit', id, startFailure: null, stateLost: false, errorLine: null, displaysLeftOut: 0 },
+          ...{ type: 'exit', id, startFailure: null, stateLost: false, errorLine: null, resultsLeftOut: 0 },
           ...end,
           stdout: stdout.summary,
           stderr: stderr.summary,
-          displays: displays.map(({ mimeType, content }) => ({ mimeType, bytes: content.length })),
+          results: results.map(({ isValue, parts }) => ({ isValue, parts })),
         },
-        Buffer.concat([...stdout.parts, ...stderr.parts, ...displays.map(({ content }) => content)]),
+        Buffer.concat([...stdout.parts, ...stderr.parts, ...results.map(({ content }) => content)]),
       );
     },
   };

@@ -1,5 +1,5 @@
 /**
- * The code call: one piece of code in the interpreter of its language, which keeps its state for the next.
+ * The code call: one piece of code in the interpreter of its context, which keeps its state for the next.
  *
  * On a timeout or a cancel it is interrupted, and its other processes are killed. An interpreter that does not end the
  * call within two seconds is killed too, and so is one over a memory or process limit, at once.
@@ -8,23 +8,26 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KillCause } from '../wire/messages.ts';
-import type { InterpreterMessage, Language } from '../wire/program-messages.ts';
+import type { CodeContext, InterpreterMessage, Language } from '../wire/program-messages.ts';
 import type { Call } from './call.ts';
 import { openReport, type Send } from './call-output.ts';
 import { killMarked, markOf } from './call-processes.ts';
-import { createDisplays, type Interpreter, type InterpreterEnd, startInterpreter } from './interpreter.ts';
+import { collectResults, type Interpreter, type InterpreterEnd } from './interpreter.ts';
+import { createInterpreterPool, type InterpreterPool } from './interpreter-pool.ts';
 import type { SandboxPaths } from './user-process.ts';
-import { FileRefusal } from './workspace-path.ts';
 
-type CodeStart = {
+type CodeStart = CodeContext & {
   readonly id: number;
-  readonly language: Language;
   readonly timeoutMs: number;
   readonly code: Buffer;
   /** Called as the code ends: kills the call if it is what fills the sandbox. */
   readonly checkLimits: () => void;
 };
-type CodeRunner = (start: CodeStart, send: Send) => Call;
+type CodeRunner = {
+  readonly run: (start: CodeStart, send: Send) => Call;
+  /** Gives the number of interpreters that had definitions, or had lost them. */
+  readonly endContext: (context: string, language: Language | null) => Promise<number>;
+};
 
 /** An interrupted interpreter has this long to end the call, and is interrupted this often, in milliseconds. */
 const interruptMsMax = 2000;
@@ -34,57 +37,11 @@ const lastOutputMsMax = 1000;
 
 export const createCodeRunner = (paths: SandboxPaths): CodeRunner => {
   const pool = createInterpreterPool(paths);
-  return (start, send) => startCodeCall(start, pool, send);
-};
-
-type Acquired = {
-  readonly interpreter: Interpreter;
-  /** The interpreter before it has ended, and the loss of its state is not yet reported. */
-  readonly isSuccessor: boolean;
-};
-type InterpreterPool = {
-  readonly acquire: (language: Language, mark: number) => Promise<Acquired>;
-  readonly release: (language: Language) => void;
-  /** The loss of its state is reported. */
-  readonly forgetLoss: (language: Language) => void;
-};
-
-/** The running interpreters, at most one per language. */
-const createInterpreterPool = (paths: SandboxPaths): InterpreterPool => {
-  const living = new Map<Language, Interpreter>();
-  const lost = new Set<Language>();
-  const busy = new Set<Language>();
-  const start = (language: Language, mark: number): Interpreter => {
-    const interpreter = startInterpreter(language, paths, mark);
-    living.set(language, interpreter);
-    void interpreter.died.then(() => {
-      if (living.get(language) !== interpreter) return;
-      living.delete(language);
-      if (interpreter.hasStarted()) lost.add(language);
-    });
-    return interpreter;
-  };
-  return {
-    acquire: async (language, mark) => {
-      if (busy.has(language)) throw new FileRefusal('conflict', `${language} runs other code`);
-      busy.add(language);
-      const current = living.get(language);
-      // An interpreter behind a lower mark could not be found to be killed.
-      const isMarked = current === undefined || (await current.changeMark(mark));
-      if (!isMarked) {
-        current?.signal('SIGKILL');
-        await current?.died;
-      }
-      const interpreter = living.get(language) ?? start(language, mark);
-      return { interpreter, isSuccessor: lost.delete(language) };
-    },
-    release: (language) => busy.delete(language),
-    forgetLoss: (language) => lost.delete(language),
-  };
+  return { run: (start, send) => startCodeCall(start, pool, send), endContext: pool.endContext };
 };
 
 const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Call => {
-  const { id, language, timeoutMs } = start;
+  const { id, timeoutMs } = start;
   const mark = markOf(id);
   const isOver = Promise.withResolvers<void>();
   let interpreter: Interpreter | undefined;
@@ -97,7 +54,7 @@ const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Cal
   };
   const run = async (): Promise<void> => {
     const startedAt = performance.now();
-    const acquired = await pool.acquire(language, mark);
+    const acquired = await pool.acquire(start, mark);
     interpreter = acquired.interpreter;
     const cpuMsBefore = interpreter.cpuMs();
     if (killedFor !== null) allEnded = end(interpreter, { cause: killedFor, mark, isOver: isOver.promise });
@@ -109,8 +66,8 @@ const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Cal
     start.checkLimits();
     const isEnded = await allEnded;
     const outcome = isImmediate(killedFor) ? await killedOutcome(ran, interpreter) : ran;
-    if (outcome.hasDied) pool.forgetLoss(language);
-    pool.release(language);
+    if (outcome.hasDied) pool.forgetLoss(start);
+    pool.release(start);
     const { hasDied, ...rest } = outcome;
     report.close({
       ...rest,
@@ -121,7 +78,7 @@ const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Cal
       cpuMs: Math.max(0, interpreter.cpuMs() - cpuMsBefore),
     });
   };
-  return { mark, kill, ended: run().finally(() => pool.release(language)) };
+  return { mark, kill, ended: run().finally(() => pool.release(start)) };
 };
 
 type Kill = { readonly cause: KillCause; readonly mark: number; readonly isOver: Promise<void> };
@@ -166,7 +123,7 @@ const interrupt = async (
 type Outcome = InterpreterEnd & {
   readonly errorLine: string | null;
   readonly hasDied: boolean;
-} & ReturnType<ReturnType<typeof createDisplays>['end']>;
+} & ReturnType<ReturnType<typeof collectResults>['end']>;
 
 const runIn = async (
   interpreter: Interpreter,
@@ -175,14 +132,14 @@ const runIn = async (
 ): Promise<Outcome> => {
   const nonce = randomBytes(16).toString('hex');
   const marks = { begin: `\u0001${nonce}(`, end: `\u0001${nonce})` };
-  const displays = createDisplays();
+  const results = collectResults();
   const done = Promise.withResolvers<Extract<InterpreterMessage, { type: 'done' }>>();
   const streams = Promise.all([
     interpreter.stdout.open(marks, push.stdout),
     interpreter.stderr.open(marks, push.stderr),
   ]);
   interpreter.send({ type: 'run', number: id, ...marks }, code, (message, content) => {
-    if (message.type === 'display') displays.add(message.mimeType, { content, bytes: message.bytes });
+    if (message.type === 'result') results.add(message, content);
     else if (message.type === 'done') done.resolve(message);
   });
   const ended = await Promise.race([done.promise, interpreter.died]);
@@ -191,7 +148,7 @@ const runIn = async (
   }
   interpreter.stdout.abandon();
   interpreter.stderr.abandon();
-  const shown = displays.end();
+  const shown = results.end();
   if (!('type' in ended)) return { ...ended, errorLine: null, hasDied: true, ...shown };
   const { exitCode, errorLine } = ended;
   return { exitCode, signal: null, startFailure: null, errorLine, hasDied: false, ...shown };

@@ -11,11 +11,17 @@ import { fileURLToPath } from 'node:url';
 import { createFrameReader, encodeFrame } from '../wire/frame.ts';
 import { streamNames } from '../wire/messages.ts';
 import {
-  displayBytesMax,
-  displaysMax,
   type InterpreterMessage,
   type InterpreterRequest,
+  isJsonType,
+  jsonBytesMax,
   type Language,
+  type ResultPart,
+  type ResultShape,
+  resultBytesMax,
+  resultMimeType,
+  resultPartsMax,
+  resultsMax,
 } from '../wire/program-messages.ts';
 import { drain } from './call.ts';
 import { cpuMsOf, markOption, readNewChildrenCpuMs } from './call-processes.ts';
@@ -134,7 +140,13 @@ const changeMark = async (pid: number | undefined, mark: number): Promise<boolea
 };
 
 const errorLineCharactersMax = 2000;
-const mimeType = /^(?:image|text)\/[\w.+-]{1,100}$/;
+
+const isPart = (given: unknown): given is ResultPart => {
+  const { mimeType, bytes } = (given ?? {}) as Partial<Record<string, unknown>>;
+  return typeof mimeType === 'string' && resultMimeType.test(mimeType) && isCount(bytes);
+};
+
+const isCount = (given: unknown): boolean => Number.isSafeInteger(given) && Number(given) >= 0;
 
 /** Throws on anything else; then the interpreter is ended. */
 const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
@@ -142,11 +154,10 @@ const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
   switch (message?.['type']) {
     case 'ready':
       return { type: 'ready' };
-    case 'display': {
-      const bytes = message['bytes'];
-      const shown = message['mimeType'];
-      if (typeof shown !== 'string' || !mimeType.test(shown) || !Number.isSafeInteger(bytes)) break;
-      return { type: 'display', mimeType: shown, bytes: Number(bytes) };
+    case 'result': {
+      const { isValue, parts } = message;
+      if (!Array.isArray(parts) || parts.length > resultPartsMax || !parts.every(isPart)) break;
+      return { type: 'result', isValue: isValue === true, parts };
     }
     case 'done': {
       const { exitCode, errorLine } = message;
@@ -160,26 +171,63 @@ const parseInterpreterMessage = (header: unknown): InterpreterMessage => {
   throw new Error('an interpreter does not speak the protocol');
 };
 
-type Display = { readonly mimeType: string; readonly content: Buffer };
+type Result = ResultShape & { readonly content: Buffer };
 
-export const createDisplays = () => {
-  const displays: Display[] = [];
-  let displayedBytes = 0;
+/** The results of one call within their bounds; of a value that is too long its text remains. */
+export const collectResults = () => {
+  const displayed: Result[] = [];
+  let value: Result | undefined;
+  let bytes = 0;
+  let jsonBytes = 0;
   let leftOut = 0;
-  return {
-    add: (
-      mimeType: string,
-      { content, bytes }: { readonly content: Buffer; readonly bytes: number },
-    ): void => {
-      const isWhole = content.length === bytes;
-      if (!isWhole || displays.length === displaysMax || displayedBytes + bytes > displayBytesMax) {
-        leftOut += 1;
-        return;
-      }
-      // A copy, since its frame is larger and would stay in memory with it.
-      displays.push({ mimeType, content: Buffer.from(content) });
-      displayedBytes += bytes;
-    },
-    end: () => ({ displays, displaysLeftOut: leftOut }),
+  const take = ({ isValue }: ResultShape, parts: readonly TakenPart[]): Result => {
+    const content = Buffer.concat(parts.map((part) => part.content));
+    bytes += content.length;
+    jsonBytes += lengthOf(parts.filter(({ mimeType }) => isJsonType(mimeType)));
+    const shapes = parts.map((part) => ({ mimeType: part.mimeType, bytes: part.content.length }));
+    return { isValue, parts: shapes, content };
   };
+  const addDisplayed = (shape: ResultShape, parts: readonly TakenPart[]): void => {
+    const isOver = displayed.length === resultsMax || bytes + lengthOf(parts) > resultBytesMax;
+    if (parts.length === 0 || isOver) leftOut += 1;
+    else displayed.push(take(shape, parts));
+  };
+  const addValue = (shape: ResultShape, parts: readonly TakenPart[]): void => {
+    const isOver = bytes + lengthOf(parts) > resultBytesMax;
+    const kept = isOver ? parts.filter(isShortText) : parts;
+    if (value === undefined && kept.length > 0) value = take(shape, kept);
+  };
+  return {
+    add: (shape: ResultShape, payload: Buffer): void => {
+      const whole = divide(shape.parts, payload);
+      const json = lengthOf(whole.filter(({ mimeType }) => isJsonType(mimeType)));
+      const isJsonOver = jsonBytes + json > jsonBytesMax;
+      const parts = isJsonOver ? whole.filter(({ mimeType }) => !isJsonType(mimeType)) : whole;
+      if (shape.isValue) addValue(shape, parts);
+      else addDisplayed(shape, parts);
+    },
+    end: () => ({
+      results: [...displayed, ...(value === undefined ? [] : [value])],
+      resultsLeftOut: leftOut,
+    }),
+  };
+};
+
+type TakenPart = { readonly mimeType: string; readonly content: Buffer };
+
+const lengthOf = (parts: readonly TakenPart[]): number =>
+  parts.reduce((sum, { content }) => sum + content.length, 0);
+
+const shortTextBytesMax = 512 * 1024;
+const isShortText = ({ mimeType, content }: TakenPart): boolean =>
+  mimeType === 'text/plain' && content.length <= shortTextBytesMax;
+
+/** Nothing of a result whose payload is not whole. */
+const divide = (parts: ResultShape['parts'], payload: Buffer): readonly TakenPart[] => {
+  if (parts.reduce((sum, { bytes }) => sum + bytes, 0) !== payload.length) return [];
+  let at = 0;
+  return parts.map(({ mimeType, bytes }) => {
+    at += bytes;
+    return { mimeType, content: payload.subarray(at - bytes, at) };
+  });
 };

@@ -23,7 +23,7 @@ const settings = JSON.parse(process.argv[2] ?? '') as RunnerSettings;
 const pipe = new Socket({ fd: 3, readable: true, writable: true });
 const calls = new Map<number, Call>();
 const transfers = createTransfers(settings);
-const runCode = createCodeRunner(settings);
+const code = createCodeRunner(settings);
 const checkLimits = watchProcesses(settings, () => [...calls.values()]);
 
 const send: Send = (message, payload) => {
@@ -47,7 +47,12 @@ const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => 
     case 'start':
       return follow(request.id, startCall({ ...request, ...settings, checkLimits }, send));
     case 'run-code':
-      return follow(request.id, runCode({ ...request, code: payload, checkLimits }, send));
+      return follow(request.id, code.run({ ...request, code: payload, checkLimits }, send));
+    case 'end-context': {
+      const count = await code.endContext(request.context, request.language);
+      send({ type: 'context-ended', id: request.id, count });
+      return;
+    }
     case 'ask-stdio': {
       const work = JSON.parse(payload.toString()) as StdioWork;
       return follow(request.id, startStdioCall({ ...request, work, checkLimits }, stdioServers, send));

@@ -7,6 +7,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { exitLine } from '#shared/domain/execution-failure.ts';
 import type { KillCause, StreamSummary } from '../wire/messages.ts';
+import { type CodeResult, readResults, toBlocks, toBundles, valueText } from './code-results.ts';
 import type { Execution, Exit } from './user-side.ts';
 
 type Circumstances = {
@@ -23,8 +24,13 @@ type ExecutionError = { readonly type: string; readonly message: string };
 /** A shell answers 128 plus the number for a program that a signal ended (bash(1), EXIT STATUS). */
 const signalExitBase = 128;
 
+export type FinishedExecution = Execution & {
+  /** MIME bundles instead of blocks. */
+  readonly hasBundles: boolean;
+};
+
 export const toExecutionResult = (
-  { exit, payload }: Execution,
+  { exit, payload, hasBundles }: FinishedExecution,
   circumstances: Circumstances,
   signalNumbers: Readonly<Record<string, number>>,
 ): CallToolResult => {
@@ -35,13 +41,18 @@ export const toExecutionResult = (
   const errorLine = exit.errorLine ?? (exit.signal === null ? undefined : fatalErrorLine(stderr));
   const error = findError(exit, circumstances);
   const exitCode = error?.isKill ? null : exitCodeOf(exit, signalNumbers);
+  const results = readResults(exit, payload.subarray(streamBytes));
+  const value = valueText(results);
   return {
     content: [
       {
         type: 'text',
-        text: readable({ stdout, stderr, exitCode, error: error?.error, stateLost: exit.stateLost }),
+        text: readable({
+          ...{ stdout, stderr, exitCode, error: error?.error, stateLost: exit.stateLost },
+          value,
+        }),
       },
-      ...displayedOf(exit, payload.subarray(streamBytes)),
+      ...(hasBundles ? [] : toBlocks(results, exit.resultsLeftOut)),
     ],
     structuredContent: {
       stdout,
@@ -59,30 +70,19 @@ export const toExecutionResult = (
       ...(exit.signal === null ? {} : { signal: exit.signal }),
       ...(errorLine === undefined ? {} : { error_line: errorLine }),
       ...(error ? { error: error.error } : {}),
+      ...(hasBundles ? bundleFields(results, exit) : value === '' ? {} : { value }),
     },
   };
 };
 
+const bundleFields = (results: readonly CodeResult[], { resultsLeftOut }: Exit) => ({
+  results: toBundles(results),
+  ...(resultsLeftOut === 0 ? {} : { results_left_out: resultsLeftOut }),
+});
+
 /** The last line of V8 before it aborts without an exception. */
 const fatalErrorLine = (stderr: string): string | undefined =>
   stderr.match(/^FATAL ERROR: .{1,500}$/gm)?.at(-1);
-
-const displayedOf = (
-  { displays, displaysLeftOut }: Exit,
-  payload: Buffer,
-): readonly CallToolResult['content'][number][] => {
-  let at = 0;
-  const shown = displays.map(({ mimeType, bytes }) => {
-    const content = payload.subarray(at, at + bytes);
-    at += bytes;
-    return mimeType.startsWith('text/')
-      ? { type: 'text' as const, text: content.toString() }
-      : { type: 'image' as const, data: content.toString('base64'), mimeType };
-  });
-  if (displaysLeftOut === 0) return shown;
-  const text = `[${displaysLeftOut} displayed left out: one call shows at most 8 things and 4 MB]`;
-  return [...shown, { type: 'text', text }];
-};
 
 const isCut = ({ bytes, headBytes, tailBytes }: StreamSummary): boolean => bytes > headBytes + tailBytes;
 
@@ -148,16 +148,17 @@ type Readable = {
   readonly exitCode: number | null;
   readonly error: ExecutionError | undefined;
   readonly stateLost: boolean;
+  readonly value: string;
 };
 
-const readable = ({ stdout, stderr, exitCode, error, stateLost }: Readable): string => {
+const readable = ({ stdout, stderr, exitCode, error, stateLost, value }: Readable): string => {
   const last = error
     ? `Error: ${error.message}`
     : exitCode === null || exitCode === 0
       ? ''
       : exitLine(exitCode);
-  const lost = stateLost && !error ? '[What was defined in this language before is lost.]' : '';
-  return [stdout, stderr, last, lost]
+  const lost = stateLost && !error ? '[What was defined in this context before is lost.]' : '';
+  return [stdout, stderr, last, lost, value]
     .filter((part) => part !== '')
     .map((part, index, parts) => (index < parts.length - 1 && !part.endsWith('\n') ? `${part}\n` : part))
     .join('');

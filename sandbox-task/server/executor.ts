@@ -1,13 +1,13 @@
 /**
  * The executor: runs one program of the user to its result and watches its memory.
  *
- * The code calls of one language run one after another, those of two languages at once. When the kernel kills for want
+ * The code calls of one context run one after another, those of two contexts at once. When the kernel kills for want
  * of memory, the call that ran alone is the one; of several at once, those that a SIGKILL ended. Its other processes are
  * killed too.
  */
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Language } from '../wire/program-messages.ts';
+import { type CodeContext, contextKey } from '../wire/program-messages.ts';
 import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLineSplitter, type LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';
@@ -36,7 +36,7 @@ type ExecutorParts = {
 
 export const createExecutor = (parts: ExecutorParts): Executor => {
   const { userSide, limits, counters, logRing, running } = parts;
-  const queue = createLanguageQueue();
+  const queue = createCodeQueue();
   const run: Executor = async ({ work, timeoutSeconds }, { signal, onOutput }) => {
     signal.throwIfAborted();
     const oomKillsBefore = counters?.oomKills() ?? 0;
@@ -63,7 +63,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const circumstances = { ...limits, timeoutSeconds, isOutOfMemory, memoryPeakMb: peak?.readMb() };
       const kill = limitKillOf(ended.exit, circumstances);
       if (kill !== undefined) logRing.add('lifecycle', `a call was killed: ${kill}`);
-      return toExecutionResult(ended, circumstances, constants.signals);
+      const hasBundles = 'hasBundles' in work && work.hasBundles;
+      return toExecutionResult({ ...ended, hasBundles }, circumstances, constants.signals);
     } catch (cause) {
       logRing.add('lifecycle', 'all processes of the sandbox were killed while a call ran');
       throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
@@ -77,15 +78,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
   return (program, context) =>
     'language' in program.work
-      ? queue.run(program.work.language, context.signal, () => run(program, context))
+      ? queue.run(program.work, context.signal, () => run(program, context))
       : run(program, context);
 };
 
 const isKilled = ({ signal, exitCode }: Exit): boolean => signal === 'SIGKILL' || exitCode === killedExitCode;
 
-type LanguageQueue = {
+type CodeQueue = {
   readonly run: <Result>(
-    language: Language,
+    context: CodeContext,
     signal: AbortSignal,
     work: () => Promise<Result>,
   ) => Promise<Result>;
@@ -93,20 +94,22 @@ type LanguageQueue = {
 
 const waitingMax = 100;
 
-const createLanguageQueue = (): LanguageQueue => {
-  const lasts = new Map<Language, Promise<void>>();
+const createCodeQueue = (): CodeQueue => {
+  const lasts = new Map<string, Promise<void>>();
   let waiting = 0;
   return {
-    run: async (language, signal, work) => {
+    run: async (context, signal, work) => {
       if (waiting >= waitingMax)
         throw new Refusal('resource_limit_exceeded', `${waiting} calls wait for an interpreter already`);
       waiting += 1;
-      const previous = lasts.get(language) ?? Promise.resolve();
+      const key = contextKey(context);
+      const previous = lasts.get(key) ?? Promise.resolve();
       const over = Promise.withResolvers<void>();
-      lasts.set(
-        language,
-        previous.then(() => over.promise),
-      );
+      const last = previous.then(() => over.promise);
+      lasts.set(key, last);
+      void last.then(() => {
+        if (lasts.get(key) === last) lasts.delete(key);
+      });
       try {
         await unlessAborted(previous, signal);
       } catch (cause) {

@@ -25,6 +25,7 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
     pin: pinned,
     execute: () => Promise.reject(new Error('not asked')),
     askStdio: () => Promise.reject(new Error('not asked')),
+    endContext: () => Promise.reject(new Error('not asked')),
     stop: async () => undefined,
   };
 };

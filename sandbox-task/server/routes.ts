@@ -9,7 +9,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { filePathProblem } from '#shared/contracts/fields.ts';
+import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
 import type { VolumeName } from '../wire/messages.ts';
+import { isLanguage, type Language } from '../wire/program-messages.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { deleteFile, listFiles, receiveFile, sendFile } from './files.ts';
 import { readBody, sendJson } from './http-messages.ts';
@@ -75,6 +77,14 @@ const routes: readonly Route[] = [
   {
     pattern: /^POST \/calls\/([^/]+)\/cancel$/,
     serve: ({ registry }, { response, name }) => sendJson(response, { call: registry.cancel(name) }),
+  },
+  {
+    pattern: /^DELETE \/contexts\/([^/]+)$/,
+    serve: async ({ userSide }, { response, query, name }) => {
+      if (!(await userSide.endContext(parseContext(name), readLanguage(query))))
+        throw new Refusal('not_found', `there is no context ${name}`);
+      response.writeHead(204).end();
+    },
   },
   { pattern: /^GET \/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'workspace') },
   { pattern: /^POST \/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'workspace') },
@@ -149,6 +159,19 @@ const decode = (text: string): string => {
   } catch (cause) {
     throw new Refusal('invalid_request', 'the path is not URL-encoded', { cause });
   }
+};
+
+const parseContext = (name: string): string => {
+  if (!codeContextName.test(name)) throw new Refusal('invalid_request', codeContextRule);
+  return name;
+};
+
+/** Null: of all languages. */
+const readLanguage = (query: URLSearchParams): Language | null => {
+  const language = query.get('language');
+  if (language !== null && !isLanguage(language))
+    throw new Refusal('invalid_request', 'language is python or node');
+  return language;
 };
 
 const parseUserPath = (path: string): string => {

@@ -10,7 +10,7 @@ import {
   type RunnerMessage,
   refusalCharactersMax,
 } from '../wire/messages.ts';
-import { blocksMax, displaysMax } from '../wire/program-messages.ts';
+import { blocksMax, resultMimeType, resultPartsMax, resultsMax } from '../wire/program-messages.ts';
 
 const count = z.number().int().nonnegative();
 const id = count;
@@ -39,13 +39,24 @@ const message = z.discriminatedUnion('type', [
     startFailure: word.nullable(),
     stateLost: z.boolean(),
     errorLine: word.nullable(),
-    displays: z.array(z.object({ mimeType: z.string().regex(displayable), bytes: count })).max(displaysMax),
-    displaysLeftOut: count,
+    results: z
+      .array(
+        z.object({
+          isValue: z.boolean(),
+          parts: z
+            .array(z.object({ mimeType: z.string().regex(resultMimeType), bytes: count }))
+            .max(resultPartsMax),
+        }),
+      )
+      // One more is the value of the last expression.
+      .max(resultsMax + 1),
+    resultsLeftOut: count,
   }),
   z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
   z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
   z.object({ type: z.literal('received'), id, bytes: count }),
   z.object({ type: z.literal('done'), id }),
+  z.object({ type: z.literal('context-ended'), id, count }),
   z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
   z.object({ type: z.literal('restored'), id, files: count }),
   z.object({ type: z.literal('listed'), id }),

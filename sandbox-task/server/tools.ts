@@ -4,7 +4,7 @@
  * `read_file`, `write_file` and `list_files` end with their request. `execute_command` and `execute_code` run programs in
  * /workspace, with an empty stdin and the first and last 256 KB of each stream; a cancel, the timeout or a limit kills
  * all processes of the call, and otherwise its background processes live on. Definitions of code last until the next
- * call (docs/spec/sandbox.md, W12). `mcp_list` and `mcp_call` are for the platform alone: a model is offered the MCP
+ * call of their context (docs/spec/sandbox.md, W12). `mcp_list` and `mcp_call` are for the platform alone: a model is offered the MCP
  * server's own tools.
  */
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/server';
@@ -121,8 +121,8 @@ const executeCommandTool = defineTool({
 const executeCodeTool = defineTool({
   name: 'execute_code',
   contract: sandboxTools.execute_code,
-  run: ({ code, language, timeout }, context) =>
-    context.execute({ work: { language, code }, timeoutSeconds: timeout }, context),
+  run: ({ timeout, results, ...code }, context) =>
+    context.execute({ work: { ...code, hasBundles: results }, timeoutSeconds: timeout }, context),
 });
 
 const argumentsBytesMax = 1_048_576;

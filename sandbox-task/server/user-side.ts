@@ -6,7 +6,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
-import type { Language, StdioWork } from '../wire/program-messages.ts';
+import {
+  type CodeContext,
+  contextKey,
+  keysOf,
+  type Language,
+  rememberedContextsMax,
+  type StdioWork,
+} from '../wire/program-messages.ts';
 import { Refusal } from './refusal.ts';
 import {
   type Answer,
@@ -20,10 +27,14 @@ import {
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
 export type Execution = { readonly exit: Exit; readonly payload: Buffer };
-/** A program of its own, or code for the interpreter that keeps the state of its language. */
+/** A program of its own, or code for the interpreter that keeps the state of its context. */
 export type Work =
   | { readonly argv: readonly string[] }
-  | { readonly language: Language; readonly code: string };
+  | (CodeContext & {
+      readonly code: string;
+      /** The answer has MIME bundles. */
+      readonly hasBundles: boolean;
+    });
 type ExecuteOptions = {
   readonly work: Work;
   readonly timeoutMs: number;
@@ -46,6 +57,8 @@ export type UserSide = {
   readonly execute: (options: ExecuteOptions) => Promise<RunningExecution>;
   /** Asks an MCP server of the user, which is started when it does not live. */
   readonly askStdio: (options: StdioOptions) => Promise<RunningStdio>;
+  /** True when there was such a context: of one language, or of any. */
+  readonly endContext: (context: string, language: Language | null) => Promise<boolean>;
   readonly ask: Ask;
   /** Asks only the runner that lives now: what it remembers of a transfer its successor does not. */
   readonly pin: () => Promise<Ask>;
@@ -102,6 +115,11 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
     async askStdio(options) {
       return askStdioOn(await living(), nextId(), options);
     },
+    async endContext(context, language) {
+      const answer = await askOf(await living())({ type: 'end-context', context, language });
+      const { count } = expectAnswer(answer, 'context-ended');
+      return memory.forget(context, language) || count > 0;
+    },
     async ask(request, payload) {
       return askOf(await living())(request, payload);
     },
@@ -116,16 +134,24 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
   };
 };
 
-/** In which runner each language has its state: it dies with that one, and the next does not know. */
+/** In which runner each context has its state: it dies with that one, and the next does not know. */
 const createStateMemory = () => {
-  const runnerOf = new Map<Language, RunnerProcess>();
+  const runnerOf = new Map<string, RunnerProcess>();
   return {
-    /** True when what the language knew was lost with a runner before this one. */
+    /** True when what the context knew was lost with a runner before this one. */
     record: (work: Work, runner: RunnerProcess): boolean => {
       if (!('language' in work)) return false;
-      const before = runnerOf.get(work.language);
-      runnerOf.set(work.language, runner);
+      const key = contextKey(work);
+      const before = runnerOf.get(key);
+      runnerOf.delete(key);
+      runnerOf.set(key, runner);
+      const [oldest] = runnerOf.keys();
+      if (runnerOf.size > rememberedContextsMax && oldest !== undefined) runnerOf.delete(oldest);
       return before !== undefined && before !== runner;
+    },
+    forget: (context: string, language: Language | null): boolean => {
+      const keys = keysOf(context, language);
+      return keys.map((key) => runnerOf.delete(key)).includes(true);
     },
   };
 };
@@ -168,7 +194,7 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
   const isCode = 'language' in work;
   const { ended, kill } = followCall(runner, id, {
     request: isCode
-      ? { type: 'run-code', id, language: work.language, timeoutMs }
+      ? { type: 'run-code', id, language: work.language, context: work.context, timeoutMs }
       : { type: 'start', id, argv: work.argv, timeoutMs },
     payload: isCode ? Buffer.from(work.code) : undefined,
     timeoutMs,

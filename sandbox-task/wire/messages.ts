@@ -4,7 +4,7 @@
  * The runner trusts the server; the server parses the runner's messages (server/runner-message.ts), because
  * user code can take the runner over.
  */
-import type { Language, StdioBlock } from './program-messages.ts';
+import type { CodeContext, Language, ResultShape, StdioBlock } from './program-messages.ts';
 
 /** The oom_score_adj of user processes: the highest there is. */
 export const userOomScore = 1000;
@@ -37,12 +37,14 @@ export type RunnerRequest =
       readonly argv: readonly string[];
       readonly timeoutMs: number;
     }
-  /** The payload is the code, for the interpreter of its language. */
+  /** The payload is the code. */
+  | ({ readonly type: 'run-code'; readonly id: number; readonly timeoutMs: number } & CodeContext)
+  /** Ends the interpreters of this context: of one language, or of all. */
   | {
-      readonly type: 'run-code';
+      readonly type: 'end-context';
       readonly id: number;
-      readonly language: Language;
-      readonly timeoutMs: number;
+      readonly context: string;
+      readonly language: Language | null;
     }
   | { readonly type: 'kill'; readonly id: number; readonly cause: KillCause }
   | {
@@ -138,7 +140,7 @@ export type RunnerMessage =
   | StdioAnswer
   /** New output of a running call, for progress: the payload, from byte `offset` of its stream. */
   | { readonly type: 'output'; readonly id: number; readonly stream: StreamName; readonly offset: number }
-  /** The end of a call. The payload is stdout's head and tail, then stderr's, then what was displayed. */
+  /** The end of a call. The payload is stdout's head and tail, then stderr's, then the parts of the results. */
   | {
       readonly type: 'exit';
       readonly id: number;
@@ -153,18 +155,20 @@ export type RunnerMessage =
       readonly stderr: StreamSummary;
       /** Why the program could not be started at all. */
       readonly startFailure: string | null;
-      /** The definitions of earlier code in its language, or of this code, are lost. */
+      /** The definitions of earlier code in its context, or of this code, are lost. */
       readonly stateLost: boolean;
       /** The final line of an uncaught error: `ValueError: no`. */
       readonly errorLine: string | null;
-      readonly displays: readonly { readonly mimeType: string; readonly bytes: number }[];
-      readonly displaysLeftOut: number;
+      readonly results: readonly ResultShape[];
+      readonly resultsLeftOut: number;
     }
   | { readonly type: 'chunk'; readonly id: number; readonly size: number; readonly modifiedAt: string }
   | { readonly type: 'written'; readonly id: number; readonly isNew: boolean; readonly size: number }
   /** A part arrived that was not the last; the bytes so far. */
   | { readonly type: 'received'; readonly id: number; readonly bytes: number }
   | { readonly type: 'done'; readonly id: number }
+  /** The number of interpreters that had, or had lost, definitions. */
+  | { readonly type: 'context-ended'; readonly id: number; readonly count: number }
   /** The payload is whole frames of shared/contracts/archive.ts. */
   | { readonly type: 'piece'; readonly id: number; readonly isLast: boolean }
   /** The payload is a JSON list of `MissingEntry`. */

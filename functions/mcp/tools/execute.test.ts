@@ -134,6 +134,8 @@ test('content after the text of the result is shown', () => {
     { type: 'text', text: 'more' },
   ]);
   expect(displayedContent([text])).toEqual([]);
+  expect(displayedContent([text, image], '2')).toEqual([image, { type: 'text', text: '2' }]);
+  expect(displayedContent([text], { no: 'text' })).toEqual([]);
   expect(displayedContent([])).toEqual([]);
 });
 
@@ -148,7 +150,7 @@ test.each([
 });
 
 test('content over the sandbox’s own limits is dropped', () => {
-  expect(displayedContent([text, ...Array.from({ length: 20 }, () => image)])).toHaveLength(9);
+  expect(displayedContent([text, ...Array.from({ length: 20 }, () => image)])).toHaveLength(10);
   const large = { ...image, data: 'A'.repeat(4 * 1_048_576) };
   expect(displayedContent([text, large, large, image])).toEqual([large]);
 });

@@ -69,7 +69,7 @@ const runExecution = async (
     onProgress,
     onPhase,
   });
-  for (const block of displayedContent(executed.content)) context.show(block);
+  for (const block of displayedContent(executed.content, executed.structured['value'])) context.show(block);
   return toExecutionResult(executed, program.tool);
 };
 
@@ -150,7 +150,7 @@ const toExecutionError = ({ type, message, suggestions, recoveryActions }: Failu
   recovery_actions: [...recoveryActions],
 });
 
-const blocksMax = 9;
+const blocksMax = 10;
 const contentCharactersMax = 6 * 1_048_576;
 
 const block = z.discriminatedUnion('type', [
@@ -161,10 +161,14 @@ const block = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('text'), text: z.string() }),
 ]);
-/** The first block is the result as text, which the result's own fields repeat. */
-export const displayedContent = (content: readonly ToolContent[]): readonly z.output<typeof block>[] => {
+/** The first block is the result as text, which the result's own fields repeat, except the value of code. */
+export const displayedContent = (
+  content: readonly ToolContent[],
+  value?: unknown,
+): readonly z.output<typeof block>[] => {
   let characters = 0;
-  return content.slice(1, 1 + blocksMax).flatMap((given) => {
+  const blocks = content.slice(1, 1 + blocksMax);
+  return [...blocks, ...(value === undefined ? [] : [{ type: 'text', text: value }])].flatMap((given) => {
     const parsed = block.safeParse(given);
     if (!parsed.success) return [];
     characters += parsed.data.type === 'image' ? parsed.data.data.length : parsed.data.text.length;

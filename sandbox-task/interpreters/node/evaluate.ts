@@ -2,22 +2,34 @@
  * Evaluation of code as in the console of DevTools: `let`, `const` and classes outlive the call and may be declared
  * again, and `await` may stand outside a function. `replMode` of the inspector protocol
  * (https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-evaluate). Uncaught errors are described as
- * Node prints them, without the frames of the interpreter.
+ * Node prints them, without the frames of the interpreter, and with the lines of the code as it was written.
+ *
+ * The inspector is a session inside the process: it opens no port.
  */
 import { type Runtime, Session } from 'node:inspector';
 import { inspect } from 'node:util';
 import { promiseHooks } from 'node:v8';
+import type { Place } from './read-code.ts';
 
 export type Evaluated =
-  | { readonly status: 'finished' }
+  | { readonly status: 'finished'; readonly value: unknown }
+  /** Nothing of it has run. */
+  | { readonly status: 'unparsed'; readonly failure: Failure }
   | { readonly status: 'interrupted' }
   | { readonly status: 'failed'; readonly failure: Failure };
 
 type Evaluator = {
   /** Its synchronous part runs at once. */
-  readonly evaluate: (code: string, name: string) => Promise<Evaluated>;
+  readonly evaluate: (script: string, source: Source) => Promise<Evaluated>;
   /** Ends the synchronous part, past every `catch` and `finally`. */
   readonly stopHere: () => void;
+};
+
+/** The code as it was written, of which the script is a reading. */
+export type Source = {
+  readonly name: string;
+  readonly code: string;
+  readonly toSource: (place: Place) => Place;
 };
 
 const objectGroup = 'call';
@@ -43,16 +55,20 @@ export const createEvaluator = (): Evaluator => {
   const session = new Session();
   session.connect();
   return {
-    evaluate: (code, name) =>
+    evaluate: (script, source) =>
       new Promise((resolve) => {
-        const expression = `${code}\n//# sourceURL=${name}`;
+        const expression = `${script}\n//# sourceURL=${source.name}`;
         const options = { expression, objectGroup, replMode: true, awaitPromise: true, silent: true };
+        keepMapping(source);
         const stopKeeping = keepFirstPromise();
+        // Code that runs is answered later; that which cannot be parsed or declared, at once.
+        let hasRun = false;
         session.post('Runtime.evaluate', options, (error, result?: Runtime.EvaluateReturnType) => {
           if (error !== null || result === undefined) resolve({ status: 'interrupted' });
-          else resolve(toEvaluated(session, result.exceptionDetails, { code, name }));
+          else resolve(toEvaluated(session, result, { source, hasRun }));
           session.post('Runtime.releaseObjectGroup', { objectGroup });
         });
+        hasRun = true;
         stopKeeping();
       }),
     stopHere: () => {
@@ -65,52 +81,50 @@ export const createEvaluator = (): Evaluator => {
 
 const toEvaluated = (
   session: Session,
-  details: Runtime.ExceptionDetails | undefined,
-  { code, name }: { readonly code: string; readonly name: string },
+  { result, exceptionDetails: details }: Runtime.EvaluateReturnType,
+  { source, hasRun }: { readonly source: Source; readonly hasRun: boolean },
 ): Evaluated => {
-  if (details === undefined) return { status: 'finished' };
-  const { exception, lineNumber, columnNumber } = details;
-  const error = exception === undefined ? new Error(details.text) : thrownValue(session, exception);
-  const isUnparsed = details.stackTrace === undefined && details.scriptId === undefined;
-  const place = {
-    name,
-    line: lineNumber + 1,
-    column: columnNumber,
-    source: code.split('\n')[lineNumber] ?? '',
-  };
-  const isSyntax = error instanceof SyntaxError && (isUnparsed || !isThrownInCode(error, name));
+  if (details === undefined) return { status: 'finished', value: takeValue(session, result) };
+  const { exception, lineNumber, columnNumber, text } = details;
+  const error = exception === undefined ? new Error(text) : takeValue(session, exception);
+  if (hasRun || !(error instanceof SyntaxError))
+    return { status: 'failed', failure: { kind: 'thrown', error } };
+  const { line, column } = source.toSource({ line: lineNumber + 1, column: columnNumber });
+  const lineText = source.code.split('\n')[line - 1] ?? '';
   return {
-    status: 'failed',
-    failure: isSyntax ? { kind: 'syntax', error, place } : { kind: 'thrown', error },
+    status: 'unparsed',
+    failure: { kind: 'syntax', error, at: { name: source.name, line, column, lineText } },
   };
 };
 
-/** A parse error has no frame in the code it is about. */
-const isThrownInCode = (error: Error, name: string): boolean => String(error.stack).includes(`${name}:`);
-
 /** The value itself: the protocol gives only its description. */
-const thrownValue = (session: Session, { objectId, value, description }: Runtime.RemoteObject): unknown => {
-  if (objectId === undefined) return value ?? description;
+const takeValue = (session: Session, described: Runtime.RemoteObject): unknown => {
+  const { objectId, value, unserializableValue } = described;
+  if (objectId === undefined && unserializableValue === undefined) return value;
+  if (unserializableValue !== undefined) return unserialized(unserializableValue);
   let taken: unknown;
   const take = (given: unknown): void => {
     taken = given;
   };
   Object.defineProperty(globalThis, takeName, { value: take, configurable: true });
-  const functionDeclaration = `function () { globalThis[${JSON.stringify(takeName)}](this); }`;
-  session.post('Runtime.callFunctionOn', { objectId, functionDeclaration, silent: true });
+  // As an argument, since `this` of a primitive would become an object.
+  const functionDeclaration = `function (value) { globalThis[${JSON.stringify(takeName)}](value); }`;
+  session.post('Runtime.callFunctionOn', {
+    ...{ objectId, functionDeclaration, silent: true },
+    arguments: [{ objectId }],
+  });
   Reflect.deleteProperty(globalThis, takeName);
   return taken;
 };
 
+/** https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#type-UnserializableValue */
+const unserialized = (text: string): unknown =>
+  text.endsWith('n') ? BigInt(text.slice(0, -1)) : Number(text);
+
 export type Failure =
   | { readonly kind: 'thrown'; readonly error: unknown }
-  | { readonly kind: 'syntax'; readonly error: Error; readonly place: Place };
-type Place = {
-  readonly name: string;
-  readonly line: number;
-  readonly column: number;
-  readonly source: string;
-};
+  | { readonly kind: 'syntax'; readonly error: Error; readonly at: SyntaxPlace };
+type SyntaxPlace = Place & { readonly name: string; readonly lineText: string };
 
 const lineCharactersMax = 1000;
 
@@ -119,9 +133,9 @@ export const describeError = (
 ): { readonly errorText: string; readonly errorLine: string } => {
   const { error } = failure;
   if (failure.kind === 'syntax') {
-    const { name, line, column, source } = failure.place;
+    const { name, line, column, lineText } = failure.at;
     const arrow = `${' '.repeat(Math.min(column, lineCharactersMax))}^`;
-    const at = `${name}:${line}\n${source.slice(0, lineCharactersMax)}\n${arrow}\n\n`;
+    const at = `${name}:${line}\n${lineText.slice(0, lineCharactersMax)}\n${arrow}\n\n`;
     return { errorText: `${at}${failure.error.name}: ${failure.error.message}\n`, errorLine: lineOf(error) };
   }
   const text = error instanceof Error ? inspect(error) : `Uncaught ${inspect(error)}`;
@@ -133,11 +147,31 @@ const lineOf = (error: unknown): string => {
   return (text.split('\n')[0] ?? '').slice(0, lineCharactersMax);
 };
 
+/** The code of this many calls has its own lines in stacks, if it was transformed. */
+const mappedMax = 100;
+const mapped = new Map<string, Source['toSource']>();
+
+const keepMapping = ({ name, toSource }: Source): void => {
+  mapped.delete(name);
+  mapped.set(name, toSource);
+  const [oldest] = mapped.keys();
+  if (mapped.size > mappedMax && oldest !== undefined) mapped.delete(oldest);
+};
+
 /** Code is run through the inspector: what called that is of no interest to a stack's reader. */
 export const hideOwnFrames = (): void => {
   Error.prepareStackTrace = (error, frames) => {
     const own = frames.findIndex((frame) => frame.getFileName() === 'node:inspector');
     const kept = own < 0 ? frames : frames.slice(0, own);
-    return [String(error), ...kept.map((frame) => `    at ${frame}`)].join('\n');
+    return [String(error), ...kept.map((frame) => `    at ${describeFrame(frame)}`)].join('\n');
   };
+};
+
+const describeFrame = (frame: NodeJS.CallSite): string => {
+  const file = frame.getScriptNameOrSourceURL();
+  const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
+  const toSource = mapped.get(file ?? '');
+  if (toSource === undefined || line === null || column === null) return String(frame);
+  const place = toSource({ line, column: column - 1 });
+  return String(frame).replace(`${file}:${line}:${column}`, `${file}:${place.line}:${place.column + 1}`);
 };

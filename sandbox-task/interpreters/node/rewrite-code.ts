@@ -1,10 +1,9 @@
 /**
- * Rewrites code that is evaluated as a script: `import` becomes `await import(…)`, `export` is dropped, and a name that an
- * earlier call declared in another way is assigned instead.
+ * Rewrites the module syntax of code that is evaluated as a script: `import` becomes `await import(…)`, and `export` is
+ * dropped.
  *
- * Every replacement keeps the line numbers. Imports happen where they stand, not first. A `const` outside functions
- * becomes a `let`: the next call may declare the name again as either. V8 lets `let`, `class` and functions be declared
- * again, but not one as the other. It says so before anything has run, so the code is tried again with an assignment.
+ * V8 gives a script of the inspector no `import` of its own. Every replacement keeps the line numbers. Imports happen
+ * where they stand, not first. Imports of types stay, so that V8 refuses them and the code is read as TypeScript.
  */
 import { deepening, type Token, tokensOf } from './tokens.ts';
 
@@ -12,7 +11,7 @@ export const importName = '__sallyportImport';
 export const metaName = '__sallyportMeta';
 
 export const toScript = (code: string): string => {
-  if (!/\b(?:import|export|const)\b/.test(code)) return code;
+  if (!/\b(?:import|export)\b/.test(code)) return code;
   const tokens = tokensOf(code);
   let script = '';
   let copied = 0;
@@ -25,14 +24,17 @@ export const toScript = (code: string): string => {
     if (replacement === undefined) continue;
     const last = tokens[replacement.last] ?? token;
     const lines = code.slice(token.start, last.end).split('\n').length - 1;
-    script += `${code.slice(copied, token.start)}${replacement.text}${'\n'.repeat(lines)}`;
+    // A declaration ends with its line, also before a bracket that would continue an expression.
+    const next = tokens[replacement.last + 1]?.text;
+    const end = replacement.isDeclaration && next !== undefined && next !== ';' ? ';' : '';
+    script += `${code.slice(copied, token.start)}${replacement.text}${end}${'\n'.repeat(lines)}`;
     copied = last.end;
     index = replacement.last;
   }
   return script + code.slice(copied);
 };
 
-type Replacement = { readonly text: string; readonly last: number };
+type Replacement = { readonly text: string; readonly last: number; readonly isDeclaration?: true };
 
 const replacementAt = (
   tokens: readonly Token[],
@@ -47,18 +49,25 @@ const replacementAt = (
     if (next?.text === '.' && tokens[index + 2]?.text === 'meta') return { text: metaName, last: index + 2 };
     return isTopLevel ? importStatement(tokens, index) : undefined;
   }
-  if (token.text === 'const' && isTopLevel && next?.text !== ':') return { text: 'let', last: index };
   return token.text === 'export' && isTopLevel ? exportStatement(tokens, index) : undefined;
 };
 
 const importStatement = (tokens: readonly Token[], index: number): Replacement | undefined => {
+  if (isOfTypes(tokens, index)) return undefined;
   const source = tokens[index + 1]?.kind === 'string' ? index + 1 : sourceAfterFrom(tokens, index + 1);
   const specifier = tokens[source];
   if (specifier?.kind !== 'string') return undefined;
   const { options, last } = attributesAfter(tokens, source);
   const imported = `await ${importName}(${specifier.text}${options})`;
   const bindings = bindingsOf(tokens.slice(index + 1, Math.max(index + 1, source - 1)));
-  return { text: bindings === '' ? imported : `let ${bindings.replace('IMPORTED', imported)}`, last };
+  const text = bindings === '' ? imported : `let ${bindings.replace('IMPORTED', imported)}`;
+  return { text, last, isDeclaration: true };
+};
+
+/** `import type X`, and not the import of a default called `type`. */
+const isOfTypes = (tokens: readonly Token[], index: number): boolean => {
+  const [type, name, after] = tokens.slice(index + 1).map(({ text }) => text);
+  return type === 'type' && name !== ',' && (name !== 'from' || after === 'from');
 };
 
 /** The place of the string after the next `from`, before anything that no clause has; -1 when there is none. */
@@ -102,12 +111,12 @@ const exportStatement = (tokens: readonly Token[], index: number): Replacement |
   const next = tokens[index + 1];
   if (next?.text === '*') {
     const source = sourceAfterFrom(tokens, index + 1);
-    return { text: `await ${importName}(${tokens[source]?.text})`, last: source };
+    return { text: `await ${importName}(${tokens[source]?.text})`, last: source, isDeclaration: true };
   }
   if (next?.text === '{') {
     const close = tokens.findIndex(({ text }, at) => at > index && text === '}');
     if (tokens[close + 1]?.text !== 'from') return { text: '', last: close };
-    return { text: `await ${importName}(${tokens[close + 2]?.text})`, last: close + 2 };
+    return { text: `await ${importName}(${tokens[close + 2]?.text})`, last: close + 2, isDeclaration: true };
   }
   if (next?.text === 'default') {
     const isNamed =
@@ -123,48 +132,4 @@ const hasName = (tokens: readonly Token[], index: number): boolean => {
     .slice(index, index + 4)
     .find(({ text }) => !/^(?:async|function|class|\*)$/.test(text));
   return after?.kind === 'word' && after.text !== 'extends';
-};
-
-/** The name that could not be declared, if that is what the error is about. */
-export const redeclaredName = (error: unknown): string | undefined =>
-  error instanceof SyntaxError
-    ? /^Identifier '(.+)' has already been declared$/.exec(error.message)?.[1]
-    : undefined;
-
-/** Nothing when the code declares it in a way that cannot be an assignment, or twice itself. */
-export const asAssignment = (code: string, name: string): string | undefined => {
-  const tokens = tokensOf(code);
-  let depth = 0;
-  const declarations = tokens.flatMap((token, index) => {
-    depth += deepening(token);
-    if (depth !== 0 || token.text !== name) return [];
-    const found = declarationBefore(tokens, index);
-    return found === undefined ? [] : [found];
-  });
-  const [first, ...more] = declarations;
-  if (first === undefined || more.length > 0) return undefined;
-  const { start, end, text } = first;
-  return code.slice(0, start) + text + code.slice(end);
-};
-
-type Declaration = { readonly start: number; readonly end: number; readonly text: string };
-
-/** `let name` becomes `name`, `async function name` becomes `name = async function name`. */
-const declarationBefore = (tokens: readonly Token[], index: number): Declaration | undefined => {
-  const name = tokens[index]?.text ?? '';
-  const word = tokens[index - 1];
-  if (word === undefined) return undefined;
-  const hasValue = tokens[index + 1]?.text === '=';
-  if (word.text === 'let')
-    return {
-      start: word.start,
-      end: tokens[index]?.end ?? word.end,
-      text: hasValue ? name : `${name} = undefined`,
-    };
-  const isGenerator = word.text === '*';
-  const head = isGenerator ? index - 2 : index - 1;
-  if (!/^(?:function|class)$/.test(tokens[head]?.text ?? '')) return undefined;
-  const isAsync = tokens[head - 1]?.text === 'async';
-  const start = tokens[isAsync ? head - 1 : head]?.start ?? word.start;
-  return { start, end: start, text: `;${name} = ` };
 };

@@ -7,10 +7,13 @@
  * stopped loses its timers, and an interrupted one has ended only when nothing of it is pending.
  */
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
+import { types } from 'node:util';
 import { runInThisContext } from 'node:vm';
 import { beginTimers, clearTimers, countPending, isMorePending, type Pending } from './call-timers.ts';
-import { createEvaluator, describeError, type Evaluated, type Failure } from './evaluate.ts';
-import { asAssignment, redeclaredName, toScript } from './rewrite-code.ts';
+import { declareAgain, redeclaredName } from './declare-again.ts';
+import { createEvaluator, describeError, type Evaluated, type Failure, type Source } from './evaluate.ts';
+import { readingsOf } from './read-code.ts';
+import { keepLastValue } from './scope.ts';
 
 type Ended = {
   readonly exitCode: number;
@@ -37,7 +40,12 @@ type RunningCall = {
 let running: RunningCall | undefined;
 const { evaluate, stopHere } = createEvaluator();
 
-export const runCode = async (code: string, name: string): Promise<Ended> => {
+/** `showValue` gets the value of the last expression, if it has one. */
+export const runCode = async (
+  code: string,
+  name: string,
+  showValue: (value: unknown) => void,
+): Promise<Ended> => {
   const before = countPending();
   const { promise, resolve } = Promise.withResolvers<Ended>();
   const call: RunningCall = {
@@ -55,13 +63,21 @@ export const runCode = async (code: string, name: string): Promise<Ended> => {
   running = call;
   process.exitCode = undefined;
   beginTimers();
-  void startAgain(call, toScript(code), name).then(async (result) => {
-    if (result.status === 'interrupted') call.interrupt();
-    else if (result.status === 'failed') call.end(failed(result.failure));
-    else {
-      await untilIdle(before, call);
-      resolve({ exitCode: exitCodeOf(process.exitCode), errorText: '', errorLine: null });
-    }
+  const show = (value: unknown): void => {
+    keepLastValue(value);
+    const outcome = enter(call, () => showValue(value));
+    if (outcome.status === 'interrupted') call.interrupt();
+    else if (outcome.status === 'failed') call.end(failed(outcome.failure));
+  };
+  void evaluateFirst(call, code, name).then(async (result) => {
+    if (result.status === 'interrupted') return call.interrupt();
+    if (result.status !== 'finished') return call.end(failed(result.failure));
+    // The outcome of a promise is known only then.
+    const isPromise = types.isPromise(result.value);
+    if (result.value !== undefined && !isPromise) show(result.value);
+    await untilIdle(before, call);
+    if (isPromise) show(result.value);
+    resolve({ exitCode: exitCodeOf(process.exitCode), errorText: '', errorLine: null });
   });
   const ended = await promise;
   running = undefined;
@@ -71,36 +87,77 @@ export const runCode = async (code: string, name: string): Promise<Ended> => {
 
 const declarationTriesMax = 50;
 
-const startAgain = async (call: RunningCall, script: string, name: string): Promise<Evaluated> => {
-  let tried = script;
-  for (let left = declarationTriesMax; ; left -= 1) {
-    const result = await start(call, tried, name);
-    const clash = result.status === 'failed' ? redeclaredName(result.failure.error) : undefined;
-    const next = clash === undefined || left === 0 ? undefined : asAssignment(tried, clash);
-    if (next === undefined) return result;
-    tried = next;
+/** The first reading that can be run. The last one's error is reported. */
+const evaluateFirst = async (call: RunningCall, code: string, name: string): Promise<Evaluated> => {
+  let last: Evaluated = { status: 'finished', value: undefined };
+  for (const { script, toSource } of readingsOf(code)) {
+    const source = { name, code, toSource };
+    last = await evaluateAgain(call, { script, source, triesLeft: declarationTriesMax });
+    if (last.status !== 'unparsed') break;
   }
+  return last;
 };
 
-const start = (call: RunningCall, script: string, name: string): Promise<Evaluated> =>
+type Attempt = {
+  readonly script: string;
+  readonly source: Source;
+  /** The name that this script declares in another way than the one before. */
+  readonly changed?: string;
+  readonly triesLeft: number;
+};
+
+/** A name that was declared in another way is declared again as what it was, one name after another. */
+const evaluateAgain = async (call: RunningCall, attempt: Attempt): Promise<Evaluated> => {
+  const { script, source, changed, triesLeft } = attempt;
+  const result = await evaluateOnce(call, script, source);
+  const name = clashOf(result);
+  if (name === undefined || name === changed || triesLeft === 0) return result;
+  for (const other of declareAgain(script, name)) {
+    const next = { script: other, source, changed: name, triesLeft: triesLeft - 1 };
+    const again = await evaluateAgain(call, next);
+    const isDeclared = again.status !== 'unparsed' || ![undefined, name].includes(clashOf(again));
+    if (isDeclared) return again;
+  }
+  return result;
+};
+
+const clashOf = (result: Evaluated): string | undefined =>
+  result.status === 'unparsed' ? redeclaredName(result.failure.error) : undefined;
+
+const evaluateOnce = (call: RunningCall, script: string, source: Source): Promise<Evaluated> =>
   new Promise((resolve) => {
-    const enter = (): void => {
-      call.isInside = true;
-      void evaluate(script, name).then(resolve);
-    };
-    try {
-      Object.defineProperty(globalThis, enterName, { value: enter, configurable: true });
-      // The watch on SIGINT reaches into an endless loop, and so far up the stack as this call.
-      runInThisContext(`globalThis[${JSON.stringify(enterName)}]()`, { breakOnSigint: true });
-    } catch {
-      resolve({ status: 'interrupted' });
-    } finally {
-      call.isInside = false;
-      Reflect.deleteProperty(globalThis, enterName);
-    }
+    const outcome = enter(call, () => void evaluate(script, source).then(resolve));
+    if (outcome.status === 'interrupted') resolve({ status: 'interrupted' });
   });
 
 const enterName = '__sallyportEnter';
+
+/** SIGINT reaches into an endless loop of what is done here, and so far up the stack as this call. */
+const enter = (call: RunningCall, act: () => void): Entered => {
+  let outcome: Entered = { status: 'finished' };
+  const guarded = (): void => {
+    call.isInside = true;
+    try {
+      act();
+    } catch (error) {
+      outcome = { status: 'failed', failure: { kind: 'thrown', error } };
+    }
+  };
+  try {
+    Object.defineProperty(globalThis, enterName, { value: guarded, configurable: true });
+    runInThisContext(`globalThis[${JSON.stringify(enterName)}]()`, { breakOnSigint: true });
+    return outcome;
+  } catch {
+    return { status: 'interrupted' };
+  } finally {
+    call.isInside = false;
+    Reflect.deleteProperty(globalThis, enterName);
+  }
+};
+
+type Entered =
+  | { readonly status: 'finished' | 'interrupted' }
+  | { readonly status: 'failed'; readonly failure: Failure };
 
 /** Resolves when nothing of the call is pending, or another one runs. */
 const untilIdle = (before: Pending, call: RunningCall): Promise<void> =>

@@ -8,8 +8,8 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import {
   blocksMax,
-  displayBytesMax,
-  displaysMax,
+  resultBytesMax,
+  resultsMax,
   structuredBytesMax,
   toolDescriptionCharactersMax,
   toolListBytesMax,
@@ -66,7 +66,7 @@ const textBlock = (text: string): AnswerBlock => ({ mimeType: 'text/plain', cont
 const readBlocks = (content: readonly unknown[]) => {
   const blocks: AnswerBlock[] = [];
   let pictures = 0;
-  let pictureBytesLeft = displayBytesMax;
+  let pictureBytesLeft = resultBytesMax;
   let charactersLeft = textCharactersMax;
   let leftOut = 0;
   let isCut = false;
@@ -82,7 +82,7 @@ const readBlocks = (content: readonly unknown[]) => {
   };
   const addPicture = ({ data, mimeType }: Picture): void => {
     const content = Buffer.from(data, 'base64');
-    if (pictures === displaysMax || content.length > pictureBytesLeft) {
+    if (pictures === resultsMax || content.length > pictureBytesLeft) {
       leftOut += 1;
       return;
     }

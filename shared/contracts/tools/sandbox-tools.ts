@@ -25,6 +25,8 @@ export const codeBytesMax = 1_048_576;
 /** A larger file would fill its reader's memory, a model's or a program's. */
 export const readFileBytesMax = 1_048_576;
 export const executionSecondsMin = 1;
+export const codeContextName = /^[\w-]{1,64}$/;
+export const codeContextRule = 'a context has 1 to 64 letters, digits, hyphens and underscores';
 
 const noNul = 'has no NUL character';
 /** Each argument ends with a NUL. */
@@ -91,7 +93,7 @@ export const sandboxTools = {
   }),
   execute_code: contract({
     description:
-      'Runs Python or Node code in the sandbox and returns its output. Variables, functions and imports are kept between calls, per language. plt.show() and display(mime_type, data) return images.',
+      'Runs Python or Node code (types are stripped) in the sandbox and returns its output and the value of its last expression. Variables, functions and imports are kept between calls, per language. plt.show() and display(value) return images.',
     input: z.strictObject({
       code: z
         .string()
@@ -99,6 +101,15 @@ export const sandboxTools = {
         .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
         .refine(hasNoNul, noNul),
       language: z.enum(templates),
+      context: z
+        .string()
+        .regex(codeContextName, codeContextRule)
+        .default('default')
+        .describe('Name of the interpreter, made at first use. Two contexts share no variables.'),
+      results: z
+        .boolean()
+        .default(false)
+        .describe('Adds `results`, a MIME bundle each, to the structured content, instead of blocks.'),
       timeout: timeoutSeconds,
     }),
     offered: { code: 'Code to run.', language: '', timeout: timeoutOffered },

@@ -1,19 +1,19 @@
 """The Python interpreter of a sandbox: runs one piece of code after another in one `__main__`.
 
+The value of the last expression is a result, unless a semicolon follows it, and is `_` afterwards.
+
 It speaks frames (wire/frame.ts) with the runner over descriptor 3 and hides nothing from the code it runs: code
 that writes there itself lies about its own sandbox only (docs/spec/sandbox.md, W9 and W12). Output is all that
 reaches descriptors 1 and 2 between two marks of the runner. Standard library only.
 """
 import ast
-import base64
-import binascii
 import builtins
 import ctypes
 import importlib.util
-import io
 import json
 import linecache
 import os
+import re
 import signal
 import struct
 import sys
@@ -21,8 +21,10 @@ import threading
 import traceback
 import types
 
+import sallyport_charts
+import sallyport_results
+
 CHANNEL = 3
-DISPLAY_BYTES_MAX = 4 * 1_048_576
 ERROR_LINE_CHARACTERS_MAX = 1000
 # How much source is kept so that tracebacks can show lines of earlier calls.
 KEPT_SOURCE_CHARACTERS_MAX = 4_000_000
@@ -30,17 +32,24 @@ KEPT_SOURCE_CHARACTERS_MAX = 4_000_000
 channel_lock = threading.Lock()
 libc = ctypes.CDLL(None)
 driver_pid = os.getpid()
+driver_files = {__file__, sallyport_charts.__file__, sallyport_results.__file__}
 is_running = False
+is_sending = False
 loop = None
 sources = []
 
 
 def send(header, payload=b''):
+    global is_sending
     head = json.dumps(header).encode()
     frame = memoryview(struct.pack('>II', len(head), len(payload)) + head + payload)
     with channel_lock:
-        while frame:
-            frame = frame[os.write(CHANNEL, frame):]
+        is_sending = True
+        try:
+            while frame:
+                frame = frame[os.write(CHANNEL, frame):]
+        finally:
+            is_sending = False
 
 
 def receive(count):
@@ -56,29 +65,6 @@ def receive(count):
 def receive_frame():
     head, payload = struct.unpack('>II', receive(8))
     return json.loads(receive(head)), receive(payload)
-
-
-def display(mime_type, data):
-    """Shows a picture (bytes, or base64 text) or a text beside the output of the call."""
-    if isinstance(data, str):
-        content = text_content(mime_type, data)
-    else:
-        content = bytes(data)
-    if not mime_type.startswith(('image/', 'text/')):
-        raise ValueError(f'display shows image/* and text/*, not {mime_type}')
-    shown = content if len(content) <= DISPLAY_BYTES_MAX else b''
-    send({'type': 'display', 'mimeType': mime_type, 'bytes': len(content)}, shown)
-
-
-def text_content(mime_type, text):
-    if mime_type.startswith('text/'):
-        return text.encode(errors='replace')
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error:
-        if mime_type == 'image/svg+xml':
-            return text.encode()
-        raise ValueError('an image is bytes or base64 text') from None
 
 
 class PyplotHook:
@@ -106,15 +92,22 @@ class PyplotHook:
 
 def show_figures(pyplot):
     for number in pyplot.get_fignums():
-        figure = pyplot.figure(number)
-        picture = io.BytesIO()
-        figure.savefig(picture, format='png')
-        display('image/png', picture.getvalue())
+        emit(sallyport_results.bundle_of(pyplot.figure(number)))
     pyplot.close('all')
 
 
+def show_changed_figures():
+    """Open figures that changed since they were shown. They stay open for the next call."""
+    pyplot = sys.modules.get('matplotlib.pyplot')
+    for number in pyplot.get_fignums() if pyplot else []:
+        figure = pyplot.figure(number)
+        if getattr(figure, 'stale', False) and figure.get_axes():
+            emit(sallyport_results.bundle_of(figure))
+
+
 def on_interrupt(signal_number, frame):
-    if is_running:
+    # Half a frame would end the process. The runner interrupts again.
+    if is_running and not is_sending:
         raise KeyboardInterrupt
 
 
@@ -122,7 +115,7 @@ def run(code, name):
     """Gives the exit code and the final line of the error."""
     global is_running
     try:
-        compiled = compile(code, name, 'exec', ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
+        compiled = compile_code(code, name)
     except (SyntaxError, ValueError, MemoryError, OverflowError, RecursionError) as error:
         sys.stderr.write(''.join(traceback.format_exception_only(type(error), error)))
         return 1, final_line(error)
@@ -131,6 +124,9 @@ def run(code, name):
         result = eval(compiled, main.__dict__)
         if compiled.co_flags & CO_COROUTINE:
             run_coroutine(result)
+        # A child that the code forked has no results.
+        if os.getpid() == driver_pid:
+            show_value(main.__dict__.pop(VALUE, None))
         is_running = False
         return 0, None
     except SystemExit as ending:
@@ -143,6 +139,38 @@ def run(code, name):
 
 
 CO_COROUTINE = 0x80
+# No name that code could write.
+VALUE = '<value>'
+
+
+def compile_code(code, name):
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        tree = compile(code, name, 'exec', flags | ast.PyCF_ONLY_AST, True)
+    except RecursionError:
+        # Too deep for a tree, though not for the compiler.
+        return compile(code, name, 'exec', flags, True)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr) and not is_silenced(code, last):
+        assignment = ast.Assign(targets=[ast.Name(VALUE, ast.Store())], value=last.value)
+        tree.body[-1] = ast.fix_missing_locations(ast.copy_location(assignment, last))
+    return compile(tree, name, 'exec', flags, True)
+
+
+def is_silenced(code, last):
+    """A semicolon after the last expression. What follows one has no text: closing brackets and comments alone."""
+    lines = re.split(r'\r\n|\r|\n', code)
+    rest = [lines[last.end_lineno - 1].encode()[last.end_col_offset:].decode(), *lines[last.end_lineno:]]
+    return any(';' in line.partition('#')[0] for line in rest)
+
+
+def show_value(value):
+    if value is not None:
+        builtins._ = value
+        bundle = sallyport_results.bundle_of(value)
+    show_changed_figures()
+    if value is not None:
+        emit(bundle, is_value=True)
 
 
 def run_coroutine(coroutine):
@@ -182,7 +210,7 @@ def hide_driver(shown, seen):
         return
     seen.add(id(shown))
     if shown.stack:
-        kept = [frame for frame in shown.stack if frame.filename != __file__]
+        kept = [frame for frame in shown.stack if frame.filename not in driver_files]
         shown.stack = traceback.StackSummary.from_list(kept)
     hide_driver(shown.__cause__, seen)
     hide_driver(shown.__context__, seen)
@@ -247,7 +275,7 @@ sys.modules['__main__'] = main
 sys.argv = ['']
 sys.path[0] = ''
 sys.meta_path.insert(0, PyplotHook())
-builtins.display = display
+builtins.display, emit = sallyport_results.display_with(send)
 for stream in (sys.stdout, sys.stderr):
     stream.reconfigure(line_buffering=True)
 os.set_inheritable(CHANNEL, False)
