@@ -366,7 +366,7 @@ describe('a chat over an interrupted connection', () => {
       { 'POST /api/sessions': { status: 201, body: { id: 's' } }, [route]: { body: {} } },
       talk,
     );
-    expect((await one.run(['chat', 'x'])).stderr).toContain('Rejected execute_command: nobody is here');
+    expect((await one.run(['chat', 'x'])).stderr).toContain('Rejected execute_command: there is no terminal');
     expect((await one.run(['chat', '--yes', 'x'])).stderr).toBe('');
     const decisions = one.fake.asked
       .filter((asked) => asked.route === route)

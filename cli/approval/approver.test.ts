@@ -97,7 +97,7 @@ test('a rejection may have a reason, and a prefix grant its words', async () => 
   terminal.type('prefix\r');
   await terminal.until('begin with: ');
   terminal.type('git push\r');
-  await terminal.until('Nothing is decided yet.');
+  await terminal.until('Not decided yet.');
   await terminal.until(prompt);
   terminal.wait(1);
   terminal.type('p\r');
@@ -144,7 +144,7 @@ test('a sentence that begins with an answer word decides nothing and stays for t
   for (const sentence of ['no problem, go on', 'yes but keep it', 'a']) {
     terminal.wait(sentence === 'a' ? 0.5 : 2);
     terminal.type(`${sentence}\r`);
-    await terminal.until(sentence === 'a' ? 'decides nothing' : 'Nothing is decided yet');
+    await terminal.until(sentence === 'a' ? 'decides nothing' : 'Not decided yet');
   }
   expect(one.decided()).toEqual([]);
   terminal.hangUp();

@@ -75,7 +75,7 @@ const verdictOn = async ({ call, questions }: ApproverOptions, waiting: WaitingC
   if (isSet('yes')) return { approved: true };
   if (questions === undefined) {
     output.note(
-      `Rejected ${visibleLine(waiting.name)}: nobody is here to be asked; use --yes or --approvals auto.`,
+      `Rejected ${visibleLine(waiting.name)}: there is no terminal to ask; use --yes or --approvals auto.`,
     );
     return { approved: false };
   }

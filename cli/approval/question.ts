@@ -75,9 +75,7 @@ export const askAboutCall = async (asker: Asker, call: WaitingCall): Promise<Ver
     shown = '';
     if (answer === undefined) {
       asker.questions.keep(line);
-      asker.note(
-        'Nothing is decided yet: answer with one of these words. Yours are kept for your next message.',
-      );
+      asker.note('Not decided yet: answer with one of these words. Your text is kept for your next message.');
     } else if (answer === 'edit') {
       const changed = await asker.edit(subject.edited ?? call.args);
       if (typeof changed === 'string') asker.note(changed);
@@ -133,9 +131,7 @@ const askPrefix = async (
   { name, args }: WaitingCall,
 ): Promise<string | undefined> => {
   if (!hasWords({ name })) {
-    note(
-      `Only commands have words to begin with; \`always\` allows every later call of ${visibleLine(name)}.`,
-    );
+    note(`Only commands can have a prefix; \`always\` allows every later call of ${visibleLine(name)}.`);
     return undefined;
   }
   const prefix = (await questions.askDetail('Allow later commands that begin with: '))?.trim() ?? '';
@@ -148,7 +144,7 @@ const askPrefix = async (
     at: 0,
   } as const;
   if (grantFor({ name, args }, [grant]) !== undefined) return prefix;
-  note('This is no plain command that begins with these words. Nothing is decided yet.');
+  note('This is not a plain command that begins with these words. Not decided yet.');
   return undefined;
 };
 

@@ -147,7 +147,7 @@ const parseSettings = (text: string, path: string): Record<string, unknown> => {
 const unknownFormat = (path: string, why: string, cause?: unknown) =>
   failure('settings_unreadable', `${path} was not changed: ${why}`, {
     cause,
-    suggestions: ['Print the entry with --print and add it by hand.'],
+    suggestions: ['Print the entry with --print and add it manually.'],
   });
 
 type Machine = Pick<Host, 'folder' | 'homeFolder' | 'platform' | 'variables'>;

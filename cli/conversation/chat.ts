@@ -42,7 +42,7 @@ export const openChat = (
       leaving.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted }));
       return;
     }
-    output.note('\nCancelling; Ctrl-C again leaves.');
+    output.note('\nCancelling; Ctrl-C again exits.');
     questions?.withdraw();
     talk.cancel();
   };

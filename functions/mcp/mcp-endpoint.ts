@@ -52,7 +52,7 @@ export const answerMcp = async (
     maxRequestBodySize: requestBodyBytesMax,
     maxSubscriptions: 0,
     onerror: ({ message }) =>
-      telemetry.warn('an MCP request went wrong', { reason: message.slice(0, reasonCharactersMax) }),
+      telemetry.warn('an MCP request failed', { reason: message.slice(0, reasonCharactersMax) }),
   });
   const isStream = acceptsStream(request);
   // The older protocol refuses a client that does not accept both forms; this endpoint serves each in its

@@ -462,7 +462,7 @@ test.each<[string, (world: Awaited<ReturnType<typeof open>>, id: string) => Prom
   saved(await world.save(first, idOf(2)));
   expect(world.sandbox.asked[2]).toBe(`GET /checkpoint?id=${idOf(2)}&base= Bearer b1`);
   expect((await world.read(packKey(idOf(2)))).toString()).toBe('aaa');
-  expect(world.warnings).toEqual(['the base is not what was saved, so everything is saved']);
+  expect(world.warnings).toEqual(['the base differs from the last save, so everything is saved']);
 });
 
 test.each<[string, (response: ServerResponse) => unknown]>([
@@ -674,7 +674,7 @@ test('a save fails when the bucket fails', async () => {
     logsAfter: 0,
   } as const;
   await expect(save(call, { ...world.context, bucket })).rejects.toThrow();
-  expect(world.warnings).toEqual(['a save that broke off left objects behind']);
+  expect(world.warnings).toEqual(['an interrupted save left objects behind']);
 });
 
 const noCloud = {

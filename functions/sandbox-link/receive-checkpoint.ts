@@ -182,7 +182,7 @@ const closeFile = (receipt: Receipt, { size, isWhole }: FileEnd): void => {
     leaveOut(receipt, { path, reason: 'it changed while it was read' });
     return;
   }
-  if (size !== file.size) throw malformed('a file has another length than its end says');
+  if (size !== file.size) throw malformed('a file has another length than its end frame');
   const where = size === 0 ? { pack: '', offset: 0 } : { pack: receipt.sink.id, offset: file.offset };
   const sha256 = file.hash.digest('hex');
   receipt.entries.push({ type: 'file', path, mode, mtimeMs, size, sha256, ...where });

@@ -205,7 +205,7 @@ const addData = async (receipt: Receipt, payload: Uint8Array): Promise<void> => 
 const closeFile = async (receipt: Receipt, { size, isWhole }: FileEnd): Promise<void> => {
   const { file } = receipt;
   if (file === undefined) return;
-  if (size !== file.size) throw malformed('a file has another length than its end says');
+  if (size !== file.size) throw malformed('a file has another length than its end frame');
   const sha256 = file.hash.digest('hex');
   await (file.header.size > wholeFileBytesMax
     ? closeLarge(receipt, { file, sha256, isWhole })

@@ -62,7 +62,7 @@ const readBase = async (
   if (base === undefined) return undefined;
   const manifest = await readManifest(bucket, workspace, base);
   if (manifest === undefined)
-    telemetry.warn('the base is not what was saved, so everything is saved', {
+    telemetry.warn('the base differs from the last save, so everything is saved', {
       workspace,
       base: base.id,
     });
@@ -114,7 +114,7 @@ const undo = async (
     await pack.abort();
     await bucket.remove(begun);
   } catch (error) {
-    telemetry.warn('a save that broke off left objects behind', { keys: begun, error });
+    telemetry.warn('an interrupted save left objects behind', { keys: begun, error });
   }
 };
 

@@ -23,7 +23,7 @@ export const readSaved = async (
   const manifest = await readManifest(bucket, workspace, ref);
   if (manifest === undefined) {
     telemetry.error('a manifest is not the one that was saved', { workspace, manifest: ref.id });
-    return refused('internal_error', 'what was saved of the workspace cannot be read');
+    return refused('internal_error', 'the saved workspace cannot be read');
   }
   const found = savedEntryAt(manifest.entries, path);
   if (found.kind === 'refused') return refused(found.code, found.message);
@@ -51,7 +51,7 @@ async function* contentOf(
     hash.update(piece);
     yield piece;
   }
-  if (hash.digest('hex') !== sha256) throw new Error('a saved file is not what was saved');
+  if (hash.digest('hex') !== sha256) throw new Error('a saved file does not match its hash');
 }
 
 const refused = (code: ErrorCode, message: string): StreamedResult =>

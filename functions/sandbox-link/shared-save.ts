@@ -92,6 +92,6 @@ const settle = async (call: SaveCall, { target, telemetry }: SharedLinkContext):
     response.destroy();
     if (response.statusCode !== 204) throw new Error(`the sandbox answered ${response.statusCode}`);
   } catch (error) {
-    telemetry.warn('a sandbox was not told that its shared volume is saved', { error });
+    telemetry.warn('a sandbox was not notified that its shared volume is saved', { error });
   }
 };

@@ -324,8 +324,8 @@ test('entries that differ from what was stored, or that no sandbox stored, are r
       { path: 'by hand', reason: 'its name is not a path' },
       { path: 'folder/', reason: 'its name is not a path' },
       { path: 'plain', reason: 'it was not put there by a sandbox' },
-      { path: 'large', reason: 'its content is not what was saved' },
-      { path: 'spoiled', reason: 'its content is not what was saved' },
+      { path: 'large', reason: 'its content differs from what was saved' },
+      { path: 'spoiled', reason: 'its content differs from what was saved' },
     ]),
   );
   expect(await readdir(second.sandbox.shared)).toEqual(['fine']);

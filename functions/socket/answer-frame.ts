@@ -63,7 +63,7 @@ const tooManyFrames = (): AppError =>
     'rate_limited',
     `a connection may send ${framesPerSecondMax} frames a second: this one and those after it have no effect`,
     {
-      suggestions: ['Send fewer frames, and those that had no effect again.'],
+      suggestions: ['Send fewer frames, and repeat those without effect.'],
       recoveryActions: ['wait_and_retry'],
     },
   );

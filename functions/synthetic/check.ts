@@ -100,5 +100,5 @@ type Completion = FrameOf<'completion'>['data'];
 
 const refuseBadAnswer = ({ stopReason, text }: Completion, { expects }: Kind): void => {
   if (stopReason !== 'end_turn') throw new Error(`the turn ended with ${stopReason}`);
-  if (text === '' || !text.includes(expects)) throw new Error('the answer is not the one that was asked for');
+  if (text === '' || !text.includes(expects)) throw new Error('the answer is not the expected one');
 };

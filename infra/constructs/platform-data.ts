@@ -130,7 +130,7 @@ export class PlatformData extends Construct {
     acknowledge(
       secret,
       'SMG4',
-      'A new value locks the platform out of every running sandbox. Only functions that start sandboxes read it; it is changed by hand.',
+      'A new value locks the platform out of every running sandbox. Only functions that start sandboxes read it; it is changed manually.',
     );
     return secret;
   }

@@ -20,7 +20,7 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
     `a session-hour with a sandbox: ${sandboxHours()}; without one: nothing`,
     '',
     `Prices of us-east-1 as of ${datesOf().join(' and ')} (operations/cost/prices.ts), a month of ${hoursOfMonth} hours; stored are ${storedGb.table} GB`,
-    `in the table and ${storedGb.checkpoints} GB of checkpoints. Work by the clock is counted as operations/cost/work.ts says.`,
+    `in the table and ${storedGb.checkpoints} GB of checkpoints. Scheduled work is counted as in operations/cost/work.ts.`,
   ].join('\n');
 };
 

@@ -27,7 +27,7 @@ const allowed: readonly Group[] = [
       ftruncate 77 46, truncate 76 45, pipe 22 -, pipe2 293 59`,
   },
   {
-    reason: 'Names, folders and what is known of files; the mounts decide what is there.',
+    reason: 'Names, folders and attributes of files; the mounts decide which exist.',
     calls: `
       open 2 -, openat 257 56, openat2 437 437, creat 85 -, access 21 -, faccessat 269 48, faccessat2 439 439,
       stat 4 -, fstat 5 80, lstat 6 -, newfstatat 262 79, statx 332 291, statfs 137 43, fstatfs 138 44,
@@ -81,7 +81,7 @@ const allowed: readonly Group[] = [
       sigaltstack 131 132, pause 34 -, alarm 37 -`,
   },
   {
-    reason: 'Who a process is. Other ids than its own do not exist here.',
+    reason: 'Identity of a process. Other ids than its own do not exist here.',
     calls: `
       getpid 39 172, getppid 110 173, gettid 186 178, getuid 102 174, geteuid 107 175, getgid 104 176,
       getegid 108 177, getresuid 118 148, getresgid 120 150, getgroups 115 158, setuid 105 146, setgid 106 144,

@@ -43,7 +43,7 @@ export const openRestoredFile = (header: FileHeader, target: string): RestoredFi
   const name = (isWhole: boolean): BigIntStats => {
     if (failure !== undefined) throw failure;
     if (!isWhole) throw new Error('its content is not whole');
-    if (hash.digest('hex') !== header.sha256) throw new Error('its content is not what was saved');
+    if (hash.digest('hex') !== header.sha256) throw new Error('its content differs from what was saved');
     fchmodSync(descriptor, header.mode);
     const modifiedAt = (header.mtimeMs + halfMicrosecondMs) / 1000;
     futimesSync(descriptor, modifiedAt, modifiedAt);

@@ -110,7 +110,7 @@ const findError = (
   const killedFor = circumstances.isOutOfMemory ? 'memory' : exit.killedFor;
   if (killedFor !== null) {
     const { type, message } = describeKill(killedFor, circumstances);
-    const lost = exit.stateLost ? '; its interpreter was killed, and what was defined in it is lost' : '';
+    const lost = exit.stateLost ? '; its interpreter was killed, and its definitions are lost' : '';
     return { error: { type, message: `${message}${lost}` }, isKill: true };
   }
   if (exit.startFailure === null) return undefined;
@@ -157,7 +157,7 @@ const readable = ({ stdout, stderr, exitCode, error, stateLost, value }: Readabl
     : exitCode === null || exitCode === 0
       ? ''
       : exitLine(exitCode);
-  const lost = stateLost && !error ? '[What was defined in this context before is lost.]' : '';
+  const lost = stateLost && !error ? '[Earlier definitions in this context are lost.]' : '';
   return [stdout, stderr, last, lost, value]
     .filter((part) => part !== '')
     .map((part, index, parts) => (index < parts.length - 1 && !part.endsWith('\n') ? `${part}\n` : part))

@@ -151,9 +151,9 @@ test('content that is wrong, incomplete or absent is reported missing, and the o
     body: {
       files: 1,
       missing: [
-        { path: 'tampered', reason: 'its content is not what was saved' },
+        { path: 'tampered', reason: 'its content differs from what was saved' },
         { path: 'cut', reason: 'its content is not whole' },
-        { path: 'hashless', reason: 'its content is not what was saved' },
+        { path: 'hashless', reason: 'its content differs from what was saved' },
         { path: 'same', reason: 'the archive does not hold its content' },
       ],
     },

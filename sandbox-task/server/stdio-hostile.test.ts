@@ -24,7 +24,7 @@ test('W13: a server that dies in a call reports how, and the next call has a new
   await call(server, 'count');
   const beside = call(server, { tool: 'late', input: { ms: 5000 } });
   await delay(100);
-  const died = 'MCP server node: it exited with code 3; what it kept in memory is lost';
+  const died = 'MCP server node: it exited with code 3; its state in memory is lost';
   const words = '; its last words:\nthe disk is full\n[ended] it exited with code 3';
   const failures = [failureOf(await call(server, 'crash')), failureOf(await beside)].toSorted();
   expect(failures).toEqual([
@@ -82,7 +82,7 @@ test('W13: a server that does not answer a ping is killed when its call is cance
   const startedAt = performance.now();
   expect(failureOf(await call(server, { tool: 'stuck', timeout: 1 }))).toEqual([
     'execution_timeout',
-    'MCP server node: timed out after 1 s; what it kept in memory is lost',
+    'MCP server node: timed out after 1 s; its state in memory is lost',
   ]);
   expect(performance.now() - startedAt).toBeLessThan(20_000);
   const next = await call(server, 'count');

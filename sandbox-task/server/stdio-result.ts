@@ -120,7 +120,7 @@ export const toStdioFailure = (
     };
   }
   const why = describeStdioFailure(answer, circumstances);
-  const lost = circumstances.isStateLost ? '; what it kept in memory is lost' : '';
+  const lost = circumstances.isStateLost ? '; its state in memory is lost' : '';
   const isItsFault = cause === 'start' || cause === 'protocol' || cause === 'died';
   const tail = isItsFault && stderrTail !== '' ? `; its last words:\n${stderrTail}` : '';
   return refusalResult(codeOf(cause, hasRun), `MCP server ${circumstances.server}: ${why}${lost}${tail}`);

@@ -87,12 +87,12 @@ describe('the agent is told', () => {
     [
       'of a loss before anything was saved',
       { ...start, lost },
-      '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs are gone. Nothing had been saved: the workspace is empty.]',
+      '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs were lost. Nothing had been saved: the workspace is empty.]',
     ],
     [
       'of a loss, and what its files are as of',
       { ...start, lost, restored },
-      '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs are gone. Files are as they were at 2026-01-02T03:04:05.006Z; later changes are lost.]',
+      '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs were lost. Files are as they were at 2026-01-02T03:04:05.006Z; later changes are lost.]',
     ],
     [
       'of a refused restore',
@@ -107,7 +107,7 @@ describe('the agent is told', () => {
     [
       'of all of it',
       { ...start, lost: 'it stopped', restored: { ...restored, missing: missing(1), refused: 'no' } },
-      '[The sandbox before this one was lost: it stopped. Running programs are gone. Files are as they were at 2026-01-02T03:04:05.006Z; later changes are lost. The workspace could not be restored: no. These files did not come back: f0 (too large).]',
+      '[The sandbox before this one was lost: it stopped. Running programs were lost. Files are as they were at 2026-01-02T03:04:05.006Z; later changes are lost. The workspace could not be restored: no. These files did not come back: f0 (too large).]',
     ],
   ];
 

@@ -80,7 +80,7 @@ export const startNotice = ({ restored, shared, lost }: SandboxStart): string | 
   const parts = [
     ...(lost === undefined
       ? []
-      : [`The sandbox before this one was lost: ${lost}. Running programs are gone.`]),
+      : [`The sandbox before this one was lost: ${lost}. Running programs were lost.`]),
     ...(lost !== undefined && restored === undefined
       ? ['Nothing had been saved: the workspace is empty.']
       : []),

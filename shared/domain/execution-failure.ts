@@ -102,13 +102,13 @@ const advice: Readonly<Record<FailureType, Advice>> = {
   },
   execution_timeout: {
     suggestions: [
-      `Ask for a longer timeout, at most ${executionSecondsMax} seconds.`,
+      `Set a longer timeout, at most ${executionSecondsMax} seconds.`,
       'Do less in one call.',
     ],
     recoveryActions: ['wait_and_retry', 'retry_with_optimization'],
   },
   resource_limit_exceeded: {
-    suggestions: ['Make a new session with a larger flavor.', 'Use less memory and fewer processes.'],
+    suggestions: ['Create a new session with a larger flavor.', 'Use less memory and fewer processes.'],
     recoveryActions: ['create_new_session', 'retry_with_optimization'],
   },
   system_error: {
@@ -120,7 +120,7 @@ const advice: Readonly<Record<FailureType, Advice>> = {
     recoveryActions: ['debug_and_retry'],
   },
   cancelled: {
-    suggestions: ['Run it again if it is still wanted.'],
+    suggestions: ['Run it again if it is still needed.'],
     recoveryActions: ['retry_operation'],
   },
 };

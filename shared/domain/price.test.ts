@@ -74,7 +74,7 @@ test.each([
   ['{"openai/gpt": {"input": 1, "output": "2"}}', '"output" of "openai/gpt" is not a number from 0 to 10000'],
   [
     `{${Array.from({ length: 201 }, (_, index) => `"openai/${index}": {"input": 1, "output": 1}`).join(',')}}`,
-    'at most 200 prices are taken',
+    'at most 200 prices are accepted',
   ],
 ])('invalid prices are refused: %.60s', (json, problem) => {
   expect(decodePrices(json)).toEqual({ ok: false, problem });

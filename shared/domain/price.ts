@@ -76,7 +76,7 @@ const priceOf = (name: string, prices: PriceTable): Price | undefined => {
 export const decodePrices = (json: string): DecodedPrices => {
   const entries = entriesOf(json);
   if (entries === undefined) return { ok: false, problem: 'prices are a JSON object' };
-  if (entries.length > pricesMax) return { ok: false, problem: `at most ${pricesMax} prices are taken` };
+  if (entries.length > pricesMax) return { ok: false, problem: `at most ${pricesMax} prices are accepted` };
   for (const [name, price] of entries) {
     const problem = problemOf(name, price);
     if (problem !== undefined) return { ok: false, problem };

@@ -65,4 +65,4 @@ const nameHidden = /[\p{Cc}\p{Bidi_Control}]/u;
 
 export const isPlainName = (text: string): boolean => !nameHidden.test(text);
 
-export const plainNameRule = 'must have no control characters and none that turn the direction of text';
+export const plainNameRule = 'must have no control characters and none that change the direction of text';

@@ -111,7 +111,7 @@ test('a call without an answer fails after sixty seconds, and the agent is told'
   const [failed] = await polled(client, session_id, { type: 'agent:error' });
   expect(failed).toMatchObject({
     code: 'execution_timeout',
-    message: 'Tool ide_open failed: nobody answered in 60 s',
+    message: 'Tool ide_open failed: no answer within 60 s',
   });
   const [completion] = await polled(client, session_id, { type: 'completion' });
   expect(completion).toMatchObject({ stopReason: 'end_turn' });

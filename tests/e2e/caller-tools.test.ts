@@ -97,7 +97,7 @@ test('a client that disconnects fails its calls, and its tools are withdrawn', a
   await person.untilType('caller_tool:request');
   ide.terminate();
   const { data } = await person.untilType('agent:error');
-  expect(data.message).toBe('Tool ide_open failed: the client ide has left');
+  expect(data.message).toBe('Tool ide_open failed: the client ide has disconnected');
   await person.untilType('completion');
   person.send('message', { text: 'call ide_open' });
   expect((await person.untilType('completion', 1)).data.text).toContain('This is the demo provider');
@@ -122,7 +122,7 @@ test('a client that never answers has sixty seconds', async () => {
   const failed = await client.until(({ type }) => type === 'agent:error', 'the failure', 75_000);
   expect(failed.data).toMatchObject({
     code: 'execution_timeout',
-    message: 'Tool ide_open failed: nobody answered in 60 s',
+    message: 'Tool ide_open failed: no answer within 60 s',
   });
   expect(Date.parse(failed.at) - Date.parse(at)).toBeGreaterThanOrEqual(60_000);
   expect((await client.untilType('completion')).data.stopReason).toBe('end_turn');

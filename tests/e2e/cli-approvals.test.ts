@@ -264,7 +264,7 @@ test('on a terminal, text typed ahead decides nothing and becomes part of the ne
   terminal.type('actually wait, stop\r');
   await pause(seenMs);
   terminal.type('no, really, stop\r');
-  await terminal.until('Nothing is decided yet');
+  await terminal.until('Not decided yet');
   await terminal.until(prompt);
   const id = /Session (\S+),/.exec(terminal.text())?.[1] ?? '';
   expect((await look(id)).pendingApprovals).toHaveLength(1);

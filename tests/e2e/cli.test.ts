@@ -76,7 +76,7 @@ test('one message gives one answer, with the requested approval mode', async () 
   expect(asked).toMatchObject({ stopReason: 'end_turn', text: expect.stringContaining('three') });
   const again = await sallyport(['chat', '--session', asked.sessionId], '$ echo four');
   expect(again.stdout).toContain('was rejected');
-  expect(again.stderr).toContain('nobody is here to be asked');
+  expect(again.stderr).toContain('there is no terminal to ask');
   const { events } = await json('sessions', 'events', asked.sessionId);
   expect(events.map(({ index }: { index: number }) => index)).toEqual(
     events.map((_: unknown, at: number) => at),

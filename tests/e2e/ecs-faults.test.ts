@@ -59,7 +59,7 @@ test('without any capacity every waiting caller is told within ten seconds, with
   const answers = await Promise.all([first, ...others]);
   for (const { status, error, ms } of answers) {
     expect([status, error?.code]).toEqual([503, 'sandbox_unavailable']);
-    expect(error?.suggestions).toEqual(['Try again in a minute, or ask for a smaller flavor.']);
+    expect(error?.suggestions).toEqual(['Try again in a minute, or use a smaller flavor.']);
     expect(error?.recoveryActions).toEqual(['wait_and_retry', 'retry_with_smaller_flavor']);
     expect(ms).toBeLessThan(10_000);
   }
@@ -68,7 +68,7 @@ test('without any capacity every waiting caller is told within ten seconds, with
   const frames = await turn;
   expect(frames.find(({ type }) => type === 'agent:error')?.data).toMatchObject({
     code: 'sandbox_unavailable',
-    message: expect.stringContaining('Tool execute_command failed: there is no room for a sandbox'),
+    message: expect.stringContaining('Tool execute_command failed: there is no capacity for a sandbox'),
   });
   expect(frames.at(-1)).toMatchObject({ type: 'completion', data: { stopReason: 'end_turn' } });
   expect(await cloud.runningTasks()).toEqual([]);

@@ -184,7 +184,7 @@ describe('a receiver', () => {
       ({ enabled }) => !enabled,
       arrivalMsMax,
     );
-    expect(shown).toMatchObject({ disabledReason: 'it answered with HTTP 410: it is gone for good' });
+    expect(shown).toMatchObject({ disabledReason: 'it answered with HTTP 410: it no longer exists' });
     expect(shown['disabledAt']).toBeDefined();
     receiver.answer = { status: 200 };
     const enabled = await call(server, `/webhooks/${id}`, { method: 'PATCH', body: { enabled: true } });

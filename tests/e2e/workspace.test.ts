@@ -183,7 +183,7 @@ test('L10: a file whose saved bytes were changed is not restored and named to th
   expect(output.split('\n').filter((line) => line.endsWith('.txt'))).toEqual(['kept.txt']);
   const { messages } = await cloud.ask<{ messages: readonly object[] }>(`/api/sessions/${agent.id}/messages`);
   expect(JSON.stringify(messages)).toContain(
-    'These files did not come back: spoiled.txt (its content is not what was saved).',
+    'These files did not come back: spoiled.txt (its content differs from what was saved).',
   );
   await agent.close();
 });

@@ -82,7 +82,7 @@ const refuseOtherProject = async (
   const { session } = await findSession(ports.sessions, { id, principal, intent });
   if (session.project === project) return;
   throw new AppError('invalid_session_state', 'the session is of another project', {
-    suggestions: ['Leave the project out, or make a new session.'],
+    suggestions: ['Leave the project out, or create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 };

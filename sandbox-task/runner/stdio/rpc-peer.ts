@@ -83,7 +83,7 @@ export const createRpcPeer = ({ write, onInvalid }: RpcWire): RpcPeer => {
       const meta = isObject(params['_meta']) ? params['_meta'] : {};
       const _meta = { ...meta, ...token };
       if (!send({ id, method, params: { ...params, ...(Object.keys(_meta).length === 0 ? {} : { _meta }) } }))
-        throw new StdioError('limit', 'it does not read what it is asked');
+        throw new StdioError('limit', 'it does not read its requests');
       waiting.set(id, { resolve, reject, onProgress });
       return { id, answer: promise, forget: () => waiting.delete(id) };
     },
@@ -117,7 +117,7 @@ const messagesOf = (value: unknown): readonly JsonObject[] =>
 const replyTo = (method: string): object =>
   method === 'ping'
     ? { result: {} }
-    : { error: { code: methodNotFound, message: 'this client offers nothing to a server' } };
+    : { error: { code: methodNotFound, message: 'this client supports no requests of a server' } };
 
 const answerOf = ({ result, error }: JsonObject): RpcAnswer => {
   if (isObject(result)) return { result };

@@ -44,7 +44,7 @@ export const readToolAnswer = (answer: RpcAnswer): ToolAnswer => {
   const { result } = answer;
   if (result['resultType'] === 'input_required') {
     const blocks = [
-      textBlock('The MCP server asks for input of a person or of a model, which it cannot have here.'),
+      textBlock('The MCP server requests input from a person or a model, which is not supported.'),
     ];
     return { isError: true, errorCode: null, blocks, structured: empty, isCut: false };
   }
@@ -110,7 +110,7 @@ const isPicture = (block: unknown): block is Picture =>
 
 /** A block without a form for a language model is named. */
 const describeBlock = (block: unknown): string => {
-  if (!isObject(block)) return '[a block of no known form left out]';
+  if (!isObject(block)) return '[a block of unknown type left out]';
   const { type, text, uri, name, resource, mimeType } = block;
   if (type === 'text' && typeof text === 'string') return text;
   if (type === 'resource' && isObject(resource) && typeof resource['text'] === 'string')

@@ -132,7 +132,7 @@ test('a task that could not be placed is a lack of capacity, although ECS answer
   const { host } = await openHost({ body: { tasks: [], failures: [{ reason: 'RESOURCE:MEMORY' }] } });
   await expect(host.start(task)).rejects.toMatchObject({
     code: 'sandbox_unavailable',
-    message: 'there is no room for a sandbox at the moment',
+    message: 'there is no capacity for a sandbox at the moment',
     details: { context: { failures: [{ reason: 'RESOURCE:MEMORY' }] } },
   });
 });

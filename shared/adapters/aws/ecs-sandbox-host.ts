@@ -51,7 +51,7 @@ export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): San
     const taskArn = tasks?.[0]?.taskArn;
     if (taskArn !== undefined) return taskArn;
     // RunTask answers 200 when it could place nothing.
-    throw new AppError('sandbox_unavailable', 'there is no room for a sandbox at the moment', {
+    throw new AppError('sandbox_unavailable', 'there is no capacity for a sandbox at the moment', {
       context: { failures },
     });
   },
@@ -156,7 +156,7 @@ const existingTask = (cause: unknown): Placed | undefined => {
 
 const refuseStart = (cause: unknown): never => {
   throw isPassing(cause)
-    ? new AppError('sandbox_unavailable', 'there is no room for a sandbox at the moment', { cause })
+    ? new AppError('sandbox_unavailable', 'there is no capacity for a sandbox at the moment', { cause })
     : new AppError('sandbox_start_failed', 'the sandbox could not be started', { cause });
 };
 

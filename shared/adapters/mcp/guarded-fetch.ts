@@ -96,7 +96,7 @@ const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean =>
 /** The target of a redirect (RFC 9110, section 15.4). */
 const nextStep = (step: Step, { statusCode = 0, headers }: IncomingMessage): Step => {
   const url = URL.parse(headers.location ?? '', step.url.href);
-  if (url === null) throw unreachable('it redirects to what is no URL');
+  if (url === null) throw unreachable('it redirects to an invalid URL');
   if (step.redirectsLeft === 0) throw unreachable('it redirects too often');
   if (step.url.protocol === 'https:' && url.protocol === 'http:')
     throw unreachable('it redirects from https to http');

@@ -93,7 +93,7 @@ test.each([undefined, null, {}, { content: 'x' }, { content: [], isError: 'yes' 
     expect(toRemoteOutcome(answer)).toEqual({
       status: 'failed',
       code: 'internal_error',
-      message: 'the server gave what is no tool result',
+      message: 'the server returned an invalid tool result',
     });
   },
 );

@@ -41,7 +41,11 @@ const resultSchema = z.object({
 export const toRemoteOutcome = (answer: unknown): ToolOutcome => {
   const { data } = resultSchema.safeParse(answer);
   if (data === undefined)
-    return { status: 'failed', code: 'internal_error', message: 'the server gave what is no tool result' };
+    return {
+      status: 'failed',
+      code: 'internal_error',
+      message: 'the server returned an invalid tool result',
+    };
   const content = toContent(data.content);
   if (data.isError) {
     const said = cutMiddle(textOf({ content }), toolResultCharactersMax);

@@ -13,7 +13,7 @@ export type { Intent } from '../../domain/access.ts';
 
 export const sessionNotFound = (): AppError =>
   new AppError('session_not_found', 'there is no such session', {
-    suggestions: ['Check the session id, or make a new session.'],
+    suggestions: ['Check the session id, or create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 

@@ -86,7 +86,7 @@ export const findApproval = ({ turn: { state } }: Found, callId: string): Reques
   const calls = state.kind === 'deciding' ? state.calls : [];
   const call = calls.find((other) => other.callId === callId && other.status === 'pending');
   if (call !== undefined && state.kind === 'deciding') return approvalRequest(state.turnId, call, calls).data;
-  throw new AppError('not_found', 'no such call waits for an approval', {
+  throw new AppError('not_found', 'no such call is pending', {
     suggestions: ['GET /api/approvals lists the calls that wait.'],
   });
 };

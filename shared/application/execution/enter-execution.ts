@@ -89,7 +89,7 @@ const enter = async (ports: WaitForSlotPorts, execution: ExecutionOptions, key: 
 const refuseOtherSize = (session: Session, { flavor }: SessionOptions): void => {
   if (flavor === undefined || flavor.toLowerCase() === session.flavor) return;
   throw new AppError('invalid_session_state', `the session has flavor ${session.flavor}`, {
-    suggestions: ['Leave the flavor out, or make a new session.'],
+    suggestions: ['Leave the flavor out, or create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 };

@@ -171,7 +171,7 @@ const resultOf = (outcome: ToolOutcome): Pick<Executed, 'content' | 'structured'
   const code =
     outcome.status === 'failed' && isErrorCode(outcome.code) ? outcome.code : 'tool_outcome_unknown';
   throw new AppError(code, outcome.message, {
-    suggestions: ['Look at what the call left in the workspace before it is run again.'],
+    suggestions: ['Check the workspace before you run it again.'],
     recoveryActions: ['retry_operation'],
   });
 };

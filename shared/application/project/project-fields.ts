@@ -109,7 +109,7 @@ const requireWithin = (limit: keyof TreeLimits, value: number): void => {
   if (isWhole && value >= min && value <= max) return;
   const kind = limit === 'costUsdMax' ? 'a number' : 'a whole number';
   throw new AppError('invalid_request', `${limitNames[limit]}: ${kind} from ${min} to ${max}`, {
-    suggestions: ['Leave it out for what the operator says.'],
+    suggestions: ['Leave it out to use the setting of the deployment.'],
     recoveryActions: ['correct_arguments'],
   });
 };

@@ -86,6 +86,6 @@ const rewrite = async (
     if (written !== undefined) return written;
   }
   throw new AppError('conflict', 'the MCP server is being changed concurrently', {
-    suggestions: ['Look at it and try again.'],
+    suggestions: ['Read it again and retry.'],
   });
 };

@@ -45,5 +45,5 @@ const filledHeaders = (headers: Texts, secrets: Texts): Texts => {
 
 export const missingSecrets = (names: readonly string[]): AppError =>
   new AppError('invalid_request', `the project has no secret named ${names.join(', ')}`, {
-    suggestions: ['Set the secret, or take its name out of the server.'],
+    suggestions: ['Set the secret, or remove its name from the server.'],
   });

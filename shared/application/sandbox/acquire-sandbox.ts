@@ -93,7 +93,7 @@ const startFailed = (why: string): AppError =>
 /** All its sessions ended while one of them still waited for a sandbox. */
 const deserted = (): AppError =>
   new AppError('invalid_session_state', 'no session uses the workspace any more', {
-    suggestions: ['Make a new session.'],
+    suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 

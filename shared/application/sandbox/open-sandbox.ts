@@ -43,7 +43,7 @@ export const openSandbox = async (
 export const requireActive = ({ status }: Pick<Session, 'status'>): void => {
   if (!isEnded(status)) return;
   throw new AppError('invalid_session_state', `the session is ${status}`, {
-    suggestions: ['Make a new session.'],
+    suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 };

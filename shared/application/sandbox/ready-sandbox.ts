@@ -62,7 +62,7 @@ const lifecycle = (
   { generation, flavor, template, source, requestedAt }: SandboxRecord,
   { now, startMs, restored, shared }: Filled & { readonly now: number; readonly startMs: number },
 ) => {
-  const asked = `sandbox ${generation} asked for: ${template}, ${flavor}, ${source === 'pool' ? 'from the warm pool' : 'new'}`;
+  const asked = `sandbox ${generation} requested: ${template}, ${flavor}, ${source === 'pool' ? 'from the warm pool' : 'new'}`;
   const files =
     restored === undefined ? '' : `; ${restored.files} files restored, ${restored.missing.length} missing`;
   const sharedFiles =

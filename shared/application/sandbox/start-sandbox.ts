@@ -49,9 +49,9 @@ export type StartPorts = TaskStartPorts & {
 export const noCapacity = {
   reason: 'no capacity',
   error: (cause?: unknown): AppError =>
-    new AppError('sandbox_unavailable', 'there is no room for a sandbox of this size at the moment', {
+    new AppError('sandbox_unavailable', 'there is no capacity for a sandbox of this size at the moment', {
       cause,
-      suggestions: ['Try again in a minute, or ask for a smaller flavor.'],
+      suggestions: ['Try again in a minute, or use a smaller flavor.'],
       recoveryActions: ['wait_and_retry', 'retry_with_smaller_flavor'],
     }),
 } as const;

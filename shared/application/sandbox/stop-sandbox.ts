@@ -95,7 +95,7 @@ const askStop = async (
     await host.stop(taskArn, reason);
   } catch (error) {
     telemetry.count('SandboxStopsFailed');
-    telemetry.warn('a sandbox did not stop and will be asked again', { workspaceId: id, error });
+    telemetry.warn('a sandbox did not stop, and the stop will be retried', { workspaceId: id, error });
     await workspaces.unclaimLastSave(id, generation);
     return;
   }

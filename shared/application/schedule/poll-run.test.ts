@@ -116,7 +116,7 @@ test.each<[string, Standing | undefined, string]>([
 test('where the log has dropped the entries after the message, the inbox decides', async () => {
   const cut = { lastSeq: 5000, logs: [[said(4990, 'other' as MessageId), completed(5000)]] };
   expect((await look({ ...cut, inbox: [message] })).run).toMatchObject({ state: 'running' });
-  const problem = 'the log of its session no longer says how it ended';
+  const problem = 'the log of its session no longer has its end';
   expect((await look(cut)).run).toMatchObject({ state: 'failed', problem });
 });
 

@@ -37,7 +37,7 @@ export const pollRun = async (ports: LookPorts, run: Run): Promise<Look> => {
   }
   if (isEnded(session.status)) return { run: lost(ports, run, 'its session ended') };
   if (!outcome.hasBegun && outcome.isForgotten)
-    return { run: lost(ports, run, 'the log of its session no longer says how it ended') };
+    return { run: lost(ports, run, 'the log of its session no longer has its end') };
   const begun = outcome.hasBegun ? { hasBegun: true as const, since: outcome.since } : {};
   return { run: { ...run, ...begun, dueAt: nextLook(run, ports.world.now()) } };
 };

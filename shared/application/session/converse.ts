@@ -130,7 +130,7 @@ const entersAgain = async (
 ): Promise<Entered> => {
   const session = await sessions.get(id);
   if (session === undefined || session.workspace !== where.workspace.id || !mayWrite(principal, session))
-    throw new AppError('conflict', 'a session cannot be made for this message id', {
+    throw new AppError('conflict', 'a session cannot be created for this message id', {
       suggestions: ['Use another message id.'],
     });
   return { session, spawned: false, workspaceCreated: false };

@@ -158,7 +158,7 @@ const flavorOf = ({ flavor }: SessionOptions, project: Project, fallback: Flavor
       'invalid_flavor',
       `flavor: this project allows ${project.flavorsAllowed?.join(', ')}`,
       {
-        suggestions: ['Ask for one of these.'],
+        suggestions: ['Use one of these.'],
         recoveryActions: ['retry_with_smaller_flavor'],
       },
     );

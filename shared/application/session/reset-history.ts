@@ -31,7 +31,7 @@ export const resetHistory = async (
 
 const ended = ({ status }: Session): AppError =>
   new AppError('invalid_session_state', `the session is ${status}`, {
-    suggestions: ['Make a new session.'],
+    suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 

@@ -119,12 +119,12 @@ const shownCharactersMax = 64;
 
 export const workspaceNotFound = (id: string): AppError =>
   new AppError('workspace_not_found', `workspace ${id.slice(0, shownCharactersMax)} not found`, {
-    suggestions: ['List the workspaces of the project, or have this one made.'],
+    suggestions: ['List the workspaces of the project, or create this one.'],
     recoveryActions: ['correct_arguments'],
   });
 
 const idTaken = (): AppError =>
-  new AppError('conflict', 'a workspace cannot be made under this id', {
+  new AppError('conflict', 'a workspace cannot be created under this id', {
     suggestions: ['Leave the id out: a new one is given.'],
     recoveryActions: ['correct_arguments'],
   });

@@ -180,7 +180,7 @@ const expireCalls = (ports: TurnPorts, context: TurnContext): Promise<CommitOutc
   const at = ports.world.now();
   const over = callsWithCallers(context.turn.state).filter(({ wait }) => wait.until <= at);
   const expired = over.map(({ callId, wait }) => {
-    const message = `nobody answered in ${Math.round((wait.until - wait.since) / 1000)} s`;
+    const message = `no answer within ${Math.round((wait.until - wait.since) / 1000)} s`;
     return { type: 'call-failed' as const, at, callId, code: 'execution_timeout', message };
   });
   return applyEvents(ports, context, expired);

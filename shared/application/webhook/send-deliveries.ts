@@ -149,7 +149,7 @@ const withoutSecret = async ({ webhooks }: SenderPorts, held: Holding): Promise<
 
 const reasonToDisable = (attempts: readonly Attempted[]): string | undefined => {
   if (attempts.some(({ outcome }) => isGone(outcome)))
-    return 'it answered with HTTP 410: it is gone for good';
+    return 'it answered with HTTP 410: it no longer exists';
   const exhausted = attempts.find(({ settled }) => settled.state === 'exhausted');
   return exhausted && `it accepted nothing for a day: ${exhausted.outcome.error}`;
 };

@@ -384,7 +384,7 @@ describe('a webhook', () => {
     expect(sent).toHaveLength(1);
     expect(await ports.webhooks.get(webhook)).toMatchObject({
       isEnabled: false,
-      disabledReason: 'it answered with HTTP 410: it is gone for good',
+      disabledReason: 'it answered with HTTP 410: it no longer exists',
     });
   });
 

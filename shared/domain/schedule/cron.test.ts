@@ -33,8 +33,8 @@ describe('a refused expression has a reason', () => {
     ['*/61 * * * *', 'minute: a step is from 1 to 60, not "*/61"'],
     ['5/2 * * * *', 'minute: a step needs * or a range before it, not "5/2"'],
     ['9-5 * * * *', 'minute: a range goes up, not "9-5"'],
-    ['0 0 31 2 *', 'this cron expression never comes true'],
-    ['0 0 30-31 2 *', 'this cron expression never comes true'],
+    ['0 0 31 2 *', 'this cron expression has no run'],
+    ['0 0 30-31 2 *', 'this cron expression has no run'],
     [`${'0,'.repeat(200)}0 * * * *`, 'a cron expression has at most 256 characters'],
   ])('%s', (expression, problem) => {
     expect(problemOf(expression)).toBe(problem);

@@ -58,9 +58,7 @@ export const decodeCron = (expression: string): DecodedCron => {
     weekdays: sorted(weekdays.map((day) => day % 7)),
     restricts: { days: !texts[2]?.startsWith('*'), weekdays: !texts[4]?.startsWith('*') },
   };
-  return nextRun(cron, 0) === undefined
-    ? refused('this cron expression never comes true')
-    : { ok: true, cron };
+  return nextRun(cron, 0) === undefined ? refused('this cron expression has no run') : { ok: true, cron };
 };
 
 const refused = (problem: string): DecodedCron => ({ ok: false, problem });

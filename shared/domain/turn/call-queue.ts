@@ -111,7 +111,7 @@ export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
           type: 'agent:error',
           data: {
             code: 'resource_limit_exceeded',
-            message: `the model asked for ${asked} calls at once; the first ${kept} are taken`,
+            message: `the model requested ${asked} calls at once; the first ${kept} are used`,
           },
         },
       ];

@@ -486,7 +486,7 @@ describe('approvals', () => {
       type: 'agent:error',
       data: {
         code: 'resource_limit_exceeded',
-        message: 'the model asked for 5 calls at once; the first 4 are taken',
+        message: 'the model requested 5 calls at once; the first 4 are used',
       },
     });
   });

@@ -39,7 +39,7 @@ export type Outcome = {
 /** 2xx is accepted and nothing else: a redirect is not followed (WH5). */
 export const isAccepted = ({ error }: Outcome): boolean => error === undefined;
 
-/** The receiver says that it is gone for good (RFC 9110, 15.5.11; Standard Webhooks). */
+/** The receiver says that it no longer exists (RFC 9110, 15.5.11; Standard Webhooks). */
 export const isGone = ({ status }: Outcome): boolean => status === 410;
 
 /** The pause after this many attempts, in milliseconds: the first pause, doubled each time, up to an hour. */

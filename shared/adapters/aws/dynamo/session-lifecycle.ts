@@ -99,7 +99,7 @@ const isSpokenOf = (now: Session, before: Session): boolean =>
 /** Undefined when it is deleted. */
 const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | undefined => {
   if (refused?.code !== 'ConditionalCheckFailed')
-    throw new Error(`session ${id}: its slot was given back before it ended`);
+    throw new Error(`session ${id}: its slot was released before it ended`);
   return refused.item && sessionFrom(refused.item);
 };
 

@@ -46,7 +46,7 @@ const resultOf = async (
 ): Promise<ToolResult | undefined> => {
   const at = world.now();
   if (child === undefined)
-    return { type: 'call-failed', at, callId, code: 'session_not_found', message: 'its session is gone' };
+    return { type: 'call-failed', at, callId, code: 'session_not_found', message: 'its session was deleted' };
   if (child.status === 'created' || child.status === 'running') return undefined;
   const newest = await outcomeAmong(sessions, { child, wait, eventsMax: newestEventsMax });
   if (newest === undefined && (await stillWaits(sessions, wait))) return undefined;

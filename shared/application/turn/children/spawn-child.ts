@@ -125,5 +125,5 @@ const idFor = <Id extends string>({ world }: SpawnPorts, { parent, key }: SpawnR
 
 const noAgentLeft = (max: number): AppError =>
   new AppError('resource_limit_exceeded', `a tree of sessions has at most ${max} agents`, {
-    suggestions: ['Say more to one that is there already: action message.'],
+    suggestions: ['Send a message to an existing one: action message.'],
   });

@@ -143,5 +143,5 @@ test('a failed release is logged, and the reservation expires', async () => {
   const { ports, released, warned } = open();
   await releaseReservation(ports, child);
   expect(released).toEqual([[root, { session: own, fence: 4 }]]);
-  expect(warned).toEqual(['the money of a tree was not given back']);
+  expect(warned).toEqual(['a reservation of a tree was not released']);
 });

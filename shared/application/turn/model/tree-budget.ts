@@ -63,6 +63,6 @@ export const releaseReservation = async (
   try {
     await trees.release(root, { session: id, fence });
   } catch (error) {
-    telemetry.warn('the money of a tree was not given back', { error });
+    telemetry.warn('a reservation of a tree was not released', { error });
   }
 };

@@ -46,7 +46,7 @@ export const acceptMessage = async (
   const { messageId, result } = await offerMessage(ports, session, message);
   if (result !== 'ended') return messageId;
   throw new AppError('invalid_session_state', `the session is ${session.status}`, {
-    suggestions: ['Make a new session.'],
+    suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });
 };

@@ -23,7 +23,7 @@ export const declareTools = async (
   refuseTaken(caller, others);
   if ((await callers.declare(session.id, caller)) === 'full')
     throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
-      suggestions: ['Declare the tools under a caller id that is there already.'],
+      suggestions: ['Declare the tools under an existing caller id.'],
     });
 };
 
@@ -76,7 +76,7 @@ export const withdrawTools = async (
   for (const { callerId } of withdrawn) {
     await ports.callers.withdraw(session.id, callerId, connectionId);
     if (found === undefined) continue;
-    const answer = { code: 'not_found', message: `the client ${callerId} has left` };
+    const answer = { code: 'not_found', message: `the client ${callerId} has disconnected` };
     for (const { route, wait } of callsWithCallers(found.turn.state))
       if (route?.kind === 'caller' && route.caller === callerId)
         await completeDelegatedCall(ports, found, {

@@ -58,9 +58,9 @@ const keepWhole = async (
     await response.body?.cancel();
     if (response.ok) return `[The result was too long and is cut here; the whole is in /workspace/${path}.]`;
   } catch (error) {
-    telemetry.warn('a long result was not kept', { error });
+    telemetry.warn('a long result was not stored', { error });
   }
-  return '[The result was too long and is cut here; the whole could not be kept.]';
+  return '[The result was too long and is cut here; the whole could not be stored.]';
 };
 
 /** Text blocks share what the log has room for; pictures that do not fit are named. */

@@ -145,6 +145,6 @@ const recordCall = async (
   try {
     await recordUse(ports, server, { outcome: seen, startedAt, times: ports.mcpTimes });
   } catch (cause) {
-    ports.telemetry.warn('the use of an MCP server was not noted', { error: cause });
+    ports.telemetry.warn('the use of an MCP server was not recorded', { error: cause });
   }
 };

@@ -414,8 +414,8 @@ describe('a long result', () => {
   ])('whose file was %s is cut all the same, with a note', async (_what, put, warnings) => {
     const { ports, warned } = open({ outcome: () => text(long), put });
     const ended = await runCall(ports, callOf());
-    expect(ended.type === 'call-finished' && ended.text.slice(-72)).toBe(
-      '[The result was too long and is cut here; the whole could not be kept.]'.padStart(72, '\n'),
+    expect(ended.type === 'call-finished' && ended.text.slice(-74)).toBe(
+      '[The result was too long and is cut here; the whole could not be stored.]'.padStart(74, '\n'),
     );
     expect(warned).toEqual(warnings);
   });
