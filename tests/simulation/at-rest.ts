@@ -2,8 +2,9 @@
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { holdsSlot, isEnded } from '#shared/domain/session.ts';
+import type { Item } from './memory-table.ts';
 import type { Platform } from './platform.ts';
-import { idsOf, isAtRest, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import { idsOf, isAtRest, isOfNewerVersion, sessionOf, turnOf, workspaceOf } from './stored.ts';
 import { checkSessionTree, checkTree } from './tree-at-rest.ts';
 
 /** Soon after the last fault everybody has an answer: nobody waits until an idle limit has a look. */
@@ -22,17 +23,41 @@ export const checkRest = (platform: Platform): void => {
     checkTree(platform, id);
   }
   checkPlaces(platform);
+  checkProjects(platform);
   checkSandboxes(platform);
   for (const id of idsOf(table, 'WORKSPACE#')) {
-    const { sandbox } = workspaceOf(table, id);
+    const { sandbox, ...workspace } = workspaceOf(table, id);
+    if (isOfNewerVersion(workspace)) continue;
     const isOver = sandbox === undefined || sandbox.state === 'stopped';
     if (!isOver && !isPoolEntry(id as never))
       sim.violate('no sandbox is recorded that nobody uses', `${id}: ${sandbox.generation} ${sandbox.state}`);
   }
 };
 
+const isPointer = ({ sk }: Item): boolean => String(sk).startsWith('SESSION#');
+/** The counters of schedules and MCP servers stay, at nothing. */
+const isEmptyCounter = ({ sk, ttl: _, ...item }: Item): boolean =>
+  (sk === 'SCHEDULE' || sk === 'MCP') &&
+  Object.values(item).every((value) => value === 0 || typeof value === 'string');
+
+/** What was answered as deleted has left nothing behind. */
+const checkProjects = ({ sim, table, deletedProjects }: Platform): void => {
+  for (const project of deletedProjects) {
+    const left = table
+      .partition(`PROJECT#${project}`)
+      .filter((item) => !isPointer(item) && !isEmptyCounter(item));
+    const isMark = left.every(({ sk, ttl }) => sk === 'META' && ttl !== undefined);
+    if (!isMark)
+      sim.violate('WS5: a deleted project leaves nothing', `${project}: ${left.map(({ sk }) => sk)}`);
+  }
+  for (const id of idsOf(table, 'SCHEDULE#'))
+    if (table.partition(`SCHEDULE#${id}`).some(({ sk }) => String(sk).startsWith('OPEN#')))
+      sim.violate('no run of a schedule is open for ever', id);
+};
+
 const checkSession = ({ sim, table }: Platform, id: string): void => {
   const meta = sessionOf(table, id);
+  if (meta !== undefined && isOfNewerVersion(meta)) return;
   if (meta === undefined) {
     sim.violate('what is left of a session has its record', id);
     return;
@@ -67,12 +92,16 @@ const checkSandboxes = ({ sim, ecs, table, settings }: Platform): void => {
   }
 };
 
+const isTemporary = (item: Item | undefined): boolean =>
+  item !== undefined && item['isNamed'] === undefined && !isOfNewerVersion(item);
+
 /** After all its time nothing is left of a session. */
 export const checkForgotten = (platform: Platform): void => {
   const { sim, bucket, table } = platform;
-  for (const id of idsOf(table, 'SESSION#')) sim.violate('a session is forgotten in the end', id);
+  for (const id of idsOf(table, 'SESSION#'))
+    if (!isOfNewerVersion(sessionOf(table, id) ?? {})) sim.violate('a session is forgotten in the end', id);
   for (const id of idsOf(table, 'WORKSPACE#'))
-    if (!isPoolEntry(id as never) && table.get(`WORKSPACE#${id}`, 'META') !== undefined)
+    if (!isPoolEntry(id as never) && isTemporary(table.get(`WORKSPACE#${id}`, 'META')))
       sim.violate('a workspace is forgotten in the end', id);
   for (const { id } of bucket.values()) sim.violate('files are forgotten in the end', id);
 };

@@ -1,8 +1,10 @@
 /** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { isAppError } from '#shared/errors.ts';
-import type { Invoker } from '#shared/ports/invoker.ts';
+import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
+import type { ScheduleDispatcher } from '#shared/ports/scheduler.ts';
 import type { Sockets } from '#shared/ports/sockets.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { Invocation } from './invocation.ts';
@@ -37,6 +39,7 @@ export type Functions = {
   readonly turn: (session: SessionId, hops: number) => Promise<void>;
   readonly janitor: (task: JanitorTask) => Promise<void>;
   readonly connected: (connection: ConnectionId) => Promise<void>;
+  readonly schedules: (schedule: ScheduleId) => Promise<void>;
 };
 
 /** Invoked at least once, late, twice, or not at all. */
@@ -67,13 +70,32 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
   };
 };
 
+/** Invoked as the others are; a deletion that is lost is asked for again. */
+export const forgetterFor = (platform: Functions, invocation: Invocation): Forgetter => ({
+  forgetWorkspace: (workspaceId) =>
+    invocation.call('wakes the janitor to forget a workspace', () => {
+      void platform.janitor({ sweep: 'workspace', workspaceId });
+    }),
+  forgetProject: (project) =>
+    invocation.call('wakes the janitor to forget a project', () => {
+      void platform.janitor({ sweep: 'project', project });
+    }),
+});
+
+export const scheduleDispatcherFor = (platform: Functions, invocation: Invocation): ScheduleDispatcher => ({
+  dispatch: (schedule) =>
+    invocation.call('wakes the schedules', () => {
+      if (!platform.sim.fires('wakeLost')) void platform.schedules(schedule);
+    }),
+});
+
 export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
   info: () => undefined,
   warn: (message, fields) => sim.note(name, `warns: ${message}`, fields),
   error: (message, fields) => {
     sim.note(name, `reports: ${message}`, fields);
     const error = fields?.['error'];
-    if (error !== undefined && !isForeseen(error))
+    if (error !== undefined && !isForeseen(error, sim))
       sim.violate(
         'a function fails only as its ports do',
         error instanceof Error ? `${error.stack}` : `${error}`,
@@ -84,9 +106,12 @@ export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
 });
 
 /** True for a use case's own refusals and the errors of its ports. */
-export const isForeseen = (error: unknown): boolean =>
+export const isForeseen = (error: unknown, { hasNewer }: Pick<Simulation, 'hasNewer'>): boolean =>
   isAppError(error) ||
+  (hasNewer && error instanceof Error && error.message.includes('unknown shape')) ||
   (error instanceof Error &&
     (error.name === 'PortFault' ||
       error.name === 'ProvisionedThroughputExceededException' ||
-      /moved \d+ times|PayloadTooLarge|this session exists/.test(error.message)));
+      /moved \d+ times|PayloadTooLarge|this session exists|the sandbox of the deleted workspace|of a deleted project is in use/.test(
+        error.message,
+      )));

@@ -47,7 +47,7 @@ export class Lambda {
         },
         (error: unknown) => {
           sim.note(invocation.name, `fails: ${error}`);
-          if (!isForeseen(error))
+          if (!isForeseen(error, sim))
             sim.violate(
               'a function fails only as its ports do',
               error instanceof Error ? `${error.stack}` : `${error}`,

@@ -8,6 +8,7 @@ import { approve } from './approver.ts';
 import { offerTools } from './caller-client.ts';
 import { meddle } from './meddler.ts';
 import { connect, found, pauseSome, sayOnce, type Users } from './users.ts';
+import { fillLog } from './worlds.ts';
 
 const triesMax = 4;
 
@@ -18,9 +19,10 @@ export const startPerson = (users: Users): void => {
   const id = random.uuid() as SessionId;
   const approvals = random.pick<ApprovalMode>(['ask', 'ask', 'auto', 'low', 'high']);
   void connect(users, id, { approvals }).then(() => {
+    const since = platform.settings.isRing ? fillLog(platform, id) : -1;
     void write(users, id);
     void approve(users, id);
-    void read(users, id);
+    void read(users, id, since);
     if (random.chance(0.5)) void meddle(users, id);
     if (random.chance(0.4)) void offerTools(users, id);
   });
@@ -47,10 +49,10 @@ const write = async ({ platform, until }: Users, id: SessionId): Promise<void> =
 };
 
 /** Polls the log from where it stands; what was read has no gap. */
-const read = async (users: Users, id: SessionId): Promise<void> => {
+const read = async (users: Users, id: SessionId, first: number): Promise<void> => {
   const { platform, until } = users;
   const { sim } = platform;
-  let since = -1;
+  let since = first;
   while (sim.now() < until) {
     await sim.pause(sim.random.spread(1000, 60_000));
     if (sim.random.chance(0.2)) await reconnect(users, id, since);
@@ -59,6 +61,7 @@ const read = async (users: Users, id: SessionId): Promise<void> => {
       if (sim.random.chance(0.3)) await ports.sessions.history(id);
       return readEvents(ports.sessions, session, { since, eventsMax: sim.random.int(1, 50) });
     });
+    if (page.status === 'failed') since = oldestOf(page.error) ?? since;
     if (page.status !== 'done') continue;
     for (const { index } of page.value.events) {
       if (index !== since + 1) sim.violate('a reader sees every event', `${id}: ${since} then ${index}`);
@@ -66,6 +69,12 @@ const read = async (users: Users, id: SessionId): Promise<void> => {
     }
   }
 };
+
+/** The reader was too slow: it goes on with what is left. */
+const oldestOf = (error: unknown): number | undefined =>
+  isAppError(error) && error.code === 'events_purged'
+    ? Number(error.details.facts?.['oldestIndex']) - 1
+    : undefined;
 
 const reconnect = async (users: Users, id: SessionId, since: number): Promise<void> => {
   const { platform } = users;

@@ -4,9 +4,14 @@
  */
 import { onConnected } from '#shared/application/connection/on-connected.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
+import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
+import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
+import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { perform } from '../../functions/janitor/perform.ts';
 import { Checkers } from './checkers.ts';
 import { type Ecs, openEcs } from './ecs.ts';
@@ -16,7 +21,8 @@ import type { Ledger } from './machine.ts';
 import { type MemoryTable, openMemoryTable, pageBytesMax } from './memory-table.ts';
 import { portsOf } from './ports.ts';
 import { outputTokensMax } from './prices.ts';
-import { mcpTimes, requestMs, type Settings } from './settings.ts';
+import { Scheduling } from './scheduler.ts';
+import { mcpTimes, principal, requestMs, type Settings } from './settings.ts';
 import { TableService } from './table-requests.ts';
 import type { Simulation } from './world.ts';
 
@@ -32,6 +38,9 @@ export class Platform {
   readonly bucket: Bucket = new Map();
   readonly ecs: Ecs;
   readonly checkers: Checkers;
+  readonly scheduling: Scheduling;
+  /** Projects whose deletion was answered. */
+  readonly deletedProjects = new Set<string>();
   /** Open sockets: what each client got. */
   readonly clients = new Map<ConnectionId, string[]>();
   /** A function may die in this world, or not learn the outcome of a call. */
@@ -57,6 +66,7 @@ export class Platform {
       tree: settings.tree,
       isCrowded: settings.isCrowded,
     });
+    this.scheduling = new Scheduling(sim, ({ scheduleId, runAt }) => void this.schedules(scheduleId, runAt));
     this.ecs = openEcs({
       sim,
       ledger: this.ledger,
@@ -82,16 +92,35 @@ export class Platform {
     });
   }
 
+  get defaults(): SessionDefaults {
+    const { lifetimes, slots } = this.settings;
+    return { provider: 'demo', flavor: 'small', template: 'python', lifetimes, slots };
+  }
+
+  /** Dispatches one schedule, for a moment or at once; without an id all that are due. */
+  schedules(id?: ScheduleId, runAt?: number): Promise<void> {
+    const correlationId = 'schedules';
+    return this.#lambda.background({
+      name: 'schedules',
+      timeoutMs: janitorMs,
+      run: async (ports, invocation) => {
+        const converse = makeConverse(ports, this.defaults);
+        const dispatching = {
+          ...ports,
+          converse,
+          scheduler: this.scheduling.portFor(invocation),
+          adminTokenHash: principal.tokenHash,
+        };
+        if (id === undefined) await sweepSchedules(dispatching, correlationId);
+        else await dispatchSchedule(dispatching, { id, runAt, correlationId });
+      },
+    });
+  }
+
   janitor(task: JanitorTask): Promise<void> {
     const { lifetimes, poolSize } = this.settings;
     const flavors = { execution: 'small', agent: 'micro' } as const;
-    const defaults = {
-      provider: 'demo' as const,
-      flavor: 'small' as const,
-      template: 'python' as const,
-      lifetimes,
-      slots: this.settings.slots,
-    };
+    const { defaults } = this;
     return this.#lambda.background({
       name: `janitor ${task.sweep}`,
       timeoutMs: janitorMs,

@@ -19,7 +19,14 @@ import type { ConnectionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
 import type { Checkers } from './checkers.ts';
 import type { Ecs } from './ecs.ts';
-import { type Functions, invokerFor, socketsFor, telemetryFor } from './functions.ts';
+import {
+  type Functions,
+  forgetterFor,
+  invokerFor,
+  scheduleDispatcherFor,
+  socketsFor,
+  telemetryFor,
+} from './functions.ts';
 import { archiveFor, type Bucket, type InsideOptions, linkFor, toolsFor } from './inside.ts';
 import type { Invocation } from './invocation.ts';
 import { tableOver } from './memory-table.ts';
@@ -86,6 +93,8 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     ...storesOf(platform, invocation),
     sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
     invoker: invokerFor(platform, invocation),
+    forgetter: forgetterFor(platform, invocation),
+    scheduleDispatcher: scheduleDispatcherFor(platform, invocation),
     telemetry: telemetryFor(invocation),
     world: invocation.world,
     host: ecs.hostFor(invocation),

@@ -1,13 +1,16 @@
 /** A program that runs code by the API; it repeats what was not answered, and looks whether its answers are true. */
 import { type Executed, execute } from '#shared/application/execution/execute.ts';
+import type { SessionOptions } from '#shared/application/session/new-session.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Platform } from './platform.ts';
 import { workspaceOf } from './stored.ts';
 import { correlationId, defaultsOf, found, pauseSome, principal, type Users } from './users.ts';
 
+type Inside = Pick<SessionOptions, 'project' | 'ref'>;
+
 /** A program that runs code, in a new session or in one it had. */
-export const startProgram = async ({ platform, until }: Users): Promise<void> => {
+export const startProgram = async ({ platform, until }: Users, inside: Inside = {}): Promise<void> => {
   const { sim } = platform;
   const { random } = sim;
   let sessionId: string | undefined;
@@ -15,7 +18,7 @@ export const startProgram = async ({ platform, until }: Users): Promise<void> =>
     await pauseSome(sim, random.spread(100, 60_000));
     if (sim.now() > until) return;
     if (sessionId !== undefined && random.chance(0.15)) await stop(platform, sessionId as SessionId);
-    const once = () => runOnce(platform, sessionId);
+    const once = () => runOnce(platform, sessionId, inside);
     if (random.chance(0.2)) void once();
     const ended = await once();
     if (ended.status === 'done') sessionId = ended.value.session.id;
@@ -29,7 +32,7 @@ const stop = (platform: Platform, id: SessionId) =>
     await endSession(ports, session, { reason: 'the program stopped it', correlationId });
   });
 
-const runOnce = async (platform: Platform, sessionId: string | undefined) => {
+const runOnce = async (platform: Platform, sessionId: string | undefined, inside: Inside) => {
   const { sim } = platform;
   const evictIdle = sim.random.chance(0.5);
   const waitSeconds = sim.random.chance(0.3) ? sim.random.int(1, 60) : 0;
@@ -40,7 +43,7 @@ const runOnce = async (platform: Platform, sessionId: string | undefined) => {
     execute(ports, {
       principal,
       ...(sessionId === undefined ? {} : { sessionId }),
-      options: { allowSmallerFlavor: sim.random.chance(0.5) },
+      options: { allowSmallerFlavor: sim.random.chance(0.5), ...inside },
       defaults: defaultsOf(platform),
       wait: { waitSeconds, evictIdle, correlationId, signal: leaves.signal },
       tool: 'execute_code',

@@ -2,6 +2,7 @@
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
 import type { Counts } from './coverage.ts';
 import { allClasses, type ClassName } from './faults.ts';
+import { startOwner } from './owner.ts';
 import { startPerson } from './person.ts';
 import { Platform } from './platform.ts';
 import { startProgram } from './program.ts';
@@ -9,6 +10,7 @@ import { register } from './registry.ts';
 import { drawSettings } from './settings.ts';
 import type { Users } from './users.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
+import { makeCrowd, writeAsNewer } from './worlds.ts';
 
 export type Run = {
   readonly seed: number;
@@ -25,7 +27,15 @@ const answersMs = 13 * minute;
 const restMs = 45 * minute;
 
 /** Classes that break a promise by a fault of the platform that is known and not mended yet. */
-const unmended: readonly ClassName[] = ['torn', 'conflict', 'throttle', 'half', 'crowd', 'versions'];
+const unmended: readonly ClassName[] = [
+  'torn',
+  'conflict',
+  'throttle',
+  'half',
+  'crowd',
+  'versions',
+  'projects',
+];
 
 export const standing: ReadonlySet<ClassName> = new Set(
   allClasses.filter((name) => !unmended.includes(name)),
@@ -56,6 +66,9 @@ const live = async (sim: Simulation): Promise<void> => {
   for (let program = random.int(0, 2); program > 0; program -= 1)
     sim.after(random.int(0, minute), () => void startProgram(users));
   if (settings.isLong) laterUsers(users, minutes);
+  if (settings.hasProjects) void startOwner(users);
+  if (settings.isCrowded) await makeCrowd(users);
+  if (settings.hasNewer) sim.after(sim.further.int(0, minute), () => writeAsNewer(platform));
   await sim.runUntil(until);
   sim.calmDown();
   await sim.runUntil(until + answersMs);
@@ -78,7 +91,13 @@ const startJanitor = (platform: Platform): void => {
       void platform.janitor({ sweep });
       every(minutes, sweep);
     });
+  const everySchedules = (): void =>
+    sim.after(minute, () => {
+      void platform.schedules();
+      everySchedules();
+    });
   every(1, 'due');
+  if (platform.settings.hasProjects) everySchedules();
   every(1, 'mcp');
   every(5, 'slots');
   every(platform.settings.orphansEveryMinutes, 'orphans');

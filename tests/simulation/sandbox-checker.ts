@@ -164,7 +164,8 @@ export class SandboxChecker {
 
   /** Something is deleted from the bucket. */
   deleted({ id, workspaceId }: Manifest): void {
-    if (workspaceOf(this.#options.table, workspaceId).checkpoint?.id === id)
+    const { checkpoint, deletedAt } = workspaceOf(this.#options.table, workspaceId);
+    if (checkpoint?.id === id && deletedAt === undefined)
       this.#violate('a checkpoint in the table is in the bucket', workspaceId);
   }
 }

@@ -1,5 +1,6 @@
 /** Settings of a world: drawn from its seed, as an operator might have them. */
 
+import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import type { ClassName } from './faults.ts';
@@ -28,8 +29,14 @@ export type Settings = {
   readonly isBig: boolean;
   /** Logs begin with almost as many events as they keep. */
   readonly isRing: boolean;
+  /** A user has a project with named workspaces and schedules. */
+  readonly hasProjects: boolean;
+  /** A newer version of the code writes, too. */
+  readonly hasNewer: boolean;
 };
 
+/** Everyone who uses the platform. */
+export const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
 export const requestMs = 29_000;
 export const mcpTimes = { checkMs: 60_000 };
 const minute = 60_000;
@@ -50,6 +57,8 @@ export const drawSettings = ({ random, further, on }: World): Settings => {
     ...(isCrowded ? { slots: { executionMax: 10, agentMax: 1000 } } : {}),
     isBig: on.has('sizes') && further.chance(0.05),
     isRing: on.has('ring') && further.chance(0.05),
+    hasProjects: on.has('projects') && further.chance(0.15),
+    hasNewer: on.has('versions') && further.chance(0.1),
   };
 };
 
@@ -70,6 +79,6 @@ const drawFirst = (random: Random): Settings => {
     delegates: random.pick([0.1, 0.3, 0.7]),
     slots: { executionMax: random.int(1, 3), agentMax: random.int(1, 3) },
     orphansEveryMinutes: 10,
-    ...{ isCrowded: false, isLong: false, isBig: false, isRing: false },
+    ...{ isCrowded: false, isLong: false, isBig: false, isRing: false, hasProjects: false, hasNewer: false },
   };
 };

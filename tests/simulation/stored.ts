@@ -10,6 +10,7 @@ export type StoredWorkspace = {
   readonly sandbox?: SandboxRecord;
   readonly checkpoint?: { readonly id: string; readonly generation?: number };
   readonly users?: ReadonlySet<string>;
+  readonly deletedAt?: number;
 };
 
 type Stored = Pick<MemoryTable, 'get' | 'partition' | 'partitions'>;

@@ -5,13 +5,14 @@ import { openConnection } from '#shared/application/connection/open-connection.t
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
-import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';
 import type { Platform } from './platform.ts';
 import type { Ports } from './ports.ts';
+import { principal } from './settings.ts';
 import type { Simulation } from './world.ts';
 
-export const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
+export { principal } from './settings.ts';
+
 export const correlationId = 'user';
 const triesMax = 4;
 
@@ -29,13 +30,7 @@ export const pauseSome = (sim: Simulation, milliseconds: number): Promise<void> 
   return sim.pause(minuteMs - (sim.now() % minuteMs) + sim.random.int(0, 150));
 };
 
-export const defaultsOf = ({ settings }: Platform): SessionDefaults => ({
-  provider: 'demo',
-  flavor: 'small',
-  template: 'python',
-  lifetimes: settings.lifetimes,
-  slots: settings.slots,
-});
+export const defaultsOf = ({ defaults }: Platform): SessionDefaults => defaults;
 
 export const found = (ports: Ports, id: SessionId) =>
   findSession(ports.sessions, { id, principal, intent: 'write' });

@@ -42,6 +42,8 @@ export class Simulation {
   readonly pace: Pace;
   /** Nothing fails from the beginning. */
   readonly isQuiet: boolean;
+  /** A newer version of the code writes records that this one cannot read. */
+  hasNewer = false;
   faults: Faults;
   readonly trace: TraceLine[] = [];
   steps = 0;
