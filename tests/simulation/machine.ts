@@ -3,6 +3,7 @@
  * by their key. A call appends one line when it begins, so that a call performed twice is seen twice.
  */
 import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import { longText } from './long-text.ts';
 import type { Simulation } from './world.ts';
 
 export type Line = string;
@@ -32,6 +33,7 @@ export type MachineOptions = {
 const lost: ToolOutcome = { status: 'lost', message: 'the connection broke' };
 const linkBreakMsMax = 20_000;
 const callMsMax = 40_000;
+const longResultBytesMax = 600_000;
 
 export class Machine {
   isUp = false;
@@ -98,9 +100,15 @@ export class Machine {
     this.lines = [...this.lines, callKey];
     const isSlow = sim.random.chance(0.15);
     sim.after(isSlow ? sim.random.spread(2000, callMsMax) : sim.random.int(5, 800), () => {
-      if (this.isUp) this.#end(callKey, call, sim.random.chance(0.1) ? failed : finished(callKey));
+      if (this.isUp)
+        this.#end(callKey, call, sim.random.chance(0.1) ? failed : finished(callKey, this.#more()));
     });
     return call;
+  }
+
+  #more(): string {
+    const { further, isBig } = this.#options.sim;
+    return isBig && further.chance(0.3) ? longText(further, longResultBytesMax) : '';
   }
 
   #end(callKey: string, call: Call, outcome: ToolOutcome): void {
@@ -114,9 +122,9 @@ export class Machine {
 }
 
 export const finishedText = (callKey: string): string => `performed ${callKey}`;
-const finished = (callKey: string): ToolOutcome => ({
+const finished = (callKey: string, more: string): ToolOutcome => ({
   status: 'finished',
-  content: [{ type: 'text', text: finishedText(callKey) }],
+  content: [{ type: 'text', text: `${finishedText(callKey)}${more}` }],
   structured: { key: callKey },
 });
 const failed: ToolOutcome = { status: 'failed', code: 'execution_timeout', message: 'it took too long' };

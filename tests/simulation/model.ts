@@ -10,10 +10,12 @@ import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/model-provider.ts';
 import type { Invocation } from './invocation.ts';
+import { longText } from './long-text.ts';
 import { outputTokensMax } from './prices.ts';
 import type { Random } from './random.ts';
 import { remoteTool } from './registry.ts';
 import { sessionArgs } from './session-calls.ts';
+import type { Simulation } from './world.ts';
 
 /** The tool that the client `ide` of some sessions offers. */
 export const callerTool = 'ide_open';
@@ -33,6 +35,9 @@ const passing: readonly ErrorCode[] = [
   'content_refused',
   'provider_auth_failed',
 ];
+
+const longAnswerBytesMax = 330_000;
+const longArgumentsBytesMax = 1_000_000;
 
 export type Character = {
   /** Share of the model's calls that go to other agents: 0 to 1. */
@@ -61,15 +66,24 @@ async function* stream(
   const step = history.length - history.findLastIndex(({ role }) => role === 'user');
   for (let piece = random.int(0, 2); piece > 0; piece -= 1) {
     yield { type: 'text', text: `word${piece} ` };
+    if (sim.isBig && sim.further.chance(0.3))
+      yield { type: 'text', text: longText(sim.further, longAnswerBytesMax) };
     await wait(random.int(5, 400));
     if (sim.fires('modelCut')) throw new AppError('provider_unavailable', 'the stream was cut');
   }
   const asks = random.chance(step === 1 ? 0.6 : 0.35) ? random.int(1, 3) : 0;
   for (let call = 0; call < asks; call += 1)
-    yield askedCall(random, { history, delegates, looksOnly: sim.isCalm });
+    yield lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm }));
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
 }
+
+/** Arguments of a tool are long at times. */
+const lengthened = ({ isBig, further }: Simulation, chunk: ModelChunk): ModelChunk => {
+  if (!isBig || chunk.type !== 'call' || chunk.args['command'] === undefined || further.chance(0.7))
+    return chunk;
+  return { ...chunk, args: { ...chunk.args, command: longText(further, longArgumentsBytesMax) } };
+};
 
 type Told = {
   readonly history: readonly HistoryMessage[];

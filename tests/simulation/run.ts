@@ -56,6 +56,10 @@ const live = async (sim: Simulation): Promise<void> => {
   const { random } = sim;
   const settings = drawSettings(sim);
   const platform = new Platform(sim, settings);
+  if (settings.isBig) {
+    sim.isBig = true;
+    sim.coverage.hit('world/big');
+  }
   const minutes = random.int(2, 7) + (settings.isLong ? sim.further.int(8, 25) : 0);
   const until = startOfTime + minutes * minute;
   await register(platform.table);

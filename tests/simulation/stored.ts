@@ -1,10 +1,11 @@
 /** Contents of the table, as the checkers and the users of the simulation read them: without the stores they look at. */
+import { turnFrom } from '#shared/adapters/aws/dynamo/turn-items.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Tree } from '#shared/domain/session-tree.ts';
 import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
-import type { Item, MemoryTable } from './memory-table.ts';
+import type { Change, Item, MemoryTable } from './memory-table.ts';
 
 export type StoredWorkspace = {
   readonly sandbox?: SandboxRecord;
@@ -15,8 +16,22 @@ export type StoredWorkspace = {
 
 type Stored = Pick<MemoryTable, 'get' | 'partition' | 'partitions'>;
 
-export const stateOf = (item: Item | undefined): TurnState =>
-  item === undefined ? { kind: 'idle' } : (JSON.parse(String(item['state'])) as TurnState);
+/** States that are stored in parts, by the first: it alone does not say them. */
+const inParts = new WeakMap<object, TurnState>();
+
+/** A turn in parts was written: they are all there now. */
+export const rememberParts = (table: Stored, changes: readonly Change[]): void => {
+  for (const { pk, sk, after } of changes) {
+    if (sk !== 'TURN' || after === undefined || 'state' in after) continue;
+    const turn = turnFrom(table.partition(pk));
+    if (turn !== undefined) inParts.set(after, turn.state);
+  }
+};
+
+export const stateOf = (item: Item | undefined): TurnState => {
+  if (item === undefined) return { kind: 'idle' };
+  return inParts.get(item) ?? (JSON.parse(String(item['state'])) as TurnState);
+};
 
 export const isAtRest = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
 

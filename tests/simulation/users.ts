@@ -6,6 +6,7 @@ import type { SessionDefaults } from '#shared/application/session/create-session
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';
+import { longText } from './long-text.ts';
 import type { Platform } from './platform.ts';
 import type { Ports } from './ports.ts';
 import { principal } from './settings.ts';
@@ -15,6 +16,7 @@ export { principal } from './settings.ts';
 
 export const correlationId = 'user';
 const triesMax = 4;
+const longMessageBytesMax = 1_200_000;
 
 export type Users = {
   /** Their last word was said when this moment comes; after it they only answer. */
@@ -65,9 +67,10 @@ export const sayOnce = (
   platform.request('message', async (ports) => {
     const { session } = await found(ports, id);
     const gateway = platform.sim.random.chance(0.5) ? { acceptedAt: platform.sim.now() } : {};
+    const { isBig, further } = platform.sim;
     const slotsMax = platform.settings.slots.agentMax;
     return acceptMessage(ports, session, {
-      text: 'please',
+      text: isBig && further.chance(0.4) ? longText(further, longMessageBytesMax) : 'please',
       ...said,
       ...gateway,
       correlationId,

@@ -31,6 +31,8 @@ export type TraceLine = {
 };
 
 const traceLinesMax = 4000;
+/** Where a line may hold a megabyte. */
+const bigTraceLinesMax = 200;
 export const startOfTime = 1_800_000_000_000;
 
 export class Simulation {
@@ -44,6 +46,8 @@ export class Simulation {
   readonly isQuiet: boolean;
   /** A newer version of the code writes records that this one cannot read. */
   hasNewer = false;
+  /** Texts are as long as the platform takes them, and longer. */
+  isBig = false;
   faults: Faults;
   readonly trace: TraceLine[] = [];
   steps = 0;
@@ -107,7 +111,8 @@ export class Simulation {
 
   note(who: string, what: string, detail?: unknown): void {
     this.trace.push({ at: this.#now - startOfTime, who, what, detail });
-    if (this.trace.length > 2 * traceLinesMax) this.trace.splice(0, traceLinesMax);
+    const linesMax = this.isBig ? bigTraceLinesMax : traceLinesMax;
+    if (this.trace.length > 2 * linesMax) this.trace.splice(0, linesMax);
   }
 
   violate(checker: string, what: string): void {
