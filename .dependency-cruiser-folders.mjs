@@ -2,12 +2,13 @@
  * The folders of a tower form no cycle, as its files form none: dependency-cruiser's rules of folders.
  *
  * A configuration of its own, since such a rule counts the imports of every file that it sees, and a test may reach
- * across folders. Files that lie directly in a tower are its floor, or in `cli` and `web`, which begin there, its roof.
+ * across folders. Files that lie directly in a tower are its floor, or, where its programs begin, its roof.
  */
 import { forbid, options, test } from './.dependency-cruiser.mjs';
 
 const withFloor = 'infra|operations|sdk|shared/application';
-const towers = `(${withFloor}|cli|web)`;
+const withRoof = 'cli|local|sandbox-task|web';
+const towers = `(${withFloor}|${withRoof})`;
 
 export default {
   forbidden: [
@@ -23,9 +24,12 @@ export default {
       to: { path: '^$1/[^/]+/' },
     }),
     forbid('no-folder-imports-the-roof', 'A file beside the folders puts them together.', {
-      from: { path: '^(cli|web)/[^/]+/' },
+      from: { path: `^(${withRoof})/[^/]+/` },
       to: { path: '^$1/[^/]+$' },
     }),
   ],
-  options: { ...options, exclude: { path: [options.exclude.path, test, '^cli/fixtures/'] } },
+  options: {
+    ...options,
+    exclude: { path: [options.exclude.path, test, '^cli/fixtures/', '-fixture[.]ts$'] },
+  },
 };

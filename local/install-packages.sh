@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what package-lock.json names, unless what is there is as new: before every npm script, so that one command
-# is enough after a clone or a pull. It says so first, since npm is silent for minutes where nobody watches its terminal.
+# is enough after a clone or a pull. It prints a line first, since npm is silent for minutes without a terminal.
 [ node_modules/.package-lock.json -nt package-lock.json ] && exit 0
 echo 'Installing packages: a minute or two, and only when they have changed' >&2
 exec npm ci

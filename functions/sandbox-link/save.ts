@@ -72,7 +72,7 @@ const readBase = async (
 type Job = {
   readonly call: SaveCall;
   readonly context: LinkContext;
-  /** The manifest that the table names, also when the sandbox is asked for everything. */
+  /** The manifest that the table names, also when everything is requested of the sandbox. */
   readonly known: Manifest | undefined;
   readonly base: Manifest | undefined;
 };

@@ -1,9 +1,9 @@
-/** How a bench says what it found: a table, the floor beside it, and whether it holds. */
+/** The report of a bench: a table, the floor beside it, and the verdict. */
 
 export type BenchResult = {
   readonly title: string;
   readonly text: string;
-  /** What must hold. */
+  /** The bound that must hold. */
   readonly floor: string;
   readonly isMet: boolean;
 };

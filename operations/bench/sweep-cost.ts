@@ -134,7 +134,7 @@ const refuse = (): never => {
   throw new Error('a sweep of idle sessions does not go there');
 };
 
-/** The table is real; whoever is woken or stopped is nobody. */
+/** The table is real; the functions and tasks that a sweep wakes or stops are not. */
 const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
   sessions: makeSessionStore(of),
   workspaces: makeWorkspaceStore(of),

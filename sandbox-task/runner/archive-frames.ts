@@ -14,13 +14,13 @@ import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { encodeFrameStart } from '../wire/frame.ts';
 import { codeOf } from './workspace-path.ts';
 
-/** The payload is good until the next frame is asked for. */
+/** The payload is valid until the next frame is requested. */
 export type Frame = { readonly header: ArchiveHeader; readonly payload?: Buffer };
 export type FileHeader = Extract<ArchiveHeader, { type: 'file' }>;
 
 /** So that a piece of several frames stays under 256 KB. */
 const contentBytesMax = 120 * 1024;
-/** One buffer for all: a frame is copied on before the next one is asked for. */
+/** One buffer for all: a frame is copied before the next one is requested. */
 const content = Buffer.allocUnsafeSlow(contentBytesMax);
 
 export function* fileFrames(workspace: string, header: FileHeader): Generator<Frame> {
@@ -55,7 +55,7 @@ function* contentFrames(descriptor: number, header: FileHeader): Generator<Frame
   yield { header: { type: 'file-end', size, isWhole } };
 }
 
-/** The next bytes, good until the next are read; nothing when the disk fails. */
+/** The next bytes, valid until the next are read; nothing when the disk fails. */
 const readContent = (descriptor: number, bytesMax: number): Buffer | undefined => {
   try {
     return content.subarray(0, readSync(descriptor, content, 0, bytesMax, null));
@@ -115,7 +115,7 @@ const openFile = (place: string): number | undefined => {
 
 const pieceBytesMax = 256 * 1024;
 
-/** The bytes are good until the next piece is made. */
+/** The bytes are valid until the next piece is made. */
 type Piece = { readonly bytes: Buffer; readonly isLast: boolean };
 export type Pieces = { readonly next: () => Piece; readonly close: () => void };
 
@@ -125,7 +125,7 @@ export const pause = Symbol('pause');
 /** With one more frame a piece stays under `pieceBytesMax`. */
 const pieceBytesMin = 128 * 1024;
 
-/** Frames, made as their pieces are asked for. */
+/** Frames, made when their pieces are requested. */
 export const inPieces = (frames: Generator<Frame | typeof pause>): Pieces => {
   const piece = createPieceBuffer();
   return {

@@ -8,7 +8,7 @@ import { runTool } from './run-tool.ts';
 const fixtureFolder = fileURLToPath(new URL('./fixtures/boundaries', import.meta.url));
 const config = '.dependency-cruiser.mjs';
 const folderConfig = '.dependency-cruiser-folders.mjs';
-const towers = ['cli', 'infra', 'operations', 'sdk', 'shared', 'web'];
+const towers = ['cli', 'infra', 'local', 'operations', 'sandbox-task', 'sdk', 'shared', 'web'];
 const folders = [
   'cli',
   'functions',
@@ -83,8 +83,11 @@ const expectedOfFolders = [
   'no-folder-cycle: cli/conversation',
   'no-folder-cycle: infra/constructs',
   'no-folder-cycle: infra/stacks',
+  'no-folder-cycle: sandbox-task/server',
+  'no-folder-cycle: sandbox-task/wire',
   'no-folder-cycle: web/components',
   'no-folder-cycle: web/pages',
+  'no-folder-imports-the-roof: local/ecs/imports-roof.ts',
   'no-folder-imports-the-roof: web/components/imports-roof.js',
   'the-floor-imports-no-folder: infra/imports-folder.ts',
   'the-floor-imports-no-folder: sdk/imports-folder.ts',
