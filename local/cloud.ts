@@ -107,7 +107,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { home, variables, log = ignore, progress = ignore, sweepMs = defaultSweepMs } = options;
   let publicUrl = '';
   await using starting = new AsyncDisposableStack();
-  const started = <S extends Stoppable>(service: S): S => {
+  const started = <S extends { readonly stop: () => Promise<void> }>(service: S): S => {
     starting.defer(service.stop);
     return service;
   };
@@ -214,8 +214,6 @@ const rulesOf = (sweepMs: number, publicUrl: () => string): readonly TimedRule[]
     input: () => ({ sweep: 'webhooks', url: publicUrl() }),
   },
 ];
-
-type Stoppable = { readonly stop: () => Promise<void> };
 
 const ignore = (): void => undefined;
 

@@ -41,13 +41,11 @@ export const restore = async (call: RestoreCall, context: LinkContext): Promise<
   return { status: 'restored', files, missing: nameSome(missing) };
 };
 
-type ArchiveRequest = { readonly path: string; readonly frames: AsyncIterable<Uint8Array> };
-
 /** Undefined for a sandbox without this volume. */
 export const sendArchive = async (
   call: RestoreCall,
   { target }: LinkContext,
-  { path, frames }: ArchiveRequest,
+  { path, frames }: { readonly path: string; readonly frames: AsyncIterable<Uint8Array> },
 ): Promise<z.output<typeof answerSchema> | undefined> => {
   const response = await openRequest({
     target,

@@ -14,11 +14,9 @@ import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { packKey, readManifest } from './manifest.ts';
 
-type SavedSource = { readonly bucket: WorkspaceBucket; readonly telemetry: Telemetry };
-
 export const readSaved = async (
   { workspace, manifest: ref, savedAt, want, path }: SavedCall,
-  { bucket, telemetry }: SavedSource,
+  { bucket, telemetry }: { readonly bucket: WorkspaceBucket; readonly telemetry: Telemetry },
 ): Promise<StreamedResult> => {
   const manifest = await readManifest(bucket, workspace, ref);
   if (manifest === undefined) {

@@ -80,15 +80,13 @@ const list = async (
   return listed;
 };
 
-type Link = { readonly path: string; readonly target: string };
-
 /** A folder's key comes before those of its content. Links come last: no content ever goes through a link. */
 async function* framesOf(
   listed: readonly Listed[],
   context: SharedLinkContext,
   sent: Sent,
 ): AsyncGenerator<Uint8Array> {
-  const links: Link[] = [];
+  const links: { readonly path: string; readonly target: string }[] = [];
   const fetched = madeAhead(listed, readsAheadMax, (one) => fetchObject(one, context));
   yield encodeArchiveFrame({ type: 'begin', isFull: true });
   for await (const one of fetched) {

@@ -135,12 +135,10 @@ const answerFile = async (root: string, request: StaticRequest, response: Server
   response.end(request.method === 'HEAD' ? undefined : bytes);
 };
 
-type FoundFile = { readonly bytes: Buffer; readonly type: string; readonly caching: string };
-
 const findFile = async (
   root: string,
   { method, pathname }: StaticRequest,
-): Promise<FoundFile | undefined> => {
+): Promise<{ readonly bytes: Buffer; readonly type: string; readonly caching: string } | undefined> => {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
   const path = decode(pathname === '/' ? '/index.html' : pathname);
   const type = path === undefined ? undefined : contentTypes[extname(path)];

@@ -85,12 +85,10 @@ const requestContext = ({ connection, requestId, authorization }: RouteContext, 
   };
 };
 
-type TimedInvocation = { readonly name: string; readonly event: unknown; readonly timeoutMs: number };
-
 /** Invokes a function and waits 29 seconds for its result. The function itself runs on after them, as on AWS. */
 export const invokeInTime = async (
   functions: FunctionHost,
-  { name, event, timeoutMs }: TimedInvocation,
+  { name, event, timeoutMs }: { readonly name: string; readonly event: unknown; readonly timeoutMs: number },
 ): Promise<Buffered | 'timed out'> => {
   const { promise, resolve } = Promise.withResolvers<'timed out'>();
   const timer = setTimeout(() => resolve('timed out'), timeoutMs);

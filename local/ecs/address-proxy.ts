@@ -11,14 +11,12 @@ import type { Duplex } from 'node:stream';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
-type ProxyOptions = { readonly unreachableMs: number; readonly log: (line: string) => void };
-
 const sandboxPort = 8080;
 const addressTriesMax = 200;
 
 export const openAddressProxy = async (
   socketPath: string,
-  { unreachableMs, log }: ProxyOptions,
+  { unreachableMs, log }: { readonly unreachableMs: number; readonly log: (line: string) => void },
 ): Promise<AddressProxy> => {
   const sockets = new Set<Socket>();
   const track = (socket: Socket): Socket => {

@@ -110,12 +110,10 @@ const openCurrent = async (bucket: Bucket, key: string) => {
   return found;
 };
 
-type ByteRange = { readonly start: number; readonly end: number };
-
 const answerHead = (
   request: IncomingMessage,
   record: ObjectRecord,
-  range: ByteRange | undefined,
+  range: { readonly start: number; readonly end: number } | undefined,
 ): [status: number, headers: Record<string, string | number>] => {
   const isChecked = request.headers['x-amz-checksum-mode'] === 'ENABLED' && range === undefined;
   const returned = Object.entries(record.headers).filter(

@@ -46,11 +46,9 @@ const defaultRetriesMax = 185;
 const scheduleKey = ({ GroupName, Name }: Pick<StoredSchedule, 'GroupName' | 'Name'>): string =>
   `${GroupName}/${Name}`;
 
-type Delivery = { readonly failures: number; readonly notBefore: number };
-
 export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions): ScheduleRegistry => {
   const schedules = new Map(files.stored.map((schedule) => [scheduleKey(schedule), schedule]));
-  const deliveries = new Map<string, Delivery>();
+  const deliveries = new Map<string, { readonly failures: number; readonly notBefore: number }>();
   let timer: NodeJS.Timeout | undefined;
   const remove = async (schedule: StoredSchedule): Promise<void> => {
     schedules.delete(scheduleKey(schedule));

@@ -8,14 +8,12 @@ import { type Item, systemJitter, type Table } from '#shared/adapters/aws/dynamo
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 
-type Counts = { readonly calls: Readonly<Record<string, number>>; readonly readUnits: number };
-
 type CountedTable = {
   readonly table: Table;
   /** Writes items uncounted. */
   readonly fill: (items: Iterable<Item>) => Promise<void>;
   readonly reset: () => void;
-  readonly counts: () => Counts;
+  readonly counts: () => { readonly calls: Readonly<Record<string, number>>; readonly readUnits: number };
   readonly close: () => Promise<void>;
 };
 

@@ -6,11 +6,9 @@ import type { Run, Work } from './work.ts';
 /** An amount of something with a price, in a month. */
 export type Item = { readonly what: string; readonly price: PriceName; readonly amount: number };
 
-type Line = { readonly what: string; readonly usd: number };
-
 export type Bill = {
   /** The most expensive first; free items are left out. */
-  readonly lines: readonly Line[];
+  readonly lines: readonly { readonly what: string; readonly usd: number }[];
   /** The free part, in an account whose free tiers nothing else uses. */
   readonly freeUsd: number;
   /** The rest, which is paid. */

@@ -58,12 +58,10 @@ const tailBytesMax = 256 * 1024;
 /** The newest bytes of a batch that are shown once the head is full. */
 const shownBytesMax = 16 * 1024;
 
-type ShownOutput = { readonly offset: number; readonly bytes: Buffer };
-
 type OutputWindow = {
   readonly push: (chunk: Buffer) => void;
   /** The bytes since the previous batch, cut on code points; at the end also an unfinished code point. */
-  readonly show: (isEnd?: boolean) => ShownOutput | undefined;
+  readonly show: (isEnd?: boolean) => { readonly offset: number; readonly bytes: Buffer } | undefined;
   readonly close: () => { readonly summary: StreamSummary; readonly parts: readonly Buffer[] };
 };
 

@@ -76,8 +76,6 @@ const userEnvironment = ({
   ...(sharedPath === undefined ? {} : { SHARED_VOLUME_PATH: sharedPath }),
 });
 
-type StartRefusal = { readonly exitCode: 126 | 127; readonly message: string };
-
 const nameCharactersMax = 200;
 
 /** Nothing when it can be started in this folder. */
@@ -85,7 +83,7 @@ export const refuseProgram = (
   program: string,
   folder: string,
   path: string = searchPath({}),
-): StartRefusal | undefined => {
+): { readonly exitCode: 126 | 127; readonly message: string } | undefined => {
   const isPath = program.includes('/');
   const candidates = isPath
     ? [resolve(folder, program)]

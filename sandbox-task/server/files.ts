@@ -85,8 +85,6 @@ const invalid = (what: string): Refusal => new Refusal('invalid_request', `Conte
 type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
 type ReadRange = { readonly offset: number; readonly bytesMax: number };
 type Written = { readonly isNew: boolean; readonly size: number };
-type Part = { readonly path: string; readonly start: number; readonly total: number };
-
 export const readChunk = async (userSide: UserSide, path: string, range: ReadRange): Promise<FileChunk> => {
   const answer = await userSide.ask({ type: 'read', path, ...range });
   const { size, modifiedAt } = expectAnswer(answer, 'chunk');
@@ -98,7 +96,7 @@ export const writeFile = async (userSide: UserSide, path: string, content: Buffe
 
 export const writePart = async (
   userSide: UserSide,
-  part: Part,
+  part: { readonly path: string; readonly start: number; readonly total: number },
   content: Buffer,
 ): Promise<Written | { readonly received: number }> => {
   const answer = await userSide.ask({ type: 'write-part', ...part }, content);

@@ -48,9 +48,7 @@ type Exchange = {
 };
 
 type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
-type Route = { readonly pattern: RegExp; readonly serve: Serve };
-
-const routes: readonly Route[] = [
+const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
   { pattern: /^GET \/health$/, serve: (_, { response }) => sendJson(response, { status: 'ok' }) },
   {
     pattern: /^\S+ \/mcp$/,

@@ -78,12 +78,8 @@ const checkPiece = async (check: ArchiveCheck, piece: Buffer): Promise<void> => 
   }
 };
 
-type Restored = { readonly files: number; readonly missing: readonly MissingEntry[] };
-
 /** Frames are sent on together from this size. */
 const pieceBytesMin = 128 * 1024;
-
-type RestoreRequest = { readonly volume: VolumeName; readonly id: string };
 
 export const readTransferId = (parameters: URLSearchParams): string => {
   const id = z.uuid().safeParse(parameters.get('id'));
@@ -93,9 +89,9 @@ export const readTransferId = (parameters: URLSearchParams): string => {
 
 export const receiveRestore = async (
   userSide: UserSide,
-  { volume, id: checkpoint }: RestoreRequest,
+  { volume, id: checkpoint }: { readonly volume: VolumeName; readonly id: string },
   request: IncomingMessage,
-): Promise<Restored> => {
+): Promise<{ readonly files: number; readonly missing: readonly MissingEntry[] }> => {
   const ask = await userSide.pin();
   const transfer = randomUUID();
   const { socket } = request;
