@@ -1,6 +1,7 @@
 /** A turn's holder over the table: a slow audience, a cancel, a handover, and what each leaves behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -15,6 +16,7 @@ import type { ModelChunk } from '#shared/domain/model.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { World } from '#shared/ports/world.ts';
 import { message, newSession, onTable, slotsMax } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -275,3 +277,60 @@ test('a reset between turns clears the history, and one that races with a turn i
   expect((await ports.sessions.history(id)).map(({ role }) => role)).toEqual(['user']);
   expect((await read(id)).status).toBe('idle');
 });
+
+/** A clock that a sleep moves on at once; only the renewals of a lease, which can be stopped, wait for the system's. */
+const movedClock = () => {
+  const slept: number[] = [];
+  const sum = (): number => slept.reduce((total, ms) => total + ms, 0);
+  const world: World = {
+    ...systemWorld,
+    now: () => Date.now() + sum(),
+    sleep: async (ms, signal) => {
+      if (signal !== undefined) return systemWorld.sleep(ms, signal);
+      slept.push(ms);
+    },
+  };
+  return { world, slept };
+};
+
+async function* calling(): AsyncGenerator<ModelChunk> {
+  yield { type: 'call', name: 'ide_open', args: {} };
+  yield { type: 'end', end: 'tool_use', usage: { inputTokens: 1, outputTokens: 1 } };
+}
+
+test.each([
+  { remainingMs: 900_000, comesBack: true },
+  { remainingMs: 79_000, comesBack: false },
+])(
+  'a call of a client has sixty seconds, and a holder with $remainingMs ms left comes back: $comesBack',
+  async ({ remainingMs, comesBack }) => {
+    const { id, ports, say, run, log, read } = await open([calling], { approvals: 'auto' });
+    const tools = [{ name: 'open', description: '', inputSchema: { type: 'object' } }];
+    await makeCallerStore(fixture.table).declare(id, { callerId: 'ide', tools });
+    const { world, slept } = movedClock();
+    Object.assign(ports, { world, workspaces: { get: () => Promise.resolve(undefined) } });
+    await say('m1');
+    const from = Date.now();
+    await run(remainingMs);
+    const events = await log();
+    const asked = events.find(({ type }) => type === 'caller_tool:request')?.at ?? 0;
+    const { dueAt = 0 } = await read(id);
+    if (!comesBack) {
+      expect([slept, completions(events)]).toEqual([[], []]);
+      // The janitor comes instead.
+      expect(dueAt - asked).toBe(60_000);
+      return;
+    }
+    const [wait = 0] = slept;
+    expect(slept).toHaveLength(1);
+    expect(wait).toBeLessThanOrEqual(60_000);
+    expect(wait).toBeGreaterThan(60_000 - (Date.now() - from) - 1);
+    const failed = events.find(({ type }) => type === 'agent:error');
+    expect(failed?.data).toMatchObject({
+      code: 'execution_timeout',
+      message: 'Tool ide_open failed: nobody answered in 60 s',
+    });
+    expect((failed?.at ?? 0) - asked).toBeGreaterThanOrEqual(60_000);
+    expect(completions(events)).toEqual(['end_turn']);
+  },
+);

@@ -1,5 +1,5 @@
 /** Sessions as these tests use them: an agent that needs no approval, what stands in the table, an idle one's rest. */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { api, type Session } from '#sdk/routes.ts';
 import { type AnswerOf, Sallyport } from '#sdk/sallyport.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
@@ -52,29 +52,63 @@ export const sandboxRecord = async (
   return found.sandbox;
 };
 
+/**
+ * As if calls that wait for a client had waited for so long, and the function that would come back had died: the
+ * janitor comes.
+ */
+export const passWait = async (cloud: EmbeddedCloud, id: string, milliseconds: number): Promise<void> => {
+  const { client, name: TableName } = cloud.table;
+  const earlier = (text: string): string =>
+    text.replaceAll(/"(since|until)":(\d+)/g, (_, name, at) => `"${name}":${Number(at) - milliseconds}`);
+  const read = () => client.send(new GetCommand({ TableName, Key: keys.turn(id), ConsistentRead: true }));
+  const { Item } = await eventually(read, (found) => String(found.Item?.['state']).includes('"until"'));
+  await client.send(
+    new UpdateCommand({
+      TableName,
+      Key: keys.turn(id),
+      UpdateExpression: 'SET #state = :state',
+      ConditionExpression: 'version = :version',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: {
+        ':state': earlier(String(Item?.['state'])),
+        ':version': Item?.['version'],
+      },
+    }),
+  );
+  await makeDue(cloud, id);
+  await cloud.janitor({ sweep: 'due' });
+};
+
+/** Once no turn holds the session. */
+const makeDue = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
+  const due = {
+    TableName: cloud.table.name,
+    Key: keys.session(id),
+    UpdateExpression: 'SET dueAt = :now',
+    ConditionExpression: 'leaseUntil = :zero',
+    ExpressionAttributeValues: { ':now': Date.now() - 1, ':zero': 0 },
+  };
+  await eventually(
+    () => isWritten(cloud, due),
+    (done) => done,
+  );
+};
+
 const longMs = 1_000_000;
 
 /** As if nothing had happened in the session for longer than it may be idle: the janitor takes its sandbox. */
 export const restSandbox = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
-  const { client, name: TableName } = cloud.table;
   const age = {
-    TableName,
+    TableName: cloud.table.name,
     Key: keys.session(id),
     UpdateExpression: 'SET lastActiveAt = lastActiveAt - :ms, dueAt = :now',
     ConditionExpression: 'leaseUntil = :zero',
     ExpressionAttributeValues: { ':ms': longMs, ':now': Date.now() - 1, ':zero': 0 },
   };
-  const isAged = async (): Promise<boolean> => {
-    try {
-      await client.send(new UpdateCommand(age));
-      return true;
-    } catch (error) {
-      // The turn's function is about to give its lease back.
-      if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
-      throw error;
-    }
-  };
-  await eventually(isAged, (done) => done);
+  await eventually(
+    () => isWritten(cloud, age),
+    (done) => done,
+  );
   await cloud.janitor({ sweep: 'due' });
   const { sandbox } = await eventually(
     () => showSession(cloud, id),
@@ -83,6 +117,17 @@ export const restSandbox = async (cloud: EmbeddedCloud, id: string): Promise<voi
   );
   if (sandbox?.reason !== 'idle')
     throw new Error(`the sandbox stopped for another reason: ${sandbox?.reason}`);
+};
+
+/** False while a turn's function is about to give its lease back. */
+const isWritten = async ({ table }: EmbeddedCloud, update: UpdateCommandInput): Promise<boolean> => {
+  try {
+    await table.client.send(new UpdateCommand(update));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
+    throw error;
+  }
 };
 
 export type Agent = Shown & {

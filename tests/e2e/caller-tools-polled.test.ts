@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { passWait } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import {
   connect,
@@ -47,7 +48,7 @@ const polled = async (by: McpClient, session_id: unknown, wanted: { type: string
     const read = await calling(by)('session', { action: 'events', session_id, since_index: -1 });
     return (read['events'] as Fields[]).filter((event) => event['type'] === type);
   };
-  const found = await eventually(events, ({ length }) => length >= count, 75_000);
+  const found = await eventually(events, ({ length }) => length >= count, 30_000);
   return found.map(({ data }) => data as Fields);
 };
 
@@ -108,6 +109,8 @@ test('a later offer replaces an earlier one, and an empty list withdraws it', as
 test('a call without an answer fails after sixty seconds, and the agent is told', async () => {
   const asked = { action: 'message', message: 'call ide_open', ...place, ...offer };
   const { session_id } = await calling(client)('session', asked);
+  await polled(client, session_id, { type: 'caller_tool:request' });
+  await passWait(cloud, String(session_id), 60_000);
   const [failed] = await polled(client, session_id, { type: 'agent:error' });
   expect(failed).toMatchObject({
     code: 'execution_timeout',
@@ -115,7 +118,7 @@ test('a call without an answer fails after sixty seconds, and the agent is told'
   });
   const [completion] = await polled(client, session_id, { type: 'completion' });
   expect(completion).toMatchObject({ stopReason: 'end_turn' });
-}, 120_000);
+});
 
 const manyTools = Array.from({ length: 65 }, (_, index) => ({ ...openTool, name: `open${index}` }));
 const deep = JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`);
