@@ -19,6 +19,7 @@ const synth = (stage: string, name: string): string => {
     env: {
       PATH: '/nonexistent',
       HOME: folder,
+      NODE_COMPILE_CACHE: inRepository('node_modules/.compile-cache'),
       AWS_EC2_METADATA_DISABLED: 'true',
       CDK_OUTDIR: outdir,
       CDK_CONTEXT_JSON: JSON.stringify({ ...context, stage }),

@@ -34,11 +34,18 @@ export type SynthesisOptions = {
   readonly alter?: (app: App) => void;
 };
 
-export const synthesise = ({
-  settings = {},
-  withSchemaRules = false,
-  alter,
-}: SynthesisOptions = {}): Synthesised => {
+const made = new Map<string, Synthesised>();
+
+/** The same settings give the same templates, which are made once. */
+export const synthesise = (options: SynthesisOptions = {}): Synthesised => {
+  if (options.alter !== undefined) return synthesiseAnew(options);
+  const key = JSON.stringify(options);
+  const templates = made.get(key) ?? synthesiseAnew(options);
+  made.set(key, templates);
+  return templates;
+};
+
+const synthesiseAnew = ({ settings = {}, withSchemaRules = false, alter }: SynthesisOptions): Synthesised => {
   const outdir = mkdtempSync(join(tmpdir(), 'sallyport-synth-'));
   try {
     const app = new App({
