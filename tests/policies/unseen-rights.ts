@@ -76,7 +76,7 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['turn', 'schedules'],
+    functions: ['turn', 'task-events', 'schedules'],
     right: /^lambda:InvokeFunction on lambda function:sallyport-janitor$/,
     because:
       'The janitor is woken when a sandbox that was found dead, or one that nobody uses any more, is to be stopped.',
