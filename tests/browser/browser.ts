@@ -2,7 +2,7 @@
  * A real Chromium, and pages of it that tell on themselves: a console error, a broken policy, a failed script or a
  * request to another origin makes the test that opened the page fail.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -78,12 +78,18 @@ export const openApp = async (
   return page;
 };
 
+let axeText: string | undefined;
+const axeSource = (): string => {
+  axeText ??= readFileSync(axePath, 'utf8');
+  return axeText;
+};
+
 type Finding = { readonly rule: string; readonly nodes: readonly string[] };
 
 /** Violations of WCAG 2.2 AA that axe finds on the page. */
 export const axe = async (page: Page): Promise<readonly Finding[]> => {
-  // The policy forbids added scripts, and the browser itself may still add one.
-  await page.evaluate(await import('node:fs/promises').then(({ readFile }) => readFile(axePath, 'utf8')));
+  // The policy forbids added scripts, and the browser itself may still add one: to each document once.
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource());
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       readonly axe: {
