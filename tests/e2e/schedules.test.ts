@@ -227,7 +227,7 @@ describe('the tool', () => {
   });
 });
 
-describe.concurrent('the pinning table', () => {
+describe('the pinning table', () => {
   const runOnce = async (id: string, rows: number): Promise<Row> => {
     await trigger(id);
     const [row] = await ended(id, rows);
@@ -290,18 +290,41 @@ describe.concurrent('the pinning table', () => {
   });
 });
 
-describe.concurrent('the overlap table', () => {
-  const slow = '$ sleep 4';
+describe('the overlap table', () => {
+  /** Its session's turn goes on until the file is there. */
+  const held = '$ until [ -e go ]; do sleep 0.1; done';
+  const release = async ({ sessionId }: Row): Promise<void> => {
+    const path = `/api/sessions/${sessionId}/files/go`;
+    expect([200, 201]).toContain((await cloud.request(path, { method: 'PUT', body: '' })).status);
+  };
+  /** The newest row, which is the second one, once it is as wanted. */
+  const second = async (id: string, isWanted: (row: Row) => boolean): Promise<Row> => {
+    const [row] = await eventually(
+      () => historyOf(id),
+      ([newest, former]) => newest !== undefined && former !== undefined && isWanted(newest),
+      30_000,
+    );
+    return row as Row;
+  };
+  const isRunning = ({ status, sessionId }: Row): boolean => status === 'running' && sessionId !== undefined;
+  const endOf = ({ startedAt, durationMs = 0 }: Row): number => Date.parse(startedAt ?? '') + durationMs;
+
+  const begin = async (options: object): Promise<{ readonly id: string; readonly former: Row }> => {
+    const { id } = await make({ prompt: held, ...options });
+    await trigger(id);
+    const [former] = await running(id);
+    return { id, former: former as Row };
+  };
 
   test.each(['resume', 'new'])(
     'skip, %s: a run is skipped while an earlier one goes on',
     async (sessionBehavior) => {
-      const { id } = await make({ prompt: slow, overlapBehavior: 'skip', sessionBehavior });
+      const { id, former } = await begin({ overlapBehavior: 'skip', sessionBehavior });
       await trigger(id);
-      await running(id);
-      await trigger(id);
-      const [second, first] = await ended(id, 2);
-      expect(second).toMatchObject({
+      await second(id, ({ status }) => status === 'skipped');
+      await release(former);
+      const [skipped, first] = await ended(id, 2);
+      expect(skipped).toMatchObject({
         status: 'skipped',
         startedAt: null,
         error: 'an earlier run has not ended',
@@ -311,61 +334,57 @@ describe.concurrent('the overlap table', () => {
   );
 
   test('queue, resume: the message waits in the session', async () => {
-    const { id } = await make({ prompt: slow, overlapBehavior: 'queue' });
+    const { id, former } = await begin({ overlapBehavior: 'queue' });
     await trigger(id);
-    await running(id);
-    await trigger(id);
-    const [second, first] = await ended(id, 2);
-    expect([first?.status, second?.status]).toEqual(['success', 'success']);
-    expect(second?.sessionId).toBe(first?.sessionId);
-    const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
-    expect(Date.parse(second?.startedAt ?? '')).toBeGreaterThanOrEqual(firstEnd);
+    await second(id, () => true);
+    await release(former);
+    const [later, first] = await ended(id, 2);
+    expect([first?.status, later?.status]).toEqual(['success', 'success']);
+    expect(later?.sessionId).toBe(first?.sessionId);
+    expect(Date.parse(later?.startedAt ?? '')).toBeGreaterThanOrEqual(endOf(first as Row));
   });
 
   test.each([
     { session: 'a new session', sessionBehavior: 'new' },
     { session: 'a pinned session that has ended meanwhile', sessionBehavior: 'resume' },
   ])('queue, $session: the run waits until the earlier one has ended', async ({ sessionBehavior }) => {
-    const { id, targets } = await make({ prompt: slow, overlapBehavior: 'queue', sessionBehavior });
-    await trigger(id);
-    await running(id);
+    const { id, former } = await begin({ overlapBehavior: 'queue', sessionBehavior });
     if (sessionBehavior === 'resume')
       await makeScheduleStore(cloud.table).pin(
         id as ScheduleId,
-        { project: targets[0]?.projectId } as never,
+        { project: (await show(id)).targets[0]?.projectId } as never,
         { session: randomUUID(), workspace: randomUUID() } as never,
       );
     await trigger(id);
-    await eventually(
-      () => historyOf(id),
-      ([row]) => row?.status === 'queued',
-    );
+    await second(id, ({ status }) => status === 'queued');
     await sweep(id);
     expect((await historyOf(id))[0]).toMatchObject({ status: 'queued', startedAt: null });
+    await release(former);
     await eventually(
       () => historyOf(id),
       (rows) => rows[1]?.status === 'success',
       30_000,
     );
     await sweep(id);
-    const [second, first] = await ended(id, 2);
-    expect(second).toMatchObject({ status: 'success' });
-    expect(second?.sessionId).not.toBe(first?.sessionId);
+    await release(await second(id, isRunning));
+    const [later, first] = await ended(id, 2);
+    expect(later).toMatchObject({ status: 'success' });
+    expect(later?.sessionId).not.toBe(first?.sessionId);
   });
 
   test.each(['resume', 'new'])(
     'parallel, %s: both run concurrently, in two sessions',
     async (sessionBehavior) => {
-      const { id } = await make({ prompt: slow, overlapBehavior: 'parallel', sessionBehavior });
+      const { id, former } = await begin({ overlapBehavior: 'parallel', sessionBehavior });
       await trigger(id);
-      const [former] = await running(id);
-      await trigger(id);
-      const [second, first] = await ended(id, 2);
-      expect([first?.status, second?.status]).toEqual(['success', 'success']);
-      expect(second?.sessionId).not.toBe(first?.sessionId);
-      const firstEnd = Date.parse(first?.startedAt ?? '') + (first?.durationMs ?? 0);
-      expect(Date.parse(second?.startedAt ?? '')).toBeLessThan(firstEnd);
-      expect(await pinOf(id)).toBe(sessionBehavior === 'new' ? second?.sessionId : former?.sessionId);
+      const latter = await second(id, isRunning);
+      expect((await historyOf(id)).map(({ status }) => status)).toEqual(['running', 'running']);
+      await Promise.all([release(former), release(latter)]);
+      const [later, first] = await ended(id, 2);
+      expect([first?.status, later?.status]).toEqual(['success', 'success']);
+      expect(later?.sessionId).not.toBe(first?.sessionId);
+      expect(Date.parse(later?.startedAt ?? '')).toBeLessThan(endOf(first as Row));
+      expect(await pinOf(id)).toBe(sessionBehavior === 'new' ? later?.sessionId : former.sessionId);
     },
   );
 });
