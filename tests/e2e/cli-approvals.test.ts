@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './embedded-cloud.ts';
 import { openTerminal } from './pseudo-terminal.ts';
-import { type Server, startServer } from './server.ts';
+import { compileCache, type Server, startServer } from './server.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'cli', 'sallyport.js');
 /** Longer than the program takes a line for one that was on its way. */
@@ -17,6 +17,7 @@ const seenMs = 1200;
 let server: Server;
 let folder: string;
 const environment = () => ({
+  ...compileCache,
   PATH: '/usr/bin:/bin',
   HOME: folder,
   NO_COLOR: '1',

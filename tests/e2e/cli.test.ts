@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Server, startServer } from './server.ts';
+import { compileCache, type Server, startServer } from './server.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'cli', 'sallyport.js');
 let server: Server;
@@ -24,7 +24,7 @@ const wentWell = { code: 0, stderr: '' };
 
 const sallyport = (args: readonly string[], stdin = ''): Promise<Ran> =>
   new Promise((resolve) => {
-    const env = { PATH: '/usr/bin:/bin', HOME: folder };
+    const env = { ...compileCache, PATH: '/usr/bin:/bin', HOME: folder };
     const child = execFile(
       process.execPath,
       [program, ...args],

@@ -14,7 +14,7 @@ let project = '';
 beforeAll(async () => {
   cloud = await openEmbeddedCloud({
     variables: { MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1', MCP_CHECK_SECONDS: '1' },
-    sweepMs: 500,
+    sweepMs: 1000,
   });
 });
 beforeEach(async () => {
