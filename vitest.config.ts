@@ -39,9 +39,9 @@ const project = (
   },
 });
 
-/** What waits longest: without the durations of an earlier run these small files would begin last. */
+/** Files that take longest: without the durations of an earlier run those that are small would begin last. */
 const longest =
-  /[/](fuzz|kill|children-kill|restart|schedule-restart|caller-tools|idle-metrics|crowd)[.]test[.]ts$/;
+  /[/](fuzz|pool|schedule-restart|kill|ecs-faults|cli-approvals|lifecycle|sandbox|restart|children-kill|schedules|crowd|local-network|whole-call|chat|typed-text)[.]test[.]ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -61,8 +61,8 @@ const parts = ['local/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'functions/san
 /** One project per kind of proof (CONTRIBUTING.md, "Tests"); the timeouts are ceilings for a hung test, not measurements. */
 export default defineConfig({
   test: {
-    // Many tests wait for a sandbox, a browser or a deadline: there is room for one more than there are cores.
-    maxWorkers: availableParallelism() + 1,
+    // Tests wait for a sandbox, a page or a deadline more than half of their time.
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       project(
