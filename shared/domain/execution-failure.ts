@@ -101,10 +101,7 @@ const advice: Readonly<Record<FailureType, Advice>> = {
     recoveryActions: ['debug_and_retry'],
   },
   execution_timeout: {
-    suggestions: [
-      `Set a longer timeout, at most ${executionSecondsMax} seconds.`,
-      'Do less in one call.',
-    ],
+    suggestions: [`Set a longer timeout, at most ${executionSecondsMax} seconds.`, 'Do less in one call.'],
     recoveryActions: ['wait_and_retry', 'retry_with_optimization'],
   },
   resource_limit_exceeded: {
