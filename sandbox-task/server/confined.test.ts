@@ -57,7 +57,10 @@ for name in ['mem', 'environ', 'fd/3', 'oom_score_adj']:
 test.runIf(isRoot)('code of both languages runs', async () => {
   const python = await sandbox.callTool('execute_code', { language: 'python', code: 'print(6 * 7)' });
   const node = await sandbox.callTool('execute_code', { language: 'node', code: 'console.log(6 * 7)' });
-  expect([python, node].map(({ structuredContent }) => structuredContent?.['stdout'])).toEqual([
+  const types = 'enum Answer { Known = 42 }\nconsole.log(Answer.Known)';
+  const typed = await sandbox.callTool('execute_code', { language: 'node', code: types });
+  expect([python, node, typed].map(({ structuredContent }) => structuredContent?.['stdout'])).toEqual([
+    '42\n',
     '42\n',
     '42\n',
   ]);
