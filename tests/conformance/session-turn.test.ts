@@ -328,7 +328,7 @@ test.each([
     const failed = events.find(({ type }) => type === 'agent:error');
     expect(failed?.data).toMatchObject({
       code: 'execution_timeout',
-      message: 'Tool ide_open failed: nobody answered in 60 s',
+      message: 'Tool ide_open failed: no answer within 60 s',
     });
     expect((failed?.at ?? 0) - asked).toBeGreaterThanOrEqual(60_000);
     expect(completions(events)).toEqual(['end_turn']);

@@ -40,7 +40,7 @@ const isEmptyCounter = ({ sk, ttl: _, ...item }: Item): boolean =>
   (sk === 'SCHEDULE' || sk === 'MCP') &&
   Object.values(item).every((value) => value === 0 || typeof value === 'string');
 
-/** What was answered as deleted has left nothing behind. */
+/** A resource that was answered as deleted has left no item behind. */
 const checkProjects = ({ sim, table, deletedProjects }: Platform): void => {
   for (const project of deletedProjects) {
     const left = table

@@ -29,7 +29,7 @@ test.each([
 test.each([
   ['', 'a cron expression has 5 fields (minute, hour, day of month, month, day of week), not 1'],
   ['61 * * * *', 'minute: from 0 to 59, not "61"'],
-  ['0 0 30 2 *', 'this cron expression never comes true'],
+  ['0 0 30 2 *', 'this cron expression has no run'],
 ])('%j is refused with the message of the server', (expression, problem) => {
   expect(describeCron(expression)).toMatch(/^refused: /);
   if (expression !== '') expect(describeCron(expression)).toBe(`refused: ${problem}`);

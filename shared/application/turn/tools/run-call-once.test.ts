@@ -410,7 +410,7 @@ describe('a long result', () => {
 
   test.each([
     ['refused', () => Promise.resolve(new Response('full', { status: 507 })), []],
-    ['not reached', () => Promise.reject(new Error('no route')), ['a long result was not kept']],
+    ['not reached', () => Promise.reject(new Error('no route')), ['a long result was not stored']],
   ])('whose file was %s is cut all the same, with a note', async (_what, put, warnings) => {
     const { ports, warned } = open({ outcome: () => text(long), put });
     const ended = await runCall(ports, callOf());
