@@ -1,5 +1,5 @@
 /**
- * `npm run sim:mutants [-- --only NAME]`: shows that the simulation bites. Each deliberate bug of mutants/*.patch is
+ * `npm run sim:mutants [-- --only NAME,... --seeds N --from K]`: shows that the simulation bites. Each deliberate bug of mutants/*.patch is
  * applied to a copy of what is simulated, never to the checkout, and tried until a seed catches it. One that is
  * not caught, or that does not apply any more, fails.
  */
@@ -13,11 +13,18 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const folder = join(import.meta.dirname, 'mutants');
 const copied = ['package.json', 'shared', 'functions/janitor', 'tests/simulation'];
-const seedsMax = '2000';
 const atOnce = 2;
 const outputBytesMax = 16 * 1_048_576;
 
 type Outcome = { readonly name: string; readonly verdict: string; readonly isCaught: boolean };
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    seeds: { type: 'string', default: '2000' },
+    from: { type: 'string', default: '1' },
+  },
+});
 
 const tryOne = async (file: string): Promise<Outcome> => {
   const name = file.replace('.patch', '');
@@ -34,10 +41,14 @@ const tryOne = async (file: string): Promise<Outcome> => {
       join(folder, file),
     ]);
     const main = join(home, 'tests/simulation/main.ts');
-    const found = await run(process.execPath, [main, '--seeds', seedsMax, '--lines', '0'], {
-      cwd: home,
-      maxBuffer: outputBytesMax,
-    }).catch((error: { readonly stdout?: string; readonly stderr?: string }) => error);
+    const found = await run(
+      process.execPath,
+      [main, '--seeds', values.seeds, '--from', values.from, '--lines', '0', '--workers', '1'],
+      {
+        cwd: home,
+        maxBuffer: outputBytesMax,
+      },
+    ).catch((error: { readonly stdout?: string; readonly stderr?: string }) => error);
     const lines = (found.stdout ?? '').split('\n');
     const at = lines.findIndex((line) => line.startsWith('seed '));
     const isCaught = at >= 0;
@@ -50,9 +61,8 @@ const tryOne = async (file: string): Promise<Outcome> => {
   }
 };
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 const files = (await readdir(folder))
-  .filter((file) => file.endsWith('.patch') && file.includes(values.only))
+  .filter((file) => file.endsWith('.patch') && values.only.split(',').some((name) => file.includes(name)))
   .sort();
 const outcomes: Outcome[] = [];
 const worker = async (): Promise<void> => {
