@@ -9,6 +9,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
@@ -32,11 +33,11 @@ export const openTableFixture = async (): Promise<TableFixture> => {
     credentials: engine.credentials,
   });
   return {
-    table: {
+    table: makeTable({
       name: 'sallyport',
       jitter: systemJitter,
       client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
-    },
+    }),
     close: async () => {
       client.destroy();
       await engine.stop();

@@ -2,7 +2,7 @@
 import { DeleteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -23,7 +23,7 @@ const newId = (): SessionId => crypto.randomUUID() as SessionId;
 const grow = async (root: SessionId, agentsMax: number, spentUsd = 0): Promise<boolean> => {
   const action = growTree(fixture.table.name, { root, spentUsd, agentsMax });
   const command = new TransactWriteCommand({ TransactItems: [action] });
-  return (await sendWithRetry(fixture.table, command)) === 'done';
+  return (await transact(fixture.table, command)) === 'done';
 };
 
 const newTree = async (spentUsd = 0): Promise<SessionId> => {

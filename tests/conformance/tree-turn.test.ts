@@ -4,7 +4,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { sendWithRetry } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -62,7 +62,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
   const trees = makeTreeStore(fixture.table);
   const root = await create(newSession({ hasChildren: true, costUsd: spentUsd }));
   const grown = growTree(fixture.table.name, { root: root.id, spentUsd, agentsMax: 50 });
-  await sendWithRetry(fixture.table, new TransactWriteCommand({ TransactItems: [grown] }));
+  await transact(fixture.table, new TransactWriteCommand({ TransactItems: [grown] }));
   let asked = 0;
   let current = answer;
   const ports = {

@@ -9,6 +9,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { conditionOf, type Item, type Scope, updateOf } from './expressions.ts';
 import {
   type Change,
@@ -302,8 +303,4 @@ const conditionFailed = (item: Item | undefined, fields: Fields): Error =>
 export const tableOver = (
   send: (command: Command) => Promise<object>,
   jitter: Table['jitter'] = () => Promise.resolve(),
-): Table => ({
-  name: 'sallyport',
-  jitter,
-  client: { send } as unknown as DynamoDBDocumentClient,
-});
+): Table => makeTable({ name: 'sallyport', jitter, client: { send } as unknown as DynamoDBDocumentClient });

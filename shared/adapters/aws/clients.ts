@@ -10,17 +10,19 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Sockets } from '#shared/ports/sockets.ts';
 import { makeSockets } from './api-gateway-sockets.ts';
 import { systemJitter, type Table } from './dynamo/table.ts';
+import { makeTable } from './dynamo/transaction.ts';
 
 /** Attempts at a throttled or lost request before a handler fails and is invoked again. */
 const attemptsMax = 4;
 
-export const openTable = (name: string): Table => ({
-  name,
-  jitter: systemJitter,
-  client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
-    marshallOptions: { removeUndefinedValues: true },
-  }),
-});
+export const openTable = (name: string): Table =>
+  makeTable({
+    name,
+    jitter: systemJitter,
+    client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
+      marshallOptions: { removeUndefinedValues: true },
+    }),
+  });
 
 export const openSockets = (endpoint: string): Sockets =>
   makeSockets(new ApiGatewayManagementApiClient({ endpoint, maxAttempts: attemptsMax }));

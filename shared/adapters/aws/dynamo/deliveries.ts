@@ -20,7 +20,7 @@ import { batchDelete } from './batch.ts';
 import { dueItems } from './due.ts';
 import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { deliveryFrom, noticeFrom, rowItem, waitingItem } from './webhook-items.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -73,7 +73,7 @@ const spread =
         ],
       ),
     ];
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
 const due =
@@ -146,7 +146,7 @@ const settle =
         : []),
       { Put: { TableName, Item: rowItem(webhook, row) } },
     ];
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
 const clearedAtOnceMax = 200;

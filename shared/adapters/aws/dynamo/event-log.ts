@@ -4,7 +4,7 @@ import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
 import { keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
 
 const racesMax = 50;
@@ -56,7 +56,7 @@ export const append =
         },
       };
       const actions = [advance, ...logActions(table.name, id, events)];
-      if ((await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done')
+      if ((await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done')
         return events;
     }
     throw new Error(`session ${id}: the log moved ${racesMax} times during one append`);

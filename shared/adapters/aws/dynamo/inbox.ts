@@ -18,7 +18,7 @@ import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/ses
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
 import { acquireSlot } from './slots.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -28,7 +28,7 @@ const acceptedSecondsMax = 86_400;
 export const accept =
   (table: Table): SessionStore['accept'] =>
   async (session, message, slotsMax) => {
-    const result = await sendWithRetry(table, acceptance(table.name, session, { message, slotsMax }));
+    const result = await transact(table, acceptance(table.name, session, { message, slotsMax }));
     if (result === 'done') return 'accepted';
     const refused = refusal(result, message);
     if (refused !== 'moved') return refused;

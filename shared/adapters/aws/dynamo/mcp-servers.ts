@@ -14,7 +14,7 @@ import type { McpServerStore } from '#shared/ports/mcp-server-store.ts';
 import { dueItems } from './due.ts';
 import { featureUsed } from './features.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 /** A write costs by the kilobyte, and every check writes. */
 const packedFromCharacters = 1024;
@@ -80,7 +80,7 @@ const add =
         featureUsed(table.name, 'mcpServers'),
       ],
     });
-    const result = await sendWithRetry(table, command);
+    const result = await transact(table, command);
     if (result === 'done') return 'added';
     return result[0]?.code === 'ConditionalCheckFailed' ? 'exists' : 'full';
   };
@@ -154,5 +154,5 @@ const remove =
         { Update: counting(table.name, project, -1) },
       ],
     });
-    return (await sendWithRetry(table, command)) === 'done' ? server : undefined;
+    return (await transact(table, command)) === 'done' ? server : undefined;
   };

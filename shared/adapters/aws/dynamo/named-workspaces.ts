@@ -9,7 +9,7 @@ import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { pageOfProject } from './project-pages.ts';
 import { keys, namesIn, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
 import { workspaceFrom, workspaceItem } from './workspace-items.ts';
 
@@ -54,7 +54,7 @@ export const makeNamed =
   (table: Table): WorkspaceStore['makeNamed'] =>
   async (workspace) => {
     const TransactItems = makeWorkspaceActions(table.name, { ...workspace, isNamed: true });
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
 export const listNamed =
@@ -75,7 +75,7 @@ export const markDeleted =
       workspaceUpdate(TableName, workspace.id, { when, set, values: { ':at': at } }),
       { Delete: { TableName, Key: pointerOf(workspace) } },
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     return result === 'done' ? { ...workspace, deletedAt: workspace.deletedAt ?? at, users: [] } : undefined;
   };
 

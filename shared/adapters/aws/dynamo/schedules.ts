@@ -21,7 +21,7 @@ import {
   stateFrom,
 } from './schedule-items.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { noticePut } from './webhook-items.ts';
 
 export const makeScheduleStore = (table: Table): ScheduleStore => ({
@@ -65,7 +65,7 @@ const create =
       ...(isLongPrompt(schedule) ? [{ Put: { TableName, Item: promptItem(schedule) } }] : []),
       ...projectsOf(schedule).flatMap((project) => enter(TableName, project, { id, schedulesMax })),
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     return result === 'done' ? 'created' : 'full';
   };
 
@@ -87,7 +87,7 @@ const write =
       ...slotChange(TableName, { read, next, schedulesMax }),
       ...runs.map((run) => ({ Put: { TableName, Item: runItem(run), ConditionExpression: isNew } })),
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return next;
     const isFull = result.some(
       ({ code }, index) => code === 'ConditionalCheckFailed' && actions[index]?.Update !== undefined,
@@ -119,7 +119,7 @@ const saveRun =
       { Put: { TableName, Item } },
       ...notices.map((notice) => noticePut(TableName, notice)),
     ];
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   };
 
 const listOf =

@@ -8,7 +8,6 @@
 import { GetCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DeliveryQueue, SenderLease } from '#shared/ports/webhook-store.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
-import { pastConflicts } from './transaction.ts';
 import { senderDue } from './webhook-items.ts';
 
 const triesMax = 5;
@@ -136,7 +135,7 @@ const update = async (table: Table, change: Change): Promise<Item | undefined> =
       ExpressionAttributeValues: { ...change.ExpressionAttributeValues },
       ReturnValues: 'ALL_NEW',
     });
-    const { Attributes } = await pastConflicts(table, () => table.client.send(command));
+    const { Attributes } = await table.client.send(command);
     return Attributes ?? {};
   } catch (error) {
     if (isConditionFailed(error)) return undefined;

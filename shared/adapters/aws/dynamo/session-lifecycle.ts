@@ -20,7 +20,7 @@ import { treeActions } from './session-children.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { acquireSlot, releaseSlot } from './slots.ts';
 import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
@@ -39,7 +39,7 @@ export const create =
   async (session, making) => {
     const parts = partsOf(table.name, session, making);
     const TransactItems = parts.flatMap(({ actions }) => actions);
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'created';
     const reasons = parts.flatMap(({ actions, refusedAs }) => actions.map(() => refusedAs));
     return reasons[result.findIndex(({ code }) => code === 'ConditionalCheckFailed')] ?? 'moved';
@@ -80,7 +80,7 @@ export const end =
       if (isEnded(current.status)) return undefined;
       const { status, at, dueAt, log = [] } = ending;
       const events = numberEntries(log, { firstSeq: current.lastSeq + 1, at });
-      const result = await sendWithRetry(table, endingOf(table.name, current, { ...ending, events }));
+      const result = await transact(table, endingOf(table.name, current, { ...ending, events }));
       if (result === 'done') {
         const lastSeq = current.lastSeq + events.length;
         return { session: { ...current, status, lastActiveAt: at, dueAt, lastSeq }, events };
@@ -169,8 +169,7 @@ export const removeUnused =
         ExpressionAttributeValues: users,
       },
     };
-    const remove = (TransactItems: Actions) =>
-      sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    const remove = (TransactItems: Actions) => transact(table, new TransactWriteCommand({ TransactItems }));
     const result = await remove([...unused, withWorkspace]);
     if (result === 'done' || result[0]?.code === 'ConditionalCheckFailed') return result === 'done';
     // A workspace that has a name or other users stays.

@@ -13,7 +13,7 @@ import { type SlotHolder, slotHolderOf } from '#shared/domain/slots.ts';
 import type { SlotStore } from '#shared/ports/slot-store.ts';
 import { dueItems } from './due.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 type Counter = NonNullable<Actions[number]['Update']>;
@@ -78,7 +78,7 @@ export const makeSlotStore = (table: Table): SlotStore => ({
   },
   release: async (holder, session, at) => {
     const actions = release(table.name, { holder, session, at });
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   },
   settle: settle(table),
   due: async (now, itemsMax) =>

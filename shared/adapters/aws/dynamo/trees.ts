@@ -17,7 +17,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
 import type { TreeStore } from '#shared/ports/tree-store.ts';
 import { keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 type Change = Pick<
@@ -41,7 +41,7 @@ export const makeTreeStore = (table: Table): TreeStore => ({
       ExpressionAttributeNames: { '#session': session },
       ExpressionAttributeValues: { ':fence': fence, ':one': 1 },
     };
-    await sendWithRetry(table, alone(treeUpdate(table.name, root, own)));
+    await transact(table, alone(treeUpdate(table.name, root, own)));
   },
 });
 
@@ -103,7 +103,7 @@ const reserve =
       const answer = decideReservation(tree, request);
       if (answer !== 'granted') return answer;
       const reserved = withReservation(tree, request);
-      const result = await sendWithRetry(table, alone(replaced(table.name, root, { ...tree, reserved })));
+      const result = await transact(table, alone(replaced(table.name, root, { ...tree, reserved })));
       if (result === 'done') return 'granted';
       const now = result[0]?.item;
       tree = now && decodeStored(treeRecord, now);

@@ -18,7 +18,7 @@ import { auditItem } from './audit-log.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
 import { eventItem, sessionDue, sessionFrom } from './session-items.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
 import { turnItems } from './turn-items.ts';
 import { noticePut } from './webhook-items.ts';
@@ -41,7 +41,7 @@ export const commitTurn =
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
       const { command, left, ...kept } = transaction(table.name, commit, { events, options });
-      const result = await sendWithRetry(table, command);
+      const result = await transact(table, command);
       if (result === 'done') {
         await deleteEvents(table, left);
         return committed({ ...commit, ...kept }, events, first.release);
@@ -123,7 +123,7 @@ const hasCostAsRead = (now: Session, read: Session): boolean =>
 const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void> => {
   if (events.length === 0) return;
   const TransactItems = events.map((Key) => ({ Delete: { TableName: table.name, Key } }));
-  await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+  await transact(table, new TransactWriteCommand({ TransactItems }));
 };
 
 type Transaction = {

@@ -17,7 +17,7 @@ import { featureUsed } from './features.ts';
 import { newestKept, partitionItems } from './partition.ts';
 import { senderWoken } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { noticePut, rowFrom, webhookFrom, webhookItem } from './webhook-items.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -83,7 +83,7 @@ const create =
       { Put: { TableName, Item: { ...keys.webhookSecret(webhook.id), secret } } },
       featureUsed(TableName, 'webhooks'),
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     return result === 'done' ? 'created' : 'moved';
   };
 
@@ -104,7 +104,7 @@ const replace =
       },
       ...(isEnabled ? [senderWoken(TableName, id, enabledAt)] : []),
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     return result === 'done' ? next : undefined;
   };
 
@@ -123,7 +123,7 @@ const remove =
       { Delete: { TableName, Key: keys.webhookSecret(id) } },
       setChanged(TableName),
     ];
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
 const deliveries =

@@ -7,7 +7,7 @@ import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxStartMsMax } from '#shared/domain/limits.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { keys, type Table } from './table.ts';
-import { sendWithRetry } from './transaction.ts';
+import { transact } from './transaction.ts';
 import { canStart, stopping, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -41,7 +41,7 @@ export const claimWarm =
       workspaceUpdate(TableName, id, canStart(id, sandbox, at + sandboxStartMsMax)),
       { Put: { TableName, Item: claim } },
     ];
-    return (await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   };
 
 export const claimantOf =
@@ -78,7 +78,7 @@ export const markIdle =
         },
       })),
     ];
-    const result = await sendWithRetry(table, new TransactWriteCommand({ TransactItems: actions }));
+    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result !== 'done' || sandbox === undefined) return undefined;
     const { stopRequestedAt = stop.at, stoppedReason = stop.reason } = sandbox;
     return { ...workspace, sandbox: { ...sandbox, state: 'stopping', stopRequestedAt, stoppedReason } };
