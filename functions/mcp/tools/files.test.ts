@@ -9,16 +9,13 @@ const contextOf = (isAvailable: boolean) =>
     ports: { sessions: { getWithTurn: async () => undefined } },
   }) as unknown as ToolContext;
 
-test.each([true, false])(
-  'says where the shared folder is and whether there is one (%s)',
-  async (available) => {
-    expect(await getVolumePath.run({}, contextOf(available))).toEqual({
-      volume_path: '/shared',
-      description: expect.stringContaining(available ? 'SHARED_VOLUME_PATH' : '/workspace'),
-      available,
-    });
-  },
-);
+test.each([true, false])('returns the shared folder and its existence (%s)', async (available) => {
+  expect(await getVolumePath.run({}, contextOf(available))).toEqual({
+    volume_path: '/shared',
+    description: expect.stringContaining(available ? 'SHARED_VOLUME_PATH' : '/workspace'),
+    available,
+  });
+});
 
 test('an unknown session is not found', async () => {
   const asked = getVolumePath.run({ session_id: 'none' }, contextOf(true));
