@@ -74,7 +74,7 @@ export default defineConfig({
         },
       ),
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 30 }) },
-      project('parts', parts, { seconds: 30, globalSetup: ['tests/setup.ts'] }),
+      project('parts', parts, { seconds: 90, globalSetup: ['tests/setup.ts'] }),
       project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120 }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
       project('conformance', ['tests/conformance/**/*.test.ts'], {

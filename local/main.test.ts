@@ -43,7 +43,7 @@ const untilReady = (program: Run): Promise<string> =>
       if (url === undefined) throw new Error(`not ready: ${program.out()}${program.err()}`);
       return url;
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 
 const exitOf = async ({ child }: Run): Promise<number | null> =>

@@ -25,6 +25,9 @@ export type PageOptions = {
   readonly expects?: RegExp;
 };
 
+/** A ceiling: the first page of a busy machine waits for all functions to load. */
+const pageMsMax = 60_000;
+
 type Watched = { readonly context: BrowserContext; readonly complaints: string[] };
 
 let browser: Promise<Browser> | undefined;
@@ -45,6 +48,7 @@ export const newPage = async (
   { viewport = desktop, colorScheme = 'light', expects }: PageOptions = {},
 ): Promise<Page> => {
   const context = await (await launch()).newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(pageMsMax);
   const complaints: string[] = [];
   watched.push({ context, complaints });
   const complain = (text: string): void => {

@@ -37,7 +37,8 @@ export const makeHomePath = (): Promise<string> => mkdtemp(join(tmpdir(), 'sally
 
 export const startServer = async ({ home, variables = {} }: ServerOptions = {}): Promise<Server> => {
   const folder = home ?? (await makeHomePath());
-  const child = spawn(process.execPath, [main], {
+  // A test that fails before it stops its server, or a worker that is killed, leaves none behind.
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, main], {
     env: {
       PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
       TMPDIR: tmpdir(),
