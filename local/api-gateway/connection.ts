@@ -6,7 +6,7 @@
  * answers only requests that a key of this start has signed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-how-to-call-websocket-api-connections.html
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Keys } from '../endpoint/account.ts';
@@ -37,12 +37,8 @@ export type OpenConnection = Connection & {
   readonly touch: () => void;
 };
 
-export type ConnectionTable = {
-  readonly add: (connection: OpenConnection) => void;
-  readonly find: (id: string) => OpenConnection | undefined;
-  readonly remove: (id: string) => void;
-  readonly all: () => readonly OpenConnection[];
-};
+/** Open connections by their ids. */
+export type ConnectionTable = Map<string, OpenConnection>;
 
 /** As data, so that a test waits milliseconds instead of hours (A2, A3, A5). */
 export type WebSocketLimits = {
@@ -67,20 +63,8 @@ export const webSocketLimits: WebSocketLimits = {
   sendBufferBytesMax: 1024 * 1024,
 };
 
-export const openConnectionTable = (): ConnectionTable => {
-  const connections = new Map<string, OpenConnection>();
-  return {
-    add: (connection) => void connections.set(connection.id, connection),
-    find: (id) => connections.get(id),
-    remove: (id) => void connections.delete(id),
-    all: () => [...connections.values()],
-  };
-};
-
 /** Ends with `=`, as those of AWS do, so a caller that does not encode it into a URL fails here too. */
 export const makeConnectionId = (): string => `${randomBytes(11).toString('base64url')}=`;
-
-export const makeRequestId = (): string => randomUUID();
 
 const route = new RegExp(`^/${stage}/(?:@|%40)connections/([^/]+)$`);
 const closeNormal = 1000;
@@ -98,7 +82,7 @@ const answer = async (
   const [, encodedId] = route.exec(urlOf(request).pathname) ?? [];
   if (encodedId === undefined) throw new AwsError(403, 'ForbiddenException', 'Forbidden');
   const body = await readBody(request, limits.messageBytesMax);
-  const connection = table.find(decodeURIComponent(encodedId));
+  const connection = table.get(decodeURIComponent(encodedId));
   if (connection === undefined) throw new AwsError(410, 'GoneException');
   switch (request.method) {
     case 'POST':
@@ -111,7 +95,7 @@ const answer = async (
       return;
     case 'DELETE':
       connection.socket.close(closeNormal, 'Connection Closed Normally');
-      table.remove(connection.id);
+      table.delete(connection.id);
       response.writeHead(204).end();
       return;
     default:

@@ -4,16 +4,16 @@
  * The messages of one connection are sent to the function at once and in parallel, so they may finish in any order;
  * AWS does the same, and hiding it here would hide a race from the tests. A2 to A5, A8 and A10 in docs/spec/aws.md.
  */
+import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { FunctionHost } from '../lambda/function-host.ts';
-import {
-  type Authorization,
-  type Connection,
-  type ConnectionTable,
-  makeRequestId,
-  type OpenConnection,
-  type WebSocketLimits,
+import type {
+  Authorization,
+  Connection,
+  ConnectionTable,
+  OpenConnection,
+  WebSocketLimits,
 } from './connection.ts';
 import { disconnectEvent, invokeInTime, messageEvent } from './websocket-event.ts';
 
@@ -54,7 +54,7 @@ export const serveConnection = (accepted: AcceptedSocket, options: LiveOptions):
       idle.refresh();
     },
   };
-  table.add(open);
+  table.set(open.id, open);
   cutLongFrames(accepted, limits);
   // `close` follows a protocol error and ends the connection.
   webSocket.on('error', () => undefined);
@@ -67,7 +67,7 @@ export const serveConnection = (accepted: AcceptedSocket, options: LiveOptions):
   webSocket.on('close', (code, reason) => {
     clearTimeout(idle);
     clearTimeout(life);
-    table.remove(open.id);
+    table.delete(open.id);
     sendDisconnect(open, { code, reason: reason.toString() }, options);
   });
 };
@@ -86,7 +86,7 @@ const text = (data: RawData): string =>
   (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString();
 
 const deliver = async (open: OpenConnection, body: string, options: LiveOptions): Promise<void> => {
-  const requestId = makeRequestId();
+  const requestId = randomUUID();
   const event = messageEvent(body, { connection: open, requestId, authorization: open.authorization });
   const answer = await invokeInTime(options.functions, {
     name: options.functionName,
@@ -115,7 +115,7 @@ const sendDisconnect = (
     reason === '' && code === closeNoStatus ? 'Client-side close frame status not set' : reason;
   const event = disconnectEvent(
     { code, reason: shownReason },
-    { connection: open, requestId: makeRequestId(), authorization: open.authorization },
+    { connection: open, requestId: randomUUID(), authorization: open.authorization },
   );
   functions.invoke(functionName, JSON.stringify(event)).catch(() => undefined);
 };

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { AwsError, readBody, writePaced } from '../endpoint/http-messages.ts';
+import { AwsError, parseJson, readBody, writePaced } from '../endpoint/http-messages.ts';
 import type { Outcome } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { makeProxyEvent, type RouteMatch } from './proxy-event.ts';
@@ -150,20 +150,10 @@ type Metadata = {
 };
 
 const parseHead = (text: string): AnswerHead | undefined => {
-  const metadata = parseJson(text);
+  const metadata = parseJson(text) as Metadata | null | undefined;
   const status = Number(metadata?.statusCode);
-  if (metadata === undefined || !Number.isInteger(status) || status < statusMin || status > statusMax)
-    return undefined;
+  if (!metadata || !Number.isInteger(status) || status < statusMin || status > statusMax) return undefined;
   return { status, headers: readHeaders(metadata) };
-};
-
-const parseJson = (text: string): Metadata | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 const readHeaders = ({ headers, multiValueHeaders, cookies }: Metadata): OutgoingHttpHeaders => {

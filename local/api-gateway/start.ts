@@ -14,7 +14,7 @@ import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import {
-  openConnectionTable,
+  type ConnectionTable,
   stage,
   startManagement,
   type WebSocketLimits,
@@ -48,7 +48,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
   const rest = { ...restLimits, ...options.limits?.rest };
   const webSocket = { ...webSocketLimits, ...options.limits?.webSocket };
   const { functions, keys } = options;
-  const table = openConnectionTable();
+  const table: ConnectionTable = new Map();
   const management = await startManagement({ table, limits: webSocket }, keys);
   const live = { functions, functionName: options.webSocket.functionName, limits: webSocket, table };
   const upgrade = openUpgrade({
@@ -71,7 +71,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
       return origin.url;
     },
     stop: async () => {
-      for (const { socket } of table.all()) socket.close(closeGoingAway, 'Going away');
+      for (const { socket } of table.values()) socket.close(closeGoingAway, 'Going away');
       await origin?.stop();
       await management.stop();
     },

@@ -8,18 +8,13 @@
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-output.html
  */
 
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Buffered } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
-import {
-  type Authorization,
-  type Connection,
-  makeConnectionId,
-  makeRequestId,
-  type WebSocketLimits,
-} from './connection.ts';
+import { type Authorization, type Connection, makeConnectionId, type WebSocketLimits } from './connection.ts';
 import type { AcceptedSocket } from './live-connection.ts';
 import { sourceIpOf } from './proxy-event.ts';
 import { authorizerEvent, connectEvent, disconnectEvent, invokeInTime } from './websocket-event.ts';
@@ -57,7 +52,7 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
   return async ({ request, socket, head }) => {
     socket.on('error', () => socket.destroy());
     const connection = describeConnection(request);
-    const requestId = makeRequestId();
+    const requestId = randomUUID();
     const entry = await authorize(request, { connection, requestId }, options).catch(() =>
       refused(internalError),
     );

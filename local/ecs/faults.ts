@@ -17,6 +17,7 @@
  * - `events.shuffle`: every other event, from the first on, arrives after those of the next 300 ms.
  */
 import * as z from 'zod';
+import { parseJson } from '../endpoint/http-messages.ts';
 
 const count = z.int().min(0).max(1_000_000);
 const durationMs = z.int().min(0).max(600_000);
@@ -53,15 +54,6 @@ export const decodeFaults = (text: string): DecodedFaults => {
     path.length === 0 ? message : `${path.join('.')}: ${message}`,
   );
   return { ok: false, problem: problems.join('; ') };
-};
-
-/** Undefined for text that is not JSON, which the schema refuses. */
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 /** Reads SALLYPORT_ECS_FAULTS; unset or empty means no faults. */

@@ -51,6 +51,15 @@ export const readBody = async (request: IncomingMessage, bytesMax: number): Prom
   return body;
 };
 
+/** Undefined for text that is not JSON. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Uses events, since every call of the table is read here and an iterator would double the cost. */
 const collect = (request: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> =>
   new Promise((resolve, reject) => {

@@ -174,7 +174,6 @@ const asThrottle = (cause: unknown): 'throttled' => {
 };
 
 type FunctionPool = {
-  readonly definition: FunctionDefinition;
   /** Throws `TooManyRequestsException` over the reserved concurrency. */
   readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
 };
@@ -206,7 +205,6 @@ const openPool = (definition: FunctionDefinition, { environmentsMax, open }: Poo
   };
 
   return {
-    definition,
     run: async (invocation, sink) => {
       if (busy >= (definition.concurrencyMax ?? Number.POSITIVE_INFINITY)) throw throttled();
       const environment = await acquire();

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { type Keys, makeKeys } from '../endpoint/account.ts';
-import { AwsError, readBody, writePaced } from '../endpoint/http-messages.ts';
+import { AwsError, parseJson, readBody, writePaced } from '../endpoint/http-messages.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import type { Outcome } from './function.ts';
 import {
@@ -69,22 +69,13 @@ const readPayload = async (request: IncomingMessage): Promise<string> => {
     });
   }
   const payload = body.length === 0 ? '{}' : body.toString();
-  if (!isJson(payload)) {
+  if (parseJson(payload) === undefined) {
     throw new AwsError(400, 'InvalidRequestContentException', {
       Type: 'User',
       message: 'Could not parse request body into json',
     });
   }
   return payload;
-};
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 const headersFor = (requestId: string): Record<string, string> => ({

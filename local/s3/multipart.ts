@@ -34,8 +34,6 @@ const partBytesMin = 5 * 1024 * 1024;
 const partsMax = 10_000;
 const completeBodyBytesMax = 8 * 1024 * 1024;
 
-export const openUploads = (): Uploads => new Map();
-
 export const createUpload = (uploads: Uploads, { request, response, key }: ObjectRequest): void => {
   refusePut(request, key);
   const uploadId = randomUUID();

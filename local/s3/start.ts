@@ -17,7 +17,6 @@ import {
   completeUpload,
   createUpload,
   listUploads,
-  openUploads,
   putPart,
   type Uploads,
 } from './multipart.ts';
@@ -36,7 +35,7 @@ type Buckets = Map<string, OpenBucket>;
 
 const openAt = async (folder: string): Promise<OpenBucket> => ({
   ...(await openBucket(folder)),
-  uploads: openUploads(),
+  uploads: new Map(),
 });
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */

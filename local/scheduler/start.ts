@@ -11,7 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
 import { accountId, type Keys, region } from '../endpoint/account.ts';
-import { AwsError, readBody } from '../endpoint/http-messages.ts';
+import { AwsError, parseJson, readBody } from '../endpoint/http-messages.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { openRecordFiles } from '../endpoint/record-files.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -94,12 +94,9 @@ const answer = async (
 const inputOf = (body: Buffer | undefined) => {
   if (body === undefined)
     throw new AwsError(413, 'ValidationException', { Message: 'the request is too large' });
-  if (body.length === 0) return {};
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw new AwsError(400, 'ValidationException', { Message: 'the request is not JSON' });
-  }
+  const input = parseJson(body.toString() || '{}');
+  if (input !== undefined) return input as ScheduleRequest['input'];
+  throw new AwsError(400, 'ValidationException', { Message: 'the request is not JSON' });
 };
 
 type ScheduleRequest = {
@@ -165,17 +162,9 @@ const decode = ({ name, group, input }: ScheduleRequest, now: number): StoredSch
     throw invalid('Only a FlexibleTimeWindow of OFF is implemented here.');
   if (!Target?.Arn?.startsWith('arn:aws:lambda:') || !Target.RoleArn)
     throw invalid('Target: the ARN of a function and of a role.');
-  if (Target.Input !== undefined && !isJson(Target.Input)) throw invalid('Target.Input is not JSON.');
+  if (Target.Input !== undefined && parseJson(Target.Input) === undefined)
+    throw invalid('Target.Input is not JSON.');
   return { ...input, Name: name, GroupName: group, at, createdAt: now } as StoredSchedule;
-};
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 const operations: Readonly<Record<string, Operation>> = {

@@ -14,7 +14,7 @@ import type {
   GetSecretValueCommandInput,
 } from '@aws-sdk/client-secrets-manager';
 import { accountId, type Keys, region } from '../endpoint/account.ts';
-import { AwsError, readBody } from '../endpoint/http-messages.ts';
+import { AwsError, parseJson, readBody } from '../endpoint/http-messages.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { openRecordFiles, type RecordFiles } from '../endpoint/record-files.ts';
 
@@ -60,18 +60,12 @@ const answer = async (
     throw new AwsError(400, 'UnknownOperationException', `unknown operation: ${target}`);
   const body = await readBody(request, bodyBytesMax);
   if (body === undefined) throw new AwsError(413, 'InvalidRequestException', 'the request is too large');
-  const result = await operation(registry, inputOf(body.toString()));
+  const input = parseJson(body.toString());
+  // The parser's own message would repeat a part of the text.
+  if (input === undefined) throw refusal('SerializationException', 'the request is not JSON');
+  const result = await operation(registry, input as Input);
   response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
   response.end(JSON.stringify(result));
-};
-
-/** The parser's own message would repeat a part of the text. */
-const inputOf = (text: string) => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new AwsError(400, 'SerializationException', 'the request is not JSON');
-  }
 };
 
 /** The input is the request's JSON, as the SDK wrote it. */

@@ -25,12 +25,12 @@ export type Executor = (program: Program, context: ExecutionContext) => Promise<
 const memoryWatchMs = 100;
 const killedExitCode = 137;
 
-type ExecutorParts = {
+export type ExecutorParts = {
   readonly userSide: UserSide;
   readonly limits: Limits;
   readonly counters: MemoryCounters | undefined;
   readonly logRing: LogRing;
-  /** All calls that run now, those of MCP servers included. */
+  /** All calls that run now: programs and calls of MCP servers. */
   readonly running: Set<object>;
 };
 

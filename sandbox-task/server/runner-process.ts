@@ -128,7 +128,7 @@ type CallOptions = {
   readonly request: RunnerRequest;
   readonly payload: Buffer | undefined;
   readonly timeoutMs: number;
-  /** The server's deadline comes this long after the runner's, in milliseconds. */
+  /** The server's deadline comes this long after the runner's, in milliseconds. A file operation has only the server's. */
   readonly killMsMax: number;
   /** True for a message that is not the last. */
   readonly onPiece: (answer: Answer) => boolean;

@@ -110,6 +110,8 @@ export const startTestSandbox = async (
     const headers = { authorization: `Bearer ${options.bearer ?? testBearer}`, ...options.headers };
     const outgoing = request({ socketPath, method, path, headers, agent: false });
     const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    // A refused body may still be sent when its connection closes.
+    outgoing.on('error', () => undefined);
     if (options.body instanceof Readable) options.body.pipe(outgoing);
     else outgoing.end(options.body);
     return (await answer)[0];

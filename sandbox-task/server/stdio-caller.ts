@@ -6,9 +6,8 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { StdioWork } from '../wire/program-messages.ts';
-import type { ExecutionContext, Limits } from './executor.ts';
+import type { ExecutionContext, ExecutorParts } from './executor.ts';
 import type { LogRing } from './logs.ts';
-import type { MemoryCounters } from './memory-counters.ts';
 import { asMemoryLoss } from './refusal.ts';
 import type { Answer } from './runner-process.ts';
 import {
@@ -18,21 +17,12 @@ import {
   toStdioResult,
   toToolListResult,
 } from './stdio-result.ts';
-import type { RunningStdio, UserSide } from './user-side.ts';
+import type { RunningStdio } from './user-side.ts';
 
 type StdioCallRequest = { readonly work: StdioWork; readonly timeoutSeconds: number };
 export type StdioCaller = (question: StdioCallRequest, context: ExecutionContext) => Promise<CallToolResult>;
 
-type StdioCallerParts = {
-  readonly userSide: UserSide;
-  readonly limits: Limits;
-  readonly counters: MemoryCounters | undefined;
-  readonly logRing: LogRing;
-  /** All calls that run now, programs included. */
-  readonly running: Set<object>;
-};
-
-export const createStdioCaller = (parts: StdioCallerParts): StdioCaller => {
+export const createStdioCaller = (parts: ExecutorParts): StdioCaller => {
   const { userSide, limits, counters, running } = parts;
   const states = createStateMemory();
   return async ({ work, timeoutSeconds }, { signal, onOutput }) => {

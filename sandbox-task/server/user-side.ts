@@ -14,7 +14,6 @@ import {
   rememberedContextsMax,
   type StdioWork,
 } from '../wire/program-messages.ts';
-import { Refusal } from './refusal.ts';
 import {
   type Answer,
   followCall,
@@ -106,7 +105,7 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
   const askOf =
     (pinned: RunnerProcess): Ask =>
     (request, payload) =>
-      askRunner(pinned, { request: { ...request, id: nextId() }, payload });
+      askOn(pinned, { ...request, id: nextId() }, payload);
   return {
     async execute(options) {
       const now = await living();
@@ -166,28 +165,11 @@ const withLoss = (execution: RunningExecution, isLost: boolean): RunningExecutio
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 type PlainRequest = WithoutId<Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>>;
-type RunnerCall = { readonly request: RunnerRequest; readonly payload: Buffer | undefined };
-
-const askRunner = (runner: RunnerProcess, { request, payload }: RunnerCall): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const deadline = setTimeout(() => runner.kill('a file operation got no answer'), fileOperationMsMax);
-    const unlisten = runner.listen(request.id, {
-      onAnswer: (answer) => {
-        settle();
-        if (answer.message.type !== 'refused') resolve(answer);
-        else reject(new Refusal(answer.message.failure, answer.message.message));
-      },
-      onFailure: (cause) => {
-        settle();
-        reject(cause);
-      },
-    });
-    const settle = (): void => {
-      clearTimeout(deadline);
-      unlisten();
-    };
-    runner.send(request, payload);
-  });
+const askOn = (runner: RunnerProcess, request: RunnerRequest, payload: Buffer | undefined): Promise<Answer> =>
+  followCall(runner, request.id, {
+    ...{ request, payload, timeoutMs: fileOperationMsMax, killMsMax: 0 },
+    onPiece: () => false,
+  }).ended;
 
 const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): RunningExecution => {
   const { work, timeoutMs, onOutput } = options;
