@@ -1,12 +1,9 @@
 /**
  * `/tokens`: created, listed, revoked. `/audit`: the rows of the audit log, the newest first.
  */
-import {
-  createToken,
-  listTokens,
-  revokeToken,
-  type TokenPorts,
-} from '#shared/application/access/manage-tokens.ts';
+
+import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
+import type { AuditDeps, Deps } from '#shared/application/deps.ts';
 import {
   auditAnswer,
   auditQuery,
@@ -19,11 +16,13 @@ import {
 import { createTokenBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import type { AuditLog } from '#shared/ports/audit-log.ts';
-import type { World } from '#shared/ports/world.ts';
 import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
 
-export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly ApiRoute[] => [
+export const tokenRoutes = ({
+  ports,
+}: {
+  readonly ports: AuditDeps & Deps<'tokens'>;
+}): readonly ApiRoute[] => [
   {
     method: 'POST',
     path: '/api/tokens',
@@ -65,9 +64,7 @@ export const tokenRoutes = ({ ports }: { readonly ports: TokenPorts }): readonly
   },
 ];
 
-export type AuditReadPorts = { readonly auditLog: Pick<AuditLog, 'list'>; readonly world: World };
-
-export const auditRoutes = ({ ports }: { readonly ports: AuditReadPorts }): readonly ApiRoute[] => [
+export const auditRoutes = ({ ports }: { readonly ports: AuditDeps }): readonly ApiRoute[] => [
   {
     method: 'GET',
     path: '/api/audit',

@@ -3,6 +3,7 @@
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
+import type { Deps } from '#shared/application/deps.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import {
   approvalAnswer,
@@ -17,12 +18,11 @@ import { approval } from '#shared/contracts/socket-actions.ts';
 import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import type { ApprovalStore } from '#shared/ports/approval-store.ts';
 import { type ApiRoute, bodyOf, decodedPathValue, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
-export type ApprovalPorts = SessionPorts & { readonly approvals: ApprovalStore };
+export type ApprovalPorts = SessionPorts & Deps<'approvals'>;
 
 type Approvals = { readonly ports: ApprovalPorts; readonly limits: TurnLimits };
 
@@ -75,7 +75,7 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
   handler: async (event) => {
     const principal = principalOf(event);
     const sessionId = pathId(event);
-    const find = () => findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
+    const find = () => findSession(ports.turns, { id: sessionId, principal, intent: 'write' });
     const callId = decodedPathValue(event, 'callId');
     const decided = await decideCall(ports, {
       sessionId,

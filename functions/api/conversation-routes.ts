@@ -1,8 +1,8 @@
 /** The conversation of a session: messages in, events out, and answers to calls of tools that the client offers. */
+import type { TurnDeps } from '#shared/application/deps.ts';
 import { readEvents } from '#shared/application/events/poll-events.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
-import type { ApplyWithoutLeasePorts } from '#shared/application/turn/commit/apply-without-lease.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
@@ -56,7 +56,7 @@ export const conversationRoutes = ({
     needs: 'own:read',
     contract: { summary: 'Read the conversation', answers: { 200: messagesAnswer } },
     handler: async (_event, { session }) =>
-      json(200, { messages: (await ports.sessions.history(session.id)).map(messageView) }),
+      json(200, { messages: (await ports.turns.history(session.id)).map(messageView) }),
   }),
   onSession(ports, {
     method: 'GET',
@@ -74,8 +74,8 @@ export const conversationRoutes = ({
       return json(
         200,
         asked.include_children
-          ? await readSessionTree(ports.sessions, session, page)
-          : await readEvents(ports.sessions, session, page),
+          ? await readSessionTree(ports, session, page)
+          : await readEvents(ports.eventLog, session, page),
       );
     },
   }),
@@ -95,7 +95,7 @@ export const callerToolRoutes = ({
   ports,
   limits,
 }: {
-  readonly ports: ApplyWithoutLeasePorts;
+  readonly ports: TurnDeps;
   readonly limits: TurnLimits;
 }): readonly ApiRoute[] => [
   onSession(ports, {

@@ -12,7 +12,7 @@ import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/re
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import type { LinkRequest } from '#shared/ports/sandbox-link.ts';
+import type { LinkRequest } from '#shared/ports/sandbox.ts';
 import { type ApiEvent, type ApiRoute, bytesOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import {

@@ -1,25 +1,15 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
-import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
-import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
-import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
-import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
-import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
-import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
-import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
-import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
+import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
@@ -28,7 +18,6 @@ import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { chooseProvider, configuredProviders } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
-import { systemWorld } from '#shared/adapters/system-world.ts';
 import { secretMaker } from '#shared/adapters/webhook/signature.ts';
 import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
@@ -42,10 +31,9 @@ import { routes } from './routes.ts';
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('api', process.env);
 const runtime = openLambdaRuntime('api', environment.DEPLOYMENT);
-const table = openTable(environment.TABLE_NAME);
+const { table, lambda, ports: common } = compose(environment, runtime);
 const history = makeMetricsStore(table);
 runtime.storeUsageIn(history);
-const lambda = openLambda();
 
 const settings = {
   ...sessionDefaultsOf(environment),
@@ -69,48 +57,27 @@ const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
 
 const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
 
-const invoker = makeInvoker(lambda, {
-  turn: environment.TURN_FUNCTION,
-  janitor: environment.JANITOR_FUNCTION,
-});
-
 const ports = {
-  sessions: makeSessionStore(table),
+  ...common,
   callers: makeCallerStore(table),
-  connections: makeConnectionStore(table),
-  slots: makeSlotStore(table),
-  projects: makeProjectStore(table),
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),
   remoteMcp: makeRemoteMcp(egress),
   schedules: makeScheduleStore(table),
   scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
-  webhooks: makeWebhookStore(table),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
   webhookGuard: makeAddressGuard({
     allowedPrivateHosts: environment.WEBHOOK_ALLOWED_PRIVATE_HOSTS,
     setting: allowedHostsSetting,
   }),
   webhookSecrets: secretMaker,
-  tokens: makeTokenStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
-  auditLog: makeAuditLog(table),
   secrets: openProjectSecrets(table, {
     prefix: environment.PROJECT_SECRETS_PREFIX,
     keyArn: environment.PROJECT_SECRETS_KEY,
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
-  sockets: openSockets(environment.CONNECTIONS_URL),
-  approvals: makeApprovalStore(table),
-  invoker,
-  forgetter: invoker,
-  noticeSender: makeNoticeSender(lambda, {
-    functionName: environment.WEBHOOKS_FUNCTION,
-    followed: runtime.followed,
-  }),
-  telemetry: runtime.telemetry,
   history,
-  world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, runtime.telemetry),
 };

@@ -1,13 +1,14 @@
 /** `/mcp`: the MCP servers of a project, registered, changed, switched, tested, and their health. */
 
-import { type TestPorts, testMcpServer } from '#shared/application/execution/test-mcp-server.ts';
+import type { AuditDeps, Deps, ExecutionDeps, RegistryDeps } from '#shared/application/deps.ts';
+import { testMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
 import {
   addMcpServer,
   listMcpServers,
   removeMcpServer,
 } from '#shared/application/registry/manage-mcp-servers.ts';
-import type { RegistryPorts, RegistryRequest } from '#shared/application/registry/registry-change.ts';
+import type { RegistryRequest } from '#shared/application/registry/registry-change.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import {
   addServerBody,
@@ -35,7 +36,7 @@ import {
   queryOf,
 } from './api-route.ts';
 
-export type McpPorts = RegistryPorts & TestPorts;
+export type McpPorts = ExecutionDeps & RegistryDeps & AuditDeps & Deps<'addressGuard'>;
 
 type McpApi = {
   readonly ports: McpPorts;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelAvailability, ProviderName } from '#shared/domain/model.ts';
-import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
+import type { ModelCatalog } from '#shared/ports/models.ts';
 import type { ApiEvent } from './api-route.ts';
 import { type ModelSettings, modelRoutes } from './model-routes.ts';
 

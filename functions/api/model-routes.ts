@@ -1,11 +1,12 @@
 /** `/models`: lists a provider's models, and checks whether some are among them. */
+
 import type * as z from 'zod';
+import type { Deps } from '#shared/application/deps.ts';
 import { modelChecksQuery, modelsQuery } from '#shared/contracts/rest/bodies.ts';
 import { modelChecksAnswer, modelsAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import { decodeProvider, defaultModels, type ProviderName, providers } from '#shared/domain/model.ts';
 import { modelPrice, type PriceTable } from '#shared/domain/price.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
 import { type ApiRoute, json, queryOf } from './api-route.ts';
 
 export type ModelSettings = {
@@ -20,7 +21,7 @@ export const modelRoutes = ({
   prices,
   configured,
 }: {
-  readonly ports: { readonly catalog: ModelCatalog };
+  readonly ports: Deps<'catalog'>;
   readonly settings: ModelSettings;
   /** The operator's own prices, which go before the known ones. */
   readonly prices: PriceTable;

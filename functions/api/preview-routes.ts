@@ -7,15 +7,13 @@
  * path and to nothing else (`preview-headers.ts`). Neither that cookie nor the bearer goes inside, and no cookie
  * comes out (L14).
  */
+
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findSession } from '#shared/application/access/find-session.ts';
-import {
-  openPreview,
-  type PreviewPorts,
-  type PreviewTarget,
-} from '#shared/application/access/preview-access.ts';
+import { openPreview, type PreviewTarget } from '#shared/application/access/preview-access.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
+import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { leasePort } from '#shared/application/sandbox/lease-port.ts';
 import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
@@ -25,7 +23,6 @@ import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
-import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import { type ApiEvent, type ApiRoute, bytesOf } from './api-route.ts';
 import { fenced } from './preview-headers.ts';
 import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
@@ -62,7 +59,7 @@ export const previewTarget = ({
 const pathOf = ({ sessionId, port }: PreviewTarget): string => `/api/sessions/${sessionId}/ports/${port}/`;
 
 export type Preview = {
-  readonly ports: SessionSandboxPorts & PreviewPorts & { readonly rateLimiter: RateLimiter };
+  readonly ports: SessionSandboxPorts & AccessDeps & Deps<'rateLimiter'>;
   readonly settings: SessionSandboxSettings;
 };
 
@@ -90,7 +87,7 @@ const show = async (
   { target, rest, principal }: { target: PreviewTarget; rest: string; principal: Principal },
 ): Promise<StreamedResult> => {
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
-  const { session } = await findSession(ports.sessions, options);
+  const { session } = await findSession(ports.turns, options);
   const correlationId = event.requestContext.requestId;
   const acquired = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
   const { sandbox } = acquired;

@@ -1,25 +1,17 @@
 /** `/projects` and `/stats`: an owner's projects, the resources in use, and secrets, which go in and never come out. */
+
 import { findProject } from '#shared/application/access/find-project.ts';
-import { type MetricsPorts, readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
-import { type DeleteProjectPorts, deleteProject } from '#shared/application/project/delete-project.ts';
-import {
-  createProject,
-  listProjects,
-  type ProjectPorts,
-  updateProject,
-} from '#shared/application/project/manage-projects.ts';
+import type { Deps, ProjectDeps } from '#shared/application/deps.ts';
+import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
+import { deleteProject } from '#shared/application/project/delete-project.ts';
+import { createProject, listProjects, updateProject } from '#shared/application/project/manage-projects.ts';
 import {
   listSecretNames,
   putSecret,
   removeSecret,
-  type SecretPorts,
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
-import {
-  resourceStats,
-  type StatsPorts,
-  type StatsSettings,
-} from '#shared/application/sandbox/resource-stats.ts';
+import { resourceStats, type StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest/bodies.ts';
 import {
   statsAnswer,
@@ -55,7 +47,12 @@ export const projectRoutes = ({
   ports,
   stats,
 }: {
-  readonly ports: ProjectPorts & DeleteProjectPorts & SecretPorts & StatsPorts & MetricsPorts;
+  readonly ports: ProjectDeps &
+    ProjectDeps &
+    ProjectDeps &
+    Deps<'secrets'> &
+    Deps<'slots' | 'sessions' | 'workspaces'> &
+    Deps<'history' | 'world'>;
   readonly stats: StatsSettings;
 }): readonly ApiRoute[] => [
   {
@@ -148,7 +145,11 @@ export const projectRoutes = ({
   },
 ];
 
-export const secretRoutes = ({ ports }: { readonly ports: SecretPorts }): readonly ApiRoute[] => [
+export const secretRoutes = ({
+  ports,
+}: {
+  readonly ports: ProjectDeps & Deps<'secrets'>;
+}): readonly ApiRoute[] => [
   {
     method: 'GET',
     path: '/api/projects/{id}/secrets',

@@ -3,20 +3,18 @@
  * request is read, and checked for the route's permission, so that a stranger's is answered exactly as none
  * (AC2).
  */
+
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { findProject } from '#shared/application/access/find-project.ts';
 import { findSchedule } from '#shared/application/access/find-schedule.ts';
 import { type FoundSession, findSession } from '#shared/application/access/find-session.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
+import type { Deps } from '#shared/application/deps.ts';
 import { findWebhook } from '#shared/application/webhook/manage-webhooks.ts';
 import { intentOf, mayUse, type Permission } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Webhook } from '#shared/domain/webhook/webhook.ts';
-import type { ProjectStore } from '#shared/ports/project-store.ts';
-import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
-import type { SessionStore } from '#shared/ports/session-store.ts';
-import type { WebhookStore } from '#shared/ports/webhook-store.ts';
 import { type ApiEvent, type ApiRoute, pathId, principalOf } from './api-route.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
@@ -31,16 +29,16 @@ const options = (event: ApiEvent, permission: Permission) => ({
 });
 
 export const onSession = (
-  { sessions }: { readonly sessions: SessionStore },
+  { turns }: Deps<'turns'>,
   { handler, ...route }: ResourceRoute<FoundSession>,
 ): ApiRoute => ({
   ...route,
   resource: 'session',
-  handler: async (event) => handler(event, await findSession(sessions, options(event, route.needs))),
+  handler: async (event) => handler(event, await findSession(turns, options(event, route.needs))),
 });
 
 export const onProject = (
-  { projects }: { readonly projects: Pick<ProjectStore, 'get'> },
+  { projects }: Deps<'projects'>,
   { handler, ...route }: ResourceRoute<Project>,
 ): ApiRoute => ({
   ...route,
@@ -53,7 +51,7 @@ export const onProject = (
  * it may be half deleted already. Any other caller gets the answer to any access to it.
  */
 export const onProjectItself = (
-  { projects }: { readonly projects: Pick<ProjectStore, 'get'> },
+  { projects }: Deps<'projects'>,
   { handler, ...route }: Omit<ApiRoute, 'needs' | 'resource'>,
 ): ApiRoute => ({
   ...route,
@@ -70,7 +68,7 @@ export const onProjectItself = (
 });
 
 export const onSchedule = (
-  ports: { readonly schedules: Pick<ScheduleStore, 'find'> },
+  ports: Deps<'schedules'>,
   { handler, ...route }: ResourceRoute<ScheduleState>,
 ): ApiRoute => ({
   ...route,
@@ -79,7 +77,7 @@ export const onSchedule = (
 });
 
 export const onWebhook = (
-  ports: { readonly webhooks: WebhookStore },
+  ports: Deps<'webhooks'>,
   { handler, ...route }: ResourceRoute<Webhook>,
 ): ApiRoute => ({
   ...route,

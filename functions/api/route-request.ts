@@ -5,17 +5,17 @@
  *
  * A route is a method and a path: another method on a known path is as unknown as another path, 404.
  */
+
 import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { authenticate } from '#shared/application/access/authenticate.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
+import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { bearerToken } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
-import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
-import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { fence } from './preview-headers.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
@@ -23,7 +23,7 @@ import { answerPreview, type Preview, previewTarget } from './preview-routes.ts'
 export type Doors = { readonly routes: readonly ApiRoute[]; readonly preview: Preview };
 
 export const answerWith = async (
-  ports: AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter },
+  ports: AccessDeps & Deps<'telemetry' | 'rateLimiter'>,
   { event, context }: { readonly event: ApiEvent; readonly context: Context },
   { routes, preview }: Doors,
 ): Promise<StreamedResult> => {

@@ -1,22 +1,16 @@
 /** The table of routes: method, path, and the file that answers. */
-import { type AccessPorts, issueTicket } from '#shared/application/access/authenticate.ts';
-import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
-import type { MetricsPorts } from '#shared/application/metrics/read-usage-metrics.ts';
-import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
-import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
-import type { SecretPorts } from '#shared/application/project/manage-secrets.ts';
-import type { LogPorts } from '#shared/application/sandbox/read-logs.ts';
-import type { StatsPorts, StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
+
+import { issueTicket } from '#shared/application/access/authenticate.ts';
+import type { AccessDeps, Deps, ProjectDeps, ScheduleDeps, WebhookDeps } from '#shared/application/deps.ts';
+import type { StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import type { WebhookPorts } from '#shared/application/webhook/manage-webhooks.ts';
 import { accessAnswer, accessView, ticketAnswer } from '#shared/contracts/rest/access-view.ts';
 import { openApiAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { PriceTable } from '#shared/domain/price.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
-import { type AuditReadPorts, auditRoutes, tokenRoutes } from './access-routes.ts';
+import { auditRoutes, tokenRoutes } from './access-routes.ts';
 import { type ApiRoute, json, principalOf } from './api-route.ts';
 import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
 import { callerToolRoutes, conversationRoutes } from './conversation-routes.ts';
@@ -26,26 +20,20 @@ import { modelRoutes } from './model-routes.ts';
 import type { Preview } from './preview-routes.ts';
 import { projectRoutes, secretRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
-import { type ScheduleApiPorts, scheduleRoutes } from './schedule-routes.ts';
+import { scheduleRoutes } from './schedule-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { SessionSandboxPorts } from './session-sandbox.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
-export type ApiPorts = { readonly catalog: ModelCatalog } & TokenPorts &
+export type ApiPorts = Deps<'catalog' | 'tokens' | 'history' | 'secrets'> &
   SessionSandboxPorts &
-  ProjectPorts &
-  DeleteProjectPorts &
-  StatsPorts &
-  MetricsPorts &
-  SecretPorts &
+  ProjectDeps &
   McpPorts &
-  ScheduleApiPorts &
-  WebhookPorts &
-  LogPorts &
+  ScheduleDeps &
+  WebhookDeps &
   ApprovalPorts &
-  AuditReadPorts &
-  AccessPorts &
+  AccessDeps &
   Preview['ports'];
 export type Api = {
   readonly ports: ApiPorts;

@@ -1,16 +1,12 @@
 /** `/schedules`: created, listed, shown, changed, deleted, triggered, and the history of their runs. */
+import type { ScheduleDeps } from '#shared/application/deps.ts';
 import {
   createSchedule,
-  type ManagePorts,
   removeSchedule,
   triggerSchedule,
   updateSchedule,
 } from '#shared/application/schedule/manage-schedules.ts';
-import {
-  listSchedules,
-  type ReadPorts,
-  scheduleHistory,
-} from '#shared/application/schedule/read-schedules.ts';
+import { listSchedules, scheduleHistory } from '#shared/application/schedule/read-schedules.ts';
 import {
   changeScheduleBody,
   createScheduleBody,
@@ -32,9 +28,7 @@ import { pageItemsMax } from '#shared/domain/limits.ts';
 import { type ApiEvent, type ApiRoute, fieldsOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSchedule } from './resource-route.ts';
 
-export type ScheduleApiPorts = ManagePorts & ReadPorts;
-
-export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleApiPorts }): readonly ApiRoute[] => [
+export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleDeps }): readonly ApiRoute[] => [
   ...collectionRoutes(ports),
   ...oneRoutes(ports),
   onSchedule(ports, {
@@ -68,7 +62,7 @@ export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleApiPorts }):
   }),
 ];
 
-const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
+const collectionRoutes = (ports: ScheduleDeps): readonly ApiRoute[] => [
   {
     method: 'POST',
     path: '/api/schedules',
@@ -103,7 +97,7 @@ const collectionRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
   },
 ];
 
-const oneRoutes = (ports: ScheduleApiPorts): readonly ApiRoute[] => [
+const oneRoutes = (ports: ScheduleDeps): readonly ApiRoute[] => [
   onSchedule(ports, {
     method: 'GET',
     path: '/api/schedules/{id}',

@@ -2,21 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
+import type { AuditDeps, Deps, SessionDeps } from '#shared/application/deps.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import {
-  createSessionWhenFree,
-  type WaitForSlotPorts,
-} from '#shared/application/session/create-session-when-free.ts';
-import type { ForgetSessionPorts } from '#shared/application/session/forget-session.ts';
-import { type ListPorts, listSessions } from '#shared/application/session/list-sessions.ts';
-import {
-  type CallerPorts,
-  declareTools,
-  refuseTaken,
-} from '#shared/application/turn/requests/caller-tools.ts';
-import type { DecidePorts } from '#shared/application/turn/requests/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
+import { createSessionWhenFree } from '#shared/application/session/create-session-when-free.ts';
+import { listSessions } from '#shared/application/session/list-sessions.ts';
+import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import {
   cleanupBody,
   createSessionBody,
@@ -37,11 +29,10 @@ import type { Session, SessionKind } from '#shared/domain/session.ts';
 import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Forgetter } from '#shared/ports/invoker.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 
-export type SessionPorts = WaitForSlotPorts & EndPorts & DecidePorts & CallerPorts & CleanupPorts;
+export type SessionPorts = SessionDeps & AuditDeps & Deps<'slots' | 'callers' | 'forgetter'>;
 
 export const sessionRoutes = ({
   ports,
@@ -134,11 +125,11 @@ export const sessionRoutes = ({
 
 /** A call that waits for a decision belongs to a running turn: no other session's turn is read. */
 const runningTurns = async (
-  { sessions }: SessionPorts,
+  { turns }: SessionPorts,
   listed: readonly Session[],
 ): Promise<ReadonlyMap<string, TurnRecord>> => {
   const running = listed.filter(({ kind, status }) => kind === 'agent' && status === 'running');
-  const found = await Promise.all(running.map(({ id }) => sessions.getWithTurn(id)));
+  const found = await Promise.all(running.map(({ id }) => turns.getWithTurn(id)));
   return new Map(found.flatMap((one) => (one?.turn === undefined ? [] : [[one.session.id, one.turn]])));
 };
 
@@ -164,13 +155,10 @@ const refuseOffer = (caller: Caller, kind: SessionKind = 'agent'): void => {
   refuseTaken(caller);
 };
 
-export type CleanupPorts = ListPorts &
-  Omit<ForgetSessionPorts, 'forgetFiles'> & { readonly forgetter: Forgetter };
-
 const hourMs = 3_600_000;
 
 /** Removes sessions that ended long enough ago, as the tool `session` does. */
-const cleanupRoute = (ports: CleanupPorts): ApiRoute => ({
+const cleanupRoute = (ports: SessionPorts): ApiRoute => ({
   method: 'POST',
   path: '/api/sessions/cleanup',
   needs: 'own:write',

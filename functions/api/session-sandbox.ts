@@ -1,8 +1,7 @@
 /** Acquires a found session's sandbox for a REST request: started when needed. */
+import type { FileDeps } from '#shared/application/deps.ts';
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
-import { type OpenSandboxPorts, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
-import type { SavePorts } from '#shared/application/sandbox/save-workspace.ts';
-import type { FilePorts } from '#shared/application/session/session-files.ts';
+import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
@@ -10,7 +9,7 @@ import type { ErrorCode } from '#shared/errors.ts';
 import type { ApiEvent } from './api-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
-export type SessionSandboxPorts = SessionPorts & OpenSandboxPorts & SavePorts & FilePorts;
+export type SessionSandboxPorts = SessionPorts & FileDeps;
 
 export type SessionSandboxSettings = { readonly lifetimes: Lifetimes };
 

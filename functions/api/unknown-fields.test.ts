@@ -31,7 +31,7 @@ const absent = new Proxy(
 
 const platform = () => {
   const ports = {
-    sessions: { getWithTurn: async () => ({ session, turn: noTurn }) },
+    turns: { getWithTurn: async () => ({ session, turn: noTurn }) },
     projects: { get: async () => ({ ...theDefaultProject, id: project }) },
     schedules: { find: async () => ({ schedule, pins: [] }) },
     webhooks: { get: async () => webhook },

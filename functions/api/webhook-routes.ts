@@ -1,10 +1,10 @@
 /** `/webhooks`: created, listed, shown, changed, deleted, tested; and the list of their deliveries. */
+import type { WebhookDeps } from '#shared/application/deps.ts';
 import {
   changeWebhook,
   createWebhook,
   listWebhooks,
   removeWebhook,
-  type WebhookPorts,
 } from '#shared/application/webhook/manage-webhooks.ts';
 import {
   changeWebhookBody,
@@ -24,7 +24,7 @@ import {
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onWebhook } from './resource-route.ts';
 
-export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): readonly ApiRoute[] => [
+export const webhookRoutes = ({ ports }: { readonly ports: WebhookDeps }): readonly ApiRoute[] => [
   ...collectionRoutes(ports),
   ...oneRoutes(ports),
   onWebhook(ports, {
@@ -56,7 +56,7 @@ export const webhookRoutes = ({ ports }: { readonly ports: WebhookPorts }): read
   }),
 ];
 
-const collectionRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
+const collectionRoutes = (ports: WebhookDeps): readonly ApiRoute[] => [
   {
     method: 'POST',
     path: '/api/webhooks',
@@ -91,7 +91,7 @@ const collectionRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
   },
 ];
 
-const oneRoutes = (ports: WebhookPorts): readonly ApiRoute[] => [
+const oneRoutes = (ports: WebhookDeps): readonly ApiRoute[] => [
   onWebhook(ports, {
     method: 'GET',
     path: '/api/webhooks/{id}',

@@ -1,26 +1,22 @@
 /** `/projects/{id}/workspaces`: the named workspaces of a project, created, listed, shown, deleted. */
+import type { ProjectDeps } from '#shared/application/deps.ts';
 import {
-  type DeletePorts,
   deleteWorkspace,
   findWorkspace,
   listWorkspaces,
   makeWorkspace,
 } from '#shared/application/project/manage-workspaces.ts';
-import type { WorkspacePorts } from '#shared/application/session/resolve-workspace.ts';
 import { createWorkspaceBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
 import { deletedAnswer } from '#shared/contracts/rest/project-view.ts';
 import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/rest/workspace-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Project } from '#shared/domain/project.ts';
-import type { ProjectStore } from '#shared/ports/project-store.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onProject } from './resource-route.ts';
 
-type Ports = WorkspacePorts & DeletePorts & { readonly projects: Pick<ProjectStore, 'get'> };
-
 const within = (event: ApiEvent, project: Project) => ({ project, principal: principalOf(event) });
 
-export const workspaceRoutes = ({ ports }: { readonly ports: Ports }): readonly ApiRoute[] => [
+export const workspaceRoutes = ({ ports }: { readonly ports: ProjectDeps }): readonly ApiRoute[] => [
   onProject(ports, {
     method: 'GET',
     path: '/api/projects/{id}/workspaces',

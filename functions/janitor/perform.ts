@@ -3,14 +3,15 @@
  * invocation.
  */
 
-import { type TryPorts, tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
-import { type AuditPorts, reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
-import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
-import { type OrphanPorts, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
-import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
+import type { ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
+import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
+import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
+import { sweep } from '#shared/application/janitor/sweep.ts';
+import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
+import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
-import { type McpSweepPorts, sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
-import { drainPool, type FillPoolPorts, fillPool } from '#shared/application/sandbox/fill-pool.ts';
+import { sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
+import { drainPool, fillPool } from '#shared/application/sandbox/fill-pool.ts';
 import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
@@ -23,13 +24,7 @@ import { projectPrincipal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type JanitorPorts = SweepPorts &
-  OrphanPorts &
-  AuditPorts &
-  FillPoolPorts &
-  McpSweepPorts &
-  TryPorts &
-  ForgetProjectPorts;
+export type JanitorPorts = ExecutionDeps & RegistryDeps & ForgetDeps;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;
@@ -87,7 +82,7 @@ const checkOne = async (
   return { checked: 1 };
 };
 
-const stop = async (ports: SweepPorts, workspaceId: WorkspaceId): Promise<object> => {
+const stop = async (ports: StopDeps, workspaceId: WorkspaceId): Promise<object> => {
   const workspace = await ports.workspaces.get(workspaceId);
   if (workspace !== undefined) await finishStop(ports, workspace);
   return { workspaceId };

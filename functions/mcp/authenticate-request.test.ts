@@ -2,6 +2,9 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { TokenStore } from '#shared/ports/access.ts';
+import type { ConnectionStore } from '#shared/ports/connections.ts';
+import { fake } from '../../tests/fake.ts';
 import { answer, type McpAuthPorts } from './authenticate-request.ts';
 import { defineTool, type McpPorts, type McpSettings } from './define-tool.ts';
 import { toolServer } from './tool-server.ts';
@@ -14,9 +17,12 @@ const telemetry = {
   duration: () => undefined,
 };
 const auth: McpAuthPorts = {
-  tokens: { get: async () => undefined },
+  tokens: fake<TokenStore>({ get: async () => undefined }),
   rateLimiter: { take: async () => true },
-  connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
+  connections: fake<ConnectionStore>({
+    putTicket: async () => undefined,
+    redeemTicket: async () => undefined,
+  }),
   world: systemWorld,
   telemetry,
   // SHA-256 of `good`.

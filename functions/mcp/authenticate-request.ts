@@ -6,17 +6,16 @@
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { type AccessPorts, authenticate } from '#shared/application/access/authenticate.ts';
+import { authenticate } from '#shared/application/access/authenticate.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
+import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
-import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
-import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
 import { answerMcp, type MakeServer } from './mcp-endpoint.ts';
 
-export type McpAuthPorts = AccessPorts & { readonly telemetry: Telemetry; readonly rateLimiter: RateLimiter };
+export type McpAuthPorts = AccessDeps & Deps<'telemetry' | 'rateLimiter'>;
 
 type McpEndpoint = {
   readonly makeServer: MakeServer;

@@ -7,7 +7,7 @@
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
+import type { ToolProgress } from '#shared/ports/sandbox.ts';
 
 /** Clients give up after a minute without news, some sooner. */
 const signOfLifeMs = 10_000;

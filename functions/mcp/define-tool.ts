@@ -11,36 +11,22 @@
 
 import type { ContentBlock, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import type { TokenPorts } from '#shared/application/access/manage-tokens.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
-import type { ExecutePorts } from '#shared/application/execution/execute.ts';
-import type { RunningCallPorts } from '#shared/application/execution/running-calls.ts';
-import type { ConfigLimits, LimitsPorts } from '#shared/application/project/config-limits.ts';
-import type { DeleteProjectPorts } from '#shared/application/project/delete-project.ts';
-import type { ProjectPorts } from '#shared/application/project/manage-projects.ts';
-import type { ManagePorts } from '#shared/application/schedule/manage-schedules.ts';
-import type { ReadPorts } from '#shared/application/schedule/read-schedules.ts';
+import type { Deps, ExecutionDeps, FileDeps, ProjectDeps, ScheduleDeps } from '#shared/application/deps.ts';
+import type { ConfigLimits } from '#shared/application/project/config-limits.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import type { FilePorts } from '#shared/application/session/session-files.ts';
-import type { CallerPorts } from '#shared/application/turn/requests/caller-tools.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
-import type { ProjectId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
+import type { ToolProgress } from '#shared/ports/sandbox.ts';
 
-export type McpPorts = ExecutePorts &
-  FilePorts &
-  Pick<CallerPorts, 'callers'> &
-  TokenPorts &
-  ManagePorts &
-  ReadPorts &
-  RunningCallPorts &
-  ProjectPorts &
-  DeleteProjectPorts &
-  Pick<LimitsPorts, 'trees'> & { readonly secretNames: (project: ProjectId) => Promise<readonly string[]> };
+export type McpPorts = ExecutionDeps &
+  FileDeps &
+  ProjectDeps &
+  ScheduleDeps &
+  Deps<'callers' | 'tokens' | 'runningCalls' | 'trees' | 'secretNames'>;
 
 export type McpSettings = {
   readonly defaults: SessionDefaults;

@@ -6,8 +6,11 @@ import { openSockets, openTable } from '#shared/adapters/aws/clients.ts';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -22,6 +25,9 @@ const table = openTable(environment.TABLE_NAME);
 
 const ports = {
   sessions: makeSessionStore(table),
+  turns: makeTurnStore(table),
+  eventLog: makeEventLog(table),
+  inbox: makeInbox(table),
   connections: makeConnectionStore(table),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),

@@ -3,21 +3,11 @@
  * dispatches the schedules that were missed, lost, or are due for a check. The only function that calls the
  * scheduler.
  */
-import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
-import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
-import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
-import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
-import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
-import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
-import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
+import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
-import { systemWorld } from '#shared/adapters/system-world.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
@@ -29,8 +19,7 @@ import { agentSessionsMax } from '#shared/domain/slots.ts';
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('schedules', process.env);
 const runtime = openLambdaRuntime('schedules', environment.DEPLOYMENT);
-const table = openTable(environment.TABLE_NAME);
-const lambda = openLambda();
+const { table, ports: common } = compose(environment, runtime);
 
 const defaults = {
   ...sessionDefaultsOf(environment),
@@ -38,29 +27,9 @@ const defaults = {
   slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
-const talking = {
-  sessions: makeSessionStore(table),
-  workspaces: makeWorkspaceStore(table),
-  projects: makeProjectStore(table),
-  connections: makeConnectionStore(table),
-  sockets: openSockets(environment.CONNECTIONS_URL),
-  approvals: makeApprovalStore(table),
-  invoker: makeInvoker(lambda, {
-    turn: environment.TURN_FUNCTION,
-    janitor: environment.JANITOR_FUNCTION,
-  }),
-  webhooks: makeWebhookStore(table),
-  noticeSender: makeNoticeSender(lambda, {
-    functionName: environment.WEBHOOKS_FUNCTION,
-    followed: runtime.followed,
-  }),
-  telemetry: runtime.telemetry,
-  world: systemWorld,
-};
-
 const ports = {
-  ...talking,
-  converse: makeConverse(talking, defaults),
+  ...common,
+  converse: makeConverse(common, defaults),
   schedules: makeScheduleStore(table),
   scheduler: openScheduler({
     group: environment.SCHEDULE_GROUP,
@@ -68,7 +37,6 @@ const ports = {
     roleArn: environment.SCHEDULE_ROLE,
     deadLettersArn: environment.SCHEDULE_DEAD_LETTERS,
   }),
-  tokens: makeTokenStore(table),
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
 };
 

@@ -1,20 +1,17 @@
 /** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
 
 import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
-import { type EnterPorts, enterSession } from '#shared/application/access/enter-session.ts';
+import { enterSession } from '#shared/application/access/enter-session.ts';
 import { type FoundSession, findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
+import type { AuditDeps, Deps, TurnDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
-import { type AcceptPorts, acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
-import {
-  answerCall,
-  type CallerPorts,
-  declareTools,
-} from '#shared/application/turn/requests/caller-tools.ts';
+import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import { answerCall, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
-import { type DecidePorts, decideCall } from '#shared/application/turn/requests/decide-call.ts';
-import { type EndPorts, endSession } from '#shared/application/turn/requests/end-session.ts';
+import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
@@ -26,11 +23,9 @@ import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type FramePorts = AcceptPorts &
-  DecidePorts &
-  EndPorts &
-  EnterPorts &
-  CallerPorts & { readonly frameMeter: FrameMeter };
+export type FramePorts = TurnDeps &
+  AuditDeps &
+  Deps<'tokens' | 'adminTokenHash' | 'callers'> & { readonly frameMeter: FrameMeter };
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
@@ -154,7 +149,7 @@ const findDecided = async (
   const found = await enterSession(ports, { id, principal, intent: 'write' });
   const own = found.session;
   if (ownId === undefined || named === undefined || named === own.id) return found;
-  const other = await findSession(ports.sessions, { id: named, principal, intent: 'write' });
+  const other = await findSession(ports.turns, { id: named, principal, intent: 'write' });
   if (other.session.tree?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
   return { ...other, seen: found.seen };
 };

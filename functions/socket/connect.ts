@@ -2,26 +2,19 @@
  * `$connect`: finds or creates the session, stores the connection, and invokes on-connected. Refusals are HTTP
  * answers.
  */
+
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { throttle } from '#shared/application/access/throttle.ts';
-import {
-  type OpenPorts,
-  openApprovalConnection,
-  openConnection,
-} from '#shared/application/connection/open-connection.ts';
+import { openApprovalConnection, openConnection } from '#shared/application/connection/open-connection.ts';
+import type { Deps, SessionDeps } from '#shared/application/deps.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { socketSubprotocol } from '#shared/contracts/credentials.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
-import type { Invoker } from '#shared/ports/invoker.ts';
-import type { RateLimiter } from '#shared/ports/rate-limiter.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type ConnectPorts = OpenPorts & {
-  readonly invoker: Invoker;
-  readonly rateLimiter: RateLimiter;
-};
+export type ConnectPorts = SessionDeps & Deps<'invoker' | 'rateLimiter'>;
 
 export const connect = async (
   ports: ConnectPorts,

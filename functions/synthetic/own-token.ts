@@ -4,17 +4,11 @@
  *
  * It is stored without an audit row: no caller requested it, and it opens no user's data.
  */
+import type { Deps } from '#shared/application/deps.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner, maskToken } from '#shared/domain/principal.ts';
-import type { ProjectStore } from '#shared/ports/project-store.ts';
-import type { TokenStore } from '#shared/ports/token-store.ts';
-import type { World } from '#shared/ports/world.ts';
 
-export type TokenPorts = {
-  readonly projects: Pick<ProjectStore, 'create' | 'get'>;
-  readonly tokens: Pick<TokenStore, 'put' | 'remove'>;
-  readonly world: World;
-};
+export type TokenPorts = Deps<'projects' | 'tokens' | 'world'>;
 
 /** Its sessions take no slot of a user's project. The permissions of the function name it (`infra/constructs/table-permissions.ts`). */
 export const ownProject = '00000000-0000-4000-8000-00000000c4ec' as ProjectId;

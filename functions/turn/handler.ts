@@ -1,18 +1,11 @@
 /** Runs a session's turns; invoked asynchronously whenever there may be something to do. */
-import { openLambda, openSockets, openTable } from '#shared/adapters/aws/clients.ts';
-import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
-import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
-import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
-import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
-import { makeNoticeSender } from '#shared/adapters/aws/notice-sender.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
+import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
@@ -29,9 +22,8 @@ import { costOf, decodePrices, type PriceTable } from '#shared/domain/price.ts';
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
 const runtime = openLambdaRuntime('turn', environment.DEPLOYMENT);
-const table = openTable(environment.TABLE_NAME);
+const { table, lambda, ports: common } = compose(environment, runtime);
 runtime.storeUsageIn(makeMetricsStore(table));
-const lambda = openLambda();
 
 const models = makeModelProviders(modelAccess(environment, resolveSecret));
 
@@ -56,28 +48,16 @@ type TurnWork = {
 const prices = pricesOf(environment.MODEL_PRICES);
 
 const ports = {
-  sessions: makeSessionStore(table, { compressesHistory: environment.ENABLE_CONVERSATION_COMPRESSION }),
-  connections: makeConnectionStore(table),
-  slots: makeSlotStore(table),
+  ...common,
   trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
-  sockets: openSockets(environment.CONNECTIONS_URL),
-  approvals: makeApprovalStore(table),
   models,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
     costOf({ provider, model }, usage, prices).usd,
-  webhooks: makeWebhookStore(table),
-  noticeSender: makeNoticeSender(lambda, {
-    functionName: environment.WEBHOOKS_FUNCTION,
-    followed: runtime.followed,
-  }),
-  telemetry: runtime.telemetry,
-  world: systemWorld,
-  invoker: makeInvoker(lambda, { turn: environment.TURN_FUNCTION, janitor: environment.JANITOR_FUNCTION }),
 };
 const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 

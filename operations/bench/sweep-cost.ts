@@ -2,18 +2,23 @@
  * The cost of a sweep among many: the same 100 due sessions, once beside 1,000 others and once beside 100,000.
  * The cost is counted in calls and read units of the table, and must not grow.
  */
+
 import { randomUUID } from 'node:crypto';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { dueValues, type Item } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { type SweepPorts, sweep } from '#shared/application/janitor/sweep.ts';
+import type { StopDeps } from '#shared/application/deps.ts';
+import { sweep } from '#shared/application/janitor/sweep.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -135,8 +140,11 @@ const refuse = (): never => {
 };
 
 /** The table is real; the functions and tasks that a sweep wakes or stops are not. */
-const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
+const portsOver = (of: Parameters<typeof makeSessionStore>[0]): StopDeps => ({
   sessions: makeSessionStore(of),
+  turns: makeTurnStore(of),
+  eventLog: makeEventLog(of),
+  inbox: makeInbox(of),
   workspaces: makeWorkspaceStore(of),
   connections: makeConnectionStore(of),
   approvals: makeApprovalStore(of),
@@ -145,7 +153,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepPorts => ({
   sandboxLog: makeSandboxLog(of),
   sockets: { post: refuse, close: refuse },
   archive: { keepsShared: false, save: refuse, restore: refuse, forget: refuse },
-  host: { stop: nothing },
+  host: { start: refuse, stop: nothing, running: refuse, describe: refuse },
   invoker: {
     runTurn: nothing,
     stopSandbox: nothing,

@@ -1,5 +1,6 @@
 /** Telemetry for operators: structured log lines and metrics. Never a secret, never user text. */
 import type { MetricName } from '../domain/metrics.ts';
+import type { MetricsScope, UsageCounts, UsageMeasurement } from '../domain/usage-metrics.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -10,4 +11,15 @@ export interface Telemetry {
   count(metric: MetricName, value?: number): void;
   /** Milliseconds. */
   duration(metric: MetricName, milliseconds: number): void;
+}
+
+/** The operator's usage metrics: counts by scope and time, incremented as things happen, removed by TTL. */
+export interface MetricsStore {
+  /** Added for the deployment, and for the project each names. Costs one write per scope, however many measurements. */
+  add(notes: readonly UsageMeasurement[], at: number): Promise<void>;
+  /** Oldest first, from the point that holds `from` to the one that holds `to`. */
+  read(
+    scope: MetricsScope,
+    range: { readonly from: number; readonly to: number },
+  ): Promise<readonly UsageCounts[]>;
 }

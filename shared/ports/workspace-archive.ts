@@ -1,5 +1,5 @@
 /** Checkpoints of a workspace: out of a sandbox into the bucket, and back into the next one. */
-import type { LeftOut, ManifestRef, Missing } from '../domain/checkpoint.ts';
+import type { Checkpoint, LeftOut, ManifestRef, Missing } from '../domain/checkpoint.ts';
 import type { OwnerId, WorkspaceId } from '../domain/ids.ts';
 import type { LiveSandbox } from '../domain/sandbox.ts';
 
@@ -74,4 +74,21 @@ export interface WorkspaceArchive {
   ): Promise<RestoreOutcome>;
   /** Deletes everything that was ever saved of it; the shared volume is its owner's and stays. */
   forget(workspace: WorkspaceId): Promise<void>;
+}
+
+export type SavedFileRequest = {
+  readonly checkpoint: Checkpoint;
+  readonly want: 'file' | 'folder';
+  /** As a client gives it: relative to the workspace, or absolute. */
+  readonly path: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Files of a workspace as they were saved, read without a sandbox. */
+export interface SavedFiles {
+  /**
+   * Answers as a sandbox does: the bytes, the list of a folder, or a refusal. A body that differs from the saved
+   * file breaks off.
+   */
+  fetch(workspace: WorkspaceId, request: SavedFileRequest): Promise<Response>;
 }

@@ -1,11 +1,12 @@
 /** The list of what waits, and turns that are longer than an item, on the table. */
+
 import { randomBytes } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { keys, type Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import type { CallId, ConnectionId, MessageId, TurnId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -38,11 +39,11 @@ const commit = async (
   state: Deciding | typeof idle,
   table: Table = fixture.table,
 ): Promise<WaitingChange | undefined> => {
-  const found = await makeSessionStore(table).getWithTurn(id);
+  const found = await makeTurnStore(table).getWithTurn(id);
   if (found === undefined) throw new Error('the session is gone');
   const { session, turn } = found;
   const waiting = waitingChange(turn.state, state);
-  const result = await makeSessionStore(table).commitTurn({ ...turn, ...nothing, session, state, waiting });
+  const result = await makeTurnStore(table).commit({ ...turn, ...nothing, session, state, waiting });
   expect(result.status).toBe('committed');
   return waiting;
 };
@@ -113,15 +114,15 @@ describe('a turn that is longer than an item', () => {
   };
 
   test('is read as it was written, and deletes its parts with it', async () => {
-    const { sessions, create } = onTable(fixture.table);
+    const { turns, create } = onTable(fixture.table);
     const session = await create(newSession());
     const state = deciding('2026-01-01T00:00:00.000Z', content);
     await commit(session, state);
     expect(await partsOf(session)).toEqual(['STATE#1', 'STATE#2', 'TURN']);
-    expect((await sessions.getWithTurn(session.id))?.turn.state).toEqual(state);
-    expect((await sessions.loadWork(session.id)).turn.state).toEqual(state);
-    expect((await sessions.getManyWithTurn([session.id]))[0]?.turn.state).toEqual(state);
-    expect(await sessions.readVersion(session.id)).toEqual({ version: 1, subscribers: [] });
+    expect((await turns.getWithTurn(session.id))?.turn.state).toEqual(state);
+    expect((await turns.loadWork(session.id)).turn.state).toEqual(state);
+    expect((await turns.getManyWithTurn([session.id]))[0]?.turn.state).toEqual(state);
+    expect(await turns.readVersion(session.id)).toEqual({ version: 1, subscribers: [] });
     await commit(session, deciding('2026-01-01T00:00:00.000Z', content.slice(0, 600_000)));
     expect(await partsOf(session)).toEqual(['STATE#1', 'TURN']);
     await commit(session, idle);
@@ -143,7 +144,7 @@ describe('a turn that is longer than an item', () => {
       return answer;
     };
     const torn: Table = { ...fixture.table, client: { send } as unknown as Table['client'] };
-    expect((await makeSessionStore(torn).getWithTurn(session.id))?.turn).toMatchObject({
+    expect((await makeTurnStore(torn).getWithTurn(session.id))?.turn).toMatchObject({
       version: 2,
       state: next,
     });

@@ -1,12 +1,13 @@
 /** Callers of a session: declared, replaced, found with the rest of a turn's work, and gone with their connection. */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { callerOffer } from '#shared/contracts/caller-tools.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
-import type { CallerStore } from '#shared/ports/caller-store.ts';
+import type { CallerStore } from '#shared/ports/calls.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -48,7 +49,7 @@ test('a turn reads them with its pending work', async () => {
   const id = newSession();
   await callers.declare(id, caller('ide', 'c1'));
   await callers.declare(id, caller('cli'));
-  const { callers: read } = await makeSessionStore(fixture.table).loadWork(id);
+  const { callers: read } = await makeTurnStore(fixture.table).loadWork(id);
   expect(read).toEqual([caller('cli'), caller('ide', 'c1')]);
 });
 

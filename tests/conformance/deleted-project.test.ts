@@ -2,20 +2,27 @@
  * A deleted project against a real DynamoDB engine: its tokens open nothing, its schedules run no more and are taken
  * back from the scheduler, whatever dies on the way; what is another's stays.
  */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { type ForgetProjectPorts, forgetProject } from '#shared/application/project/forget-project.ts';
+import type { ForgetDeps } from '#shared/application/deps.ts';
+import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { refuseIfDeleted } from '#shared/application/schedule/check-targets.ts';
-import { type DispatchPorts, dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
+import type { AuditLog } from '#shared/ports/access.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
+import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
+import { fake } from '../fake.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -44,9 +51,11 @@ const openPorts = () => {
     schedules: makeScheduleStore(table),
     mcpServers: makeMcpServerStore(table),
     webhooks: makeWebhookStore(table),
-    webhookDispatcher: { dispatch: async (webhook: string) => void tended.push(webhook) },
-    secrets: { clear: async (id: ProjectId) => void cleared.push(id) },
-    auditLog: { append: async (row: AuditRow) => void rows.push(row) },
+    webhookDispatcher: fake<WebhookDispatcher>({
+      dispatch: async (webhook: string) => void tended.push(webhook),
+    }),
+    secrets: fake<ProjectSecrets>({ clear: async (id: ProjectId) => void cleared.push(id) }),
+    auditLog: fake<AuditLog>({ append: async (row: AuditRow) => void rows.push(row) }),
   };
   return { ports, rows, cleared, tended };
 };
@@ -124,7 +133,7 @@ test('its schedule is due at once: the sweep disarms it, starts no run, and dele
     disarm: async (id: string, runAt: number) => void disarmed.push([id, runAt]),
   };
   // Nothing else is asked for: whatever started a run would fail.
-  const tending = { ...ports, scheduler } as unknown as DispatchPorts;
+  const tending = { ...ports, scheduler } as unknown as RunDeps;
   await dispatchSchedule(tending, { id: own.id, runAt: armedFor, correlationId: 'c' });
   expect(disarmed).toEqual([[own.id, armedFor]]);
   expect(await ports.schedules.find(own.id)).toBeUndefined();
@@ -194,7 +203,7 @@ test('a project without the mark keeps all its resources', async () => {
   const project = await newProject(ports);
   const token = await newToken(ports, `project:${project}`);
   const schedule = await newArmed(ports, project);
-  expect(await forgetProject(ports satisfies ForgetProjectPorts, project, 'c')).toBe(false);
+  expect(await forgetProject(ports satisfies ForgetDeps, project, 'c')).toBe(false);
   expect(await ports.tokens.get(token)).toBeDefined();
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
 });

@@ -1,9 +1,11 @@
 /** The record of the features that a deployment uses: marked by the first of each, read with a session. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { type OnConnectedPorts, onConnected } from '#shared/application/connection/on-connected.ts';
+import { onConnected } from '#shared/application/connection/on-connected.ts';
+import type { ConnectionDeps } from '#shared/application/deps.ts';
 import { seenMsMax } from '#shared/domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
@@ -24,7 +26,7 @@ const none = { webhooks: false, mcpServers: false, approversUntil: 0 };
 const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' } as const;
 
 const openDeployment = async () => {
-  const { sessions, create } = onTable(fixture.table);
+  const { turns, create } = onTable(fixture.table);
   const { id } = await create(newSession());
   const connections = makeConnectionStore(fixture.table);
   const connect = async (connectedAt: number, sessionId?: SessionId): Promise<ConnectionId> => {
@@ -32,14 +34,14 @@ const openDeployment = async () => {
     await connections.put({ id: connection, principal, connectedAt, ...(sessionId && { sessionId }) });
     return connection;
   };
-  const features = async () => (await sessions.getWithTurn(id, { withFeatures: true }))?.features;
-  return { id, sessions, connections, connect, features };
+  const features = async () => (await turns.getWithTurn(id, { withFeatures: true }))?.features;
+  return { id, turns, connections, connect, features };
 };
 
 test('a session is read with them on request, and a new deployment uses none', async () => {
-  const { id, sessions, features } = await openDeployment();
+  const { id, turns, features } = await openDeployment();
   expect(await features()).toEqual(none);
-  expect(Object.keys((await sessions.getWithTurn(id)) ?? {})).toEqual(['session', 'turn']);
+  expect(Object.keys((await turns.getWithTurn(id)) ?? {})).toEqual(['session', 'turn']);
 });
 
 test('the first webhook and the first server mark their feature, and their deletion keeps the mark', async () => {
@@ -101,7 +103,7 @@ test('approvers that connect while functions may consider them absent receive th
           clock.now += milliseconds;
         },
       },
-    } as unknown as OnConnectedPorts;
+    } as unknown as ConnectionDeps;
     await onConnected(ports, { connectionId, correlationId: 'c' });
     return posts;
   };

@@ -206,9 +206,9 @@ test('a private workspace that another session has entered since is left and not
 });
 
 test('the acceptance of a message is remembered', async () => {
-  const { create, sessions } = stores();
+  const { create, inbox } = stores();
   const session = await create();
-  await sessions.accept(session, message('m-1'), slotsMax);
-  const asked = ['m-1', 'm-2'].map((id) => sessions.wasAccepted(session.id, id as MessageId));
+  await inbox.accept(session, message('m-1'), slotsMax);
+  const asked = ['m-1', 'm-2'].map((id) => inbox.wasAccepted(session.id, id as MessageId));
   expect(await Promise.all(asked)).toEqual([true, false]);
 });

@@ -2,6 +2,7 @@
  * Answers of every route about another's session or project: the status, words and table calls of one that is not found.
  * The ports of a sandbox are absent: no route may ask for them.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Context } from 'aws-lambda';
@@ -9,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -16,6 +19,7 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -102,6 +106,9 @@ type Platform = Api & { readonly ports: Parameters<typeof answerWith>[0] };
 const platform = (): Platform => {
   const ports = {
     sessions: makeSessionStore(table),
+    turns: makeTurnStore(table),
+    eventLog: makeEventLog(table),
+    inbox: makeInbox(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     slots: makeSlotStore(table),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
-import type { RunningCallStore } from '#shared/ports/running-call-store.ts';
+import type { RunningCallStore } from '#shared/ports/calls.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;

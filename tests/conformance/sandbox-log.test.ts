@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import type { LogLine } from '#shared/ports/sandbox-log.ts';
+import type { LogLine } from '#shared/ports/sandbox.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;

@@ -2,18 +2,25 @@
  * Tending on a real table, with a scheduler and sessions that do as they are told: one moment is run once whoever comes
  * and however often, what is left half done is taken up by one, and nothing waits for a scheduler that fails.
  */
+
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { type DispatchPorts, dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
-import type { Conversation, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
+import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { Conversation, RunDeps, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Run } from '#shared/domain/schedule/run.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
 import { AppError } from '#shared/errors.ts';
+import type { TokenStore } from '#shared/ports/access.ts';
+import type { EventLog } from '#shared/ports/event-log.ts';
+import type { ProjectStore } from '#shared/ports/projects.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import type { TurnStore } from '#shared/ports/turn-store.ts';
+import { fake } from '../fake.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { atOnce, newSession } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -50,7 +57,7 @@ const openWorld = () => {
     return { session, workspace: 'w' as WorkspaceId, lastEventIndex };
   };
   const noticed: string[] = [];
-  const ports: DispatchPorts = {
+  const ports = fake<RunDeps>({
     schedules: makeScheduleStore(fixture.table),
     webhooks: makeWebhookStore(fixture.table),
     noticeSender: { sendNotices: async (ids) => void noticed.push(...ids) },
@@ -66,19 +73,25 @@ const openWorld = () => {
       spawn: (request) => speak(request.id, request),
       end: async () => undefined,
     },
-    sessions: {
+    sessions: fake<SessionStore>({
       get: async (id) =>
         logs.has(id)
           ? newSession({ id, status: 'idle', lastSeq: (logs.get(id)?.length ?? 0) - 1 })
           : undefined,
-      readEvents: async (id, { since }) => ({
+    }),
+    eventLog: fake<EventLog>({
+      read: async (id, { since }) => ({
         events: (logs.get(id) ?? []).filter(({ seq }) => seq > since),
         hasMore: false,
       }),
+    }),
+    turns: fake<TurnStore>({
       loadWork: () => Promise.reject(new Error('no log here is that long')),
-    },
-    projects: { get: async (id) => ({ id, owner: 'o' as never, name: 'p', createdAt: 1 }) },
-    tokens: { get: async (hash) => (faults.token ? undefined : ({ hash } as never)) },
+    }),
+    projects: fake<ProjectStore>({
+      get: async (id) => ({ id, owner: 'o' as never, name: 'p', createdAt: 1 }),
+    }),
+    tokens: fake<TokenStore>({ get: async (hash) => (faults.token ? undefined : ({ hash } as never)) }),
     adminTokenHash: 'another',
     telemetry: {
       info() {},
@@ -95,7 +108,7 @@ const openWorld = () => {
         at.now += milliseconds;
       },
     },
-  };
+  });
   const complete = (session: string | undefined): void => {
     const log = logs.get(session ?? '') ?? [];
     const usage = { inputTokens: 0, outputTokens: 0 };
@@ -212,7 +225,7 @@ describe('J6: an unfinished run', () => {
     const schedule = await made(world);
     world.at.now = begin + minute;
     const { saveRun } = world.ports.schedules;
-    const lost: DispatchPorts = {
+    const lost: RunDeps = {
       ...world.ports,
       schedules: { ...world.ports.schedules, saveRun: () => Promise.reject(new Error('it died')) },
     };

@@ -26,11 +26,11 @@ const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 
 /** A root with a running message, and its lease in hand. */
 const holdRoot = async (): Promise<Session> => {
-  const { sessions } = stores();
+  const { sessions, inbox, turns } = stores();
   const root = newSession();
   await sessions.create(root, { workspace: workspaceOf(root), slotsMax: slotsMax });
-  await sessions.accept(root, message('m'), slotsMax);
-  const held = await sessions.takeLease(root.id, { holder: 'h', at: 3000, until: farAway });
+  await inbox.accept(root, message('m'), slotsMax);
+  const held = await turns.takeLease(root.id, { holder: 'h', at: 3000, until: farAway });
   if (held === undefined) throw new Error('the lease was not free');
   return held;
 };
@@ -45,7 +45,7 @@ const bear = (parent: Session, child: Session, agentsMax = 50) =>
   stores().sessions.create(child, { enters: {}, slotsMax: 0, child: { parent, agentsMax } });
 
 test('a child belongs to its root, uses its workspace, and takes no slot', async () => {
-  const { sessions, workspaces, slots } = stores();
+  const { sessions, inbox, workspaces, slots } = stores();
   const root = await holdRoot();
   const child = childOf(root);
   expect(await bear(root, child)).toBe('created');
@@ -54,15 +54,15 @@ test('a child belongs to its root, uses its workspace, and takes no slot', async
   const workspace = await workspaces.get(root.workspace);
   expect([...(workspace?.users ?? [])].sort()).toEqual([root.id, child.id].sort());
   expect(workspace?.latestAgent).toBeUndefined();
-  expect(await sessions.accept(child, message('n'), 0)).toBe('accepted');
+  expect(await inbox.accept(child, message('n'), 0)).toBe('accepted');
   expect((await slots.read(agentSlots(root.project))).taken.map(({ session }) => session)).toEqual([root.id]);
   expect(await bear(root, child)).toBe('exists');
 });
 
 test('none is created for a parent that has ended, or that has another holder (CH2)', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const root = await holdRoot();
-  await sessions.takeLease(root.id, { holder: 'other', at: farAway + 1, until: farAway + 2 });
+  await turns.takeLease(root.id, { holder: 'other', at: farAway + 1, until: farAway + 2 });
   expect(await bear(root, childOf(root))).toBe('orphan');
   const ended = await holdRoot();
   await sessions.end(ended, completed);
@@ -102,20 +102,20 @@ test('a session whose end was decided before its first child was created is read
 });
 
 test('a notified parent has work that its holder has not seen, and an ended one is not notified', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const root = await holdRoot();
-  expect(await sessions.wake(root.id, 5000)).toBe(true);
-  expect(await sessions.releaseLease(root, farAway)).toBe('kept');
+  expect(await turns.wake(root.id, 5000)).toBe(true);
+  expect(await turns.releaseLease(root, farAway)).toBe('kept');
   expect((await sessions.get(root.id))?.dueAt).toBeLessThan(farAway);
   await sessions.end(root, completed);
-  expect(await sessions.wake(root.id, 5000)).toBe(false);
-  expect(await sessions.wake(crypto.randomUUID() as SessionId, 5000)).toBe(false);
+  expect(await turns.wake(root.id, 5000)).toBe(false);
+  expect(await turns.wake(crypto.randomUUID() as SessionId, 5000)).toBe(false);
 });
 
 test('releasing the lease of an ended session leaves it due for its children (CH4)', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const root = await holdRoot();
   await sessions.end(root, { ...completed, dueAt: 6000 });
-  expect(await sessions.releaseLease(root, farAway)).toBe('stale');
+  expect(await turns.releaseLease(root, farAway)).toBe('stale');
   expect((await sessions.get(root.id))?.dueAt).toBe(6000);
 });

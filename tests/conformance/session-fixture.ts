@@ -1,14 +1,18 @@
 /** Sessions and workspaces as the conformance tests make them: valid, small, each under ids of its own. */
+
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import type { Item, Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
 import type { MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { InboxMessage } from '#shared/ports/session-store.ts';
+import type { InboxMessage } from '#shared/ports/inbox.ts';
 
 export const slotsMax = 10;
 
@@ -85,6 +89,7 @@ export const tally = (answers: readonly (string | boolean)[]): Record<string, nu
 /** The stores of one table, and what a test does with them again and again. */
 export const onTable = (table: Table) => {
   const sessions = makeSessionStore(table);
+  const stores = { turns: makeTurnStore(table), eventLog: makeEventLog(table), inbox: makeInbox(table) };
   const workspaces = makeWorkspaceStore(table);
   const slots = makeSlotStore(table);
   const readWorkspace = async (id: WorkspaceId): Promise<Workspace> => {
@@ -98,6 +103,7 @@ export const onTable = (table: Table) => {
     return workspace;
   };
   return {
+    ...stores,
     sessions,
     workspaces,
     slots,

@@ -121,10 +121,10 @@ describe('of a hundred concurrent execution sessions', () => {
 
 describe('an agent session takes its slot with its first message', () => {
   test('of a hundred first messages in one project ten are accepted', async () => {
-    const { sessions, slots, create } = stores();
+    const { sessions, inbox, turns, slots, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const all = await atOnce(100, () => create(newSession({ project })));
-    const results = await Promise.all(all.map((session) => sessions.accept(session, message('m'), slotsMax)));
+    const results = await Promise.all(all.map((session) => inbox.accept(session, message('m'), slotsMax)));
     expect(tally(results)).toEqual({ accepted: 10, full: 90 });
     const accepted = all.filter((_, index) => results[index] === 'accepted');
     const { counted, taken } = await slots.read(agentSlots(project));
@@ -133,13 +133,13 @@ describe('an agent session takes its slot with its first message', () => {
     const refused = all.filter((_, index) => results[index] === 'full');
     const untouched = await sessions.getMany(refused.map(({ id }) => id));
     expect(tally(untouched.map(({ status }) => status))).toEqual({ created: 90 });
-    expect((await sessions.loadWork(refused[0]?.id ?? ('' as SessionId))).inbox).toEqual([]);
+    expect((await turns.loadWork(refused[0]?.id ?? ('' as SessionId))).inbox).toEqual([]);
   });
 
   test('its second message takes none, and is accepted when all are taken', async () => {
-    const { sessions, slots, create } = stores();
+    const { sessions, inbox, slots, create } = stores();
     const session = await create();
-    expect(await sessions.accept(session, message('1'), 1)).toBe('accepted');
+    expect(await inbox.accept(session, message('1'), 1)).toBe('accepted');
     const running = await sessions.get(session.id);
     expect(running).toEqual({
       ...session,
@@ -148,27 +148,27 @@ describe('an agent session takes its slot with its first message', () => {
       workSeq: 1,
       dueAt: 17_000,
     });
-    expect(await sessions.accept(running ?? session, message('2'), 1)).toBe('accepted');
+    expect(await inbox.accept(running ?? session, message('2'), 1)).toBe('accepted');
     expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
   });
 
   test('of two concurrent first messages both are accepted, with one slot', async () => {
-    const { sessions, slots, create } = stores();
+    const { sessions, inbox, slots, create } = stores();
     const session = await create();
-    const results = await atOnce(2, (index) => sessions.accept(session, message(String(index)), 1));
+    const results = await atOnce(2, (index) => inbox.accept(session, message(String(index)), 1));
     expect(results).toEqual(['accepted', 'accepted']);
     expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
     expect((await sessions.get(session.id))?.workSeq).toBe(2);
   });
 
   test('a message refused for lack of a slot may be sent again', async () => {
-    const { sessions, create } = stores();
+    const { sessions, inbox, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const [one, other] = [await create(newSession({ project })), await create(newSession({ project }))];
-    await sessions.accept(one, message('m'), 1);
-    expect(await sessions.accept(other, message('m'), 1)).toBe('full');
+    await inbox.accept(one, message('m'), 1);
+    expect(await inbox.accept(other, message('m'), 1)).toBe('full');
     await sessions.end(one, completed);
-    expect(await sessions.accept(other, message('m'), 1)).toBe('accepted');
+    expect(await inbox.accept(other, message('m'), 1)).toBe('accepted');
   });
 });
 
@@ -189,21 +189,21 @@ describe('a session ends', () => {
   });
 
   test('from any state it changed to since it was read, with the slot taken in between', async () => {
-    const { sessions, slots, create } = stores();
+    const { sessions, inbox, slots, create } = stores();
     const session = await create();
-    await sessions.accept(session, message('m'), slotsMax);
+    await inbox.accept(session, message('m'), slotsMax);
     expect((await sessions.end(session, completed))?.session.status).toBe('completed');
     expect(await slots.read(agentSlots(session.project))).toMatchObject({ counted: 0, taken: [] });
   });
 
   test('beside a first message, without losing or keeping a slot', async () => {
-    const { sessions, slots, create } = stores();
+    const { sessions, inbox, slots, create } = stores();
     const project = crypto.randomUUID() as ProjectId;
     const all = await atOnce(20, () => create(newSession({ project })));
     const outcomes = await Promise.all(
       all.map(async (session) => {
         const [accepted, ended] = await Promise.all([
-          sessions.accept(session, message('m'), 100),
+          inbox.accept(session, message('m'), 100),
           sessions.end(session, completed),
         ]);
         return [
@@ -228,21 +228,21 @@ describe('a session ends', () => {
   });
 
   test('on request not after a message of the same millisecond', async () => {
-    const { sessions, create, read } = stores();
+    const { sessions, inbox, create, read } = stores();
     const session = await create();
-    await sessions.accept(session, message('1'), slotsMax);
+    await inbox.accept(session, message('1'), slotsMax);
     const seen = await read(session.id);
-    await sessions.accept(seen, message('2'), slotsMax);
+    await inbox.accept(seen, message('2'), slotsMax);
     expect(await sessions.end(seen, { ...completed, unlessMoved: true })).toBeUndefined();
     expect((await read(session.id)).status).toBe('running');
   });
 
   test('and logs its end in the same write, after all earlier entries', async () => {
-    const { sessions, create, read } = stores();
+    const { sessions, eventLog, create, read } = stores();
     const session = await create();
-    await sessions.append(session.id, [note('before')], 8000);
+    await eventLog.append(session.id, [note('before')], 8000);
     const ended = await sessions.end(session, { ...completed, unlessMoved: true, log: [note('over')] });
-    const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+    const { events } = await eventLog.read(session.id, { since: -1, eventsMax: 10 });
     expect(events).toEqual([
       { ...note('before'), seq: 0, at: 8000 },
       { ...note('over'), seq: 1, at: 9000 },
@@ -251,13 +251,13 @@ describe('a session ends', () => {
   });
 
   test('with one final entry for twenty concurrent requests, numbered like every other', async () => {
-    const { sessions, create } = stores();
+    const { sessions, eventLog, create } = stores();
     const session = await create(newExecution());
     await Promise.all([
       atOnce(20, () => sessions.end(session, { ...stopped, log: [note('over')] })),
-      atOnce(5, () => sessions.append(session.id, [note('meanwhile')], 8000)),
+      atOnce(5, () => eventLog.append(session.id, [note('meanwhile')], 8000)),
     ]);
-    const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 50 });
+    const { events } = await eventLog.read(session.id, { since: -1, eventsMax: 50 });
     expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(events.filter(({ data }) => 'text' in data && data.text === 'over')).toHaveLength(1);
   });
@@ -279,18 +279,18 @@ describe('an unused session', () => {
   });
 
   test('stays, and its workspace too, once it got a message', async () => {
-    const { sessions, workspaces, create } = stores();
+    const { sessions, inbox, workspaces, create } = stores();
     const session = await create();
-    await sessions.accept(session, message('m'), slotsMax);
+    await inbox.accept(session, message('m'), slotsMax);
     expect(await sessions.removeUnused(session)).toBe(false);
     expect((await sessions.get(session.id))?.status).toBe('running');
     expect(await workspaces.get(session.workspace)).toEqual(workspaceOf(session));
   });
 
   test('stays once its log has an entry', async () => {
-    const { sessions, create } = stores();
+    const { sessions, eventLog, create } = stores();
     const session = await create();
-    await sessions.append(session.id, [note('a')], 1);
+    await eventLog.append(session.id, [note('a')], 1);
     expect(await sessions.removeUnused(session)).toBe(false);
   });
 
@@ -315,12 +315,12 @@ describe('an unused session', () => {
   });
 
   test('is either deleted or takes its first message, never both', async () => {
-    const { sessions, create } = stores();
+    const { sessions, inbox, create } = stores();
     const all = await atOnce(20, () => create());
     const outcomes = await Promise.all(
       all.map(async (session) => {
         const [accepted, removed] = await Promise.all([
-          sessions.accept(session, message('m'), slotsMax),
+          inbox.accept(session, message('m'), slotsMax),
           sessions.removeUnused(session),
         ]);
         return `${accepted} ${removed}`;
@@ -331,18 +331,18 @@ describe('an unused session', () => {
 });
 
 test('a deleted session leaves no item, and no item of another is deleted', async () => {
-  const { sessions, create } = stores();
+  const { sessions, eventLog, turns, create } = stores();
   const [one, other] = [await create(), await create()];
   const fill = async (id: SessionId): Promise<void> => {
     for (let batch = 0; batch < 3; batch += 1)
-      await sessions.append(
+      await eventLog.append(
         id,
         Array.from({ length: 40 }, () => note('x')),
         batch,
       );
-    const session = await sessions.takeLease(id, { holder: 'a', at: 10, until: 1000 });
+    const session = await turns.takeLease(id, { holder: 'a', at: 10, until: 1000 });
     if (session === undefined) throw new Error('the lease was not free');
-    await sessions.commitTurn({
+    await turns.commit({
       session,
       fence: session.lease.fence,
       version: 0,
@@ -362,11 +362,11 @@ test('a deleted session leaves no item, and no item of another is deleted', asyn
   await fill(other.id);
   await sessions.forget(one.id);
   expect(await sessions.get(one.id)).toBeUndefined();
-  expect(await sessions.readEvents(one.id, { since: -1, eventsMax: 10 })).toEqual({
+  expect(await eventLog.read(one.id, { since: -1, eventsMax: 10 })).toEqual({
     events: [],
     hasMore: false,
   });
-  expect(await sessions.loadWork(one.id)).toEqual({
+  expect(await turns.loadWork(one.id)).toEqual({
     turn: { version: 0, historyNext: 0, historyFrom: 0, historyKept: 0, state: { kind: 'idle' } },
     inbox: [],
     history: [],
@@ -374,8 +374,8 @@ test('a deleted session leaves no item, and no item of another is deleted', asyn
     subscribers: [],
   });
   expect(await stores().item(keys.turn(one.id))).toBeUndefined();
-  expect((await sessions.readEvents(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);
-  expect(await sessions.history(other.id)).toEqual([{ role: 'user', messageId: 'u', text: 'kept' }]);
+  expect((await eventLog.read(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);
+  expect(await turns.history(other.id)).toEqual([{ role: 'user', messageId: 'u', text: 'kept' }]);
   await sessions.forget(one.id);
 });
 
@@ -402,11 +402,11 @@ describe('a due session', () => {
   });
 
   test.each(['touch', 'lease', 'message'] as const)('is not postponed after a %s', async (what) => {
-    const { sessions, create, read } = stores();
+    const { sessions, turns, inbox, create, read } = stores();
     const session = await create(newSession({ dueAt: 500 }));
     if (what === 'touch') await sessions.touch(session, 1001, 700);
-    if (what === 'lease') await sessions.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
-    if (what === 'message') await sessions.accept(session, message('m'), slotsMax);
+    if (what === 'lease') await turns.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
+    if (what === 'message') await inbox.accept(session, message('m'), slotsMax);
     const moved = await read(session.id);
     expect(await sessions.postpone(session, farAway)).toBe(false);
     expect(await read(session.id)).toEqual(moved);

@@ -11,30 +11,30 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 test('a message of a megabyte is accepted and read back whole', async () => {
-  const { sessions, create } = onTable(fixture.table);
+  const { inbox, turns, create } = onTable(fixture.table);
   const session = await create();
   const text = 'wörter '.repeat(130_000);
-  expect(await sessions.accept(session, { ...message('long'), text }, slotsMax)).toBe('accepted');
-  const { inbox } = await sessions.loadWork(session.id);
-  expect(inbox.map((one) => one.text === text)).toEqual([true]);
+  expect(await inbox.accept(session, { ...message('long'), text }, slotsMax)).toBe('accepted');
+  const work = await turns.loadWork(session.id);
+  expect(work.inbox.map((one) => one.text === text)).toEqual([true]);
 });
 
 test('a message that cannot fit is refused, and nothing of it is stored', async () => {
-  const { sessions, create } = onTable(fixture.table);
+  const { inbox, turns, create } = onTable(fixture.table);
   const session = await create();
   const text = randomBytes(450_000).toString('base64');
-  await expect(sessions.accept(session, { ...message('noise'), text }, slotsMax)).rejects.toMatchObject({
+  await expect(inbox.accept(session, { ...message('noise'), text }, slotsMax)).rejects.toMatchObject({
     code: 'payload_too_large',
   });
-  expect((await sessions.loadWork(session.id)).inbox).toEqual([]);
+  expect((await turns.loadWork(session.id)).inbox).toEqual([]);
 });
 
 test('an event keeps the data that fits, and is marked as cut', async () => {
-  const { sessions, create } = onTable(fixture.table);
+  const { eventLog, create } = onTable(fixture.table);
   const session = await create();
   const data = { kind: 'note', text: 'x'.repeat(600_000) };
-  await sessions.append(session.id, [{ type: 'system', data }], 5);
-  const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+  await eventLog.append(session.id, [{ type: 'system', data }], 5);
+  const { events } = await eventLog.read(session.id, { since: -1, eventsMax: 10 });
   const [event] = events;
   const kept = JSON.stringify(event?.data);
   expect([

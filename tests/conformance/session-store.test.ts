@@ -5,7 +5,7 @@ import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { TurnCommit } from '#shared/ports/session-store.ts';
+import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { atOnce, message, newSession, note, onTable, slotsMax, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -23,7 +23,7 @@ const stores = () => ({
 const created = (): Promise<Session> => stores().create();
 
 const leased = async (id: SessionId, holder = 'a'): Promise<Session> => {
-  const session = await stores().sessions.takeLease(id, { holder, at: 10, until: 1000 });
+  const session = await stores().turns.takeLease(id, { holder, at: 10, until: 1000 });
   if (session === undefined) throw new Error('the lease was not free');
   return session;
 };
@@ -56,129 +56,126 @@ test('a session is created once and read back whole', async () => {
 });
 
 test('a lease is acquired once, again when it has expired, and each time under the next fence', async () => {
-  const { sessions } = stores();
+  const { turns } = stores();
   const { id } = await created();
-  const first = await sessions.takeLease(id, { holder: 'a', at: 10, until: 40 });
+  const first = await turns.takeLease(id, { holder: 'a', at: 10, until: 40 });
   expect(first?.lease).toEqual({ holder: 'a', fence: 1, until: 40 });
-  expect(await sessions.takeLease(id, { holder: 'b', at: 40, until: 70 })).toBeUndefined();
-  const second = await sessions.takeLease(id, { holder: 'b', at: 41, until: 71 });
+  expect(await turns.takeLease(id, { holder: 'b', at: 40, until: 70 })).toBeUndefined();
+  const second = await turns.takeLease(id, { holder: 'b', at: 41, until: 71 });
   expect(second?.lease).toEqual({ holder: 'b', fence: 2, until: 71 });
-  expect(await sessions.renewLease(first as Session, 90)).toBe(false);
-  expect(await sessions.renewLease(second as Session, 91)).toBe(true);
+  expect(await turns.renewLease(first as Session, 90)).toBe(false);
+  expect(await turns.renewLease(second as Session, 91)).toBe(true);
 });
 
 test('a released lease is not renewed, and is free at once', async () => {
-  const { sessions } = stores();
+  const { turns } = stores();
   const { id } = await created();
   const released = await leased(id);
-  expect(await sessions.releaseLease(released, 5000)).toBe('released');
-  expect(await sessions.renewLease(released, 9000)).toBe(false);
-  const committed = await sessions.takeLease(id, { holder: 'b', at: 20, until: 40 });
+  expect(await turns.releaseLease(released, 5000)).toBe('released');
+  expect(await turns.renewLease(released, 9000)).toBe(false);
+  const committed = await turns.takeLease(id, { holder: 'b', at: 20, until: 40 });
   expect(committed?.lease.holder).toBe('b');
   const done = commitOf(committed as Session, { release: true });
-  expect(await sessions.commitTurn(done)).toMatchObject({ status: 'committed' });
-  expect(await sessions.renewLease(committed as Session, 9000)).toBe(false);
-  expect((await sessions.takeLease(id, { holder: 'c', at: 50, until: 80 }))?.lease.fence).toBe(3);
+  expect(await turns.commit(done)).toMatchObject({ status: 'committed' });
+  expect(await turns.renewLease(committed as Session, 9000)).toBe(false);
+  expect((await turns.takeLease(id, { holder: 'c', at: 50, until: 80 }))?.lease.fence).toBe(3);
 });
 
 test('a holder that lost its lease cannot commit', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const { id } = await created();
   const late = await leased(id);
-  await sessions.takeLease(id, { holder: 'b', at: 2000, until: 3000 });
-  expect(await sessions.commitTurn(commitOf(late))).toEqual({ status: 'stale' });
+  await turns.takeLease(id, { holder: 'b', at: 2000, until: 3000 });
+  expect(await turns.commit(commitOf(late))).toEqual({ status: 'stale' });
   expect((await sessions.get(id))?.lastSeq).toBe(-1);
 });
 
 test('T15: of two commits from one version only one is written', async () => {
-  const { sessions } = stores();
+  const { turns, eventLog } = stores();
   const session = await leased((await created()).id);
-  const results = await Promise.all([
-    sessions.commitTurn(commitOf(session)),
-    sessions.commitTurn(commitOf(session)),
-  ]);
+  const results = await Promise.all([turns.commit(commitOf(session)), turns.commit(commitOf(session))]);
   expect(results.map(({ status }) => status).sort()).toEqual(['committed', 'moved']);
-  const { events } = await sessions.readEvents(session.id, { since: -1, eventsMax: 10 });
+  const { events } = await eventLog.read(session.id, { since: -1, eventsMax: 10 });
   expect(events.map(({ seq }) => seq)).toEqual([0]);
 });
 
 test('a log that grew during a commit is renumbered, not refused', async () => {
-  const { sessions } = stores();
+  const { eventLog, turns } = stores();
   const session = await leased((await created()).id);
-  await sessions.append(session.id, [note('from outside')], 15);
-  const result = await sessions.commitTurn(commitOf(session, { log: [note('a'), note('b')] }));
+  await eventLog.append(session.id, [note('from outside')], 15);
+  const result = await turns.commit(commitOf(session, { log: [note('a'), note('b')] }));
   expect(result.status === 'committed' && result.events.map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
 test('T14: fifty writers leave a log without gaps or repeats', async () => {
-  const { sessions } = stores();
+  const { eventLog } = stores();
   const { id } = await created();
-  await atOnce(50, (index) => sessions.append(id, [note(String(index))], index));
-  const { events } = await sessions.readEvents(id, { since: -1, eventsMax: 100 });
+  await atOnce(50, (index) => eventLog.append(id, [note(String(index))], index));
+  const { events } = await eventLog.read(id, { since: -1, eventsMax: 100 });
   expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, index) => index));
   expect(new Set(events.map(({ data }) => JSON.stringify(data))).size).toBe(50);
 });
 
 test('the log is a ring of a thousand', async () => {
-  const { sessions } = stores();
+  const { eventLog } = stores();
   const { id } = await created();
   for (let batch = 0; batch < 26; batch += 1)
-    await sessions.append(
+    await eventLog.append(
       id,
       Array.from({ length: 40 }, () => note('x')),
       batch,
     );
-  const { events, hasMore } = await sessions.readEvents(id, { since: -1, eventsMax: 1000 });
+  const { events, hasMore } = await eventLog.read(id, { since: -1, eventsMax: 1000 });
   expect([events[0]?.seq, events.at(-1)?.seq, events.length, hasMore]).toEqual([40, 1039, 1000, false]);
 });
 
 test('concurrent work keeps the lease, and the holder is told', async () => {
-  const { sessions } = stores();
+  const { sessions, inbox, turns } = stores();
   const session = await leased((await created()).id);
-  await sessions.accept(session, message('m1'), slotsMax);
-  const result = await sessions.commitTurn(commitOf(session, { release: true }));
+  await inbox.accept(session, message('m1'), slotsMax);
+  const result = await turns.commit(commitOf(session, { release: true }));
   expect(result.status).toBe('kept');
   expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
 });
 
 test('work that arrived while the log grew keeps the lease at a later commit', async () => {
-  const { sessions } = stores();
+  const { inbox, eventLog, turns } = stores();
   const session = await leased((await created()).id);
-  await sessions.accept(session, message('m1'), slotsMax);
-  await sessions.append(session.id, [note('from outside')], 15);
-  const first = await sessions.commitTurn(commitOf(session));
+  await inbox.accept(session, message('m1'), slotsMax);
+  await eventLog.append(session.id, [note('from outside')], 15);
+  const first = await turns.commit(commitOf(session));
   if (first.status !== 'committed') throw new Error(first.status);
-  const second = await sessions.commitTurn(commitOf(first.session, { version: 1, release: true }));
+  const second = await turns.commit(commitOf(first.session, { version: 1, release: true }));
   expect(second.status).toBe('kept');
 });
 
 test('a commit releases the lease together with its state', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const session = await leased((await created()).id);
-  const result = await sessions.commitTurn(commitOf(session, { release: true }));
+  const result = await turns.commit(commitOf(session, { release: true }));
   expect(result.status).toBe('committed');
   expect((await sessions.get(session.id))?.lease).toEqual({ holder: '', fence: 1, until: 0 });
 });
 
 test('a message is accepted once under its id', async () => {
-  const { sessions } = stores();
+  const { inbox, turns } = stores();
   const session = await created();
-  expect(await sessions.accept(session, message('m1'), slotsMax)).toBe('accepted');
-  expect(await sessions.accept(session, message('m1', 2099), slotsMax)).toBe('duplicate');
-  expect((await sessions.loadWork(session.id)).inbox).toEqual([message('m1')]);
+  expect(await inbox.accept(session, message('m1'), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, message('m1', 2099), slotsMax)).toBe('duplicate');
+  expect((await turns.loadWork(session.id)).inbox).toEqual([message('m1')]);
 });
 
 test('a connection has at most five open messages, and a completed one frees room for one', async () => {
-  const { sessions } = stores();
+  const { inbox, turns } = stores();
   const session = await created();
   const { id } = session;
   const of = (messageId: string) => ({ ...message(messageId), connectionId: `c-${id}` as ConnectionId });
   for (const messageId of ['1', '2', '3', '4', '5'])
-    expect(await sessions.accept(session, of(messageId), slotsMax)).toBe('accepted');
-  expect(await sessions.accept(session, of('6'), slotsMax)).toBe('too-many');
-  await sessions.commitTurn(commitOf(await leased(id), { completed: of('1') }));
-  expect(await sessions.accept(session, of('7'), slotsMax)).toBe('accepted');
-  expect((await sessions.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
+    expect(await inbox.accept(session, of(messageId), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, of('6'), slotsMax)).toBe('too-many');
+  await turns.commit(commitOf(await leased(id), { completed: of('1') }));
+  expect(await inbox.accept(session, of('7'), slotsMax)).toBe('accepted');
+  expect((await turns.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
     '2',
     '3',
     '4',
@@ -188,25 +185,25 @@ test('a connection has at most five open messages, and a completed one frees roo
 });
 
 test('WS6: a hundred messages wait in a session, and no more even when many arrive concurrently', async () => {
-  const { sessions } = stores();
+  const { inbox, turns } = stores();
   const session = await created();
   const { id } = session;
   const ids = Array.from({ length: 130 }, (_, index) => String(index));
-  const results = await Promise.all(ids.map((one) => sessions.accept(session, message(one), slotsMax)));
+  const results = await Promise.all(ids.map((one) => inbox.accept(session, message(one), slotsMax)));
   expect(results.filter((result) => result === 'accepted')).toHaveLength(100);
   expect(results.filter((result) => result === 'crowded')).toHaveLength(30);
-  const { inbox } = await sessions.loadWork(id);
-  expect(inbox).toHaveLength(100);
+  const work = await turns.loadWork(id);
+  expect(work.inbox).toHaveLength(100);
   // One that waits is acknowledged again, and a completed one makes room for one.
-  const waiting = inbox[0]?.messageId ?? '';
-  expect(await sessions.accept(session, message(waiting), slotsMax)).toBe('duplicate');
-  await sessions.commitTurn(commitOf(await leased(id), { completed: message(waiting) }));
-  expect(await sessions.accept(session, message('next'), slotsMax)).toBe('accepted');
-  expect(await sessions.accept(session, message('one more'), slotsMax)).toBe('crowded');
+  const waiting = work.inbox[0]?.messageId ?? '';
+  expect(await inbox.accept(session, message(waiting), slotsMax)).toBe('duplicate');
+  await turns.commit(commitOf(await leased(id), { completed: message(waiting) }));
+  expect(await inbox.accept(session, message('next'), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, message('one more'), slotsMax)).toBe('crowded');
 });
 
 test('messages of sixteen megabytes wait in a session, and no byte more', async () => {
-  const { sessions } = stores();
+  const { inbox, turns } = stores();
   const session = await created();
   const { id } = session;
   // An euro sign has three bytes.
@@ -215,16 +212,16 @@ test('messages of sixteen megabytes wait in a session, and no byte more', async 
     text: `${'€'.repeat(Math.floor(bytes / 3))}${'x'.repeat(bytes % 3)}`,
   });
   for (let index = 0; index < 15; index += 1)
-    expect(await sessions.accept(session, long(String(index)), slotsMax)).toBe('accepted');
-  expect(await sessions.accept(session, long('too long', 1_048_577), slotsMax)).toBe('crowded');
-  expect(await sessions.accept(session, long('fits'), slotsMax)).toBe('accepted');
-  expect(await sessions.accept(session, long('one byte', 1), slotsMax)).toBe('crowded');
-  await sessions.commitTurn(commitOf(await leased(id), { completed: long('0') }));
-  expect(await sessions.accept(session, long('after'), slotsMax)).toBe('accepted');
+    expect(await inbox.accept(session, long(String(index)), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, long('too long', 1_048_577), slotsMax)).toBe('crowded');
+  expect(await inbox.accept(session, long('fits'), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, long('one byte', 1), slotsMax)).toBe('crowded');
+  await turns.commit(commitOf(await leased(id), { completed: long('0') }));
+  expect(await inbox.accept(session, long('after'), slotsMax)).toBe('accepted');
 });
 
 test('an ended session accepts no message and no commit, and stays ended', async () => {
-  const { sessions } = stores();
+  const { sessions, inbox, turns } = stores();
   const session = await leased((await created()).id);
   const ended = await sessions.end(session, { status: 'completed', at: 50, dueAt: 90_000 });
   expect(ended).toEqual({
@@ -232,32 +229,32 @@ test('an ended session accepts no message and no commit, and stays ended', async
     events: [],
   });
   expect(await sessions.end(session, { status: 'failed', at: 60, dueAt: 90_000 })).toBeUndefined();
-  expect(await sessions.accept(session, message('m'), slotsMax)).toBe('ended');
-  expect(await sessions.commitTurn(commitOf(session))).toEqual({ status: 'stale' });
+  expect(await inbox.accept(session, message('m'), slotsMax)).toBe('ended');
+  expect(await turns.commit(commitOf(session))).toEqual({ status: 'stale' });
 });
 
 test('a message completed after its counter was deleted leaves no item', async () => {
-  const { sessions, item } = stores();
+  const { turns, item } = stores();
   const session = await leased((await created()).id);
   const connectionId = crypto.randomUUID() as ConnectionId;
   const completed = { ...message('m'), connectionId };
-  await sessions.commitTurn(commitOf(session, { completed, at: 5000 }));
+  await turns.commit(commitOf(session, { completed, at: 5000 }));
   const key = keys.openMessages(connectionId);
   expect(await item(key)).toEqual({ ...key, openMessages: -1, ttl: 86_405 });
 });
 
 test('history and state are read as they were written, and the oldest can be deleted', async () => {
-  const { sessions } = stores();
+  const { sessions, turns } = stores();
   const session = await leased((await created()).id);
   const history = ['a', 'b', 'c'].map((text) => ({
     role: 'user' as const,
     messageId: text as MessageId,
     text,
   }));
-  await sessions.commitTurn(commitOf(session, { history }));
+  await turns.commit(commitOf(session, { history }));
   const now = (await sessions.get(session.id)) as Session;
-  await sessions.commitTurn(commitOf(now, { version: 1, historyNext: 3, historyFrom: 2 }));
-  const work = await sessions.loadWork(session.id);
+  await turns.commit(commitOf(now, { version: 1, historyNext: 3, historyFrom: 2 }));
+  const work = await turns.loadWork(session.id);
   expect(work.history).toEqual(history.slice(2));
   expect(work.turn).toEqual({
     version: 2,
@@ -269,12 +266,12 @@ test('history and state are read as they were written, and the oldest can be del
 });
 
 test('only due sessions are read, and a session that moved is not postponed', async () => {
-  const { sessions, isSessionDue, read } = stores();
+  const { sessions, turns, inbox, isSessionDue, read } = stores();
   const { id } = await created();
-  await sessions.releaseLease(await leased(id), 777);
+  await turns.releaseLease(await leased(id), 777);
   expect([await isSessionDue(id, 776), await isSessionDue(id, 777)]).toEqual([false, true]);
   const seen = await read(id);
-  await sessions.accept(seen, message('m'), slotsMax);
+  await inbox.accept(seen, message('m'), slotsMax);
   expect(await sessions.postpone(seen, 900)).toBe(false);
   expect((await read(id)).dueAt).toBe(17_000);
 });

@@ -1,13 +1,14 @@
 /** A turn's holder over the table: a slow audience, a cancel, a handover, and what each leaves behind. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { LoopDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { cancelTurn } from '#shared/application/turn/requests/cancel-turn.ts';
-import type { TurnPorts } from '#shared/application/turn/turn-loop.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { type FeaturesSeen, seenMsMax } from '#shared/domain/features.ts';
@@ -50,7 +51,7 @@ async function* speechless(signal: AbortSignal): AsyncGenerator<ModelChunk> {
 }
 
 const open = async (answers: readonly Answer[], change: Partial<Session> = {}) => {
-  const { sessions, create, read } = onTable(fixture.table);
+  const { sessions, turns, inbox, eventLog, create, read } = onTable(fixture.table);
   const { id } = await create(newSession(change));
   const connections = makeConnectionStore(fixture.table);
   const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
@@ -62,7 +63,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   const audience = { postMs: 0 };
   let asked = 0;
   const ports = {
-    sessions,
+    ...{ sessions, turns, inbox, eventLog },
     connections,
     webhooks: {
       ...webhooks,
@@ -104,7 +105,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
       },
     },
     // Ports that run tools are absent: no answer here asks for a tool.
-  } as unknown as TurnPorts;
+  } as unknown as LoopDeps;
   return {
     id,
     ports,
@@ -113,8 +114,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     asks,
     audience,
     asked: () => asked,
-    say: async (messageId: string) =>
-      sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
+    say: async (messageId: string) => inbox.accept(await read(id), message(messageId, Date.now()), slotsMax),
     run: (remainingMs = 900_000, hops = 0, seen?: FeaturesSeen) =>
       runTurn(ports, {
         sessionId: id,
@@ -134,7 +134,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         },
       }),
     log: async (): Promise<readonly LogEvent[]> =>
-      (await sessions.readEvents(id, { since: -1, eventsMax: 1000 })).events,
+      (await eventLog.read(id, { since: -1, eventsMax: 1000 })).events,
   };
 };
 
@@ -249,7 +249,7 @@ test('a holder whose lease is taken over closes its model call and writes nothin
   const running = run();
   await expect.poll(asked, { timeout: 5000 }).toBe(1);
   const later = Date.now() + 60_000;
-  expect(await ports.sessions.takeLease(id, { holder: 'b', at: later, until: later + 60_000 })).toBeDefined();
+  expect(await ports.turns.takeLease(id, { holder: 'b', at: later, until: later + 60_000 })).toBeDefined();
   await cancelTurn(ports, id, 'c');
   await running;
   expect([asked(), completions(await log())]).toEqual([1, ['cancelled']]);
@@ -260,21 +260,21 @@ test('a reset between turns clears the history, and one that races with a turn i
   await say('m1');
   await run();
   const found = async () => {
-    const both = await ports.sessions.getWithTurn(id);
+    const both = await ports.turns.getWithTurn(id);
     if (both === undefined) throw new Error('the session is gone');
     return both;
   };
   const stale = await found();
-  expect(await ports.sessions.history(id)).toHaveLength(2);
+  expect(await ports.turns.history(id)).toHaveLength(2);
   await resetHistory(ports, stale);
-  expect(await ports.sessions.history(id)).toEqual([]);
+  expect(await ports.turns.history(id)).toEqual([]);
   await say('m2');
   const running = run();
   await expect.poll(asked, { timeout: 5000 }).toBe(2);
   await expect(resetHistory(ports, stale)).rejects.toMatchObject({ code: 'conflict' });
   await cancelTurn(ports, id, 'c');
   await running;
-  expect((await ports.sessions.history(id)).map(({ role }) => role)).toEqual(['user']);
+  expect((await ports.turns.history(id)).map(({ role }) => role)).toEqual(['user']);
   expect((await read(id)).status).toBe('idle');
 });
 

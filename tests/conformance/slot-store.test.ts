@@ -97,10 +97,10 @@ describe('a holder', () => {
   });
 
   test('of agent sessions is a project', async () => {
-    const { sessions } = stores();
+    const { inbox } = stores();
     const session = await stores().create();
     const first = { messageId: 'm', text: 't', acceptedAt: 2000, correlationId: 'c' };
-    await sessions.accept(session, first as Parameters<typeof sessions.accept>[1], slotsMax);
+    await inbox.accept(session, first as Parameters<typeof inbox.accept>[1], slotsMax);
     expect(await isDue(agentSlots(session.project), 302_000)).toBe(true);
   });
 

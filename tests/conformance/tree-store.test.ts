@@ -7,7 +7,7 @@ import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { ReservationRequest, Tree } from '#shared/domain/session-tree.ts';
-import type { TurnCommit } from '#shared/ports/session-store.ts';
+import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -74,16 +74,16 @@ describe('a tree', () => {
   });
 
   test('is not read by a turn', async () => {
-    const { sessions, create } = stores();
+    const { turns, create } = stores();
     const { id } = await create();
     await grow(id, 50);
-    expect(await sessions.loadWork(id)).toMatchObject({
+    expect(await turns.loadWork(id)).toMatchObject({
       inbox: [],
       history: [],
       callers: [],
       subscribers: [],
     });
-    expect(await sessions.readVersion(id)).toEqual({ version: 0, subscribers: [] });
+    expect(await turns.readVersion(id)).toEqual({ version: 0, subscribers: [] });
   });
 
   test('is deleted with its root', async () => {
@@ -187,65 +187,63 @@ describe('an answer', () => {
   };
 
   test('is written with its actual cost, which replaces the reservation', async () => {
-    const { root, session, sessions } = await begun();
+    const { root, session, turns } = await begun();
     const commit = commitOf(session, { spends: { root, usd: 0.5 } });
-    expect(await sessions.commitTurn(commit)).toMatchObject({ status: 'committed' });
+    expect(await turns.commit(commit)).toMatchObject({ status: 'committed' });
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 1.5, reserved: {}, version: 3 });
   });
 
   test('is counted once for twenty commits (TM4)', async () => {
-    const { root, session, sessions } = await begun();
-    const answers = await atOnce(20, () =>
-      sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } })),
-    );
+    const { root, session, turns } = await begun();
+    const answers = await atOnce(20, () => turns.commit(commitOf(session, { spends: { root, usd: 0.5 } })));
     expect(tally(answers.map(({ status }) => status))).toEqual({ committed: 1, moved: 19 });
     expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
   });
 
   test('is counted once by a commit whose log grew concurrently', async () => {
-    const { root, session, sessions } = await begun();
-    await sessions.append(session.id, [note('meanwhile')], 1500);
-    const result = await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
+    const { root, session, eventLog, turns } = await begun();
+    await eventLog.append(session.id, [note('meanwhile')], 1500);
+    const result = await turns.commit(commitOf(session, { spends: { root, usd: 0.5 } }));
     expect(result).toMatchObject({ status: 'committed', session: { lastSeq: 1 } });
     expect(await read(root)).toMatchObject({ spentUsd: 1.5 });
   });
 
   test('that is refused spends nothing and keeps the reservation', async () => {
-    const { root, session, sessions } = await begun();
+    const { root, session, turns } = await begun();
     const spends = { root, usd: 0.5 };
-    expect(await sessions.commitTurn(commitOf(session, { fence: 7, spends }))).toEqual({ status: 'stale' });
-    expect(await sessions.commitTurn(commitOf(session, { version: 3, spends }))).toEqual({ status: 'moved' });
+    expect(await turns.commit(commitOf(session, { fence: 7, spends }))).toEqual({ status: 'stale' });
+    expect(await turns.commit(commitOf(session, { version: 3, spends }))).toEqual({ status: 'moved' });
     expect(await read(root)).toMatchObject({ spentUsd: 1, reserved: { [session.id]: { usd: 3 } } });
   });
 
   test('after the expiry of its reservation is counted all the same', async () => {
-    const { root, session, sessions, trees } = await begun();
+    const { root, session, turns, trees } = await begun();
     await trees.reserve(root, options({ at: 6000, until: 9000 }));
-    await sessions.commitTurn(commitOf(session, { spends: { root, usd: 0.5 } }));
+    await turns.commit(commitOf(session, { spends: { root, usd: 0.5 } }));
     const { spentUsd, reserved } = await read(root);
     expect([spentUsd, Object.keys(reserved).length]).toEqual([1.5, 1]);
   });
 
   test('is not written once its tree is deleted', async () => {
-    const { root, session, sessions, item } = await begun();
+    const { root, session, turns, item } = await begun();
     const { name: TableName, client } = fixture.table;
     await client.send(new DeleteCommand({ TableName, Key: keys.tree(root) }));
     const commit = commitOf(session, { spends: { root, usd: 0.5 } });
-    expect(await sessions.commitTurn(commit)).toEqual({ status: 'stale' });
+    expect(await turns.commit(commit)).toEqual({ status: 'stale' });
     expect(await item(keys.turn(session.id))).toBeUndefined();
     expect(await item(keys.tree(root))).toBeUndefined();
   });
 });
 
 test('a commit tells a parent that was read before its first child that it has children (TM5)', async () => {
-  const { create, sessions } = stores();
+  const { create, sessions, turns } = stores();
   const parent = await create(newSession());
   const child = newSession({ tree: { root: parent.id, parent: parent.id } });
   const wanted = { workspace: workspaceOf(child), slotsMax: 0, child: { parent, agentsMax: 5 } };
   expect(await sessions.create(child, wanted)).toBe('created');
-  const result = await sessions.commitTurn(commitOf(parent));
+  const result = await turns.commit(commitOf(parent));
   expect(result).toMatchObject({ status: 'committed', session: { hasChildren: true, lastSeq: 0 } });
-  expect(await sessions.commitTurn(commitOf(await stores().read(parent.id), { version: 1 }))).toMatchObject({
+  expect(await turns.commit(commitOf(await stores().read(parent.id), { version: 1 }))).toMatchObject({
     status: 'committed',
     session: { hasChildren: true, lastSeq: 1 },
   });
@@ -253,7 +251,7 @@ test('a commit tells a parent that was read before its first child that it has c
 
 test('twenty sessions that call repeatedly spend at most their limit and one call', async () => {
   const root = await newTree();
-  const { trees, sessions, create } = stores();
+  const { trees, turns, create } = stores();
   const usdMax = 4;
   await atOnce(20, async () => {
     const session = await create(newSession());
@@ -265,7 +263,7 @@ test('twenty sessions that call repeatedly spend at most their limit and one cal
       if (answer === 'granted') {
         const spends = { root, usd: 0.75 };
         const commit = commitOf(session, { version, log: [], spends });
-        expect((await sessions.commitTurn(commit)).status).toBe('committed');
+        expect((await turns.commit(commit)).status).toBe('committed');
         version += 1;
       } else await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -1,4 +1,5 @@
 /** Turns of the sessions of one tree over the table: what they spend together, and who has to wait for whom. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,8 +9,9 @@ import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { Deps, LoopDeps } from '#shared/application/deps.ts';
 import { cancelTree, cancelTurn } from '#shared/application/turn/requests/cancel-turn.ts';
-import type { TurnPorts, TurnSettings } from '#shared/application/turn/turn-loop.ts';
+import type { TurnSettings } from '#shared/application/turn/turn-loop.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -17,7 +19,6 @@ import type { ModelChunk, ProviderName, TokenUsage } from '#shared/domain/model.
 import type { Session } from '#shared/domain/session.ts';
 import type { Acting } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import type { SessionStore } from '#shared/ports/session-store.ts';
 import { atOnce, message, newSession, onTable, slotsMax, tally } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
@@ -58,7 +59,7 @@ const refusing: Answer = async function* () {
 };
 
 const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
-  const { sessions, create, read } = onTable(fixture.table);
+  const { sessions, turns, inbox, eventLog, create, read } = onTable(fixture.table);
   const trees = makeTreeStore(fixture.table);
   const root = await create(newSession({ hasChildren: true, costUsd: spentUsd }));
   const grown = growTree(fixture.table.name, { root: root.id, spentUsd, agentsMax: 50 });
@@ -66,7 +67,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
   let asked = 0;
   let current = answer;
   const ports = {
-    sessions,
+    ...{ sessions, turns, inbox, eventLog },
     trees,
     connections: makeConnectionStore(fixture.table),
     webhooks: makeWebhookStore(fixture.table),
@@ -90,7 +91,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     world: systemWorld,
     invoker: { runTurn: () => Promise.resolve() },
     // Ports that run tools are absent: no answer here asks for a tool.
-  } as unknown as TurnPorts;
+  } as unknown as LoopDeps;
   return {
     root,
     ports,
@@ -101,7 +102,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     newChild: (): Promise<Session> =>
       create(newSession({ tree: { root: root.id, parent: root.id }, project: root.project })),
     say: async (id: SessionId, messageId: string) =>
-      sessions.accept(await read(id), message(messageId, Date.now()), slotsMax),
+      inbox.accept(await read(id), message(messageId, Date.now()), slotsMax),
     run: (sessionId: SessionId, remainingMs = 900_000) =>
       runTurn(ports, {
         sessionId,
@@ -117,7 +118,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
       return { spentUsd, reserved };
     },
     ends: async (id: SessionId): Promise<readonly string[]> =>
-      (await sessions.readEvents(id, { since: -1, eventsMax: 1000 })).events.flatMap((event) =>
+      (await eventLog.read(id, { since: -1, eventsMax: 1000 })).events.flatMap((event) =>
         event.type === 'completion' ? [event.data.stopReason] : [],
       ),
   };
@@ -130,15 +131,19 @@ const acting: Omit<Acting, 'calls'> = {
 const nothingSaid = { log: [], history: [], release: false, wakes: false, dueAt: 1 };
 
 /** A turn with one approved call of the tool `session`. */
-const approve = async (sessions: SessionStore, id: SessionId, args: JsonObject): Promise<void> => {
+const approve = async (
+  { sessions, turns }: Deps<'sessions' | 'turns'>,
+  id: SessionId,
+  args: JsonObject,
+): Promise<void> => {
   const session = await sessions.get(id);
   if (session === undefined) throw new Error('the session is gone');
   const route = { kind: 'platform', tool: 'session' } as const;
   const asked = { callId: 'call' as CallId, name: 'session', args, askedHuman: false, route } as const;
   const call = { ...asked, digest: 'd', askedAt: 'then' };
   const state: Acting = { ...acting, calls: [{ ...call, status: 'approved' }] };
-  const { turn } = await sessions.loadWork(id);
-  await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
+  const { turn } = await turns.loadWork(id);
+  await turns.commit({ ...turn, session, state, at: 1, ...nothingSaid });
 };
 
 test('ten concurrent sessions spend at most their limit and one call, and report it', async () => {
@@ -242,7 +247,7 @@ test('the reservation of a session’s next holder is not released by the one be
   const running = run(id);
   await expect.poll(asked, { timeout: 5000 }).toBe(1);
   const later = Date.now() + 60_000;
-  const next = await ports.sessions.takeLease(id, { holder: 'b', at: later, until: later + 60_000 });
+  const next = await ports.turns.takeLease(id, { holder: 'b', at: later, until: later + 60_000 });
   const fence = next?.lease.fence ?? 0;
   const options = { session: id, fence, usd: 2, usdMax: 4, at: Date.now(), until: later };
   expect(await ports.trees.reserve(root.id, options)).toBe('granted');
@@ -253,7 +258,7 @@ test('the reservation of a session’s next holder is not released by the one be
 
 test('a parent with a pending call also reads a child that answered before', async () => {
   const { root, ports, newChild, say, run, ends } = await open(saying(1));
-  const { sessions } = ports;
+  const { sessions, turns } = ports;
   const child = await newChild();
   await say(child.id, 'asked');
   await run(child.id);
@@ -274,8 +279,8 @@ test('a parent with a pending call also reads a child that answered before', asy
       { ...call, callId: 'asked' as CallId, status: 'executing', generation: 0, wait },
     ],
   };
-  const { turn } = await sessions.loadWork(root.id);
-  await sessions.commitTurn({ ...turn, session, state, at: 1, ...nothingSaid });
+  const { turn } = await turns.loadWork(root.id);
+  await turns.commit({ ...turn, session, state, at: 1, ...nothingSaid });
   await run(root.id);
   expect(await ends(root.id)).toEqual(['end_turn']);
 });
@@ -284,7 +289,7 @@ test('a child that is messaged while its parent is being cancelled is cancelled 
   const { root, ports, say, run, ends } = await open(saying(1));
   const { sessions } = ports;
   await say(root.id, 'a');
-  await approve(sessions, root.id, { action: 'spawn', prompt: 'do it' });
+  await approve(ports, root.id, { action: 'spawn', prompt: 'do it' });
   const made: SessionId[] = [];
   const create: typeof sessions.create = async (child, ...rest) => {
     const created = await sessions.create(child, ...rest);
@@ -300,19 +305,19 @@ test('a child that is messaged while its parent is being cancelled is cancelled 
 
 test('a cancel that arrives after an unseen turn keeps the cost of that turn', async () => {
   const { ports, newChild, say, run, ends } = await open(saying(50));
-  const { sessions } = ports;
+  const { sessions, turns } = ports;
   const { id } = await newChild();
   await say(id, 'a');
   let isLate = false;
-  const loadWork: typeof sessions.loadWork = async (session) => {
+  const loadWork: typeof turns.loadWork = async (session) => {
     if (!isLate) {
       isLate = true;
       await run(id);
       await say(id, 'b');
     }
-    return sessions.loadWork(session);
+    return turns.loadWork(session);
   };
-  await cancelTurn({ ...ports, sessions: { ...sessions, loadWork } }, id, 'c');
+  await cancelTurn({ ...ports, turns: { ...turns, loadWork } }, id, 'c');
   expect(await ends(id)).toEqual(['end_turn', 'cancelled']);
   const { costUsd, usage } = (await sessions.get(id)) ?? {};
   expect([costUsd, usage?.outputTokens]).toEqual([0.5, 50]);

@@ -177,10 +177,10 @@ describe('the sender of a webhook (WH9)', () => {
 
 describe('a commit (WH1)', () => {
   test('that is written has its notices, and a refused one has none', async () => {
-    const { create, sessions: store } = onTable(fixture.table);
+    const { create, turns: store } = onTable(fixture.table);
     const session = await create();
     const commit = (notices: readonly Notice[]) =>
-      store.commitTurn({
+      store.commit({
         session,
         version: 0,
         state: { kind: 'idle' },

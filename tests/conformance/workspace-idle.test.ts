@@ -77,14 +77,14 @@ describe('an idle sandbox stays when, since it was read,', () => {
     ['a session was touched', ({ agent }) => stores().sessions.touch(agent, 69_999, farAway)],
     [
       'a session got a lease',
-      ({ agent }) => stores().sessions.takeLease(agent.id, { holder: 'a', at: 69_999, until: 99_999 }),
+      ({ agent }) => stores().turns.takeLease(agent.id, { holder: 'a', at: 69_999, until: 99_999 }),
     ],
     // At the very moment of its last sign of life: only the count of its work tells.
     [
       'a session got a message in the same millisecond',
-      ({ agent }) => stores().sessions.accept(agent, message('m', agent.lastActiveAt), slotsMax),
+      ({ agent }) => stores().inbox.accept(agent, message('m', agent.lastActiveAt), slotsMax),
     ],
-    ['a session got a message', ({ agent }) => stores().sessions.accept(agent, message('m'), slotsMax)],
+    ['a session got a message', ({ agent }) => stores().inbox.accept(agent, message('m'), slotsMax)],
     [
       'a call began',
       ({ execution }) =>
@@ -112,13 +112,10 @@ describe('an idle sandbox stays when, since it was read,', () => {
 });
 
 test('a message concurrent with the marking is either seen by it or comes after it', async () => {
-  const { sessions, readWorkspace } = stores();
+  const { inbox, readWorkspace } = stores();
   const outcomes = await atOnce(20, async () => {
     const found = await idle();
-    const [marked, accepted] = await Promise.all([
-      take(found),
-      sessions.accept(found.agent, message('m'), 100),
-    ]);
+    const [marked, accepted] = await Promise.all([take(found), inbox.accept(found.agent, message('m'), 100)]);
     const state = (await readWorkspace(found.workspace.id)).sandbox?.state;
     return `${accepted}: ${marked === undefined ? 'left' : 'taken'}, ${state}`;
   });

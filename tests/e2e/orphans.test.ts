@@ -2,23 +2,24 @@
  * Sandboxes and records that come apart, by lost records, lost events or other deployments; and the sweeps
  * that bring them together. The use case runs here, over the cloud's own endpoints and a clock that is ahead.
  */
+
 import { RunTaskCommand } from '@aws-sdk/client-ecs';
 import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import {
-  type OrphanPorts,
-  type OrphanReport,
-  sweepOrphans,
-} from '#shared/application/janitor/sweep-orphans.ts';
+import type { Deps, TurnDeps } from '#shared/application/deps.ts';
+import { type OrphanReport, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { executionSlots } from '#shared/domain/slots.ts';
 import type { LogFields } from '#shared/ports/telemetry.ts';
@@ -41,8 +42,11 @@ type Swept = OrphanReport & { readonly logged: readonly LogFields[] };
 const sweep = async (aheadMs: number): Promise<Swept> => {
   const logged: LogFields[] = [];
   const { table } = cloud;
-  const ports: OrphanPorts = {
+  const ports: TurnDeps & Deps<'host' | 'sandboxLog'> = {
     sessions: makeSessionStore(table),
+    turns: makeTurnStore(table),
+    eventLog: makeEventLog(table),
+    inbox: makeInbox(table),
     workspaces: makeWorkspaceStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),

@@ -1,10 +1,15 @@
 /** The warm pool: who claims from it, who does not, how it is filled again, and that a claim changes the lock. */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { SandboxDeps } from '#shared/application/deps.ts';
 import { drainPool } from '#shared/application/sandbox/fill-pool.ts';
 import { poolEntries } from '#shared/domain/pool.ts';
 import {
@@ -168,6 +173,9 @@ test('a smaller pool stops its last pool entry', async () => {
   const ports = {
     workspaces: makeWorkspaceStore(cloud.table),
     sessions: makeSessionStore(cloud.table),
+    turns: makeTurnStore(cloud.table),
+    eventLog: makeEventLog(cloud.table),
+    inbox: makeInbox(cloud.table),
     webhooks: makeWebhookStore(cloud.table),
     noticeSender: { sendNotices: () => Promise.resolve() },
     world: systemWorld,
@@ -185,7 +193,9 @@ test('a smaller pool stops its last pool entry', async () => {
     },
   };
   const flavors = { execution: 'micro', agent: 'micro' } as const;
-  expect(await drainPool(ports, { size: 1, flavors, correlationId: 'test' })).toBe(1);
+  expect(await drainPool(ports as unknown as SandboxDeps, { size: 1, flavors, correlationId: 'test' })).toBe(
+    1,
+  );
   const after = await eventually(
     () => sandboxRecord(cloud, 'pool-1'),
     ({ state }) => state === 'stopped',

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { endSession, openAgent } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -270,7 +270,7 @@ test('a workspace is created, shown and deleted: its sandbox and its objects are
 
 test('events that the log has dropped are refused with the number of the oldest', async () => {
   const { id } = await made('/sessions', {});
-  const { append } = makeSessionStore(cloud.table);
+  const { append } = makeEventLog(cloud.table);
   const note = { type: 'system', data: { kind: 'note' } } as const;
   for (let index = 0; index < 26; index += 1)
     await append(

@@ -1,7 +1,7 @@
 /** The log of a session as its clients read it: the ring and what it has dropped, what is pushed, what age removes. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -42,7 +42,7 @@ describe('a log of 1040 events', () => {
   let id: string;
   beforeAll(async () => {
     id = (await made('/sessions')).id;
-    const { append } = makeSessionStore(cloud.table);
+    const { append } = makeEventLog(cloud.table);
     const notes = Array.from({ length: 40 }, () => ({ type: 'system', data: { kind: 'note' } }) as const);
     for (let round = 0; round < 26; round += 1) await append(id as SessionId, notes, Date.now());
   }, 60_000);

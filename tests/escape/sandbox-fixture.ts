@@ -6,7 +6,7 @@ import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { SandboxLink } from '#shared/ports/sandbox.ts';
 import type { EcsEndpoint } from '../../local/ecs/start.ts';
 
 type TaskDetail = {

@@ -6,7 +6,7 @@
 import type { TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
+import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox.ts';
 import type { Invocation } from './invocation.ts';
 import { type Ledger, Machine, type MachineOptions } from './machine.ts';
 import type { Simulation } from './world.ts';

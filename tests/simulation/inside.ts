@@ -6,8 +6,7 @@
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
-import type { SandboxTools, ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { SandboxLink, SandboxTools, ToolOutcome } from '#shared/ports/sandbox.ts';
 import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import type { Ecs } from './ecs.ts';
 import { type Invocation, Later } from './invocation.ts';

@@ -2,7 +2,7 @@
  * A sandbox as the platform meets it: a server with a bearer, a workspace of lines, and calls that it remembers
  * by their key. A call appends one line when it begins, so that a call performed twice is seen twice.
  */
-import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { ToolOutcome } from '#shared/ports/sandbox.ts';
 import { longText } from './long-text.ts';
 import type { Simulation } from './world.ts';
 

@@ -8,7 +8,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import type { ModelProvider } from '#shared/ports/model-provider.ts';
+import type { ModelProvider } from '#shared/ports/models.ts';
 import type { Invocation } from './invocation.ts';
 import { longText } from './long-text.ts';
 import { outputTokensMax } from './prices.ts';

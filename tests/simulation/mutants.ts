@@ -12,7 +12,7 @@ import { parseArgs, promisify } from 'node:util';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const folder = join(import.meta.dirname, 'mutants');
-const copied = ['package.json', 'shared', 'functions/janitor', 'tests/simulation'];
+const copied = ['package.json', 'shared', 'functions/janitor', 'tests/simulation', 'tests/fake.ts'];
 const atOnce = 2;
 const outputBytesMax = 16 * 1_048_576;
 

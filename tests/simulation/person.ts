@@ -58,8 +58,8 @@ const read = async (users: Users, id: SessionId, first: number): Promise<void> =
     if (sim.random.chance(0.2)) await reconnect(users, id, since);
     const page = await platform.request('events', async (ports) => {
       const { session } = await found(ports, id);
-      if (sim.random.chance(0.3)) await ports.sessions.history(id);
-      return readEvents(ports.sessions, session, { since, eventsMax: sim.random.int(1, 50) });
+      if (sim.random.chance(0.3)) await ports.turns.history(id);
+      return readEvents(ports.eventLog, session, { since, eventsMax: sim.random.int(1, 50) });
     });
     if (page.status === 'failed') since = oldestOf(page.error) ?? since;
     if (page.status !== 'done') continue;

@@ -4,6 +4,8 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
@@ -12,11 +14,15 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
+import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
+import { fake } from '../fake.ts';
 import type { Checkers } from './checkers.ts';
 import type { Ecs } from './ecs.ts';
 import {
@@ -67,6 +73,9 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
   );
   return {
     sessions: makeSessionStore(table),
+    turns: makeTurnStore(table),
+    eventLog: makeEventLog(table),
+    inbox: makeInbox(table),
     workspaces: makeWorkspaceStore(table),
     slots: makeSlotStore(table),
     trees: makeTreeStore(table),
@@ -104,9 +113,9 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
-    webhookDispatcher: { dispatch: () => Promise.resolve() },
+    webhookDispatcher: fake<WebhookDispatcher>({ dispatch: () => Promise.resolve() }),
     recursionDepthMax: settings.tree.recursionDepthMax,
-    secrets: { read: () => Promise.resolve({}), clear: () => Promise.resolve() },
+    secrets: fake<ProjectSecrets>({ read: () => Promise.resolve({}), clear: () => Promise.resolve() }),
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),
     mcpTimes,
     costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage),

@@ -6,19 +6,20 @@
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
+import type { Sockets } from '#shared/ports/connections.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
-import type { SandboxHost } from '#shared/ports/sandbox-host.ts';
-import type { SandboxLink } from '#shared/ports/sandbox-link.ts';
-import type { SandboxTools } from '#shared/ports/sandbox-tools.ts';
-import type { Sockets } from '#shared/ports/sockets.ts';
+import type { SandboxHost, SandboxLink, SandboxTools } from '#shared/ports/sandbox.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import type { World } from '#shared/ports/world.ts';
@@ -99,6 +100,9 @@ export const openQuietPorts = () => {
   const workspaces = makeWorkspaceStore(table);
   const ports = {
     sessions: makeSessionStore(table),
+    turns: makeTurnStore(table),
+    eventLog: makeEventLog(table),
+    inbox: makeInbox(table),
     workspaces,
     slots: makeSlotStore(table),
     connections: makeConnectionStore(table),

@@ -1,6 +1,6 @@
 /** The scheduler in the simulated world: one invocation for each moment that was armed, late or twice as faults have it. */
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import type { Scheduler } from '#shared/ports/scheduler.ts';
+import type { Scheduler } from '#shared/ports/schedules.ts';
 import type { Invocation } from './invocation.ts';
 import type { Simulation } from './world.ts';
 

@@ -35,7 +35,7 @@ export const pauseSome = (sim: Simulation, milliseconds: number): Promise<void> 
 export const defaultsOf = ({ defaults }: Platform): SessionDefaults => defaults;
 
 export const found = (ports: Ports, id: SessionId) =>
-  findSession(ports.sessions, { id, principal, intent: 'write' });
+  findSession(ports.turns, { id, principal, intent: 'write' });
 
 export const connect = async (
   { platform, until }: Users,

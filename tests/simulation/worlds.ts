@@ -1,6 +1,9 @@
 /** Special worlds: what is in the table before their users come, and what comes into it beside them. */
+import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { dueValues } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
+import type { Deps } from '#shared/application/deps.ts';
 import type { MessageId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
@@ -47,9 +50,9 @@ export const makeCrowd = async ({ platform, until }: Users): Promise<void> => {
   const { sim, settings } = platform;
   const { further } = sim;
   sim.coverage.hit('world/crowd');
-  const sessions = makeSessionStore(
-    tableOver(async (command: Command) => platform.table.execute(command).output),
-  );
+  const table = tableOver(async (command: Command) => platform.table.execute(command).output);
+  const sessions = makeSessionStore(table);
+  const stores = { sessions, inbox: makeInbox(table), turns: makeTurnStore(table) };
   const workspace = further.uuid() as WorkspaceId;
   const ids: SessionId[] = [];
   for (let count = further.int(crowdMin, crowdMax); count > 0; count -= 1) {
@@ -60,7 +63,7 @@ export const makeCrowd = async ({ platform, until }: Users): Promise<void> => {
         ? { workspace: { id: workspace, owner, project, createdAt, users: [id] } }
         : { enters: {} };
     await sessions.create(session, { ...making, slotsMax: settings.slots.agentMax });
-    await rest(platform, sessions, session);
+    await rest(platform, stores, session);
     ids.push(id);
   }
   for (let message = further.int(1, 6); message > 0; message -= 1)
@@ -72,15 +75,15 @@ export const makeCrowd = async ({ platform, until }: Users): Promise<void> => {
 /** It has had a message and answered it. */
 const rest = async (
   { sim, settings }: Platform,
-  sessions: ReturnType<typeof makeSessionStore>,
+  { sessions, inbox, turns }: Deps<'sessions' | 'inbox' | 'turns'>,
   session: Session,
 ): Promise<void> => {
   const at = sim.now();
   const message = { messageId: 'first' as MessageId, text: 'please', acceptedAt: at, correlationId: 'crowd' };
-  await sessions.accept(session, message, settings.slots.agentMax);
+  await inbox.accept(session, message, settings.slots.agentMax);
   const read = await sessions.get(session.id);
   if (read === undefined) return;
-  await sessions.commitTurn({
+  await turns.commit({
     ...{ session: read, version: 0, at, log: [], history: [], completed: message },
     state: { kind: 'done', turnId: sim.further.uuid() as TurnId, stopReason: 'end_turn' },
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0, release: true, wakes: false },

@@ -16,7 +16,7 @@ export const callerToolResponse = defineTool({
   annotations: { title: 'Answer a tool call', openWorldHint: false },
   run: async ({ session_id: id, request_id: requestId, result, error }, context) => {
     const { ports, principal, intent, correlationId, settings } = context;
-    const found = await findSession(ports.sessions, { id, principal, intent });
+    const found = await findSession(ports.turns, { id, principal, intent });
     const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
     await answerCall(ports, found, { requestId, result, error, correlationId, limits });

@@ -79,7 +79,7 @@ const refuseOtherProject = async (
   { session_id: id, project_id: project }: ExecutionArguments,
 ): Promise<void> => {
   if (id === undefined || project === undefined) return;
-  const { session } = await findSession(ports.sessions, { id, principal, intent });
+  const { session } = await findSession(ports.turns, { id, principal, intent });
   if (session.project === project) return;
   throw new AppError('invalid_session_state', 'the session is of another project', {
     suggestions: ['Leave the project out, or create a new session.'],

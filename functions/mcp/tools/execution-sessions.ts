@@ -27,7 +27,7 @@ export const getSessions = defineTool({
     const sessions =
       id === undefined
         ? await listExecutions(ports, principal)
-        : [(await findSession(ports.sessions, { id, principal, intent })).session];
+        : [(await findSession(ports.turns, { id, principal, intent })).session];
     const now = ports.world.now();
     return { sessions: sessions.filter(isShown).map((session) => view(session, now)) };
   },
@@ -58,7 +58,7 @@ export const stopSession = defineTool({
     openWorldHint: false,
   },
   run: async ({ session_id: id }, { ports, principal, correlationId, intent }) => {
-    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const { session } = await findSession(ports.turns, { id, principal, intent });
     const isStopped = await endSession(ports, session, { reason: 'stopped by its client', correlationId });
     const message = isStopped ? 'the session is stopped' : 'the session was stopped before';
     return { session_id: session.id, success: true, message };

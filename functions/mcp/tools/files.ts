@@ -111,7 +111,7 @@ export const getVolumePath = defineTool({
   output: getVolumePathResult,
   annotations: { title: 'Find the shared folder', readOnlyHint: true, openWorldHint: false },
   run: async ({ session_id: id }, { ports, principal, settings, intent }) => {
-    if (id !== undefined) await findSession(ports.sessions, { id, principal, intent });
+    if (id !== undefined) await findSession(ports.turns, { id, principal, intent });
     const { guestPath, isAvailable } = settings.volume;
     const description = isAvailable
       ? 'A folder that outlives sessions; in a sandbox its path is also in SHARED_VOLUME_PATH.'
@@ -125,7 +125,7 @@ const fileRequest = async (
   { ports, principal, intent, settings, correlationId, signal, onPhase }: ToolContext,
   { session_id: id, path }: { readonly session_id: string; readonly path: string },
 ): Promise<FileRequest> => {
-  const { session } = await findSession(ports.sessions, { id, principal, intent });
+  const { session } = await findSession(ports.turns, { id, principal, intent });
   const { lifetimes } = settings.defaults;
   return { session, principal, path, opening: { lifetimes, correlationId, signal, onPhase } };
 };

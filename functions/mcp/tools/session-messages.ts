@@ -131,7 +131,7 @@ const waitFor = async (
     const ended = { stop_reason: stopReason, text, usage: usageView(usage) };
     return { finished: true, last_event_index: lastIndex, ...ended, pending_approvals: [] };
   }
-  const found = await ports.sessions.getWithTurn(session.id);
+  const found = await ports.turns.getWithTurn(session.id);
   return { finished: false, last_event_index: lastIndex, pending_approvals: pendingApprovals(found?.turn) };
 };
 

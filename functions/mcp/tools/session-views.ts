@@ -37,10 +37,10 @@ export const get = defineAction({
   input: ofSessionArguments,
   output: getSessionResult,
   run: async ({ session_id: id }, { ports, principal, intent }) => {
-    const { session, turn } = await findSession(ports.sessions, { id, principal, intent });
+    const { session, turn } = await findSession(ports.turns, { id, principal, intent });
     const oldest = Math.max(oldestKept(session.lastSeq), session.lastSeq + 1 - newestEventsMax);
     const page = { since: oldest - 1, eventsMax: newestEventsMax };
-    const { events: log } = await ports.sessions.readEvents(session.id, page);
+    const { events: log } = await ports.eventLog.read(session.id, page);
     return {
       ...detailsOf(session),
       pending_approvals: pendingApprovals(turn),
@@ -81,11 +81,11 @@ export const events = defineAction({
   output: eventsResult,
   run: async (input, { ports, principal, intent }) => {
     const { session_id: id, since_index: since, max_events: eventsMax } = input;
-    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const { session } = await findSession(ports.turns, { id, principal, intent });
     const page = { since, eventsMax };
     const read = input.include_children
-      ? await readSessionTree(ports.sessions, session, page)
-      : await readEvents(ports.sessions, session, page);
+      ? await readSessionTree(ports, session, page)
+      : await readEvents(ports.eventLog, session, page);
     const shown = read.events.map(({ index, sessionId, type, at, data }) => {
       const fields = data as Readonly<Record<string, unknown>>;
       return { index, session_id: sessionId, type, at, ...gistOf({ type, data: fields }), data: fields };

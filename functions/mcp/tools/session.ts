@@ -42,7 +42,7 @@ const approve = defineAction({
     context,
   ) => {
     const { ports, principal, intent, correlationId, settings } = context;
-    const find = () => findSession(ports.sessions, { id: sessionId, principal, intent });
+    const find = () => findSession(ports.turns, { id: sessionId, principal, intent });
     const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
     const decisionOf = () => ({
@@ -63,7 +63,7 @@ const cancel = defineAction({
   output: doneResult,
   run: async ({ session_id: id }, context) => {
     const { ports, principal, intent, correlationId } = context;
-    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const { session } = await findSession(ports.turns, { id, principal, intent });
     await cancelTree(ports, session.id, correlationId);
     return done(context, session.id, 'its turn is cancelled');
   },
@@ -75,7 +75,7 @@ const end = defineAction({
   output: doneResult,
   run: async ({ session_id: id }, context) => {
     const { ports, principal, intent, correlationId } = context;
-    const { session } = await findSession(ports.sessions, { id, principal, intent });
+    const { session } = await findSession(ports.turns, { id, principal, intent });
     const isEnded = await endSession(ports, session, { reason: 'ended by its client', correlationId });
     return done(context, session.id, isEnded ? 'the session has ended' : 'the session had ended before');
   },

@@ -9,7 +9,7 @@ import {
   DeleteConnectionCommand,
   PostToConnectionCommand,
 } from '@aws-sdk/client-apigatewaymanagementapi';
-import type { Sockets } from '#shared/ports/sockets.ts';
+import type { Sockets } from '#shared/ports/connections.ts';
 
 /** A slow reader is refused with 429 for a while; if it stays slow, it catches up from the log. */
 const throttledTriesMax = 4;

@@ -7,7 +7,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Sockets } from '#shared/ports/sockets.ts';
+import type { Sockets } from '#shared/ports/connections.ts';
 import { makeSockets } from './api-gateway-sockets.ts';
 import { systemJitter, type Table } from './dynamo/table.ts';
 import { makeTable } from './dynamo/transaction.ts';

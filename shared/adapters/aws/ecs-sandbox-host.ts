@@ -18,7 +18,7 @@ import {
 import { flavors, type Template } from '#shared/domain/flavor.ts';
 import { serverAddress, taskStopReason } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox-host.ts';
+import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox.ts';
 
 export type EcsPlacement = {
   readonly cluster: string;

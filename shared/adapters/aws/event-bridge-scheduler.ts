@@ -7,7 +7,7 @@
  */
 import { CreateScheduleCommand, DeleteScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import type { Scheduler } from '#shared/ports/scheduler.ts';
+import type { Scheduler } from '#shared/ports/schedules.ts';
 
 export type SchedulerTarget = {
   readonly group: string;

@@ -4,9 +4,9 @@ import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 
 /** The functions that a function may invoke. */
 export type InvokedFunctions = {
-  readonly turn?: string;
-  readonly onConnected?: string;
-  readonly janitor?: string;
+  readonly turn?: string | undefined;
+  readonly onConnected?: string | undefined;
+  readonly janitor?: string | undefined;
 };
 
 export const makeInvoker = (client: LambdaClient, functions: InvokedFunctions): Invoker & Forgetter => {

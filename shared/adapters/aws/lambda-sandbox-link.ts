@@ -14,7 +14,7 @@ import { type FetchCall, type LinkCall, linkHeader } from '#shared/contracts/lin
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
-import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
+import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox.ts';
 
 export type LinkSettings = {
   readonly client: LambdaClient;

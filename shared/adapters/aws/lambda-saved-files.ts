@@ -1,5 +1,5 @@
 /** `SavedFiles` over the link function, the only way by which files of a workspace leave the bucket. */
-import type { SavedFiles } from '#shared/ports/saved-files.ts';
+import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { invokeLink, type LinkSettings } from './lambda-sandbox-link.ts';
 
 export const makeSavedFiles = (settings: LinkSettings): SavedFiles => ({

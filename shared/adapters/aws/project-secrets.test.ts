@@ -10,7 +10,7 @@ import { inspect } from 'node:util';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import type { ProjectSecrets } from '#shared/ports/project-secrets.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import { start } from '../../../local/secrets/start.ts';
 import { openTableFixture, type TableFixture } from '../../../tests/conformance/table-fixture.ts';
 import { makeSecretPointers } from './dynamo/secret-pointer.ts';

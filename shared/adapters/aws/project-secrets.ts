@@ -9,7 +9,7 @@ import type { ProjectId } from '#shared/domain/ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax } from '#shared/domain/limits.ts';
 import { type Secrets, type SecretsRefusal, withoutSecret, withSecret } from '#shared/domain/project.ts';
 import { AppError } from '#shared/errors.ts';
-import type { ProjectSecrets } from '#shared/ports/project-secrets.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import { makeSecretPointers } from './dynamo/secret-pointer.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeSecretBundles, openSecretsClient } from './secret-bundles.ts';

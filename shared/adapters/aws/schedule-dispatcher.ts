@@ -1,6 +1,6 @@
 /** `ScheduleDispatcher` over an asynchronous Lambda invocation: queued durably by AWS, delivered at least once. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { ScheduleDispatcher } from '#shared/ports/scheduler.ts';
+import type { ScheduleDispatcher } from '#shared/ports/schedules.ts';
 
 export const makeScheduleDispatcher = (client: LambdaClient, functionName: string): ScheduleDispatcher => ({
   dispatch: async (scheduleId, correlationId) => {

@@ -2,7 +2,7 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { testResult } from '#shared/contracts/tasks.ts';
-import type { WebhookDispatcher } from '#shared/ports/webhook-post.ts';
+import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 
 export const makeWebhookDispatcher = (client: LambdaClient, FunctionName: string): WebhookDispatcher => ({
   test: async (test, correlationId) => {

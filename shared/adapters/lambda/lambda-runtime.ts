@@ -13,8 +13,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { Context } from 'aws-lambda';
 import type { MetricName } from '#shared/domain/metrics.ts';
-import type { MetricsStore } from '#shared/ports/metrics-store.ts';
-import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';
 import { openUsageRecorder } from './usage-recorder.ts';
 
 const namespace = 'Sallyport';

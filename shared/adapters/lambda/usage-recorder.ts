@@ -4,8 +4,7 @@
  * They are for display only: an invocation that cannot write them logs that and goes on.
  */
 import { measurementOfEvent, noteOfCount, type UsageMeasurement } from '#shared/domain/usage-metrics.ts';
-import type { MetricsStore } from '#shared/ports/metrics-store.ts';
-import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';
 
 export type UsageRecorder = {
   /** A telemetry that records measurements and passes everything on. */

@@ -1,6 +1,6 @@
 /** `AddressGuard` by the same check that every connection passes again: a name may resolve differently in between. */
 import { isAppError } from '#shared/errors.ts';
-import type { AddressGuard } from '#shared/ports/address-guard.ts';
+import type { AddressGuard } from '#shared/ports/mcp-servers.ts';
 import { checkAddress, type EgressSettings, parseUrl } from './checked-address.ts';
 import { within } from './deadline.ts';
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { RemoteCall, RemoteTarget } from '#shared/ports/remote-mcp.ts';
+import type { RemoteCall, RemoteTarget } from '#shared/ports/mcp-servers.ts';
 import {
   type Loopback,
   listen,

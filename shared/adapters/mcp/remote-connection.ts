@@ -5,7 +5,7 @@
  * a server are never compiled: a pattern in one could run for ever.
  */
 import { Client } from '@modelcontextprotocol/client';
-import type { RemoteTarget } from '#shared/ports/remote-mcp.ts';
+import type { RemoteTarget } from '#shared/ports/mcp-servers.ts';
 import type { EgressSettings } from './checked-address.ts';
 import { type Deadline, within } from './deadline.ts';
 import { makeGuardedFetch } from './guarded-fetch.ts';

@@ -7,7 +7,7 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { type AppError, isAppError } from '#shared/errors.ts';
-import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { ToolOutcome } from '#shared/ports/sandbox.ts';
 import { unreachable } from './unreachable.ts';
 import { lostCode, lostMessage } from './watched-transport.ts';
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AppError } from '#shared/errors.ts';
-import type { RemoteCall, RemoteTarget } from '#shared/ports/remote-mcp.ts';
-import type { ToolProgress } from '#shared/ports/sandbox-tools.ts';
+import type { RemoteCall, RemoteTarget } from '#shared/ports/mcp-servers.ts';
+import type { ToolProgress } from '#shared/ports/sandbox.ts';
 import {
   eventServer,
   type Loopback,

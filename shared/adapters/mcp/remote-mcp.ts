@@ -14,7 +14,7 @@ import * as z from 'zod';
 import { decodeTools, listedToolsMax } from '#shared/contracts/tools/listed-tools.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
-import type { RemoteCall, RemoteMcp, RemoteTarget } from '#shared/ports/remote-mcp.ts';
+import type { RemoteCall, RemoteMcp, RemoteTarget } from '#shared/ports/mcp-servers.ts';
 import type { EgressSettings } from './checked-address.ts';
 import { type Deadline, within } from './deadline.ts';
 import { openConnection } from './remote-connection.ts';

@@ -9,7 +9,7 @@ import type { ToolContent } from '#shared/domain/event-log.ts';
 import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
-import type { ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type { ToolOutcome } from '#shared/ports/sandbox.ts';
 import { textOf } from './tool-result.ts';
 
 const blocksMax = 100;

@@ -10,7 +10,7 @@ import {
   StreamableHTTPClientTransport,
   type StreamableHTTPReconnectionOptions,
 } from '@modelcontextprotocol/client';
-import type { RemoteTarget } from '#shared/ports/remote-mcp.ts';
+import type { RemoteTarget } from '#shared/ports/mcp-servers.ts';
 import { parseUrl } from './checked-address.ts';
 import { unreachable } from './unreachable.ts';
 import { WatchedTransport } from './watched-transport.ts';

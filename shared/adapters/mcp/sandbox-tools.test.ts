@@ -4,8 +4,7 @@ import { createMcpHandler, ProtocolError, Server, type ServerContext } from '@mo
 import { expect, test, vi } from 'vitest';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { AppError } from '#shared/errors.ts';
-import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
-import type { SandboxCall, ToolProgress } from '#shared/ports/sandbox-tools.ts';
+import type { LinkRequest, SandboxCall, SandboxLink, ToolProgress } from '#shared/ports/sandbox.ts';
 import { makeSandboxTools } from './sandbox-tools.ts';
 
 const callOf = (more: Partial<SandboxCall> = {}): SandboxCall => ({

@@ -16,8 +16,13 @@ import {
 import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { isAppError } from '#shared/errors.ts';
-import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox-link.ts';
-import type { SandboxCall, SandboxTools, ToolOutcome } from '#shared/ports/sandbox-tools.ts';
+import type {
+  LinkRequest,
+  SandboxCall,
+  SandboxLink,
+  SandboxTools,
+  ToolOutcome,
+} from '#shared/ports/sandbox.ts';
 import { decodeProgress, type ToolResult, toOutcome } from './tool-result.ts';
 
 const clientInfo = { name: 'sallyport', version: '0.1.0' };

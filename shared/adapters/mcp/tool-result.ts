@@ -10,7 +10,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { isErrorCode } from '#shared/errors.ts';
-import type { ToolOutcome, ToolProgress } from '#shared/ports/sandbox-tools.ts';
+import type { ToolOutcome, ToolProgress } from '#shared/ports/sandbox.ts';
 
 export type ToolResult = {
   readonly content: readonly ToolContent[];

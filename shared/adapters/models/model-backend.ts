@@ -1,6 +1,6 @@
 /** The interface of each provider's adapter: a model provider that also counts tokens and lists its models. */
 import type { ListedModel } from '#shared/domain/model.ts';
-import type { ModelProvider } from '#shared/ports/model-provider.ts';
+import type { ModelProvider } from '#shared/ports/models.ts';
 
 export interface ModelBackend extends ModelProvider {
   listModels(): Promise<readonly ListedModel[]>;

@@ -5,7 +5,7 @@
  */
 import type { ListedModel, ModelAvailability, ProviderName } from '#shared/domain/model.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
-import type { ModelCatalog } from '#shared/ports/model-catalog.ts';
+import type { ModelCatalog } from '#shared/ports/models.ts';
 import type { ModelBackends } from './model-providers.ts';
 
 type Held = { readonly models: Promise<readonly ListedModel[]>; readonly until: number };

@@ -5,7 +5,7 @@
  * cached, so that the next turn tries again.
  */
 import type { ProviderName } from '#shared/domain/model.ts';
-import type { ModelProviders } from '#shared/ports/model-provider.ts';
+import type { ModelProviders } from '#shared/ports/models.ts';
 import { demoProvider } from './demo.ts';
 import type { ModelAccess } from './model-access.ts';
 import type { ModelBackend } from './model-backend.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorBody, isAppError } from '#shared/errors.ts';
-import type { IdentityIssuer } from '#shared/ports/identity-issuer.ts';
+import type { IdentityIssuer } from '#shared/ports/access.ts';
 import {
   type Answer,
   audience,

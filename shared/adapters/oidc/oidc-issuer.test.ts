@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IdentityIssuer } from '#shared/ports/identity-issuer.ts';
+import type { IdentityIssuer } from '#shared/ports/access.ts';
 import {
   audience,
   type LocalIssuer,

@@ -8,7 +8,7 @@
  */
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Identity } from '#shared/domain/person.ts';
-import type { IdentityIssuer } from '#shared/ports/identity-issuer.ts';
+import type { IdentityIssuer } from '#shared/ports/access.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { makeKeyFetcher } from './issuer-documents.ts';
 import { type KeyTimes, keyTimes, makeKeyCache } from './key-cache.ts';

@@ -1,6 +1,6 @@
 /** The OIDC issuer by the operator's variables; without them there is none, and a JWT is no credential. */
 import { decodeScope } from '#shared/domain/principal.ts';
-import type { SignIn } from '#shared/ports/identity-issuer.ts';
+import type { SignIn } from '#shared/ports/access.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { makeOidcIssuer } from './oidc-issuer.ts';
 

@@ -3,7 +3,7 @@
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { SecretMaker, SignedRequest } from '#shared/ports/webhook-post.ts';
+import type { SecretMaker, SignedRequest } from '#shared/ports/webhooks.ts';
 
 const prefix = 'whsec_';
 const secretBytes = 32;

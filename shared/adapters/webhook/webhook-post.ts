@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { answerBytesMax, attemptMsMax } from '#shared/domain/webhook/limits.ts';
-import type { SignedRequest, WebhookPost } from '#shared/ports/webhook-post.ts';
+import type { SignedRequest, WebhookPost } from '#shared/ports/webhooks.ts';
 import { checkAddress, type EgressSettings, parseUrl } from '../mcp/checked-address.ts';
 import { within } from '../mcp/deadline.ts';
 import { makeAgents, sendPinned } from '../mcp/pinned-request.ts';

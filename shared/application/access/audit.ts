@@ -4,15 +4,8 @@ import type { AuditRow } from '../../domain/audit.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { deciderOf, type Principal } from '../../domain/principal.ts';
-import type { AuditLog } from '../../ports/audit-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import type { World } from '../../ports/world.ts';
-
-export type AuditPorts = {
-  readonly auditLog: Pick<AuditLog, 'append'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { AuditDeps } from '../deps.ts';
 
 export type AuditEntry = {
   readonly action: string;
@@ -36,7 +29,7 @@ export const auditRow = (
 });
 
 export const audit = async (
-  { auditLog, telemetry, world }: AuditPorts,
+  { auditLog, telemetry, world }: AuditDeps,
   principal: Principal,
   entry: AuditEntry,
 ): Promise<void> => {

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { TokenStore } from '#shared/ports/access.ts';
+import type { ConnectionStore } from '#shared/ports/connections.ts';
+import { fake } from '../../../tests/fake.ts';
 import type { OwnerId } from '../../domain/ids.ts';
 import type { Identity } from '../../domain/person.ts';
 import type { Principal, Scope } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import { type AccessPorts, authenticate, issueTicket, stillHolds, type Ticket } from './authenticate.ts';
+import type { AccessDeps } from '../deps.ts';
+import { authenticate, issueTicket, stillHolds, type Ticket } from './authenticate.ts';
 
 const project = '11111111-2222-4333-8444-555555555555';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -17,23 +21,23 @@ let calls: string[];
 let tickets: Map<string, { principal: Principal; expiresAt: number }>;
 let identities: Map<string, Identity | 'away'>;
 
-const ports = (more: Partial<AccessPorts> = {}): AccessPorts => ({
-  tokens: {
+const ports = (more: Partial<AccessDeps> = {}): AccessDeps => ({
+  tokens: fake<TokenStore>({
     get: async (hash) => {
       calls.push('table');
       if (hash !== sha256(ownToken)) return undefined;
       const scope: Scope = `project:${project}`;
       return { id: 'i', hash, name: 'n', scope, masked: '***', createdAt: 0, expiresAt: 9000 };
     },
-  },
-  connections: {
+  }),
+  connections: fake<ConnectionStore>({
     putTicket: async (hash, ticket) => void tickets.set(hash, ticket),
     redeemTicket: async (hash, at) => {
       const ticket = tickets.get(hash);
       tickets.delete(hash);
       return ticket !== undefined && ticket.expiresAt > at ? ticket.principal : undefined;
     },
-  },
+  }),
   world: { now: () => now, uuid: () => crypto.randomUUID(), sha256, sleep: async () => undefined },
   adminTokenHash: sha256(adminToken),
   signIn: {

@@ -10,26 +10,13 @@ import { ticketSecondsMax } from '../../domain/limits.ts';
 import { decidePerson, isSignedIn, personKey } from '../../domain/person.ts';
 import { deploymentOwner, isExpired, ownerOf, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import type { ConnectionStore } from '../../ports/connection-store.ts';
-import type { SignIn } from '../../ports/identity-issuer.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
+import type { SignIn } from '../../ports/access.ts';
 import type { World } from '../../ports/world.ts';
-
-export type AccessPorts = {
-  readonly tokens: Pick<TokenStore, 'get'>;
-  readonly connections: Pick<ConnectionStore, 'putTicket' | 'redeemTicket'>;
-  readonly world: World;
-  readonly adminTokenHash: string;
-  /** Absent: a JWT is no credential. */
-  readonly signIn?: SignIn | undefined;
-};
+import type { AccessDeps, Deps } from '../deps.ts';
 
 export type Credentials = { readonly token?: string | undefined; readonly ticket?: string | undefined };
 
-export const authenticate = async (
-  ports: AccessPorts,
-  { token, ticket }: Credentials,
-): Promise<Principal> => {
+export const authenticate = async (ports: AccessDeps, { token, ticket }: Credentials): Promise<Principal> => {
   const { connections, world } = ports;
   const bearer = token === undefined ? undefined : await bearerOf(ports, token);
   if (bearer !== undefined) return bearer;
@@ -41,7 +28,7 @@ export const authenticate = async (
 /** Three parts of base64url: no token of ours has a dot. */
 const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-const bearerOf = async (ports: AccessPorts, token: string): Promise<Principal | undefined> => {
+const bearerOf = async (ports: AccessDeps, token: string): Promise<Principal | undefined> => {
   const { tokens, world, adminTokenHash, signIn } = ports;
   const tokenHash = world.sha256(token);
   if (tokenHash === adminTokenHash)
@@ -69,14 +56,12 @@ const personOf = async (
   });
 };
 
-type HoldPorts = Pick<AccessPorts, 'tokens' | 'world' | 'adminTokenHash'>;
-
 /**
  * True when the credential behind a principal is still good: checked again on every frame of an open socket. A
  * person's has an expiry, and the issuer is not asked.
  */
 export const stillHolds = async (
-  { tokens, world, adminTokenHash }: HoldPorts,
+  { tokens, world, adminTokenHash }: Deps<'tokens' | 'world' | 'adminTokenHash'>,
   principal: Principal,
 ): Promise<boolean> => {
   if (principal.isPerson) return isSignedIn(principal, world.now());
@@ -95,7 +80,7 @@ export const unauthenticated = (): AppError =>
 export type Ticket = { readonly ticket: string; readonly expiresInSeconds: number };
 
 export const issueTicket = async (
-  { connections, world }: AccessPorts,
+  { connections, world }: AccessDeps,
   principal: Principal,
 ): Promise<Ticket> => {
   const ticket = `${world.uuid()}${world.uuid()}`.replaceAll('-', '');

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import type { TokenStore } from '#shared/ports/access.ts';
+import { fake } from '../../../tests/fake.ts';
 import type { OwnerId, ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
-import { type EnterPorts, enterSession } from './enter-session.ts';
+import type { TurnStore } from '../../ports/turn-store.ts';
+import type { Deps } from '../deps.ts';
+import { enterSession } from './enter-session.ts';
 
 const project = '11111111-2222-4333-8444-555555555555';
 const id = '22222222-2222-4333-8444-555555555555';
@@ -19,8 +23,8 @@ const session = { id, owner: ada.owner, project: project as ProjectId } as unkno
 
 const enter = async (principal: Principal, { now = 1000, sessionId = id } = {}) => {
   const reads: string[] = [];
-  const ports: EnterPorts = {
-    sessions: {
+  const ports: Deps<'turns' | 'tokens' | 'world' | 'adminTokenHash'> = {
+    turns: fake<TurnStore>({
       getWithTurn: async (
         wanted: string,
         { tokenHash }: { readonly tokenHash?: string | undefined } = {},
@@ -30,13 +34,13 @@ const enter = async (principal: Principal, { now = 1000, sessionId = id } = {}) 
         const token = { id: 't', hash: 'known', name: '', scope: 'admin', masked: '', createdAt: 0 } as const;
         return { session, turn: {} as TurnRecord, ...(tokenHash === 'known' ? { token } : {}) };
       },
-    },
-    tokens: {
+    }),
+    tokens: fake<TokenStore>({
       get: async () => {
         reads.push('token');
         return undefined;
       },
-    },
+    }),
     world: { now: () => now, uuid: () => '', sha256: () => '', sleep: async () => undefined },
     adminTokenHash: 'admin',
   };

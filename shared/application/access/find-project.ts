@@ -4,7 +4,7 @@ import { isUuid, type ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
+import type { ProjectStore } from '../../ports/projects.ts';
 import { requireReach } from './require-permission.ts';
 
 export const projectNotFound = (): AppError =>
@@ -13,7 +13,7 @@ export const projectNotFound = (): AppError =>
   });
 
 export const findProject = async (
-  projects: Pick<ProjectStore, 'get'>,
+  projects: ProjectStore,
   { id, principal, intent }: { readonly id: string; readonly principal: Principal; readonly intent: Intent },
 ): Promise<Project> => {
   const project = isUuid(id) ? await projects.get(id as ProjectId) : undefined;

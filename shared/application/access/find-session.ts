@@ -6,7 +6,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Session, SessionKind } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { TurnStore } from '../../ports/turn-store.ts';
 import { requireReach } from './require-permission.ts';
 
 export type { Intent } from '../../domain/access.ts';
@@ -38,10 +38,10 @@ export type FoundSession = {
 };
 
 export const findSession = async (
-  sessions: SessionStore,
+  turns: TurnStore,
   { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
 ): Promise<FoundSession> => {
-  const found = isUuid(id) ? await sessions.getWithTurn(id as SessionId) : undefined;
+  const found = isUuid(id) ? await turns.getWithTurn(id as SessionId) : undefined;
   if (found === undefined) throw sessionNotFound();
   return allowed(found, { principal, intent });
 };

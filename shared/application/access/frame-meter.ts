@@ -11,7 +11,7 @@ import {
 } from '../../domain/frame-rate.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { frameRefusalMs } from '../../domain/limits.ts';
-import type { FrameBucket, RateLimiter } from '../../ports/rate-limiter.ts';
+import type { FrameBucket, RateLimiter } from '../../ports/access.ts';
 import type { World } from '../../ports/world.ts';
 
 /** AC8. `quiet`: refused without an answer, since the connection got one a moment ago. */

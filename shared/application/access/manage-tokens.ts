@@ -4,11 +4,8 @@ import { projectOf } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { type AccessToken, decodeScope, maskToken, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import type { World } from '../../ports/world.ts';
-import { type AuditPorts, audit } from './audit.ts';
-
-export type TokenPorts = AuditPorts & { readonly tokens: TokenStore; readonly world: World };
+import type { AuditDeps, Deps } from '../deps.ts';
+import { audit } from './audit.ts';
 
 export type TokenOptions = {
   readonly name: string;
@@ -17,7 +14,7 @@ export type TokenOptions = {
 };
 
 export const createToken = async (
-  ports: TokenPorts,
+  ports: AuditDeps & Deps<'tokens'>,
   principal: Principal,
   { name, scope: wanted, expiresInSeconds }: TokenOptions,
 ): Promise<{ readonly record: AccessToken; readonly token: string }> => {
@@ -47,12 +44,12 @@ export const createToken = async (
 };
 
 export const listTokens = (
-  { tokens }: Pick<TokenPorts, 'tokens'>,
+  { tokens }: Deps<'tokens'>,
   page: { readonly after?: string; readonly itemsMax: number },
 ) => tokens.list(page);
 
 export const revokeToken = async (
-  ports: TokenPorts,
+  ports: AuditDeps & Deps<'tokens'>,
   principal: Principal,
   id: string,
 ): Promise<AccessToken> => {

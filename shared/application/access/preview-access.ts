@@ -2,17 +2,12 @@
  * The access to a preview port: by token for a caller who may write the session; for a browser by a ticket,
  * exchanged for a grant that opens this one port and nothing else, for a while.
  */
+
 import type { SessionId } from '../../domain/ids.ts';
 import { previewSecondsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { ConnectionStore } from '../../ports/connection-store.ts';
-import type { World } from '../../ports/world.ts';
-import { type AccessPorts, authenticate, stillHolds, unauthenticated } from './authenticate.ts';
-
-export type PreviewPorts = AccessPorts & {
-  readonly connections: Pick<ConnectionStore, 'putTicket' | 'redeemTicket' | 'putPreview' | 'preview'>;
-  readonly world: World;
-};
+import type { AccessDeps } from '../deps.ts';
+import { authenticate, stillHolds, unauthenticated } from './authenticate.ts';
 
 export type PreviewTarget = { readonly sessionId: string; readonly port: number };
 
@@ -28,7 +23,7 @@ export type PreviewAccess =
   | { readonly kind: 'granted'; readonly secret: string; readonly principal: Principal };
 
 export const openPreview = async (
-  ports: PreviewPorts,
+  ports: AccessDeps,
   target: PreviewTarget,
   { token, ticket, grant }: PreviewCredentials,
 ): Promise<PreviewAccess> => {
@@ -49,7 +44,7 @@ export const openPreview = async (
 };
 
 const makeGrant = async (
-  { connections, world }: PreviewPorts,
+  { connections, world }: AccessDeps,
   { sessionId, port }: PreviewTarget,
   principal: Principal,
 ): Promise<string> => {

@@ -1,11 +1,11 @@
 /** Refuses a token with too many requests. */
+
 import type { Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import type { RateLimiter } from '../../ports/rate-limiter.ts';
-import type { World } from '../../ports/world.ts';
+import type { Deps } from '../deps.ts';
 
 export const throttle = async (
-  { rateLimiter, world }: { readonly rateLimiter: RateLimiter; readonly world: World },
+  { rateLimiter, world }: Deps<'rateLimiter' | 'world'>,
   { tokenHash }: Pick<Principal, 'tokenHash'>,
 ): Promise<void> => {
   if (await rateLimiter.take(tokenHash, world.now())) return;

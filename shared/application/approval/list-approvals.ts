@@ -4,6 +4,7 @@
  * Each is read from its turn: an entry whose call has been decided since is left out. Long arguments are cut and
  * marked; `findApproval` returns one whole.
  */
+
 import { cutArguments } from '../../contracts/frames.ts';
 import { decidableBy, mayWrite } from '../../domain/access.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
@@ -15,16 +16,8 @@ import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { waitingCall } from '../../domain/turn/waiting-call.ts';
 import { AppError } from '../../errors.ts';
-import type { ApprovalStore } from '../../ports/approval-store.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
 import { findProject } from '../access/find-project.ts';
-
-export type ListApprovalsPorts = {
-  readonly approvals: Pick<ApprovalStore, 'list'>;
-  readonly sessions: Pick<SessionStore, 'getManyWithTurn'>;
-  readonly projects: Pick<ProjectStore, 'get'>;
-};
+import type { Deps } from '../deps.ts';
 
 export type ApprovalSearch = {
   readonly principal: Principal;
@@ -43,7 +36,7 @@ export type ListedApproval = Request & {
 };
 
 export const listApprovals = async (
-  ports: ListApprovalsPorts,
+  ports: Deps<'approvals' | 'turns' | 'projects'>,
   { principal, project, after, itemsMax }: ApprovalSearch,
 ): Promise<{ readonly approvals: readonly ListedApproval[]; readonly next?: string }> => {
   const decidable = decidableBy(principal);
@@ -53,7 +46,7 @@ export const listApprovals = async (
       : { project: (await findProject(ports.projects, { id: project, principal, intent: 'read' })).id };
   if (decidable === undefined) return { approvals: [] };
   const { waiting, ...rest } = await ports.approvals.list({ ...decidable, ...named }, { after, itemsMax });
-  const found = await ports.sessions.getManyWithTurn(waiting.map(({ sessionId }) => sessionId));
+  const found = await ports.turns.getManyWithTurn(waiting.map(({ sessionId }) => sessionId));
   const byId = new Map(found.map((one) => [one.session.id, one]));
   const approvals = waiting.flatMap(({ sessionId }) => {
     const one = byId.get(sessionId);

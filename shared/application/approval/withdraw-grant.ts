@@ -10,16 +10,11 @@ import type { Grant } from '../../domain/turn/grant.ts';
 import { grantsInForce } from '../../domain/turn/policy.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
-import { type AuditPorts, auditRow, recordAudit } from '../access/audit.ts';
+import { auditRow, recordAudit } from '../access/audit.ts';
+import type { AuditDeps, TurnDeps } from '../deps.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
-import {
-  type ApplyWithoutLeasePorts,
-  applyWithoutLease,
-  type FoundTurn,
-} from '../turn/commit/apply-without-lease.ts';
-
-export type WithdrawPorts = ApplyWithoutLeasePorts & AuditPorts;
+import { applyWithoutLease, type FoundTurn } from '../turn/commit/apply-without-lease.ts';
 
 export type Withdrawal = {
   readonly grantId: string;
@@ -42,7 +37,7 @@ const passesMax = 5;
  * repeated.
  */
 export const withdrawGrant = async (
-  ports: WithdrawPorts,
+  ports: TurnDeps & AuditDeps,
   found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant> => {
@@ -60,7 +55,7 @@ export const withdrawGrant = async (
 
 /** The grant, if a descendant had it. */
 const withdrawBelow = async (
-  ports: WithdrawPorts,
+  ports: TurnDeps & AuditDeps,
   { session: { id } }: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant | undefined> => {
@@ -68,7 +63,7 @@ const withdrawBelow = async (
   if (session === undefined) return undefined;
   let grant: Grant | undefined;
   for (const child of await descendantsOf(ports.sessions, session)) {
-    const found = isEnded(child.status) ? undefined : await ports.sessions.getWithTurn(child.id);
+    const found = isEnded(child.status) ? undefined : await ports.turns.getWithTurn(child.id);
     const withdrawn = found && (await withdrawFrom(ports, found, withdrawal));
     grant ??= withdrawn;
   }
@@ -76,7 +71,7 @@ const withdrawBelow = async (
 };
 
 const withdrawFrom = async (
-  ports: WithdrawPorts,
+  ports: TurnDeps & AuditDeps,
   found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant | undefined> => {
@@ -94,7 +89,7 @@ const withdrawFrom = async (
       recordAudit(ports.telemetry, row);
       return grant;
     }
-    current = await ports.sessions.getWithTurn(session.id);
+    current = await ports.turns.getWithTurn(session.id);
   }
   throw new AppError('conflict', 'the turn changed at every attempt to withdraw the grant', {
     suggestions: ['Withdraw it again.'],
@@ -105,7 +100,7 @@ const withdrawFrom = async (
 type Prepared = { readonly withdrawal: Withdrawal; readonly row: AuditRow };
 
 const rowOf = (
-  { world }: WithdrawPorts,
+  { world }: TurnDeps & AuditDeps,
   { session }: FoundTurn,
   { withdrawal: { principal }, grant }: { readonly withdrawal: Withdrawal; readonly grant: Grant },
 ): AuditRow =>
@@ -122,7 +117,7 @@ const rowOf = (
   });
 
 const fromTurn = async (
-  ports: WithdrawPorts,
+  ports: TurnDeps & AuditDeps,
   found: FoundTurn,
   { withdrawal: { grantId, correlationId, limits }, row }: Prepared,
 ): Promise<boolean> => {
@@ -136,7 +131,7 @@ const fromTurn = async (
 };
 
 const fromSession = async (
-  ports: WithdrawPorts,
+  ports: TurnDeps & AuditDeps,
   { session, turn }: FoundTurn,
   { withdrawal: { grantId }, row }: Prepared,
 ): Promise<boolean> => {

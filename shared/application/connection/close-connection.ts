@@ -3,14 +3,16 @@
  * a message is due soon after its last one closed: the janitor removes it unless a connection came back
  * (sweep.ts).
  */
+
 import type { ConnectionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
-import { type CallerPorts, withdrawTools } from '../turn/requests/caller-tools.ts';
+import type { Deps, TurnDeps } from '../deps.ts';
+import { withdrawTools } from '../turn/requests/caller-tools.ts';
 
 export const closeConnection = async (
-  ports: CallerPorts,
+  ports: TurnDeps & Deps<'callers'>,
   id: ConnectionId,
   limits: TurnLimits,
 ): Promise<void> => {

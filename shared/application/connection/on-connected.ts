@@ -4,40 +4,26 @@
  *
  * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while.
  */
+
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { oldestKept } from '../../domain/event-log.ts';
 import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
-import type { ProviderName } from '../../domain/model.ts';
 import type { Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { errorBody, isAppError } from '../../errors.ts';
-import type { CallerStore } from '../../ports/caller-store.ts';
-import type { Connection, ConnectionStore } from '../../ports/connection-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { Sockets } from '../../ports/sockets.ts';
-import type { World } from '../../ports/world.ts';
-import { type WaitingPorts, waitingFrameFor } from '../events/publish-waiting.ts';
+import type { Connection } from '../../ports/connections.ts';
+import type { ConnectionDeps } from '../deps.ts';
+import { waitingFrameFor } from '../events/publish-waiting.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
-import { type OfferPorts, offerTools } from '../turn/model/offer-tools.ts';
-
-export type OnConnectedPorts = OfferPorts &
-  WaitingPorts & {
-    readonly sessions: SessionStore;
-    readonly connections: ConnectionStore;
-    readonly sockets: Sockets;
-    readonly callers: Pick<CallerStore, 'list'>;
-    readonly world: World;
-    /** Throws `provider_not_configured` when the provider's key is missing. */
-    readonly checkProvider: (provider: ProviderName) => void;
-  };
+import { offerTools } from '../turn/model/offer-tools.ts';
 
 const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
 const replayPageEvents = 200;
 
 export const onConnected = async (
-  ports: OnConnectedPorts,
+  ports: ConnectionDeps,
   { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
 ): Promise<void> => {
   const connection = await ports.connections.get(connectionId);
@@ -46,7 +32,7 @@ export const onConnected = async (
     await replayToApprover(ports, connection);
     return;
   }
-  const found = await ports.sessions.getWithTurn(connection.sessionId);
+  const found = await ports.turns.getWithTurn(connection.sessionId);
   if (found === undefined) return;
   const { session, turn } = found;
   try {
@@ -73,7 +59,7 @@ const clocksMs = 1000;
  * first sockets receive the number once more, when those functions have read again.
  */
 const replayToApprover = async (
-  ports: OnConnectedPorts,
+  ports: ConnectionDeps,
   { id, principal, connectedAt }: Connection,
 ): Promise<void> => {
   if (!(await postFirst(ports, id, await waitingFrameFor(ports, principal)))) return;
@@ -85,12 +71,12 @@ const replayToApprover = async (
 
 /** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
 const waitingBelow = async (
-  ports: OnConnectedPorts,
+  ports: ConnectionDeps,
   session: Session,
 ): Promise<readonly (Frame | undefined)[]> => {
   if (session.hasChildren === undefined) return [];
   const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
-  const found = await Promise.all(running.map(({ id }) => ports.sessions.getWithTurn(id)));
+  const found = await Promise.all(running.map(({ id }) => ports.turns.getWithTurn(id)));
   const waiting = await Promise.all(
     found.map((child) => child && waitingApproval(ports, child.session, child.turn)),
   );
@@ -98,12 +84,12 @@ const waitingBelow = async (
 };
 
 const frame = (
-  { world }: OnConnectedPorts,
+  { world }: ConnectionDeps,
   { id: sessionId }: Session,
   { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
-const readyFrame = async (ports: OnConnectedPorts, session: Session): Promise<Frame> => {
+const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Frame> => {
   const { provider, model, id: sessionId, status, lastSeq } = session;
   const offer = await offerTools(ports, session, await ports.callers.list(session.id));
   const tools = offer.tools.map(({ name }) => name);
@@ -114,7 +100,7 @@ const readyFrame = async (ports: OnConnectedPorts, session: Session): Promise<Fr
 
 /** False when the client never came. */
 const postFirst = async (
-  { sockets, world }: OnConnectedPorts,
+  { sockets, world }: ConnectionDeps,
   connectionId: ConnectionId,
   first: string,
 ): Promise<boolean> => {
@@ -125,15 +111,11 @@ const postFirst = async (
   return false;
 };
 
-const replay = async (
-  ports: OnConnectedPorts,
-  { id, since }: Connection,
-  session: Session,
-): Promise<void> => {
+const replay = async (ports: ConnectionDeps, { id, since }: Connection, session: Session): Promise<void> => {
   if (since === undefined) return;
   let last = Math.max(since, oldestKept(session.lastSeq) - 1);
   for (let hasMore = true; hasMore; ) {
-    const page = await ports.sessions.readEvents(session.id, { since: last, eventsMax: replayPageEvents });
+    const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
     for (const event of page.events) {
       if ((await ports.sockets.post(id, JSON.stringify(eventFrame(session.id, event)))) === 'gone') return;
       last = event.seq;
@@ -144,14 +126,14 @@ const replay = async (
 
 /** The request for the waiting call, as the log has it: with its own number. */
 const waitingApproval = async (
-  { sessions }: OnConnectedPorts,
+  { eventLog }: ConnectionDeps,
   { id, lastSeq }: Session,
   { state }: TurnRecord,
 ): Promise<Frame | undefined> => {
   const waiting =
     state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
   if (waiting === undefined) return undefined;
-  const { events } = await sessions.readEvents(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
+  const { events } = await eventLog.read(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
   const request = events.findLast(
     (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
   );

@@ -3,16 +3,10 @@
 import { mayRead, mayWrite } from '../../domain/access.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Connection, ConnectionStore } from '../../ports/connection-store.ts';
+import type { Connection } from '../../ports/connections.ts';
 import { sessionNotFound } from '../access/find-session.ts';
-import {
-  type CreatePorts,
-  createSession,
-  type SessionDefaults,
-  type SessionOptions,
-} from '../session/create-session.ts';
-
-export type OpenPorts = CreatePorts & { readonly connections: ConnectionStore };
+import type { Deps, SessionDeps } from '../deps.ts';
+import { createSession, type SessionDefaults, type SessionOptions } from '../session/create-session.ts';
 
 export type OpenRequest = {
   readonly connectionId: ConnectionId;
@@ -29,7 +23,7 @@ export type OpenRequest = {
  * owner's is (AC2, AC7).
  */
 export const openConnection = async (
-  ports: OpenPorts,
+  ports: SessionDeps,
   { connectionId, sessionId, isNew, principal, options, since }: OpenRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
@@ -47,17 +41,17 @@ export const openConnection = async (
 
 /** A connection without a session: it receives the number of calls that wait for its person. */
 export const openApprovalConnection = (
-  { connections, world }: Pick<OpenPorts, 'connections' | 'world'>,
+  { connections, world }: Deps<'connections' | 'world'>,
   { connectionId: id, principal }: Pick<OpenRequest, 'connectionId' | 'principal'>,
 ): Promise<void> => connections.put({ id, principal, connectedAt: world.now() });
 
-const findNamed = async ({ sessions }: OpenPorts, id: SessionId, principal: Principal): Promise<void> => {
+const findNamed = async ({ sessions }: SessionDeps, id: SessionId, principal: Principal): Promise<void> => {
   const known = await sessions.get(id);
   if (known === undefined || !mayRead(principal, known)) throw sessionNotFound();
 };
 
 const makeSession = async (
-  ports: OpenPorts,
+  ports: SessionDeps,
   {
     sessionId: id,
     principal,

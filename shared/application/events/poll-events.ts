@@ -4,10 +4,10 @@ import { eventPageBytesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 
 export const readEvents = async (
-  sessions: SessionStore,
+  eventLog: EventLog,
   { id, status, lastSeq }: Session,
   { since, eventsMax }: { readonly since: number; readonly eventsMax: number },
 ) => {
@@ -17,7 +17,7 @@ export const readEvents = async (
       facts: { oldestIndex },
       suggestions: [`Read from since_index=${oldestIndex - 1}.`],
     });
-  const page = await sessions.readEvents(id, { since: Math.max(since, oldestIndex - 1), eventsMax });
+  const page = await eventLog.read(id, { since: Math.max(since, oldestIndex - 1), eventsMax });
   const shown = page.events.map(({ seq, type, at, data }) => ({
     index: seq,
     type,

@@ -4,18 +4,17 @@
  * Those are the holders of the project's slots (docs/adr/0008-slots-and-pool-entries.md), few and read in one query. The
  * change itself has been made: a status that cannot be published is logged, and never undoes it.
  */
+
 import type { ProjectId } from '../../domain/ids.ts';
 import type { shownStatus } from '../../domain/mcp/health.ts';
 import { agentSessionsMax, agentSlots } from '../../domain/slots.ts';
-import type { SlotStore } from '../../ports/slot-store.ts';
-import { type AppendPorts, appendAndPublish } from './append-and-publish.ts';
-
-export type McpStatusPorts = AppendPorts & { readonly slots: Pick<SlotStore, 'read'> };
+import type { Deps, PublishDeps } from '../deps.ts';
+import { appendAndPublish } from './append-and-publish.ts';
 
 export type McpStatus = ReturnType<typeof shownStatus> | 'removed';
 
 export const publishMcpStatus = async (
-  ports: McpStatusPorts,
+  ports: PublishDeps & Deps<'slots'>,
   project: ProjectId,
   { name, status }: { readonly name: string; readonly status: McpStatus },
 ): Promise<void> => {

@@ -2,25 +2,21 @@
  * Publishes the number of waiting calls to the sockets of those who may decide them. Each gets a number of its own, which
  * counts only the calls that its principal may decide.
  */
+
 import { unnumberedFrame } from '../../contracts/frames.ts';
 import { decidableBy } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { ApprovalStore, WaitingFilter } from '../../ports/approval-store.ts';
-import type { Approver, ConnectionStore } from '../../ports/connection-store.ts';
-import type { Sockets } from '../../ports/sockets.ts';
-import type { World } from '../../ports/world.ts';
-
-export type WaitingPorts = {
-  readonly connections: Pick<ConnectionStore, 'approvers' | 'remove'>;
-  readonly approvals: Pick<ApprovalStore, 'count'>;
-  readonly sockets: Sockets;
-  readonly world: World;
-};
+import type { WaitingFilter } from '../../ports/approval-store.ts';
+import type { Approver } from '../../ports/connections.ts';
+import type { Deps } from '../deps.ts';
 
 /** One count for all principals that see the same. */
-export const publishWaiting = async (ports: WaitingPorts, project: ProjectId): Promise<void> => {
+export const publishWaiting = async (
+  ports: Deps<'connections' | 'approvals' | 'sockets' | 'world'>,
+  project: ProjectId,
+): Promise<void> => {
   const groups = new Map<string, { readonly filter: WaitingFilter; readonly approvers: Approver[] }>();
   for (const approver of await ports.connections.approvers()) {
     if (approver.principal.isPerson && !isSignedIn(approver.principal, ports.world.now())) continue;
@@ -40,16 +36,22 @@ export const publishWaiting = async (ports: WaitingPorts, project: ProjectId): P
 };
 
 /** The number as it is now, for a socket that has just connected. */
-export const waitingFrameFor = async (ports: WaitingPorts, principal: Principal): Promise<string> => {
+export const waitingFrameFor = async (
+  ports: Deps<'connections' | 'approvals' | 'sockets' | 'world'>,
+  principal: Principal,
+): Promise<string> => {
   const filter = decidableBy(principal);
   return waitingFrame(ports, filter === undefined ? 0 : await ports.approvals.count(filter));
 };
 
-const waitingFrame = ({ world }: WaitingPorts, waiting: number): string =>
+const waitingFrame = (
+  { world }: Deps<'connections' | 'approvals' | 'sockets' | 'world'>,
+  waiting: number,
+): string =>
   JSON.stringify(unnumberedFrame('approvals', { sessionId: null, at: world.now(), data: { waiting } }));
 
 const post = async (
-  { sockets, connections }: WaitingPorts,
+  { sockets, connections }: Deps<'connections' | 'approvals' | 'sockets' | 'world'>,
   id: Approver['id'],
   frame: string,
 ): Promise<void> => {

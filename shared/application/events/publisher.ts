@@ -6,25 +6,14 @@
  * misses frames and fetches the gap from the log. New subscribers are noticed within a bounded time, so that a stream of
  * deltas costs no reads of its own.
  */
+
 import type { Frame } from '../../contracts/frames.ts';
 import type { ConnectionId, ProjectId } from '../../domain/ids.ts';
 import { subscriberRefreshMs } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
-import type { ApprovalStore } from '../../ports/approval-store.ts';
-import type { ConnectionStore } from '../../ports/connection-store.ts';
-import type { Sockets } from '../../ports/sockets.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { World } from '../../ports/world.ts';
+import type { PublishDeps } from '../deps.ts';
 import { forwardedToRoot } from './forward-to-root.ts';
 import { publishWaiting } from './publish-waiting.ts';
-
-export type PublisherPorts = {
-  readonly connections: ConnectionStore;
-  readonly approvals: Pick<ApprovalStore, 'count'>;
-  readonly sockets: Sockets;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
 
 export type Publisher = {
   readonly publish: (frames: readonly Frame[]) => Promise<void>;
@@ -36,7 +25,7 @@ export type Publisher = {
 
 /** `known` saves the first read, when the caller has just made it. */
 export const openPublisher = (
-  ports: PublisherPorts,
+  ports: PublishDeps,
   { id: sessionId, tree }: Pick<Session, 'id' | 'tree'>,
   known?: readonly ConnectionId[],
 ): Publisher => {
@@ -74,7 +63,7 @@ export const openPublisher = (
 
 /** False when the subscriber has left. A socket that fails otherwise stays: the log has the frames that it missed. */
 const postTo = async (
-  ports: PublisherPorts,
+  ports: PublishDeps,
   subscriber: ConnectionId,
   texts: readonly string[],
 ): Promise<boolean> => {

@@ -1,7 +1,10 @@
 /** Webhooks that get an event: also one that was made just before, where only a consistent read finds it. */
+
 import { expect, test } from 'vitest';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
+import type { World } from '#shared/ports/world.ts';
 import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
 import { type Command, openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
 import { noticesOf } from './webhook-notices.ts';
 
@@ -22,6 +25,6 @@ test('a webhook receives an event right after its creation (WH1)', async () => {
     key: 'a turn',
     data,
   };
-  const world = { sha256: (text: string) => text };
+  const world = fake<World>({ sha256: (text: string) => text });
   expect(await noticesOf({ webhooks, world }, [happened], 5)).toMatchObject([{ webhooks: [webhook.id] }]);
 });

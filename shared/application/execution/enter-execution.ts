@@ -10,12 +10,9 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
+import type { Deps, SessionDeps } from '../deps.ts';
 import type { SessionDefaults, SessionOptions } from '../session/create-session.ts';
-import {
-  createSessionWhenFree,
-  type WaitForSlotPorts,
-  type WaitOptions,
-} from '../session/create-session-when-free.ts';
+import { createSessionWhenFree, type WaitOptions } from '../session/create-session-when-free.ts';
 
 export type ExecutionOptions = {
   readonly principal: Principal;
@@ -39,7 +36,7 @@ const callMsMax = ({ timeoutSeconds }: ExecutionOptions): number =>
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
 export const enterExecution = async (
-  ports: WaitForSlotPorts,
+  ports: SessionDeps & Deps<'slots'>,
   execution: ExecutionOptions,
   key: string,
 ): Promise<Entered> => {
@@ -60,9 +57,13 @@ export const enterExecution = async (
   return { session, sessionCreated: true };
 };
 
-const enter = async (ports: WaitForSlotPorts, execution: ExecutionOptions, key: string): Promise<Session> => {
+const enter = async (
+  ports: SessionDeps & Deps<'slots'>,
+  execution: ExecutionOptions,
+  key: string,
+): Promise<Session> => {
   const { sessionId = '', principal, options, defaults } = execution;
-  const { session } = await findSession(ports.sessions, { id: sessionId, principal, intent: 'write' });
+  const { session } = await findSession(ports.turns, { id: sessionId, principal, intent: 'write' });
   if (session.kind !== 'execution')
     throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
       suggestions: ['Leave session_id out for a new session.'],

@@ -1,9 +1,11 @@
 /** One execution: what becomes of its result, its session and its errors when something beside the program fails. */
+
 import { describe, expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import { type ExecutePorts, type Execution, execute } from './execute.ts';
+import type { ExecutionDeps } from '../deps.ts';
+import { type Execution, execute } from './execute.ts';
 
 const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
 const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 };
@@ -26,7 +28,7 @@ const wanted = (change: Partial<Execution> = {}): Execution => ({
 
 const open = () => {
   const quiet = openQuietPorts();
-  const run = (ports: Partial<ExecutePorts> = {}, change: Partial<Execution> = {}) =>
+  const run = (ports: Partial<ExecutionDeps> = {}, change: Partial<Execution> = {}) =>
     execute({ ...quiet.ports, ...ports }, wanted(change));
   const only = async () => {
     const { sessions } = await quiet.ports.sessions.list(deploymentOwner, { itemsMax: 10 });

@@ -6,6 +6,7 @@
  * expires, after which the janitor ignores it. Code that fails is a result; only the platform's faults and
  * refusals are thrown.
  */
+
 import { startNotice } from '../../contracts/sandbox-start.ts';
 import { checkpointEveryMs } from '../../domain/checkpoint.ts';
 import type { ToolContent } from '../../domain/event-log.ts';
@@ -13,16 +14,14 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
 import { idleLimit } from '../../domain/session-sweep.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../../errors.ts';
-import type { SandboxTools, ToolOutcome, ToolProgress } from '../../ports/sandbox-tools.ts';
+import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
+import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-known.ts';
-import { type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
-import type { WaitForSlotPorts } from '../session/create-session-when-free.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { type Entered, type ExecutionOptions, enterExecution } from './enter-execution.ts';
-
-export type ExecutePorts = WaitForSlotPorts & OpenSandboxPorts & { readonly tools: SandboxTools };
 
 export type Execution = ExecutionOptions & {
   readonly tool: string;
@@ -42,7 +41,7 @@ export type Executed = {
   readonly notices: readonly string[];
 };
 
-export const execute = async (ports: ExecutePorts, execution: Execution): Promise<Executed> => {
+export const execute = async (ports: ExecutionDeps, execution: Execution): Promise<Executed> => {
   const key = ports.world.uuid();
   const entered = await enterExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
@@ -58,7 +57,7 @@ export const execute = async (ports: ExecutePorts, execution: Execution): Promis
 };
 
 const openFirst = async (
-  ports: ExecutePorts,
+  ports: ExecutionDeps,
   { defaults, wait, onPhase }: Execution,
   { session, sessionCreated }: Entered,
 ): Promise<AcquiredSandbox> => {
@@ -79,7 +78,7 @@ const openFirst = async (
 };
 
 /** A session whose first sandbox never came is of no use. The start's error is the one that the client gets. */
-const giveUp = async (ports: ExecutePorts, session: Session, correlationId: string): Promise<void> => {
+const giveUp = async (ports: ExecutionDeps, session: Session, correlationId: string): Promise<void> => {
   try {
     await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
   } catch (error) {
@@ -88,7 +87,7 @@ const giveUp = async (ports: ExecutePorts, session: Session, correlationId: stri
 };
 
 /** The caller whose call created the session learns its id only here: the call's files are in it. */
-const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionId }: Session): AppError => {
+const withSession = ({ telemetry }: ExecutionDeps, error: unknown, { id: sessionId }: Session): AppError => {
   if (!isAppError(error)) telemetry.error('an execution failed', { error, sessionId });
   const { code, message, suggestions, recoveryActions } = errorBody(error, '').error;
   const details: AppErrorDetails = isAppError(error) ? error.details : { suggestions, recoveryActions };
@@ -97,7 +96,7 @@ const withSession = ({ telemetry }: ExecutePorts, error: unknown, { id: sessionI
 
 /** A call that was not ended counts until it expires: its result is worth more. */
 const leave = async (
-  ports: ExecutePorts,
+  ports: ExecutionDeps,
   { execution, session, key }: Pick<Call, 'execution' | 'session' | 'key'>,
 ): Promise<void> => {
   const at = ports.world.now();
@@ -117,7 +116,7 @@ type Call = {
 };
 
 const runCall = async (
-  ports: ExecutePorts,
+  ports: ExecutionDeps,
   { execution, session, key, opened }: Call,
 ): Promise<Pick<Executed, 'content' | 'structured' | 'stateLost' | 'notices'>> => {
   const { wait, tool, argsFor, onProgress } = execution;

@@ -2,6 +2,7 @@
  * Tries an MCP server that runs in sandboxes: starts it in an execution session of its own, lists its tools, and
  * ends the session again. It holds a slot of the owner during that time.
  */
+
 import { decodeTools } from '../../contracts/tools/listed-tools.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { mcpInsideSeconds } from '../../domain/mcp/limits.ts';
@@ -9,15 +10,13 @@ import { type Texts, withoutSecrets } from '../../domain/mcp/secrets.ts';
 import type { McpServer, StdioConfig } from '../../domain/mcp/server.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isAppError } from '../../errors.ts';
-import type { ProjectSecrets } from '../../ports/project-secrets.ts';
+import type { Deps, ExecutionDeps } from '../deps.ts';
 import type { McpOutcome } from '../registry/check-mcp-server.ts';
 import { programOf } from '../registry/mcp-target.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { createSessionWhenFree } from '../session/create-session-when-free.ts';
 import { endSession } from '../turn/requests/end-session.ts';
-import { type ExecutePorts, execute } from './execute.ts';
-
-export type InsideProbePorts = ExecutePorts & { readonly secrets: Pick<ProjectSecrets, 'read'> };
+import { execute } from './execute.ts';
 
 export type InsideProbe = {
   readonly principal: Principal;
@@ -29,7 +28,7 @@ type StdioServer = Pick<McpServer, 'project' | 'name'> & { readonly config: Stdi
 
 /** Every failure is the server's, worded without secrets. */
 export const probeSandbox = async (
-  ports: InsideProbePorts,
+  ports: ExecutionDeps & Deps<'secrets'>,
   server: StdioServer,
   probe: InsideProbe,
 ): Promise<McpOutcome> => {
@@ -46,7 +45,7 @@ export const probeSandbox = async (
 };
 
 const tryInside = async (
-  ports: InsideProbePorts,
+  ports: ExecutionDeps & Deps<'secrets'>,
   { secrets, ...server }: StdioServer & { readonly secrets: Texts },
   { principal, defaults, correlationId }: InsideProbe,
 ): Promise<McpOutcome> => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RunningCall, RunningCallStore } from '../../ports/running-call-store.ts';
-import { cancelRunningCall, type RunningCallPorts, runCancellable } from './running-calls.ts';
+import type { RunningCall, RunningCallStore } from '../../ports/calls.ts';
+import type { Deps } from '../deps.ts';
+import { cancelRunningCall, runCancellable } from './running-calls.ts';
 
 /** Time passes when nothing else can happen: each sleep ends when all before it have. */
 const openWorld = () => {
@@ -64,14 +65,16 @@ const open = () => {
   const { store, calls, asked } = openStore();
   const warned: string[] = [];
   const telemetry = { warn: (message: string) => void warned.push(message) };
-  const ports = { world, runningCalls: store, telemetry } as unknown as RunningCallPorts;
+  const ports = { world, runningCalls: store, telemetry } as unknown as Deps<
+    'runningCalls' | 'telemetry' | 'world'
+  >;
   return { ports, pass, calls, asked, warned };
 };
 
 const request = { tokenHash: 'abc', requestId: 7 };
 const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve('cancelled'), { once: true }));
-const lasting = (ports: RunningCallPorts, wanted = request) => {
+const lasting = (ports: Deps<'runningCalls' | 'telemetry' | 'world'>, wanted = request) => {
   const ended = { how: undefined as string | undefined };
   void runCancellable(ports, wanted, untilAborted).then((how) => (ended.how = how));
   return ended;

@@ -5,15 +5,9 @@
  * call that ran before it is recorded, so that two calls under the same token and request id are seen as two:
  * then neither is cancelled. A store that fails costs a call nothing but this.
  */
-import type { RunningCall, RunningCallStore } from '../../ports/running-call-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { World } from '../../ports/world.ts';
 
-export type RunningCallPorts = {
-  readonly runningCalls: RunningCallStore;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { RunningCall } from '../../ports/calls.ts';
+import type { Deps } from '../deps.ts';
 
 /** Ids of requests are the client's own: another client may use the same. */
 export type CallRequest = { readonly tokenHash: string; readonly requestId: string | number };
@@ -26,12 +20,14 @@ const glanceMs = 500;
 /** No function runs longer (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). */
 const callMsMax = 900_000;
 
-const callerOf = ({ world }: RunningCallPorts, { tokenHash, requestId }: CallRequest): string =>
-  world.sha256(JSON.stringify([tokenHash, requestId]));
+const callerOf = (
+  { world }: Deps<'runningCalls' | 'telemetry' | 'world'>,
+  { tokenHash, requestId }: CallRequest,
+): string => world.sha256(JSON.stringify([tokenHash, requestId]));
 
 /** Runs `work`, whose signal is aborted by a cancellation; the record is deleted when this returns. */
 export const runCancellable = async <T>(
-  ports: RunningCallPorts,
+  ports: Deps<'runningCalls' | 'telemetry' | 'world'>,
   request: CallRequest,
   work: (cancelled: AbortSignal) => Promise<T>,
 ): Promise<T> => {
@@ -57,7 +53,7 @@ export const runCancellable = async <T>(
 };
 
 const watch = async (
-  { runningCalls, world }: RunningCallPorts,
+  { runningCalls, world }: Deps<'runningCalls' | 'telemetry' | 'world'>,
   call: RunningCall,
   { cancelling, over }: { readonly cancelling: AbortController; readonly over: AbortSignal },
 ): Promise<void> => {
@@ -75,7 +71,10 @@ const watch = async (
 };
 
 /** Cancels the only call that this request can mean; false when there is none, or more than one. */
-export const cancelRunningCall = async (ports: RunningCallPorts, request: CallRequest): Promise<boolean> => {
+export const cancelRunningCall = async (
+  ports: Deps<'runningCalls' | 'telemetry' | 'world'>,
+  request: CallRequest,
+): Promise<boolean> => {
   const { runningCalls, world } = ports;
   const askedAt = world.now();
   await world.sleep(settleMs);

@@ -1,26 +1,24 @@
 /** Connects to a registered MCP server on request, and records the outcome as a check. */
+
 import type { CheckTimes } from '../../domain/mcp/health.ts';
 import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
-import { type CheckPorts, type McpOutcome, probe, recordOutcome } from '../registry/check-mcp-server.ts';
+import type { ExecutionDeps, RegistryDeps } from '../deps.ts';
+import { type McpOutcome, probe, recordOutcome } from '../registry/check-mcp-server.ts';
 import {
   mcpServerNotFound,
   projectOfRequest,
-  type RegistryPorts,
   type RegistryRequest,
   requireName,
 } from '../registry/registry-change.ts';
-import { type InsideProbe, type InsideProbePorts, probeSandbox } from './probe-sandbox.ts';
-
-export type TryPorts = CheckPorts & InsideProbePorts;
-export type TestPorts = TryPorts & Pick<RegistryPorts, 'projects'>;
+import { type InsideProbe, probeSandbox } from './probe-sandbox.ts';
 
 /** `principal`: the holder of the slot while a server in a sandbox is tried. */
 export type Trial = InsideProbe & { readonly times: CheckTimes };
 
 export const testMcpServer = async (
-  ports: TestPorts,
+  ports: ExecutionDeps & RegistryDeps,
   request: RegistryRequest,
   { name, ...trial }: Omit<Trial, 'principal'> & { readonly name: string },
 ): Promise<McpOutcome> => {
@@ -32,7 +30,7 @@ export const testMcpServer = async (
 };
 
 export const tryMcpServer = async (
-  ports: TryPorts,
+  ports: ExecutionDeps & RegistryDeps,
   server: McpServer,
   { times, ...inside }: Trial,
 ): Promise<McpOutcome> => {
@@ -47,7 +45,7 @@ export const tryMcpServer = async (
 
 /** A sweep or a change may write concurrently; the outcome counts as long as it is about the same server. */
 const noteOnLatest = async (
-  ports: CheckPorts,
+  ports: RegistryDeps,
   tested: McpServer,
   seen: Parameters<typeof recordOutcome>[2],
 ): Promise<void> => {

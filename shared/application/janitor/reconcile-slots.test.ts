@@ -1,6 +1,9 @@
 /** The audit of slots beside those who take and leave them: only what is wrong is counted as corrected. */
+
 import { expect, test } from 'vitest';
+import type { SessionStore } from '#shared/ports/session-store.ts';
 import { newExecution, slotsMax, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
 import { executionSlots } from '../../domain/slots.ts';
@@ -38,12 +41,12 @@ test('a read between two changes of a slot is no correction: the holder moved, a
 
 test('a session that ends during the audit is no correction', async () => {
   const { ports, session, clock } = await open();
-  const sessions = {
+  const sessions = fake<SessionStore>({
     getMany: async (ids: readonly Session['id'][]) => {
       await ports.sessions.end(session, { status: 'stopped', at: clock.now, dueAt: clock.now });
       return ports.sessions.getMany(ids);
     },
-  };
+  });
   expect(await reconcileSlots({ ...ports, sessions })).toEqual({ audited: 1, corrected: 0 });
 });
 

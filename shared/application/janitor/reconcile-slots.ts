@@ -6,23 +6,15 @@
 
 import { holdsSlot } from '../../domain/session.ts';
 import { projectOfSlots, type SlotHolder } from '../../domain/slots.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { SlotStore } from '../../ports/slot-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { World } from '../../ports/world.ts';
-
-export type AuditPorts = {
-  readonly slots: SlotStore;
-  readonly sessions: Pick<SessionStore, 'getMany'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { Deps } from '../deps.ts';
 
 export type AuditReport = { readonly audited: number; readonly corrected: number };
 
 const holdersMax = 100;
 
-export const reconcileSlots = async (ports: AuditPorts): Promise<AuditReport> => {
+export const reconcileSlots = async (
+  ports: Deps<'slots' | 'sessions' | 'telemetry' | 'world'>,
+): Promise<AuditReport> => {
   const holders = await ports.slots.due(ports.world.now(), holdersMax);
   const results = await Promise.allSettled(holders.map((holder) => auditHolder(ports, holder)));
   for (const result of results)
@@ -34,7 +26,7 @@ export const reconcileSlots = async (ports: AuditPorts): Promise<AuditReport> =>
 };
 
 const auditHolder = async (
-  { slots, sessions, telemetry, world }: AuditPorts,
+  { slots, sessions, telemetry, world }: Deps<'slots' | 'sessions' | 'telemetry' | 'world'>,
   holder: SlotHolder,
 ): Promise<boolean> => {
   const { taken } = await slots.read(holder);

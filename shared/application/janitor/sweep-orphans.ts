@@ -6,28 +6,26 @@
  * are left alone: their record may not be written yet. Costs a List and a Describe per 100 running tasks and a
  * read per live workspace, never a scan.
  */
+
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
 import { isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
-import type { HostTask, SandboxHost } from '../../ports/sandbox-host.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { HostTask } from '../../ports/sandbox.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
-import { recordStopped, type TaskPorts } from '../sandbox/record-task-event.ts';
+import type { Deps, TaskDeps } from '../deps.ts';
+import { recordStopped } from '../sandbox/record-task-event.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
-
-export type OrphanPorts = TaskPorts & {
-  readonly host: Pick<SandboxHost, 'stop' | 'running' | 'describe'>;
-  readonly sessions: SessionStore;
-};
 
 export type OrphanReport = { readonly running: number; readonly stopped: number; readonly lost: number };
 
 const describedMax = 100;
 
+type OrphanDeps = TaskDeps & Deps<'host'>;
+
 export const sweepOrphans = async (
-  ports: OrphanPorts,
+  ports: OrphanDeps,
   { correlationId, poolSize }: { readonly correlationId: string; readonly poolSize: number },
 ): Promise<OrphanReport> => {
   const seen = new Set<string>();
@@ -47,7 +45,7 @@ export const sweepOrphans = async (
 };
 
 const sweepTasks = async (
-  ports: OrphanPorts,
+  ports: OrphanDeps,
   tasks: readonly HostTask[],
   poolSize: number,
 ): Promise<number> => {
@@ -62,7 +60,7 @@ const sweepTasks = async (
 };
 
 /** The record of a claimed warm sandbox's task is its claimant's. */
-const nameOf = async ({ workspaces }: OrphanPorts, { group }: HostTask): Promise<SandboxName | undefined> => {
+const nameOf = async ({ workspaces }: OrphanDeps, { group }: HostTask): Promise<SandboxName | undefined> => {
   const name = decodeTaskGroup(group);
   if (name === undefined || !isPoolEntry(name.workspaceId)) return name;
   return (await workspaces.claimantOf(name)) ?? name;
@@ -86,7 +84,7 @@ const isBacked = (
   return sandbox.taskArn === undefined || sandbox.taskArn === task.taskArn;
 };
 
-const stopOrphan = async ({ host, telemetry }: OrphanPorts, { taskArn, group }: HostTask): Promise<void> => {
+const stopOrphan = async ({ host, telemetry }: OrphanDeps, { taskArn, group }: HostTask): Promise<void> => {
   const reason = 'no_corresponding_session_mapping';
   telemetry.warn('an orphan sandbox is stopped', {
     event: 'orphan_sandbox_cleanup',
@@ -99,7 +97,7 @@ const stopOrphan = async ({ host, telemetry }: OrphanPorts, { taskArn, group }: 
 
 /** Sandboxes whose sessions have all ended or are deleted. */
 const sweepUserless = async (
-  ports: OrphanPorts,
+  ports: OrphanDeps,
   workspaces: readonly Workspace[],
   correlationId: string,
 ): Promise<number> => {
@@ -126,7 +124,7 @@ const sweepUserless = async (
 
 /** Records whose task does not run any more: its state event was lost. */
 const sweepTaskless = async (
-  ports: OrphanPorts,
+  ports: OrphanDeps,
   workspaces: readonly Workspace[],
   seen: ReadonlySet<string>,
 ): Promise<number> => {

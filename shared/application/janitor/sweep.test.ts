@@ -40,9 +40,9 @@ const open = async (state: TurnState) => {
   await ports.sessions.create(made, { workspace: workspaceOf(made), slotsMax });
   await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
   await ports.workspaces.markReady(workspace, 1, clock.now);
-  await ports.sessions.accept(made, message('m', clock.now), slotsMax);
+  await ports.inbox.accept(made, message('m', clock.now), slotsMax);
   const session = (await ports.sessions.get(id)) ?? made;
-  await ports.sessions.commitTurn({
+  await ports.turns.commit({
     ...{ session, version: 0, state, at: clock.now, log: [], history: [] },
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
     ...{ release: true, wakes: false, dueAt: clock.now + lifetimes.idleMs },
@@ -60,9 +60,9 @@ test('L5: one that waits for a person loses its sandbox when idle, and ends when
   const { ports, id, look } = await open(deciding);
   expect(await look(899_999)).toEqual(['running', 'ready']);
   expect(await look(900_000)).toEqual(['running', 'stopping']);
-  expect((await ports.sessions.loadWork(id)).turn.state.kind).toBe('deciding');
+  expect((await ports.turns.loadWork(id)).turn.state.kind).toBe('deciding');
   expect(await look(86_400_000)).toEqual(['completed', 'stopped']);
-  const { events } = await ports.sessions.readEvents(id, { since: -1, eventsMax: 10 });
+  const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 10 });
   expect(events.map(({ data }) => ('stopReason' in data ? data.stopReason : data))).toContain('cancelled');
 });
 

@@ -16,13 +16,12 @@ import {
   sweepStep,
 } from '../../domain/session-sweep.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
-import { type FailurePorts, publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
+import type { StopDeps } from '../deps.ts';
+import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
-import { type FinishStopPorts, finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { type EndPorts, endSession, leaveBehind } from '../turn/requests/end-session.ts';
-
-export type SweepPorts = FinishStopPorts & EndPorts & FailurePorts;
+import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
 
 export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
 
@@ -30,7 +29,7 @@ export type SweepReport = { readonly due: number; readonly failed: number };
 
 const itemsMax = 100;
 
-export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise<SweepReport> => {
+export const sweep = async (ports: StopDeps, settings: SweepSettings): Promise<SweepReport> => {
   const now = ports.world.now();
   const [sessions, workspaces] = await Promise.all([
     ports.sessions.due(now, itemsMax),
@@ -49,7 +48,7 @@ export const sweep = async (ports: SweepPorts, settings: SweepSettings): Promise
   return { due, failed: failures.length };
 };
 
-const sweepSession = async (ports: SweepPorts, session: Session, settings: SweepSettings): Promise<void> => {
+const sweepSession = async (ports: StopDeps, session: Session, settings: SweepSettings): Promise<void> => {
   const { lifetimes, correlationId } = settings;
   const now = ports.world.now();
   const step = sweepStep(session, await workOf(ports, session), { now, lifetimes });
@@ -83,18 +82,18 @@ const sweepSession = async (ports: SweepPorts, session: Session, settings: Sweep
 };
 
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
-const removedAsUnused = async ({ sessions, connections }: SweepPorts, session: Session): Promise<boolean> => {
+const removedAsUnused = async ({ sessions, connections }: StopDeps, session: Session): Promise<boolean> => {
   if (session.isFleeting === undefined || session.status !== 'created') return false;
   const subscribers = await connections.subscribers(session.id);
   return subscribers.length === 0 && sessions.removeUnused(session);
 };
 
-const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): Promise<SessionWork> => {
+const workOf = async ({ turns }: StopDeps, { id, status, kind }: Session): Promise<SessionWork> => {
   if (kind === 'execution' || isEnded(status) || status === 'created') return 'none';
   const {
     inbox,
     turn: { state },
-  } = await sessions.loadWork(id);
+  } = await turns.loadWork(id);
   if (inbox.length === 0 || state.kind === 'deciding') return 'none';
   return state.kind === 'acting' && pendingWork(state).length === 0 ? 'others' : 'own';
 };
@@ -105,7 +104,7 @@ const workOf = async ({ sessions }: SweepPorts, { id, status, kind }: Session): 
  * is deleted.
  */
 const restSandbox = async (
-  ports: SweepPorts,
+  ports: StopDeps,
   session: Session,
   { lifetimes, correlationId }: SweepSettings,
 ): Promise<boolean> => {
@@ -128,7 +127,7 @@ const restSandbox = async (
 };
 
 const sweepWorkspace = async (
-  ports: SweepPorts,
+  ports: StopDeps,
   workspace: Workspace,
   { correlationId }: SweepSettings,
 ): Promise<void> => {

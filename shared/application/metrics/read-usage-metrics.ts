@@ -5,6 +5,7 @@
  * A person has no access: a project's metrics cover all who work in it. Costs a read of every point in which
  * something happened, of the range and of a day before it.
  */
+
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import {
@@ -18,13 +19,10 @@ import {
   usageStepMs,
 } from '../../domain/usage-metrics.ts';
 import { AppError } from '../../errors.ts';
-import type { MetricsStore } from '../../ports/metrics-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type MetricsPorts = { readonly history: MetricsStore; readonly world: World };
+import type { Deps } from '../deps.ts';
 
 export const readUsageMetrics = async (
-  { history, world }: MetricsPorts,
+  { history, world }: Deps<'history' | 'world'>,
   principal: Principal,
   minutes: number,
 ): Promise<History> => {

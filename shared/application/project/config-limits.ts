@@ -1,4 +1,5 @@
 /** The limits that hold for a caller: their project's, and the part that one session of it has used. */
+
 import { projectOf } from '../../domain/access.ts';
 import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
@@ -6,12 +7,9 @@ import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import type { Tree } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { SlotStore } from '../../ports/slot-store.ts';
-import type { TreeStore } from '../../ports/tree-store.ts';
 import { findProject } from '../access/find-project.ts';
 import { findSession } from '../access/find-session.ts';
+import type { Deps } from '../deps.ts';
 import { listExecutions } from '../execution/list-executions.ts';
 
 /** The operator's settings, besides the defaults of sessions. */
@@ -21,13 +19,6 @@ export type ConfigLimits = {
   readonly costUsdMax: number;
   readonly stepsPerTurnMax: number;
   readonly rate: { readonly perSecond: number; readonly burst: number };
-};
-
-export type LimitsPorts = {
-  readonly sessions: SessionStore;
-  readonly projects: Pick<ProjectStore, 'get'>;
-  readonly slots: SlotStore;
-  readonly trees: Pick<TreeStore, 'read'>;
 };
 
 export type LimitsRequest = {
@@ -46,11 +37,11 @@ export type LimitsInForce = {
 };
 
 export const limitsInForce = async (
-  ports: LimitsPorts,
+  ports: Deps<'sessions' | 'turns' | 'projects' | 'slots' | 'trees'>,
   { principal, projectId, sessionId }: LimitsRequest,
 ): Promise<LimitsInForce> => {
   const wanted = { id: sessionId ?? '', principal, intent: 'read' } as const;
-  const session = sessionId === undefined ? undefined : (await findSession(ports.sessions, wanted)).session;
+  const session = sessionId === undefined ? undefined : (await findSession(ports.turns, wanted)).session;
   if (session !== undefined && projectId !== undefined && session.project !== projectId)
     throw new AppError('invalid_session_state', 'the session is of another project', {
       suggestions: ['Leave the project out.'],

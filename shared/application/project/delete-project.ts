@@ -2,26 +2,19 @@
  * Deletes a project in two steps: marked, which hides it and refuses new sessions in it, then emptied by the
  * janitor. Refused while one of its sessions is active. A repeated request for a marked one empties it again.
  */
+
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { isEnded } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
-import type { Forgetter } from '../../ports/invoker.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { audit } from '../access/audit.ts';
 import { projectNotFound } from '../access/find-project.ts';
-
-export type DeleteProjectPorts = AuditPorts & {
-  readonly projects: ProjectStore;
-  readonly sessions: Pick<SessionStore, 'listOfProject'>;
-  readonly forgetter: Forgetter;
-};
+import type { ProjectDeps } from '../deps.ts';
 
 /** For callers who may write resources of the deployment, which owns every project. */
 export const deleteProject = async (
-  ports: DeleteProjectPorts,
+  ports: ProjectDeps,
   principal: Principal,
   { id, correlationId }: { readonly id: string; readonly correlationId: string },
 ): Promise<void> => {
@@ -43,7 +36,7 @@ export const deleteProject = async (
   await ports.forgetter.forgetProject(marked.id, correlationId);
 };
 
-const hasActiveSession = async ({ sessions }: DeleteProjectPorts, project: ProjectId): Promise<boolean> => {
+const hasActiveSession = async ({ sessions }: ProjectDeps, project: ProjectId): Promise<boolean> => {
   let after: string | undefined;
   do {
     const page = await sessions.listOfProject(project, {

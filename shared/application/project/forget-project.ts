@@ -3,40 +3,23 @@
  * servers, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
  * sessions expire by themselves.
  */
+
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import type { McpServerStore } from '../../ports/mcp-server-store.ts';
-import type { ProjectSecrets } from '../../ports/project-secrets.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
-import type { WebhookDispatcher } from '../../ports/webhook-post.ts';
-import type { WebhookStore } from '../../ports/webhook-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
-import { type ForgetWorkspacePorts, forgetWorkspace } from '../sandbox/forget-workspace.ts';
-import { type LeavePorts, leaveProject } from '../schedule/leave-project.ts';
-import { type ClosePorts, closeWorkspace } from './manage-workspaces.ts';
-
-export type ForgetProjectPorts = ForgetWorkspacePorts &
-  AuditPorts &
-  Omit<ClosePorts, 'forgetter'> & {
-    readonly projects: ProjectStore;
-    readonly tokens: Pick<TokenStore, 'list' | 'remove'>;
-    readonly schedules: LeavePorts['schedules'] & Pick<ScheduleStore, 'listOf'>;
-    readonly mcpServers: Pick<McpServerStore, 'list' | 'remove'>;
-    readonly webhooks: Pick<WebhookStore, 'list' | 'remove'>;
-    readonly webhookDispatcher: Pick<WebhookDispatcher, 'dispatch'>;
-    readonly secrets: Pick<ProjectSecrets, 'clear'>;
-  };
+import { audit } from '../access/audit.ts';
+import type { ForgetDeps } from '../deps.ts';
+import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
+import { leaveProject } from '../schedule/leave-project.ts';
+import { closeWorkspace } from './manage-workspaces.ts';
 
 /** The project's own audit row names the caller. */
 const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor', name: 'janitor' };
 
 /** False when it is not marked. */
 export const forgetProject = async (
-  ports: ForgetProjectPorts,
+  ports: ForgetDeps,
   id: ProjectId,
   correlationId: string,
 ): Promise<boolean> => {
@@ -52,7 +35,7 @@ export const forgetProject = async (
   return true;
 };
 
-const revokeTokens = async (ports: ForgetProjectPorts, project: ProjectId): Promise<void> => {
+const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   let after: string | undefined;
   do {
     const page = await ports.tokens.list({
@@ -66,7 +49,7 @@ const revokeTokens = async (ports: ForgetProjectPorts, project: ProjectId): Prom
   } while (after !== undefined);
 };
 
-const leaveSchedules = async (ports: ForgetProjectPorts, project: ProjectId): Promise<void> => {
+const leaveSchedules = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   for (const { id } of await ports.schedules.listOf(project)) {
     const left = await leaveProject(ports, id, project);
     if (left === undefined) continue;
@@ -76,7 +59,7 @@ const leaveSchedules = async (ports: ForgetProjectPorts, project: ProjectId): Pr
 };
 
 const removeWebhooks = async (
-  ports: ForgetProjectPorts,
+  ports: ForgetDeps,
   project: ProjectId,
   correlationId: string,
 ): Promise<void> => {
@@ -88,13 +71,15 @@ const removeWebhooks = async (
   }
 };
 
+const done = (): Promise<void> => Promise.resolve();
+
 const forgetWorkspaces = async (
-  ports: ForgetProjectPorts,
+  ports: ForgetDeps,
   project: ProjectId,
   correlationId: string,
 ): Promise<void> => {
   // Closing a workspace invokes no other janitor: this one deletes its files.
-  const closing = { ...ports, forgetter: { forgetWorkspace: () => Promise.resolve() } };
+  const closing = { ...ports, forgetter: { forgetWorkspace: done, forgetProject: done } };
   for (;;) {
     const { workspaces } = await ports.workspaces.listNamed(project, { itemsMax: pageItemsMax });
     if (workspaces.length === 0) return;

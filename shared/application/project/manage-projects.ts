@@ -1,22 +1,22 @@
 /** Projects: created, changed, shown, listed. Another owner's is not found. */
+
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { type Project, theDefaultProject } from '../../domain/project.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import type { ProjectStore } from '../../ports/projects.ts';
+import { audit } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
+import type { ProjectDeps } from '../deps.ts';
 import { type ProjectOptions, projectFields } from './project-fields.ts';
-
-export type ProjectPorts = AuditPorts & { readonly projects: ProjectStore };
 
 /**
  * For callers who may write resources of the deployment (`global:write`), which owns every project; names need
  * not be unique.
  */
 export const createProject = async (
-  ports: ProjectPorts,
+  ports: ProjectDeps,
   principal: Principal,
   options: ProjectOptions & { readonly name: string },
 ): Promise<Project> => {
@@ -41,7 +41,7 @@ export const createProject = async (
 
 /** For the same callers. Existing sessions retain their settings. */
 export const updateProject = async (
-  ports: ProjectPorts,
+  ports: ProjectDeps,
   principal: Principal,
   { id, ...options }: ProjectOptions & { readonly id: string },
 ): Promise<Project> => {

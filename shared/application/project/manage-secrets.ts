@@ -3,29 +3,27 @@
  *
  * Rows of the audit log carry the name and never the value.
  */
+
 import type { Principal } from '../../domain/principal.ts';
 import { isSecretName, type Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
-import type { ProjectSecrets } from '../../ports/project-secrets.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
+import type { Deps, ProjectDeps } from '../deps.ts';
 import { getProject } from './manage-projects.ts';
-
-export type SecretPorts = AuditPorts & { readonly projects: ProjectStore; readonly secrets: ProjectSecrets };
 
 /** One secret of a project as a request names it; neither part is validated yet. */
 export type SecretReference = { readonly project: string; readonly name: string };
 
 export const listSecretNames = async (
-  { projects, secrets }: Pick<SecretPorts, 'projects' | 'secrets'>,
+  { projects, secrets }: Deps<'projects' | 'secrets'>,
   principal: Principal,
   project: string,
 ): Promise<readonly string[]> => secrets.names((await getProject(projects, principal, project)).id);
 
 /** True when it is a new name. The contract has validated the value. */
 export const putSecret = async (
-  ports: SecretPorts,
+  ports: ProjectDeps & Deps<'secrets'>,
   principal: Principal,
   { project, name, value }: SecretReference & { readonly value: string },
 ): Promise<{ readonly isNew: boolean }> => {
@@ -42,7 +40,7 @@ export const putSecret = async (
 };
 
 export const removeSecret = async (
-  ports: SecretPorts,
+  ports: ProjectDeps & Deps<'secrets'>,
   principal: Principal,
   { project, name }: SecretReference,
 ): Promise<void> => {
@@ -52,5 +50,8 @@ export const removeSecret = async (
   await audit(ports, principal, { action: 'secret.remove', subject: `${id}/${name}`, project: id });
 };
 
-const writable = ({ projects }: SecretPorts, principal: Principal, reference: string): Promise<Project> =>
-  findProject(projects, { id: reference, principal, intent: 'write' });
+const writable = (
+  { projects }: ProjectDeps & Deps<'secrets'>,
+  principal: Principal,
+  reference: string,
+): Promise<Project> => findProject(projects, { id: reference, principal, intent: 'write' });

@@ -1,13 +1,13 @@
 /** The named workspaces of a project: created, shown, listed, deleted. Another owner's is not found. */
+
 import { mayRead } from '../../domain/access.ts';
 import { isUuid, type SessionId, type WorkspaceId } from '../../domain/ids.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
-import type { Forgetter } from '../../ports/invoker.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
-import { type RequestStopPorts, requestStop } from '../sandbox/stop-sandbox.ts';
+import { audit } from '../access/audit.ts';
+import type { AuditDeps, Deps, ProjectDeps } from '../deps.ts';
+import { requestStop } from '../sandbox/stop-sandbox.ts';
 import {
   defaultWorkspaceId,
   isUsable,
@@ -15,24 +15,16 @@ import {
   resolveWorkspace,
   theDefault,
   type Within,
-  type WorkspacePorts,
   type WorkspaceRef,
   workspaceNotFound,
 } from '../session/resolve-workspace.ts';
 import { letGo } from '../turn/requests/end-session.ts';
 
-export type ClosePorts = RequestStopPorts & {
-  readonly sessions: Pick<SessionStore, 'getMany'>;
-  readonly forgetter: Pick<Forgetter, 'forgetWorkspace'>;
-};
-
-export type DeletePorts = AuditPorts & ClosePorts;
-
 type Page = { readonly after?: string; readonly itemsMax: number };
 
 /** Oldest first; the default one is on the first page, even if it was never used. */
 export const listWorkspaces = async (
-  ports: WorkspacePorts,
+  ports: Deps<'workspaces' | 'world'>,
   within: Within,
   page: Page,
 ): Promise<{ readonly workspaces: readonly Workspace[]; readonly next?: string }> => {
@@ -46,7 +38,7 @@ export const listWorkspaces = async (
 
 /** A workspace without a name is found by its id as well. */
 export const findWorkspace = async (
-  ports: WorkspacePorts,
+  ports: Deps<'workspaces' | 'world'>,
   within: Within,
   id: string,
 ): Promise<Workspace> => {
@@ -61,7 +53,7 @@ export const findWorkspace = async (
 
 /** `isNew` is false for one that existed. */
 export const makeWorkspace = async (
-  ports: WorkspacePorts & AuditPorts,
+  ports: Deps<'workspaces' | 'world'> & AuditDeps,
   within: Within,
   ref: Omit<WorkspaceRef, 'creates'>,
 ): Promise<{ readonly workspace: Workspace; readonly isNew: boolean }> => {
@@ -84,7 +76,7 @@ export const makeWorkspace = async (
 
 /** Closed to new sessions when this returns; its sandbox and its saved files are deleted soon after. */
 export const deleteWorkspace = async (
-  ports: WorkspacePorts & DeletePorts,
+  ports: Deps<'workspaces' | 'world'> & ProjectDeps,
   within: Within,
   { id, correlationId }: { readonly id: string; readonly correlationId: string },
 ): Promise<void> => {
@@ -110,7 +102,7 @@ export const deleteWorkspace = async (
 
 /** Undefined while a session uses it. */
 export const closeWorkspace = async (
-  ports: ClosePorts,
+  ports: ProjectDeps,
   found: Workspace,
   correlationId: string,
 ): Promise<Workspace | undefined> => {
@@ -126,7 +118,7 @@ export const closeWorkspace = async (
 
 /** The function that ended a session may have died before the session left its workspace. */
 const leaveEnded = async (
-  ports: ClosePorts,
+  ports: ProjectDeps,
   users: readonly SessionId[],
   correlationId: string,
 ): Promise<void> => {

@@ -1,7 +1,7 @@
 /** Projects by a part of their name: pages are read until enough are found, up to a bound. */
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
+import type { ProjectStore } from '../../ports/projects.ts';
 import { listProjects } from './manage-projects.ts';
 
 export type ProjectSearch = {

@@ -5,12 +5,12 @@ import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere, isObject, type Kept, validateChange } from '../../domain/mcp/validate.ts';
 import { AppError } from '../../errors.ts';
+import type { Deps, RegistryChangeDeps } from '../deps.ts';
 import {
   announce,
   checkAddress,
   mcpServerNotFound,
   projectOfRequest,
-  type RegistryPorts,
   type RegistryRequest,
   requireName,
   valid,
@@ -18,7 +18,7 @@ import {
 
 /** Given fields replace the existing ones, null removes one; the result must be a whole server. */
 export const changeMcpServer = async (
-  ports: RegistryPorts,
+  ports: RegistryChangeDeps,
   request: RegistryRequest,
   { name, change }: { readonly name: string; readonly change: unknown },
 ): Promise<McpServer> => {
@@ -50,7 +50,7 @@ const changedServer = (server: McpServer, { config, isEnabled }: Kept): McpServe
 
 /** Enabling an enabled, healthy server, or disabling a disabled one, changes nothing. */
 export const switchMcpServer = async (
-  ports: RegistryPorts,
+  ports: RegistryChangeDeps,
   request: RegistryRequest,
   { name, isEnabled }: { readonly name: string; readonly isEnabled: boolean },
 ): Promise<McpServer> => {
@@ -72,7 +72,7 @@ export const switchMcpServer = async (
 
 /** Reads, decides and writes, and repeats that after a concurrent write; due at once, if it is checked at all. */
 const rewrite = async (
-  { mcpServers, world }: Pick<RegistryPorts, 'mcpServers' | 'world'>,
+  { mcpServers, world }: Deps<'mcpServers' | 'world'>,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
   decide: (server: McpServer) => Promise<McpServer>,
 ): Promise<McpServer> => {

@@ -4,6 +4,7 @@
  * A check is claimed by a write over the version that was read, so that one of any number of janitors makes it;
  * its outcome is written over the claim, so that a change of the server in between wins.
  */
+
 import {
   afterFailure,
   afterSuccess,
@@ -22,18 +23,9 @@ import {
 } from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import type { McpServerStore } from '../../ports/mcp-server-store.ts';
-import type { ProjectSecrets } from '../../ports/project-secrets.ts';
-import type { RemoteMcp } from '../../ports/remote-mcp.ts';
-import { type McpStatusPorts, publishMcpStatus } from '../events/publish-mcp-status.ts';
+import type { Deps, PublishDeps, RegistryDeps } from '../deps.ts';
+import { publishMcpStatus } from '../events/publish-mcp-status.ts';
 import { targetOf } from './mcp-target.ts';
-
-export type NotePorts = McpStatusPorts & { readonly mcpServers: Pick<McpServerStore, 'get' | 'replace'> };
-
-export type CheckPorts = NotePorts & {
-  readonly remoteMcp: Pick<RemoteMcp, 'listTools'>;
-  readonly secrets: Pick<ProjectSecrets, 'read'>;
-};
 
 /** `tools`: absent when they were not listed. `error` is fit for a client. */
 export type McpOutcome =
@@ -42,7 +34,7 @@ export type McpOutcome =
 
 /** The server after the check, and its next check; undefined when another caller was faster, or it is not checked. */
 export const checkServer = async (
-  ports: CheckPorts,
+  ports: RegistryDeps,
   server: McpServer,
   times: CheckTimes,
 ): Promise<Noted | undefined> => {
@@ -56,7 +48,7 @@ export const checkServer = async (
 
 /** Connects and lists, within five seconds; every failure is the server's, worded without secrets. */
 export const probe = async (
-  ports: CheckPorts,
+  ports: RegistryDeps,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
   config: RemoteConfig,
 ): Promise<McpOutcome> => {
@@ -99,7 +91,7 @@ export type Noted = { readonly server: McpServer; readonly dueAt?: number };
 
 /** Writes an outcome over the server as it was read; undefined when it was changed since. */
 export const recordOutcome = async (
-  ports: NotePorts,
+  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
   server: McpServer,
   { outcome, times }: { readonly outcome: McpOutcome; readonly times: CheckTimes },
 ): Promise<Noted | undefined> => {
@@ -118,7 +110,10 @@ export const recordOutcome = async (
   return { server: written, ...due };
 };
 
-const sayStatus = async (ports: NotePorts, server: McpServer): Promise<void> => {
+const sayStatus = async (
+  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
+  server: McpServer,
+): Promise<void> => {
   const { project, name, health } = server;
   const status = shownStatus(server);
   if (status === 'disconnected') ports.telemetry.count('McpServersLost');
@@ -144,7 +139,7 @@ export type Use = {
  * several calls that fail together counts. A success without news writes nothing.
  */
 export const recordUse = async (
-  ports: NotePorts,
+  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
   used: McpServer,
   { outcome, startedAt, times }: Use,
 ): Promise<void> => {

@@ -1,27 +1,28 @@
 /** The MCP servers of a project: listed, added, removed. `change-mcp-server.ts` changes them. */
+
 import { dueAtOf, shownStatus, unknownHealth } from '../../domain/mcp/health.ts';
 import { mcpServersPerProjectMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { validateServer } from '../../domain/mcp/validate.ts';
 import { AppError } from '../../errors.ts';
+import type { Deps, RegistryChangeDeps } from '../deps.ts';
 import {
   announce,
   checkAddress,
   mcpServerNotFound,
   projectOfRequest,
-  type RegistryPorts,
   type RegistryRequest,
   requireName,
   valid,
 } from './registry-change.ts';
 
 export const listMcpServers = async (
-  ports: Pick<RegistryPorts, 'projects' | 'mcpServers'>,
+  ports: Deps<'projects' | 'mcpServers'>,
   request: RegistryRequest,
 ): Promise<readonly McpServer[]> => ports.mcpServers.list(await projectOfRequest(ports, request, 'read'));
 
 export const addMcpServer = async (
-  ports: RegistryPorts,
+  ports: RegistryChangeDeps,
   request: RegistryRequest,
   options: { readonly name?: unknown; readonly config?: unknown },
 ): Promise<McpServer> => {
@@ -48,7 +49,7 @@ export const addMcpServer = async (
 };
 
 export const removeMcpServer = async (
-  ports: RegistryPorts,
+  ports: RegistryChangeDeps,
   request: RegistryRequest,
   name: string,
 ): Promise<void> => {

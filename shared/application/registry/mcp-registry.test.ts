@@ -1,8 +1,16 @@
 /** The registry's use cases over the adapters of production, on the table in memory and a clock of the test's own. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { AuditLog } from '#shared/ports/access.ts';
+import type { Invoker } from '#shared/ports/invoker.ts';
+import type { RemoteMcp } from '#shared/ports/mcp-servers.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
+import { fake } from '../../../tests/fake.ts';
 import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
 import { makeApprovalStore } from '../../adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '../../adapters/aws/dynamo/connection-store.ts';
+import { makeEventLog } from '../../adapters/aws/dynamo/event-log.ts';
+import { makeInbox } from '../../adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '../../adapters/aws/dynamo/project-store.ts';
 import { makeSessionStore } from '../../adapters/aws/dynamo/session-store.ts';
@@ -19,15 +27,15 @@ import type { McpTool } from '../../domain/mcp/server.ts';
 import type { Principal, Scope } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
-import type { McpServerStore } from '../../ports/mcp-server-store.ts';
-import type { RemoteTarget } from '../../ports/remote-mcp.ts';
-import { type TestPorts, testMcpServer } from '../execution/test-mcp-server.ts';
+import type { McpServerStore, RemoteTarget } from '../../ports/mcp-servers.ts';
+import type { SlotStore } from '../../ports/slots.ts';
+import type { Deps, ExecutionDeps, RegistryChangeDeps, RegistryDeps } from '../deps.ts';
+import { testMcpServer } from '../execution/test-mcp-server.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
 import { changeMcpServer, switchMcpServer } from './change-mcp-server.ts';
 import { checkServer, recordUse } from './check-mcp-server.ts';
 import { addMcpServer, listMcpServers, removeMcpServer } from './manage-mcp-servers.ts';
-import type { RegistryPorts } from './registry-change.ts';
-import { type McpSweepPorts, sweepMcpServers } from './sweep-mcp-servers.ts';
+import { sweepMcpServers } from './sweep-mcp-servers.ts';
 
 const projectId = '11111111-2222-4333-8444-555555555555' as ProjectId;
 const otherId = '99999999-2222-4333-8444-555555555555' as ProjectId;
@@ -72,9 +80,9 @@ const session: Session = {
   lease: { holder: '', fence: 0, until: 0 },
 };
 
-type ProbePorts = Pick<TestPorts, 'mcpServers' | 'projects' | 'remoteMcp' | 'secrets'>;
+type ProbePorts = Deps<'mcpServers' | 'projects' | 'remoteMcp' | 'secrets'>;
 /** None of these servers runs inside a sandbox: what that takes is not there. */
-const outside = <P extends ProbePorts>(ports: P) => ports as P & TestPorts;
+const outside = <P extends ProbePorts>(ports: P) => ports as P & ExecutionDeps & RegistryDeps;
 const trial = (name: string) => ({ name, times, defaults: {} as SessionDefaults, correlationId: 'test' });
 
 const openRegistry = async () => {
@@ -94,6 +102,7 @@ const openRegistry = async () => {
     mcpServers: stored as McpServerStore,
     projects: makeProjectStore(table),
     sessions: makeSessionStore(table),
+    eventLog: makeEventLog(table),
     slots: makeSlotStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
@@ -104,31 +113,31 @@ const openRegistry = async () => {
       },
       close: () => Promise.resolve(),
     },
-    auditLog: {
+    auditLog: fake<AuditLog>({
       append: ({ action, subject }) => {
         seen.audited.push(`${action} ${subject.split('/')[1]}`);
         return Promise.resolve();
       },
-    },
+    }),
     addressGuard: {
       check: (url: string) =>
         url.includes('169.254')
           ? Promise.reject(new AppError('invalid_request', 'the address is private'))
           : Promise.resolve(),
     },
-    invoker: {
+    invoker: fake<Invoker>({
       checkMcpServer: (_, name) => {
         seen.woken.push(name);
         return Promise.resolve();
       },
-    },
-    remoteMcp: {
+    }),
+    remoteMcp: fake<RemoteMcp>({
       listTools: (target: RemoteTarget) => {
         remote.askedAt.push((now - start) / 1000);
         return remote.answer(target);
       },
-    },
-    secrets: { read: () => Promise.resolve({ TOKEN: 'abc-123', BROKEN: 'a\nb' }) },
+    }),
+    secrets: fake<ProjectSecrets>({ read: () => Promise.resolve({ TOKEN: 'abc-123', BROKEN: 'a\nb' }) }),
     telemetry: {
       info: () => undefined,
       warn: (message: string) => void seen.logged.push(message),
@@ -148,7 +157,7 @@ const openRegistry = async () => {
         return Promise.resolve();
       },
     },
-  } satisfies RegistryPorts & McpSweepPorts;
+  } satisfies RegistryChangeDeps & Deps<'sessions'>;
   for (const id of [projectId, otherId])
     await ports.projects.create({ id, owner: 'deployment' as OwnerId, name: 'p', createdAt: 1 });
   await ports.sessions.create(session, {
@@ -162,7 +171,7 @@ const openRegistry = async () => {
     slotsMax: 10,
   });
   const first = { messageId: 'm' as MessageId, text: 't', acceptedAt: 2, correlationId: 'c' };
-  await ports.sessions.accept(session, first, 10);
+  await makeInbox(table).accept(session, first, 10);
   await ports.connections.put({
     id: 'watching' as ConnectionId,
     sessionId: session.id,
@@ -181,7 +190,7 @@ const openRegistry = async () => {
     isDue: async (at: number) => (await stored.due(start + at, 10)).length > 0,
     /** The session's events, in order. */
     told: async () => {
-      const { events } = await ports.sessions.readEvents(session.id, { since: -1, eventsMax: 100 });
+      const { events } = await ports.eventLog.read(session.id, { since: -1, eventsMax: 100 });
       return events.flatMap(({ type, data }) =>
         type === 'system' && data.kind === 'mcp_status' ? [`${data['name']} ${data['status']}`] : [],
       );
@@ -245,8 +254,8 @@ describe('adding', () => {
   test('succeeds even if notifications and checks fail', async () => {
     const ports = {
       ...registry.ports,
-      slots: { read: failWith(new Error('no table')) },
-      invoker: { checkMcpServer: failWith(new Error('no function')) },
+      slots: fake<SlotStore>({ read: failWith(new Error('no table')) }),
+      invoker: fake<Invoker>({ checkMcpServer: failWith(new Error('no function')) }),
     };
     await addMcpServer(ports, asked(), { name: 'one', config: http });
     expect((await registry.get())?.name).toBe('one');

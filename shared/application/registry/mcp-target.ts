@@ -6,7 +6,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { namesOfSecrets, resolveTexts, type Texts } from '../../domain/mcp/secrets.ts';
 import type { RemoteConfig, StdioConfig } from '../../domain/mcp/server.ts';
 import { AppError } from '../../errors.ts';
-import type { RemoteTarget } from '../../ports/remote-mcp.ts';
+import type { RemoteTarget } from '../../ports/mcp-servers.ts';
 
 /** Throws `invalid_request` for a secret that does not exist or does not fit a header, by its name. */
 export const targetOf = (

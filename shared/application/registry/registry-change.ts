@@ -3,6 +3,7 @@
  * checked first; then the change is audited, published to the project's sessions, and followed by a check of the
  * server.
  */
+
 import { type Intent, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { dueAtOf } from '../../domain/mcp/health.ts';
@@ -10,21 +11,10 @@ import type { McpServer, McpServerConfig } from '../../domain/mcp/server.ts';
 import { isServerName, type Validated } from '../../domain/mcp/validate.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
-import type { AddressGuard } from '../../ports/address-guard.ts';
-import type { Invoker } from '../../ports/invoker.ts';
-import type { McpServerStore } from '../../ports/mcp-server-store.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
-import { type McpStatus, type McpStatusPorts, publishMcpStatus } from '../events/publish-mcp-status.ts';
-
-export type RegistryPorts = AuditPorts &
-  McpStatusPorts & {
-    readonly mcpServers: McpServerStore;
-    readonly projects: Pick<ProjectStore, 'get'>;
-    readonly addressGuard: AddressGuard;
-    readonly invoker: Pick<Invoker, 'checkMcpServer'>;
-  };
+import type { Deps, RegistryChangeDeps } from '../deps.ts';
+import { type McpStatus, publishMcpStatus } from '../events/publish-mcp-status.ts';
 
 export type RegistryRequest = {
   readonly principal: Principal;
@@ -35,7 +25,7 @@ export type RegistryRequest = {
 
 /** The project of a request, if it may be read or changed. */
 export const projectOfRequest = async (
-  { projects }: Pick<RegistryPorts, 'projects'>,
+  { projects }: Deps<'projects'>,
   { principal, project }: RegistryRequest,
   intent: Intent,
 ): Promise<ProjectId> => {
@@ -60,7 +50,7 @@ export const valid = <T>(result: Validated<T>): T => {
 
 /** A URL's address is checked before it is written, and again whenever it is used. */
 export const checkAddress = async (
-  { addressGuard }: Pick<RegistryPorts, 'addressGuard'>,
+  { addressGuard }: Deps<'addressGuard'>,
   config: McpServerConfig,
 ): Promise<void> => {
   if (config.transport !== 'stdio') await addressGuard.check(config.url);
@@ -73,7 +63,7 @@ type Change = { readonly server: McpServer; readonly action: string; readonly st
  * due, and is tried when nothing is known of it.
  */
 export const announce = async (
-  ports: RegistryPorts,
+  ports: RegistryChangeDeps,
   { principal, correlationId }: RegistryRequest,
   { server, action, status }: Change,
 ): Promise<void> => {

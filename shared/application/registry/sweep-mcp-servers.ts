@@ -6,20 +6,17 @@
  * takes the servers that become due shortly after that time, which would otherwise wait for the sweep after the
  * next.
  */
+
 import { type CheckTimes, mayConnect } from '../../domain/mcp/health.ts';
 import { mcpChecksAtOnceMax, mcpDueMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
-import type { McpServerStore } from '../../ports/mcp-server-store.ts';
-import { type CheckPorts, checkServer, type Noted } from './check-mcp-server.ts';
-
-export type McpSweepPorts = CheckPorts & {
-  readonly mcpServers: Pick<McpServerStore, 'get' | 'replace' | 'due'>;
-};
+import type { RegistryDeps } from '../deps.ts';
+import { checkServer, type Noted } from './check-mcp-server.ts';
 
 export type McpSweepReport = { readonly checked: number; readonly failed: number };
 
 export const sweepMcpServers = async (
-  ports: McpSweepPorts,
+  ports: RegistryDeps,
   { times, forMs }: { readonly times: CheckTimes; readonly forMs: number },
 ): Promise<McpSweepReport> => {
   const until = ports.world.now() + forMs;
@@ -49,7 +46,7 @@ const attemptsOf = (noted: readonly Noted[]): readonly number[] =>
     server.health.status === 'reconnecting' && dueAt !== undefined ? [dueAt] : [],
   );
 
-const checkAll = async (ports: CheckPorts, due: readonly McpServer[], times: CheckTimes) => {
+const checkAll = async (ports: RegistryDeps, due: readonly McpServer[], times: CheckTimes) => {
   const results: PromiseSettledResult<Noted | undefined>[] = [];
   for (let from = 0; from < due.length; from += mcpChecksAtOnceMax) {
     const portion = due.slice(from, from + mcpChecksAtOnceMax);

@@ -4,26 +4,20 @@
  * The table decides which caller starts it (a claim is true once per generation); the rest wait for readiness up
  * to a bound, and then get `sandbox_starting`. A start whose caller died is repeated under the same token.
  */
+
 import type { SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
-import { type LocatePorts, type Locator, openLocator } from './locate-sandbox.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { type Locator, openLocator } from './locate-sandbox.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
-import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
+import { readySandbox } from './ready-sandbox.ts';
 import { recordStartFailure } from './record-start-failure.ts';
-import {
-  noCapacity,
-  reissueStart,
-  type SandboxRequest,
-  type StartPorts,
-  startSandbox,
-} from './start-sandbox.ts';
+import { noCapacity, reissueStart, type SandboxRequest, startSandbox } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
-import { type VerifyPorts, verifySandbox } from './verify-sandbox.ts';
-
-export type AcquirePorts = StartPorts & ReadyPorts & VerifyPorts & LocatePorts;
+import { verifySandbox } from './verify-sandbox.ts';
 
 export type AcquiredSandbox = {
   readonly sandbox: LiveSandbox;
@@ -39,7 +33,7 @@ const pollMsMax = 1000;
 const startsMax = 3;
 
 export const acquireSandbox = async (
-  ports: AcquirePorts,
+  ports: SandboxDeps,
   request: SandboxRequest,
 ): Promise<AcquiredSandbox> => {
   const deadline = ports.world.now() + sandboxWaitMsMax;
@@ -66,7 +60,7 @@ export const acquireSandbox = async (
 
 type Attempt = AcquiredSandbox | 'started' | 'not-yet';
 
-const find = async ({ workspaces }: AcquirePorts, id: WorkspaceId): Promise<Workspace> => {
+const find = async ({ workspaces }: SandboxDeps, id: WorkspaceId): Promise<Workspace> => {
   const workspace = await workspaces.get(id);
   if (workspace !== undefined) return workspace;
   throw new AppError('workspace_not_found', `workspace ${id} not found`);
@@ -98,7 +92,7 @@ const deserted = (): AppError =>
   });
 
 const tryOnce = async (
-  ports: AcquirePorts,
+  ports: SandboxDeps,
   workspace: Workspace,
   { locate, ...request }: SandboxRequest & { readonly locate: Locator },
 ): Promise<Attempt> => {
@@ -141,7 +135,7 @@ const tryOnce = async (
 };
 
 /** One that was seen a moment ago is used at once; another is probed first. */
-const use = async (ports: AcquirePorts, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
+const use = async (ports: SandboxDeps, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
   const isTrusted = ports.world.now() - lastSeen(workspace) < sandboxTrustMs;
   if (isTrusted || (await verifySandbox(ports, workspace, sandbox)) === 'lives')
     return { sandbox, workspace };

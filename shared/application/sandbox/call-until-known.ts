@@ -3,21 +3,18 @@
  * asked again under the same key and returns the first result. `lost` only when the sandbox is lost or stays
  * silent.
  */
-import { toolSilenceMsMax } from '../../domain/limits.ts';
-import type { SandboxCall, SandboxTools, ToolOutcome } from '../../ports/sandbox-tools.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
 
-export type CallPorts = {
-  readonly tools: SandboxTools;
-  readonly workspaces: Pick<WorkspaceStore, 'get'>;
-  readonly world: World;
-};
+import { toolSilenceMsMax } from '../../domain/limits.ts';
+import type { SandboxCall, ToolOutcome } from '../../ports/sandbox.ts';
+import type { Deps } from '../deps.ts';
 
 const pauseMsMin = 250;
 const pauseMsMax = 4000;
 
-export const callUntilKnown = async (ports: CallPorts, call: SandboxCall): Promise<ToolOutcome> => {
+export const callUntilKnown = async (
+  ports: Deps<'tools' | 'workspaces' | 'world'>,
+  call: SandboxCall,
+): Promise<ToolOutcome> => {
   let silentSince: number | undefined;
   for (let pause = pauseMsMin; ; pause = Math.min(pauseMsMax, pause * 2)) {
     const outcome = await ports.tools.call(call);

@@ -4,15 +4,15 @@
  * Safe to run concurrently: one caller claims a pool entry's generation. A start without capacity leaves its pool
  * entry empty until the next sweep.
  */
+
 import type { Flavor } from '../../domain/flavor.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { entryFlavor, isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { defaultProject, deploymentOwner } from '../../domain/principal.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import { startEntry, type TaskStartPorts } from './start-sandbox.ts';
-import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
-
-export type FillPoolPorts = TaskStartPorts & RequestStopPorts;
+import type { SandboxDeps } from '../deps.ts';
+import { startEntry } from './start-sandbox.ts';
+import { requestStop } from './stop-sandbox.ts';
 
 export type PoolPlan = {
   readonly size: number;
@@ -22,7 +22,7 @@ export type PoolPlan = {
 
 export type PoolReport = { readonly started: number; readonly ready: number };
 
-export const fillPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<PoolReport> => {
+export const fillPool = async (ports: SandboxDeps, plan: PoolPlan): Promise<PoolReport> => {
   const request = poolEntries(plan.size);
   const found = new Map((await ports.workspaces.getMany(request)).map((entry) => [entry.id, entry]));
   const results = await Promise.allSettled(request.map((id) => fillEntry(ports, plan, found.get(id) ?? id)));
@@ -36,7 +36,7 @@ export const fillPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<Po
 };
 
 const fillEntry = async (
-  ports: FillPoolPorts,
+  ports: SandboxDeps,
   { flavors }: PoolPlan,
   entry: Workspace | WorkspaceId,
 ): Promise<boolean> => {
@@ -45,7 +45,7 @@ const fillEntry = async (
   return startEntry(ports, known, entryFlavor(known.id, flavors));
 };
 
-const makeEntry = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId): Promise<Workspace> => {
+const makeEntry = async ({ workspaces, world }: SandboxDeps, id: WorkspaceId): Promise<Workspace> => {
   const entry: Workspace = {
     id,
     owner: deploymentOwner,
@@ -58,7 +58,7 @@ const makeEntry = async ({ workspaces, world }: FillPoolPorts, id: WorkspaceId):
 };
 
 /** Stops the pool entries beyond the pool's size. */
-export const drainPool = async (ports: FillPoolPorts, plan: PoolPlan): Promise<number> => {
+export const drainPool = async (ports: SandboxDeps, plan: PoolPlan): Promise<number> => {
   const request = new Set(poolEntries(plan.size));
   let drained = 0;
   for await (const workspaces of ports.workspaces.live()) {

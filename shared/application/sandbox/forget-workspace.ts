@@ -2,16 +2,15 @@
  * The end of a deleted workspace: its sandbox stops first, then its saved files are deleted, and its record last,
  * so that a caller that dies halfway is followed by one that finds it again.
  */
+
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
-import type { RequestStopPorts } from './stop-sandbox.ts';
-import { type FinishStopPorts, finishStop, requestStop } from './stop-sandbox.ts';
-
-export type ForgetWorkspacePorts = FinishStopPorts & RequestStopPorts;
+import type { StopDeps } from '../deps.ts';
+import { finishStop, requestStop } from './stop-sandbox.ts';
 
 /** False when it is in use, or has only just been made. Throws while its sandbox runs, to be retried. */
 export const forgetWorkspace = async (
-  ports: ForgetWorkspacePorts,
+  ports: StopDeps,
   id: WorkspaceId,
   correlationId: string,
 ): Promise<boolean> => {

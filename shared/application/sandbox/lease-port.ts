@@ -1,14 +1,15 @@
 /** Leases a port of a session's sandbox for preview: the requested one, or the next in rotation. */
+
 import { isPreviewPort, nextPort } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { Deps } from '../deps.ts';
 import type { AcquiredSandbox } from './acquire-sandbox.ts';
 
 const racesMax = 50;
 
 /** Leasing a leased port again returns it. Leases end with the sandbox. `workspace`: as it was read with it. */
 export const leasePort = async (
-  { workspaces }: { readonly workspaces: WorkspaceStore },
+  { workspaces }: Deps<'workspaces'>,
   { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,
   request?: number,
 ): Promise<number> => {

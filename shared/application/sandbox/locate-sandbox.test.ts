@@ -1,8 +1,10 @@
 /** The interval at which ECS is asked about a task that was not heard of, and what comes of its answers. */
+
 import { expect, test } from 'vitest';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import type { HostTask } from '../../ports/sandbox-host.ts';
-import { type LocatePorts, openLocator } from './locate-sandbox.ts';
+import type { HostTask } from '../../ports/sandbox.ts';
+import type { StopDeps } from '../deps.ts';
+import { openLocator } from './locate-sandbox.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
 const workspace = { id, users: [], sandbox: { generation: 2, state: 'starting' } };
@@ -33,7 +35,7 @@ const portsOf = (answer: () => readonly Partial<HostTask>[]) => {
     telemetry: { warn: (message: string) => done.push(`warn ${message}`) },
     world: { now: () => clock.now },
   };
-  return { ports: ports as unknown as LocatePorts, clock, done };
+  return { ports: ports as unknown as StopDeps, clock, done };
 };
 
 const task = { taskArn: 'arn', group: `workspace/${id}/2`, createdAt: 0 };

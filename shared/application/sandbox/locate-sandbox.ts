@@ -3,16 +3,15 @@
  * lost one would cost a start. Concurrent waiters ask seldom each; one that gets no answer asks again, and the
  * event may still come.
  */
-import { locateEveryMs } from '../../domain/limits.ts';
-import type { SandboxHost } from '../../ports/sandbox-host.ts';
-import { recordTaskEvent, type TaskPorts } from './record-task-event.ts';
 
-export type LocatePorts = TaskPorts & { readonly host: Pick<SandboxHost, 'describe'> };
+import { locateEveryMs } from '../../domain/limits.ts';
+import type { StopDeps } from '../deps.ts';
+import { recordTaskEvent } from './record-task-event.ts';
 
 export type Locator = (taskArn: string) => Promise<void>;
 
 /** One for each waiting caller. */
-export const openLocator = (ports: LocatePorts, correlationId: string): Locator => {
+export const openLocator = (ports: StopDeps, correlationId: string): Locator => {
   let askedAt = Number.NEGATIVE_INFINITY;
   return async (taskArn) => {
     const now = ports.world.now();

@@ -2,17 +2,15 @@
  * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor stops it, then acquired, and
  * its start appended to the session's log.
  */
+
 import { startEntries } from '../../contracts/sandbox-start.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/append-and-publish.ts';
-import type { PublisherPorts } from '../events/publisher.ts';
-import { type AcquiredSandbox, type AcquirePorts, acquireSandbox } from './acquire-sandbox.ts';
-
-export type OpenSandboxPorts = AcquirePorts & PublisherPorts & { readonly sessions: SessionStore };
+import { type AcquiredSandbox, acquireSandbox } from './acquire-sandbox.ts';
 
 export type Opening = {
   readonly lifetimes: Lifetimes;
@@ -23,7 +21,7 @@ export type Opening = {
 };
 
 export const openSandbox = async (
-  ports: OpenSandboxPorts,
+  ports: SandboxDeps,
   session: Session,
   { lifetimes, ...waiting }: Opening,
 ): Promise<AcquiredSandbox> => {
@@ -50,7 +48,7 @@ export const requireActive = ({ status }: Pick<Session, 'status'>): void => {
 
 /** Written only when the last one is old enough: a busy session costs no write per request. */
 const heartbeat = async (
-  { sessions, world }: OpenSandboxPorts,
+  { sessions, world }: SandboxDeps,
   session: Session,
   lifetimes: Lifetimes,
 ): Promise<void> => {

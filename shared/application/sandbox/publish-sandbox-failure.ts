@@ -3,29 +3,20 @@
  * the end is recorded: a caller that dies in between writes it again. Its id follows from the generation, so that
  * a receiver recognises it (WH1).
  */
+
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
 import { sessionsToldMax } from '../../domain/webhook/limits.ts';
 import { occurrence } from '../../domain/webhook/notice.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { WebhookStore } from '../../ports/webhook-store.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
-import { noticesOf, type SendPorts, sendNotices } from '../events/webhook-notices.ts';
-
-export type FailurePorts = SendPorts & {
-  readonly webhooks: Pick<WebhookStore, 'list' | 'tell'>;
-  readonly workspaces: Pick<WorkspaceStore, 'get'>;
-  readonly sessions: Pick<SessionStore, 'getMany'>;
-  readonly world: Pick<World, 'now' | 'sha256'>;
-};
+import type { TurnDeps } from '../deps.ts';
+import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
 
 export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
 /** One notice for each session that uses it, up to a bound. Without a webhook for it, this costs one query. */
 export const publishSandboxFailure = async (
-  ports: FailurePorts,
+  ports: TurnDeps,
   { workspaceId, generation }: Failed,
 ): Promise<void> => {
   const { webhooks, sessions, world } = ports;

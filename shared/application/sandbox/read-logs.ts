@@ -1,21 +1,15 @@
 /** The log of a session's sandboxes: its stored lines, and the newer lines of the live sandbox. */
+
 import { sandboxLogPage } from '../../contracts/link.ts';
 import { logLinesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
-import type { SandboxLink } from '../../ports/sandbox-link.ts';
-import type { LogLine, SandboxLog } from '../../ports/sandbox-log.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-
-export type LogPorts = {
-  readonly workspaces: Pick<WorkspaceStore, 'get'>;
-  readonly sandboxLog: SandboxLog;
-  readonly link: SandboxLink;
-};
+import type { LogLine } from '../../ports/sandbox.ts';
+import type { Deps } from '../deps.ts';
 
 /** Oldest first; never starts a sandbox. */
 export const readLogs = async (
-  ports: LogPorts,
+  ports: Deps<'workspaces' | 'sandboxLog' | 'link'>,
   { workspace: workspaceId }: Session,
 ): Promise<readonly LogLine[]> => {
   const [kept, living] = await Promise.all([
@@ -26,7 +20,7 @@ export const readLogs = async (
 };
 
 const livingLines = async (
-  { workspaces, link }: LogPorts,
+  { workspaces, link }: Deps<'workspaces' | 'sandboxLog' | 'link'>,
   workspaceId: Session['workspace'],
 ): Promise<readonly LogLine[]> => {
   const { sandbox } = (await workspaces.get(workspaceId)) ?? {};

@@ -3,31 +3,18 @@
  * one caller restores the last checkpoint and the owner's shared volume, and exactly one caller learns that it is
  * ready (L2).
  */
+
 import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
-import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreMsMax } from '../../domain/limits.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
-import type { SandboxLink } from '../../ports/sandbox-link.ts';
-import type { SandboxLog } from '../../ports/sandbox-log.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { RestoreOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type ReadyPorts = {
-  readonly workspaces: WorkspaceStore;
-  readonly link: SandboxLink;
-  readonly archive: WorkspaceArchive;
-  readonly sandboxLog: SandboxLog;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
-};
+import type { SandboxLink } from '../../ports/sandbox.ts';
+import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
+import type { SandboxDeps } from '../deps.ts';
 
 /** Undefined when it is not ready yet, or another caller makes it ready. */
 export const readySandbox = async (
-  ports: ReadyPorts,
+  ports: SandboxDeps,
   workspace: Workspace,
   sandbox: LiveSandbox,
 ): Promise<SandboxStart | undefined> => {
@@ -78,7 +65,7 @@ const lifecycle = (
 };
 
 /** True when its server accepts the workspace's own bearer; a warm one is given it first. */
-const opens = async (ports: ReadyPorts, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
+const opens = async (ports: SandboxDeps, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
   const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
   if (status === 200) return true;
   if (status !== 401 || record.warm === undefined) return false;
@@ -106,7 +93,7 @@ const statusOf = async (link: SandboxLink, sandbox: LiveSandbox, ask: Ask): Prom
 };
 
 const restore = async (
-  ports: ReadyPorts,
+  ports: SandboxDeps,
   { checkpoint, owner }: Workspace,
   sandbox: LiveSandbox,
 ): Promise<Filled | 'not-mine'> => {

@@ -5,20 +5,17 @@
  * Events come at least once and in any order; each transition is conditional on the generation, so that a late or
  * repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: its claimant is looked up.
  */
+
 import { stoppedEntry } from '../../contracts/sandbox-start.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
-import type { SandboxLog } from '../../ports/sandbox-log.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
-import type { SandboxName, WorkspaceStore } from '../../ports/workspace-store.ts';
-import { type AppendPorts, appendAndPublish } from '../events/append-and-publish.ts';
-import { type FailurePorts, publishSandboxFailure } from './publish-sandbox-failure.ts';
+import type { SandboxName } from '../../ports/workspace-store.ts';
+import type { TaskDeps } from '../deps.ts';
+import { appendAndPublish } from '../events/append-and-publish.ts';
+import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
-import { type RequestStopPorts, requestStop } from './stop-sandbox.ts';
-
-export type TaskPorts = AppendPorts &
-  FailurePorts &
-  RequestStopPorts & { readonly workspaces: WorkspaceStore; readonly sandboxLog: SandboxLog };
+import { requestStop } from './stop-sandbox.ts';
 
 export type TaskEvent = {
   readonly taskArn: string;
@@ -31,7 +28,7 @@ export type TaskEvent = {
 };
 
 export const recordTaskEvent = async (
-  ports: TaskPorts,
+  ports: TaskDeps,
   event: TaskEvent,
   correlationId: string,
 ): Promise<void> => {
@@ -53,7 +50,7 @@ const isOfAnother = ({ sandbox }: Workspace, { generation }: SandboxName, { task
   sandbox?.generation === generation && sandbox.taskArn !== undefined && sandbox.taskArn !== taskArn;
 
 const recordRunning = async (
-  { workspaces, world }: TaskPorts,
+  { workspaces, world }: TaskDeps,
   { workspaceId, generation }: SandboxName,
   { taskArn, address }: TaskEvent,
 ): Promise<void> => {
@@ -75,7 +72,7 @@ type StoppingTask = {
 
 /** ECS stops the task: its files are saved while it still answers. */
 const recordStopping = async (
-  ports: TaskPorts,
+  ports: TaskDeps,
   workspace: Workspace,
   { task, event, correlationId }: StoppingTask,
 ): Promise<void> => {
@@ -87,7 +84,7 @@ const recordStopping = async (
 
 /** Published once, however often the event comes. */
 export const recordStopped = async (
-  ports: TaskPorts,
+  ports: TaskDeps,
   { workspaceId, generation }: SandboxName,
   why: string,
 ): Promise<void> => {

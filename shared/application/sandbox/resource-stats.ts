@@ -1,19 +1,12 @@
 /** The resources that an owner's execution sessions use, beside their limits, and the state of the warm pool. */
+
 import { flavors } from '../../domain/flavor.ts';
 import { previewPortCount } from '../../domain/limits.ts';
 import { poolEntries } from '../../domain/pool.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { holdsSlot } from '../../domain/session.ts';
 import { executionSlots } from '../../domain/slots.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { SlotStore } from '../../ports/slot-store.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-
-export type StatsPorts = {
-  readonly slots: SlotStore;
-  readonly sessions: Pick<SessionStore, 'getMany'>;
-  readonly workspaces: Pick<WorkspaceStore, 'getMany'>;
-};
+import type { Deps } from '../deps.ts';
 
 export type StatsSettings = {
   readonly executionMax: number;
@@ -37,7 +30,7 @@ export type ResourceStats = {
 };
 
 export const resourceStats = async (
-  ports: StatsPorts,
+  ports: Deps<'slots' | 'sessions' | 'workspaces'>,
   principal: Principal,
   { executionMax, poolSize, limits }: StatsSettings,
 ): Promise<ResourceStats> => {

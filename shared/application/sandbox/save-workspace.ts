@@ -5,23 +5,13 @@
  * in the checkpoint it learns of. A save that fails is reported and changes nothing. A shared volume that was not
  * saved is reported besides: the workspace is saved without it.
  */
+
 import { type Checkpoint, checkpointEveryMs, type LeftOut } from '../../domain/checkpoint.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
-import type { SandboxLog } from '../../ports/sandbox-log.ts';
-import type { CheckpointNote } from '../../ports/session-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { SandboxLogLine, SaveOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type SavePorts = {
-  readonly workspaces: WorkspaceStore;
-  readonly archive: WorkspaceArchive;
-  readonly sandboxLog: SandboxLog;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { CheckpointNote } from '../../ports/turn-store.ts';
+import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.ts';
+import type { StopDeps } from '../deps.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
@@ -36,16 +26,12 @@ type Taken = SaveReport & { readonly note?: CheckpointNote };
 
 /** Takes a checkpoint over the one that `workspace` names; the caller's own write records it. */
 export const takeCheckpoint = async (
-  ports: SavePorts,
+  ports: StopDeps,
   sandbox: LiveSandbox,
   workspace: Workspace,
 ): Promise<Taken> => counted(ports, await tryCheckpoint(ports, sandbox, workspace));
 
-const tryCheckpoint = async (
-  ports: SavePorts,
-  sandbox: LiveSandbox,
-  workspace: Workspace,
-): Promise<Taken> => {
+const tryCheckpoint = async (ports: StopDeps, sandbox: LiveSandbox, workspace: Workspace): Promise<Taken> => {
   const startedAt = ports.world.now();
   const outcome = await trySave(ports, workspace, sandbox);
   const ofShared = sharedReport(ports, outcome);
@@ -64,7 +50,7 @@ const tryCheckpoint = async (
 };
 
 const checkpointOf = (
-  { world }: SavePorts,
+  { world }: StopDeps,
   { manifest, files, bytes }: Extract<SaveOutcome, { status: 'saved' }>,
   generation: number,
 ): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
@@ -77,7 +63,7 @@ export type SaveRequest = {
 };
 
 export const saveWorkspace = async (
-  ports: SavePorts,
+  ports: StopDeps,
   sandbox: LiveSandbox,
   { workspace, triesMax = 1 }: SaveRequest = {},
 ): Promise<SaveReport> => {
@@ -93,7 +79,7 @@ const isUnreachable = (report: SaveReport): boolean =>
   report.status === 'failed' && report.code === 'sandbox_unavailable';
 
 const saveBesideOthers = async (
-  ports: SavePorts,
+  ports: StopDeps,
   sandbox: LiveSandbox,
   known?: Workspace,
 ): Promise<SaveReport> => {
@@ -112,11 +98,11 @@ const saveBesideOthers = async (
 };
 
 /** False when another checkpoint was recorded concurrently. */
-const isNoted = ({ workspaces }: SavePorts, { workspaceId, checkpoint, base }: CheckpointNote) =>
+const isNoted = ({ workspaces }: StopDeps, { workspaceId, checkpoint, base }: CheckpointNote) =>
   workspaces.recordCheckpoint(workspaceId, checkpoint, base);
 
 const sharedReport = (
-  { telemetry }: SavePorts,
+  { telemetry }: StopDeps,
   { sharedFailed }: SaveOutcome,
 ): { readonly sharedFailed?: string } => {
   if (sharedFailed === undefined) return {};
@@ -135,7 +121,7 @@ const failed = ({ code, message, savedAt }: Failure): WorkspaceReport => ({
 });
 
 /** A save that was tried several times counts as one failure. */
-const counted = <T extends SaveReport>({ telemetry }: SavePorts, report: T): T => {
+const counted = <T extends SaveReport>({ telemetry }: StopDeps, report: T): T => {
   if (report.status === 'failed') {
     telemetry.count('WorkspaceSavesFailed');
     telemetry.warn('a workspace was not saved', { code: report.code, reason: report.message });
@@ -144,7 +130,7 @@ const counted = <T extends SaveReport>({ telemetry }: SavePorts, report: T): T =
 };
 
 const trySave = async (
-  { archive, world }: SavePorts,
+  { archive, world }: StopDeps,
   { checkpoint, owner, sandbox: record }: Workspace,
   sandbox: LiveSandbox,
 ): Promise<SaveOutcome> => {
@@ -164,7 +150,7 @@ const trySave = async (
 
 /** The number of the last stored line; undefined when there was none. */
 const keepLines = async (
-  { sandboxLog }: SavePorts,
+  { sandboxLog }: StopDeps,
   id: Workspace['id'],
   lines: readonly SandboxLogLine[],
 ): Promise<number | undefined> => {
@@ -177,10 +163,7 @@ const keepLines = async (
 };
 
 /** Saves periodically while something long runs in the sandbox; `stop` waits for a save under way. */
-export const keepSaving = (
-  ports: SavePorts,
-  sandbox: LiveSandbox,
-): { readonly stop: () => Promise<void> } => {
+export const keepSaving = (ports: StopDeps, sandbox: LiveSandbox): { readonly stop: () => Promise<void> } => {
   const stopped = new AbortController();
   const saving = (async () => {
     for (;;) {

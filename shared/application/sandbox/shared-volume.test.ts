@@ -1,12 +1,14 @@
 /** The shared volume as the use cases see it: who restores it, when, and who hears that it failed. */
+
 import { describe, expect, test } from 'vitest';
 import type { Checkpoint } from '../../domain/checkpoint.ts';
 import type { OwnerId, ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
-import { type ReadyPorts, readySandbox } from './ready-sandbox.ts';
-import { type SavePorts, saveWorkspace } from './save-workspace.ts';
+import type { SandboxDeps, StopDeps } from '../deps.ts';
+import { readySandbox } from './ready-sandbox.ts';
+import { saveWorkspace } from './save-workspace.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
 const owner = 'an owner' as OwnerId;
@@ -76,7 +78,11 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
     world: { now: () => 2000, uuid: () => 'u' },
     bearerHash: () => 'h',
   };
-  return { ports: ports as unknown as ReadyPorts & SavePorts, asked, counted };
+  return {
+    ports: ports as unknown as SandboxDeps & StopDeps,
+    asked,
+    counted,
+  };
 };
 
 const start = { startMs: 1000, source: 'cold', generation: 3 };

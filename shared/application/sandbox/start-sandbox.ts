@@ -4,18 +4,15 @@
  * A start without capacity is retried with growing pauses under the same token; then with a smaller size if the
  * session allows it; then the generation ends and every waiting caller gets the error.
  */
+
 import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
 import { lossOf, type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import type { Invoker } from '../../ports/invoker.ts';
-import type { SandboxHost } from '../../ports/sandbox-host.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
-import { type FailurePorts, publishSandboxFailure } from './publish-sandbox-failure.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 
 export type SandboxRequest = {
@@ -29,21 +26,6 @@ export type SandboxRequest = {
   readonly signal?: AbortSignal;
   /** Receives the phases while the caller waits for it. */
   readonly onPhase?: (phase: string) => void;
-};
-
-export type TaskStartPorts = FailurePorts & {
-  readonly workspaces: WorkspaceStore;
-  readonly host: Pick<SandboxHost, 'start'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-  /** SHA-256 of the bearer of one generation's sandbox. */
-  readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
-};
-
-export type StartPorts = TaskStartPorts & {
-  readonly invoker: Invoker;
-  /** The number of pool entries. */
-  readonly poolSize: number;
 };
 
 export const noCapacity = {
@@ -60,7 +42,7 @@ const capacityPauseMs = 500;
 
 /** Returns when a sandbox was requested, by this caller or by another. */
 export const startSandbox = async (
-  ports: StartPorts,
+  ports: SandboxDeps,
   workspace: Workspace,
   request: SandboxRequest,
 ): Promise<void> => {
@@ -86,13 +68,13 @@ export const startSandbox = async (
 type Next = { readonly generation: number; readonly lost?: string };
 
 const newRecord = (
-  { world }: TaskStartPorts,
+  { world }: SandboxDeps,
   fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
 ): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
 
 /** A claim that loses tries the next pool entry; true when one was won. */
 const claimWarm = async (
-  ports: StartPorts,
+  ports: SandboxDeps,
   { workspaceId, flavor, template, correlationId }: SandboxRequest,
   next: Next,
 ): Promise<boolean> => {
@@ -125,10 +107,7 @@ type Named = {
 };
 
 /** `no-capacity`: the generation has ended. Any other failure ends it, too, and is thrown. */
-const requestTaskWithRetry = async (
-  ports: TaskStartPorts,
-  named: Named,
-): Promise<'started' | 'no-capacity'> => {
+const requestTaskWithRetry = async (ports: SandboxDeps, named: Named): Promise<'started' | 'no-capacity'> => {
   for (let attempt = 1; attempt <= capacityTriesMax; attempt += 1) {
     if (attempt > 1) await ports.world.sleep(capacityPauseMs * 2 ** (attempt - 2));
     if (await isTaskPlaced(ports, named)) return 'started';
@@ -138,7 +117,7 @@ const requestTaskWithRetry = async (
 };
 
 /** False for lack of capacity. */
-const isTaskPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolean> => {
+const isTaskPlaced = async (ports: SandboxDeps, named: Named): Promise<boolean> => {
   try {
     await startTask(ports, named);
     return true;
@@ -150,7 +129,7 @@ const isTaskPlaced = async (ports: TaskStartPorts, named: Named): Promise<boolea
 };
 
 const giveUp = async (
-  ports: TaskStartPorts,
+  ports: SandboxDeps,
   { workspaceId, project, sandbox }: Named,
   reason: string,
 ): Promise<void> => {
@@ -162,16 +141,12 @@ const giveUp = async (
 };
 
 /** The claimant died before ECS answered: calls again under the same token. */
-export const reissueStart = async (ports: TaskStartPorts, named: Named): Promise<void> => {
+export const reissueStart = async (ports: SandboxDeps, named: Named): Promise<void> => {
   if ((await requestTaskWithRetry(ports, named)) === 'no-capacity') throw noCapacity.error();
 };
 
 /** Starts the unclaimed sandbox of one pool entry. */
-export const startEntry = async (
-  ports: TaskStartPorts,
-  entry: Workspace,
-  flavor: Flavor,
-): Promise<boolean> => {
+export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: Flavor): Promise<boolean> => {
   const generation = (entry.sandbox?.generation ?? 0) + 1;
   const sandbox = newRecord(ports, { flavor, template: 'python', generation });
   if (!(await ports.workspaces.claimStart(entry.id, sandbox))) return false;
@@ -184,7 +159,7 @@ export const startEntry = async (
   }
 };
 
-const startTask = async (ports: TaskStartPorts, { workspaceId, sandbox }: Named): Promise<void> => {
+const startTask = async (ports: SandboxDeps, { workspaceId, sandbox }: Named): Promise<void> => {
   const { generation, flavor, template } = sandbox;
   const taskArn = await ports.host.start({
     token: startToken(workspaceId, generation),

@@ -3,21 +3,13 @@
  * asks ECS to stop it. It is `stopped` only when ECS confirms it. A stop that fails stays marked and listed, and
  * the janitor repeats it (L7).
  */
+
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
-import type { Invoker } from '../../ports/invoker.ts';
-import type { SandboxHost } from '../../ports/sandbox-host.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
-import type { World } from '../../ports/world.ts';
-import { type SavePorts, saveWorkspace } from './save-workspace.ts';
-
-export type RequestStopPorts = {
-  readonly workspaces: WorkspaceStore;
-  readonly invoker: Invoker;
-  readonly world: World;
-};
+import type { Deps, StopDeps } from '../deps.ts';
+import { saveWorkspace } from './save-workspace.ts';
 
 type StopRequest = {
   readonly reason: string;
@@ -28,7 +20,7 @@ type StopRequest = {
 
 /** The first phase; false when there was nothing to stop. */
 export const requestStop = async (
-  { workspaces, invoker, world }: RequestStopPorts,
+  { workspaces, invoker, world }: Deps<'workspaces' | 'invoker' | 'world'>,
   { id, sandbox }: Workspace,
   { reason, correlationId, only }: StopRequest,
 ): Promise<boolean> => {
@@ -41,10 +33,8 @@ export const requestStop = async (
   return true;
 };
 
-export type FinishStopPorts = SavePorts & { readonly host: Pick<SandboxHost, 'stop'> };
-
 /** The second phase; no effect on a sandbox that is not marked. */
-export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): Promise<void> => {
+export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise<void> => {
   const { id, sandbox } = workspace;
   if (sandbox?.state !== 'stopping') return;
   const { generation, taskArn } = sandbox;
@@ -65,7 +55,7 @@ export const finishStop = async (ports: FinishStopPorts, workspace: Workspace): 
  * A save that fails is published with `savedAt`, and the sandbox stopped all the same. False while another caller
  * saves it.
  */
-const saveLast = async (ports: FinishStopPorts, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
+const saveLast = async (ports: StopDeps, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
   const { generation, address, readyAt, taskStopRequestedAt, flavor } = record;
   if (address === undefined || readyAt === undefined || taskStopRequestedAt !== undefined || isPoolEntry(id))
     return true;
@@ -88,7 +78,7 @@ type Stopping = {
 };
 
 const askStop = async (
-  { host, workspaces, telemetry, world }: FinishStopPorts,
+  { host, workspaces, telemetry, world }: StopDeps,
   { id, generation, taskArn, reason }: Stopping,
 ): Promise<void> => {
   try {

@@ -2,20 +2,16 @@
  * Verifies that a sandbox recorded as ready still lives: asks it, and ECS when it does not answer. A lost one is
  * recorded as stopped and published to its sessions, so that the next one can start.
  */
+
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
-import type { SandboxHost } from '../../ports/sandbox-host.ts';
-import type { SandboxLink } from '../../ports/sandbox-link.ts';
-import { recordStopped, type TaskPorts } from './record-task-event.ts';
-
-export type VerifyPorts = TaskPorts & {
-  readonly link: SandboxLink;
-  readonly host: Pick<SandboxHost, 'describe'>;
-};
+import type { SandboxLink } from '../../ports/sandbox.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { recordStopped } from './record-task-event.ts';
 
 /** `gone`: recorded and published. `silent`: its task runs, but it does not answer now. */
 export const verifySandbox = async (
-  ports: VerifyPorts,
+  ports: SandboxDeps,
   { sandbox: record }: Workspace,
   sandbox: LiveSandbox,
 ): Promise<'lives' | 'gone' | 'silent'> => {

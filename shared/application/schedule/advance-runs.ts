@@ -5,28 +5,17 @@
  * A run whose creator's credential holds no more is not started, and disables its schedule, with that reason
  * (J7).
  */
+
 import { startGraceMs } from '../../domain/schedule/limits.ts';
 import { type ScheduleState, scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import { isOpen, isOverdue, type Run, runName } from '../../domain/schedule/run.ts';
 import { type Schedule, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
 import { runFailed } from '../../domain/webhook/notice.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { TokenStore } from '../../ports/token-store.ts';
 import { stillHolds } from '../access/authenticate.ts';
-import { noticesOf, sendNotices, type WebhookPorts } from '../events/webhook-notices.ts';
-import { end, type LookPorts, pollRun } from './poll-run.ts';
-import { type StartPorts, startRun } from './start-run.ts';
-
-export type DrivePorts = StartPorts &
-  WebhookPorts &
-  LookPorts & {
-    readonly sessions: StartPorts['sessions'] & LookPorts['sessions'];
-    readonly projects: Pick<ProjectStore, 'get'>;
-    readonly tokens: Pick<TokenStore, 'get'>;
-    readonly adminTokenHash: string;
-    readonly telemetry: Telemetry;
-  };
+import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
+import { end, pollRun } from './poll-run.ts';
+import type { RunDeps } from './schedule-conversation.ts';
+import { startRun } from './start-run.ts';
 
 export type Drive = {
   readonly state: ScheduleState;
@@ -35,7 +24,7 @@ export type Drive = {
   readonly correlationId: string;
 };
 
-export const advanceRuns = async (ports: DrivePorts, drive: Drive): Promise<void> => {
+export const advanceRuns = async (ports: RunDeps, drive: Drive): Promise<void> => {
   const { schedule, open } = drive.state;
   const byTarget = Map.groupBy(open, ({ target }) => (target === undefined ? '' : targetKey(target)));
   const results = await Promise.allSettled(
@@ -52,7 +41,7 @@ export const advanceRuns = async (ports: DrivePorts, drive: Drive): Promise<void
 };
 
 /** Oldest first, so that each knows which earlier runs have ended. */
-const advanceTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Drive): Promise<void> => {
+const advanceTarget = async (ports: RunDeps, runs: readonly Run[], drive: Drive): Promise<void> => {
   const now = ports.world.now();
   const isOurs = (run: Run): boolean => drive.claimed.has(runName(run)) || (run.dueAt ?? 0) <= now;
   const last = runs.findLastIndex((run) => run.state !== 'running' && isOurs(run));
@@ -67,7 +56,7 @@ const advanceTarget = async (ports: DrivePorts, runs: readonly Run[], drive: Dri
   }
 };
 
-const advanceRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Run> => {
+const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> => {
   if (run.state === 'running') {
     const { run: seen, over } = await pollRun(ports, run);
     const isMine = await keep(ports, seen, drive.state.schedule);
@@ -82,12 +71,12 @@ const advanceRun = async (ports: DrivePorts, run: Run, drive: Drive): Promise<Ru
 };
 
 /** It was abandoned, or it waited: one of any number of sweeps goes on with it. */
-const takeOver = async ({ schedules, world }: DrivePorts, run: Run): Promise<Run | undefined> => {
+const takeOver = async ({ schedules, world }: RunDeps, run: Run): Promise<Run | undefined> => {
   const taken = { ...run, dueAt: world.now() + startGraceMs };
   return (await schedules.saveRun(taken)) ? { ...taken, version: run.version + 1 } : undefined;
 };
 
-const start = async (ports: DrivePorts, run: Run, { state, correlationId }: Drive): Promise<Run> => {
+const start = async (ports: RunDeps, run: Run, { state, correlationId }: Drive): Promise<Run> => {
   const at = ports.world.now();
   const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
   const { target } = run;
@@ -108,7 +97,7 @@ const hasOther = ({ targets }: Schedule, { project }: ScheduleTarget): boolean =
 
 /** The reason for which it can never run again unchanged. */
 const hindrance = async (
-  ports: DrivePorts,
+  ports: RunDeps,
   schedule: Schedule,
   { project }: ScheduleTarget,
 ): Promise<string | undefined> => {
@@ -120,12 +109,12 @@ const hindrance = async (
 };
 
 /** A person is vouched for only while they are signed in: their schedules go on until they are stopped. */
-const mayAct = async (ports: DrivePorts, { creator }: Schedule): Promise<boolean> =>
+const mayAct = async (ports: RunDeps, { creator }: Schedule): Promise<boolean> =>
   creator.isPerson === true || (await stillHolds(ports, creator));
 
 /** A schedule that is changed concurrently stays enabled until its next run. */
 const disable = async (
-  { schedules, world, telemetry }: DrivePorts,
+  { schedules, world, telemetry }: RunDeps,
   read: Schedule,
   disabledReason: string,
 ): Promise<void> => {
@@ -137,7 +126,7 @@ const disable = async (
 };
 
 /** False when another caller was first. */
-const keep = async (ports: DrivePorts, run: Run, schedule: Schedule): Promise<boolean> => {
+const keep = async (ports: RunDeps, run: Run, schedule: Schedule): Promise<boolean> => {
   const { schedules, telemetry, world } = ports;
   const occurrences = run.state === 'failed' ? [runFailed(schedule, run)] : [];
   const notices = await noticesOf(ports, occurrences, run.endedAt ?? world.now());

@@ -7,15 +7,9 @@ import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../errors.ts';
-import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import type { ScheduleDispatcher } from '../../ports/scheduler.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { audit } from '../access/audit.ts';
 import { findSchedule } from '../access/find-schedule.ts';
-
-export type SchedulePorts = AuditPorts & {
-  readonly schedules: ScheduleStore;
-  readonly scheduleDispatcher: ScheduleDispatcher;
-};
+import type { ScheduleDeps } from '../deps.ts';
 
 export type ScheduleRequest = { readonly principal: Principal; readonly correlationId: string };
 
@@ -23,7 +17,7 @@ type Decision = { readonly next: Schedule; readonly runs?: readonly Run[] };
 
 /** The schedule as it was written. */
 export const changeSchedule = async (
-  ports: SchedulePorts,
+  ports: ScheduleDeps,
   { id, principal }: { readonly id: string; readonly principal: Principal },
   decide: (schedule: Schedule, now: number) => Decision,
 ): Promise<Schedule> => {
@@ -55,7 +49,7 @@ type Change = {
 
 /** Writes the audit row and dispatches the schedule; the sweep replaces a lost invocation. */
 export const announce = async (
-  ports: SchedulePorts,
+  ports: ScheduleDeps,
   { principal, correlationId }: ScheduleRequest,
   { action, id }: Change,
 ): Promise<void> => {

@@ -1,16 +1,15 @@
 /** The check of a schedule's targets: every project, and every workspace of it, exists and is the caller's to use. */
+
 import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Schedule, ScheduleTarget } from '../../domain/schedule/schedule.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
-import { resolveWorkspace, type WorkspacePorts } from '../session/resolve-workspace.ts';
-import { type LeavePorts, leaveProject } from './leave-project.ts';
-
-export type TargetPorts = WorkspacePorts & { readonly projects: Pick<ProjectStore, 'get'> };
+import type { Deps, ScheduleDeps } from '../deps.ts';
+import { resolveWorkspace } from '../session/resolve-workspace.ts';
+import { leaveProject } from './leave-project.ts';
 
 export const checkTargets = async (
-  ports: TargetPorts,
+  ports: ScheduleDeps,
   principal: Principal,
   targets: readonly ScheduleTarget[],
 ): Promise<void> => {
@@ -25,7 +24,7 @@ export const checkTargets = async (
  * the mark. So one of the two takes the project out.
  */
 export const refuseIfDeleted = async (
-  ports: TargetPorts & LeavePorts,
+  ports: ScheduleDeps & Deps<'schedules' | 'world'>,
   { id, targets }: Schedule,
 ): Promise<void> => {
   const gone: ProjectId[] = [];

@@ -2,21 +2,16 @@
  * Takes a deleted project out of a schedule: one that runs nowhere else is deleted, any other goes on without it.
  * The schedule is not dispatched: the next sweep disarms it.
  */
+
 import type { ProjectId } from '../../domain/ids.ts';
 import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
 import { deletedSchedule, scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
-import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type LeavePorts = {
-  readonly schedules: Pick<ScheduleStore, 'find' | 'write'>;
-  readonly world: World;
-};
+import type { Deps } from '../deps.ts';
 
 /** The schedule as it was written; undefined when there was nothing to take out. */
 export const leaveProject = async (
-  { schedules, world }: LeavePorts,
+  { schedules, world }: Deps<'schedules' | 'world'>,
   id: ScheduleId,
   project: ProjectId,
 ): Promise<Schedule | undefined> => {

@@ -2,6 +2,7 @@
  * Schedules: created, changed, deleted, triggered. A schedule is for callers who may write all it runs in; arming
  * it is left to its dispatcher.
  */
+
 import { projectOf } from '../../domain/access.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
@@ -22,23 +23,16 @@ import {
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
 import { findSchedule } from '../access/find-schedule.ts';
-import {
-  announce,
-  changeSchedule,
-  type SchedulePorts,
-  type ScheduleRequest,
-  tooManySchedules,
-} from './change-schedule.ts';
-import { checkTargets, refuseIfDeleted, type TargetPorts } from './check-targets.ts';
+import type { ScheduleDeps } from '../deps.ts';
+import { announce, changeSchedule, type ScheduleRequest, tooManySchedules } from './change-schedule.ts';
+import { checkTargets, refuseIfDeleted } from './check-targets.ts';
 import { newRuns } from './run-schedule.ts';
-
-export type ManagePorts = SchedulePorts & TargetPorts;
 
 /** `names`: the names of the fields in the client's protocol. */
 export type ScheduleInput = { readonly options: ScheduleOptions; readonly names: FieldNames };
 
 export const createSchedule = async (
-  ports: ManagePorts,
+  ports: ScheduleDeps,
   request: ScheduleRequest,
   { options, names }: ScheduleInput,
 ): Promise<ScheduleState> => {
@@ -75,7 +69,7 @@ export const createSchedule = async (
 };
 
 export const updateSchedule = async (
-  ports: ManagePorts,
+  ports: ScheduleDeps,
   request: ScheduleRequest,
   { id, options, names }: ScheduleInput & { readonly id: string },
 ): Promise<ScheduleState> => {
@@ -111,7 +105,7 @@ const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedu
 };
 
 export const removeSchedule = async (
-  ports: ManagePorts,
+  ports: ScheduleDeps,
   request: ScheduleRequest,
   id: string,
 ): Promise<Schedule> => {
@@ -125,7 +119,7 @@ export const removeSchedule = async (
 
 /** The runs that begin now, one per target; a disabled schedule runs by hand, too. */
 export const triggerSchedule = async (
-  ports: ManagePorts,
+  ports: ScheduleDeps,
   request: ScheduleRequest,
   id: string,
 ): Promise<readonly Run[]> => {

@@ -1,11 +1,13 @@
 /** The state of a running run: by logs that are whole, cut, and deleted, of sessions that go on and that ended. */
+
 import { expect, test } from 'vitest';
 import type { LogEvent } from '../../domain/event-log.ts';
 import type { MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { ScheduleId } from '../../domain/schedule/schedule.ts';
 import type { Session, SessionStatus } from '../../domain/session.ts';
-import { type LookPorts, pollRun } from './poll-run.ts';
+import type { Deps } from '../deps.ts';
+import { pollRun } from './poll-run.ts';
 
 const message = 'mine' as MessageId;
 const now = 10_000_000;
@@ -52,20 +54,28 @@ type Standing = {
   readonly inbox?: readonly MessageId[];
 };
 
-const portsOf = (standing: Standing | undefined): LookPorts & { readonly asked: number[] } => {
+const portsOf = (
+  standing: Standing | undefined,
+): Deps<'sessions' | 'turns' | 'eventLog' | 'world'> & { readonly asked: number[] } => {
   const asked: number[] = [];
   const sessions = {
     get: async () =>
       standing &&
       ({ id: 'session', status: standing.status ?? 'idle', lastSeq: standing.lastSeq } as Session),
-    readEvents: async (_: SessionId, { since }: { readonly since: number }) => {
+    read: async (_: SessionId, { since }: { readonly since: number }) => {
       asked.push(since);
       const events = standing?.logs[asked.length - 1] ?? standing?.logs.at(-1) ?? [];
       return { events: events.filter(({ seq }) => seq > since), hasMore: false };
     },
     loadWork: async () => ({ inbox: (standing?.inbox ?? []).map((messageId) => ({ messageId })) }),
   };
-  return { asked, sessions, world: { now: () => now } } as unknown as LookPorts & {
+  return {
+    asked,
+    sessions,
+    turns: sessions,
+    eventLog: sessions,
+    world: { now: () => now },
+  } as unknown as Deps<'sessions' | 'turns' | 'eventLog' | 'world'> & {
     readonly asked: number[];
   };
 };

@@ -2,6 +2,7 @@
  * The state of a running run, read from its session: still open, or with its end. It writes nothing, so that
  * showing a history may poll, too.
  */
+
 import { oldestKept } from '../../domain/event-log.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
 import {
@@ -13,18 +14,15 @@ import {
   readOutcome,
 } from '../../domain/schedule/run.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type LookPorts = {
-  readonly sessions: Pick<SessionStore, 'get' | 'readEvents' | 'loadWork'>;
-  readonly world: World;
-};
+import type { Deps } from '../deps.ts';
 
 /** `over`: its session, when it was made for this run alone and has received no message since. */
 export type Look = { readonly run: Run; readonly over?: Session };
 
-export const pollRun = async (ports: LookPorts, run: Run): Promise<Look> => {
+export const pollRun = async (
+  ports: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
+  run: Run,
+): Promise<Look> => {
   const { session: id, message } = run;
   if (run.state !== 'running' || id === undefined || message === undefined) return { run };
   const asked = { ...run, session: id, message };
@@ -47,12 +45,16 @@ type Ended = Extract<Outcome, { kind: 'ended' }>;
 type Open = Extract<Outcome, { kind: 'open' }> & { readonly isForgotten: boolean };
 
 /** Where the ring has dropped the events after the message, the inbox decides whether the message still waits. */
-const outcomeOf = async (ports: LookPorts, run: Asked, { lastSeq }: Session): Promise<Ended | Open> => {
+const outcomeOf = async (
+  ports: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
+  run: Asked,
+  { lastSeq }: Session,
+): Promise<Ended | Open> => {
   const { session, message, since = -1, hasBegun = false } = run;
   const from = Math.max(since, oldestKept(lastSeq) - 1);
   const read = async (): Promise<Outcome> => {
     const page = { since: from, eventsMax: eventsPerSessionMax };
-    const { events } = await ports.sessions.readEvents(session, page);
+    const { events } = await ports.eventLog.read(session, page);
     return readOutcome(events, { message, hasBegun, since });
   };
   const first = await read();
@@ -73,12 +75,15 @@ const asEnded = (run: Run, { event, startedAt = run.startedAt, endedAt, output, 
   });
 
 /** A message stays in the inbox until it is completed. */
-const isWaiting = async ({ sessions }: LookPorts, { session, message }: Asked): Promise<boolean> => {
-  const { inbox } = await sessions.loadWork(session);
+const isWaiting = async (
+  { turns }: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
+  { session, message }: Asked,
+): Promise<boolean> => {
+  const { inbox } = await turns.loadWork(session);
   return inbox.some(({ messageId }) => messageId === message);
 };
 
-const lost = ({ world }: LookPorts, run: Run, problem: string): Run =>
+const lost = ({ world }: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>, run: Run, problem: string): Run =>
   end(run, 'lost', { endedAt: world.now(), problem });
 
 type Ending = Pick<Run, 'endedAt' | 'startedAt' | 'output' | 'problem'>;

@@ -1,33 +1,26 @@
 /** Schedules and their histories as they are shown. Open runs are polled, so that an end is seen at once. */
+
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { ScheduleState } from '../../domain/schedule/next-step.ts';
 import { type Run, runName } from '../../domain/schedule/run.ts';
 import type { ListedSchedule } from '../../domain/schedule/schedule.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import { findProject } from '../access/find-project.ts';
 import { findSchedule, isReadable } from '../access/find-schedule.ts';
-import { type LookPorts, pollRun } from './poll-run.ts';
-
-type ListPorts = {
-  readonly schedules: ScheduleStore;
-  readonly projects: Pick<ProjectStore, 'get'>;
-};
-
-export type ReadPorts = ListPorts & LookPorts;
+import type { Deps, ScheduleDeps } from '../deps.ts';
+import { pollRun } from './poll-run.ts';
 
 type Page = { readonly after?: string | undefined; readonly itemsMax: number };
 
 export const getSchedule = (
-  ports: Pick<ListPorts, 'schedules'>,
+  ports: Deps<'schedules'>,
   principal: Principal,
   id: string,
 ): Promise<ScheduleState> => findSchedule(ports, { id, principal, intent: 'read' });
 
 /** Newest first: of the named project, or the one the scope is bound to, else of all. */
 export const listSchedules = async (
-  { schedules, projects }: ListPorts,
+  { schedules, projects }: ScheduleDeps,
   principal: Principal,
   { project, after, itemsMax }: Page & { readonly project?: string | undefined },
 ): Promise<{ readonly schedules: readonly ListedSchedule[]; readonly next?: string }> => {
@@ -45,7 +38,7 @@ export const listSchedules = async (
 
 /** Newest first, including the open ones. */
 export const scheduleHistory = async (
-  ports: ReadPorts,
+  ports: ScheduleDeps,
   principal: Principal,
   { id, after, itemsMax }: Page & { readonly id: string },
 ): Promise<{ readonly runs: readonly Run[]; readonly next?: string }> => {

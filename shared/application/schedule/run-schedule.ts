@@ -5,6 +5,7 @@
  * Safe to do concurrently, twice and late: a run is claimed by one write (J1), the next is armed before anything
  * is started (J3), and one caller takes over an abandoned run (J6).
  */
+
 import { scheduleChangeTriesMax, startGraceMs } from '../../domain/schedule/limits.ts';
 import {
   nextStep,
@@ -15,10 +16,8 @@ import {
 } from '../../domain/schedule/next-step.ts';
 import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
-import type { Scheduler } from '../../ports/scheduler.ts';
-import { advanceRuns, type DrivePorts } from './advance-runs.ts';
-
-export type DispatchPorts = DrivePorts & { readonly scheduler: Scheduler };
+import { advanceRuns } from './advance-runs.ts';
+import type { RunDeps } from './schedule-conversation.ts';
 
 export type Dispatching = {
   readonly id: ScheduleId;
@@ -27,7 +26,7 @@ export type Dispatching = {
   readonly correlationId: string;
 };
 
-export const dispatchSchedule = async (ports: DispatchPorts, tending: Dispatching): Promise<void> => {
+export const dispatchSchedule = async (ports: RunDeps, tending: Dispatching): Promise<void> => {
   const { correlationId } = tending;
   const claimed = new Set<string>();
   for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
@@ -55,7 +54,7 @@ const stepOf = (schedule: Schedule, { runAt }: Dispatching, now: number): Schedu
 type Moving = Exclude<ScheduleStep, { step: 'clear' | 'rest' }>;
 
 /** The names of the runs that this caller claimed; none when another caller was first. */
-const take = async (ports: DispatchPorts, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
+const take = async (ports: RunDeps, schedule: Schedule, step: Moving): Promise<readonly string[]> => {
   const { scheduler, schedules, world } = ports;
   if (step.step === 'run') {
     await world.sleep(step.waitMs);
@@ -70,7 +69,7 @@ const take = async (ports: DispatchPorts, schedule: Schedule, step: Moving): Pro
 };
 
 const claim = async (
-  { schedules, world, telemetry }: DispatchPorts,
+  { schedules, world, telemetry }: RunDeps,
   schedule: Schedule,
   runAt: number,
 ): Promise<readonly string[]> => {
@@ -114,7 +113,7 @@ export const newRuns = ({ id, targets }: Schedule, { runAt, at, byHand }: Moment
   }));
 
 /** It is hidden already; its remains are deleted (J8). */
-const clear = async ({ scheduler, schedules }: DispatchPorts, state: ScheduleState): Promise<void> => {
+const clear = async ({ scheduler, schedules }: RunDeps, state: ScheduleState): Promise<void> => {
   const { id, armedFor } = state.schedule;
   if (armedFor !== undefined) await scheduler.disarm(id, armedFor);
   await schedules.clear(state);

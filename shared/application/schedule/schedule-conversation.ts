@@ -5,15 +5,17 @@
  * halfway is driven again with the same ids. Rights are the principal's, checked where the session is found or
  * created.
  */
+
 import type { MessageId, ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
-import { type CreatePorts, createSession, type SessionDefaults } from '../session/create-session.ts';
+import type { Deps, SessionDeps } from '../deps.ts';
+import { createSession, type SessionDefaults } from '../session/create-session.ts';
 import type { SessionOptions } from '../session/new-session.ts';
-import { type AcceptPorts, acceptMessage } from '../turn/requests/accept-message.ts';
-import { type EndPorts, endSession } from '../turn/requests/end-session.ts';
+import { acceptMessage } from '../turn/requests/accept-message.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 
 export type Spoken = {
   readonly principal: Principal;
@@ -46,9 +48,11 @@ export type Converse = {
   readonly end: (session: Session, correlationId: string) => Promise<void>;
 };
 
-export type ConversePorts = CreatePorts & AcceptPorts & EndPorts;
+/** To drive the runs of schedules. */
+export type RunDeps = SessionDeps &
+  Deps<'schedules' | 'scheduler' | 'tokens' | 'adminTokenHash'> & { readonly converse: Converse };
 
-export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): Converse => {
+export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Converse => {
   const say = async (session: Session, request: Spoken): Promise<Conversation> => {
     const { text, messageId, correlationId } = request;
     const slotsMax = defaults.slots.agentMax;
@@ -56,7 +60,7 @@ export const makeConverse = (ports: ConversePorts, defaults: SessionDefaults): C
     return { session: session.id, workspace: session.workspace, lastEventIndex: session.lastSeq };
   };
   const found = async (id: SessionId, principal: Principal): Promise<Session> =>
-    (await findSession(ports.sessions, { id, principal, intent: 'write' })).session;
+    (await findSession(ports.turns, { id, principal, intent: 'write' })).session;
   const spawn = async (request: Spawn): Promise<Conversation> => {
     const { id, principal, project, workspace } = request;
     const options = {

@@ -4,6 +4,7 @@
  * The session and the message of a run are named after it, so that driving it again creates the same ones. A pin
  * is written before the run is, or a run that died in between would leave its session without a pin.
  */
+
 import { InvariantError } from '../../domain/assert.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { runLookMsMin } from '../../domain/schedule/limits.ts';
@@ -18,18 +19,8 @@ import {
 } from '../../domain/schedule/run-start.ts';
 import { type Pin, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
 import { isAppError } from '../../errors.ts';
-import type { ScheduleStore } from '../../ports/schedule-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { World } from '../../ports/world.ts';
 import { end } from './poll-run.ts';
-import type { Conversation, Converse, Spawn } from './schedule-conversation.ts';
-
-export type StartPorts = {
-  readonly schedules: ScheduleStore;
-  readonly sessions: Pick<SessionStore, 'get'>;
-  readonly converse: Converse;
-  readonly world: World;
-};
+import type { Conversation, RunDeps, Spawn } from './schedule-conversation.ts';
 
 export type Start = {
   /** Its open runs include the earlier ones of the same target. */
@@ -39,7 +30,7 @@ export type Start = {
 };
 
 /** The run as it is saved next: running, waiting, or ended at once. */
-export const startRun = async (ports: StartPorts, start: Start): Promise<Run> => {
+export const startRun = async (ports: RunDeps, start: Start): Promise<Run> => {
   const { state, run } = start;
   const pin = state.pins.get(targetKey(run.target));
   const pinned = pinnedState(pin, pin && (await ports.sessions.get(pin.session)));
@@ -66,7 +57,7 @@ type Way = {
   readonly pinned: ReturnType<typeof pinnedState>;
 };
 
-const speak = async (ports: StartPorts, start: Start, { step, pinned }: Way): Promise<Spoken> => {
+const speak = async (ports: RunDeps, start: Start, { step, pinned }: Way): Promise<Spoken> => {
   const { state, run } = start;
   const { sessions: behavior } = state.schedule;
   const pin = state.pins.get(targetKey(run.target));
@@ -89,7 +80,7 @@ const speak = async (ports: StartPorts, start: Start, { step, pinned }: Way): Pr
 
 /** An ended session continues as a new one in its workspace. */
 const resumeOrSpawn = async (
-  { converse }: StartPorts,
+  { converse }: RunDeps,
   spawn: Spawn,
   { workspace }: Pin,
 ): Promise<Conversation> => {
@@ -103,7 +94,7 @@ const resumeOrSpawn = async (
 
 const messageOf = ({ run }: Start): MessageId => `run-${run.schedule}-${run.runAt}-${run.part}` as MessageId;
 
-const spawnOf = ({ world }: StartPorts, start: Start): Spawn => {
+const spawnOf = ({ world }: RunDeps, start: Start): Spawn => {
   const { state, run, correlationId } = start;
   const { creator: principal, prompt: text } = state.schedule;
   const { project, workspace } = run.target;

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { fake } from '../../../tests/fake.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 import { type Awaited, awaitCompletion } from './await-completion.ts';
 
 const usage = { inputTokens: 0, outputTokens: 0 };
@@ -24,8 +26,8 @@ const follow = async (
   let now = 0;
   const looks: number[] = [];
   const heard: string[] = [];
-  const sessions = {
-    readEvents: async (_id: SessionId, { since }: { since: number }) => {
+  const eventLog = {
+    read: async (_id: SessionId, { since }: { since: number }) => {
       looks.push(now);
       const there = log.flatMap(([at, entry], seq) =>
         at <= now && seq > since ? [{ ...entry, seq, at }] : [],
@@ -43,7 +45,7 @@ const follow = async (
     },
   };
   const answer = await awaitCompletion(
-    { sessions, world },
+    { eventLog: fake<EventLog>(eventLog), world },
     {
       sessionId: 's' as SessionId,
       messageId: 'mine' as MessageId,

@@ -5,13 +5,11 @@
  * The log is polled, often at first: no function has to know its waiters. A client that stops waiting misses
  * nothing of it.
  */
+
 import type { LogEvent } from '../../domain/event-log.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { World } from '../../ports/world.ts';
-
-export type AwaitPorts = { readonly sessions: Pick<SessionStore, 'readEvents'>; readonly world: World };
+import type { Deps } from '../deps.ts';
 
 export type Awaited = {
   readonly sessionId: SessionId;
@@ -46,13 +44,16 @@ const told: readonly string[] = [
 
 const isTold = (event: LogEvent): event is ToldEvent => told.includes(event.type);
 
-export const awaitCompletion = async ({ sessions, world }: AwaitPorts, wait: Awaited): Promise<Answer> => {
+export const awaitCompletion = async (
+  { eventLog, world }: Deps<'eventLog' | 'world'>,
+  wait: Awaited,
+): Promise<Answer> => {
   const until = world.now() + wait.waitMsMax;
   const heard: Heard = { lastIndex: wait.since, hasBegun: false };
   let pause = logLookMsMin;
   while (!wait.signal.aborted) {
     const page = { since: heard.lastIndex, eventsMax: pageEventsMax };
-    const { events, hasMore } = await sessions.readEvents(wait.sessionId, page);
+    const { events, hasMore } = await eventLog.read(wait.sessionId, page);
     const completion = hear(heard, events, wait);
     if (completion !== undefined) return { completion, lastIndex: completion.seq };
     if (hasMore) continue;

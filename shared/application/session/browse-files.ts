@@ -7,16 +7,10 @@ import { savedEntryAt } from '../../domain/checkpoint-files.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
-import type { SavedFileRequest, SavedFiles } from '../../ports/saved-files.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
+import type { LinkRequest } from '../../ports/sandbox.ts';
+import type { SavedFileRequest } from '../../ports/workspace-archive.ts';
+import type { Deps } from '../deps.ts';
 import { requireActive } from '../sandbox/open-sandbox.ts';
-
-export type LookPorts = {
-  readonly workspaces: Pick<WorkspaceStore, 'get'>;
-  readonly link: SandboxLink;
-  readonly savedFiles: SavedFiles;
-};
 
 type Look = Omit<SavedFileRequest, 'checkpoint'> & {
   /** The same, as a request to a sandbox. */
@@ -24,7 +18,7 @@ type Look = Omit<SavedFileRequest, 'checkpoint'> & {
 };
 
 export const browseFiles = async (
-  ports: LookPorts,
+  ports: Deps<'workspaces' | 'link' | 'savedFiles'>,
   session: Session,
   { request, ...options }: Look,
 ): Promise<Response> => {
@@ -41,7 +35,7 @@ export const browseFiles = async (
 
 /** Undefined where none runs, or where it died a moment ago. */
 const askRunning = async (
-  { link }: LookPorts,
+  { link }: Deps<'workspaces' | 'link' | 'savedFiles'>,
   workspace: Workspace | undefined,
   request: LinkRequest,
 ): Promise<Response | undefined> => {

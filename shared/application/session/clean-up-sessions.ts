@@ -1,10 +1,12 @@
 /** Removes sessions that ended long enough ago, of one project or of all that the caller can list. */
+
 import { mayWrite } from '../../domain/access.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { type ForgetSessionPorts, forgetSession } from './forget-session.ts';
-import { type ListPorts, listSessions } from './list-sessions.ts';
+import type { Deps } from '../deps.ts';
+import { type ForgetSessionDeps, forgetSession } from './forget-session.ts';
+import { listSessions } from './list-sessions.ts';
 
 export type CleanUp = {
   readonly principal: Principal;
@@ -23,7 +25,7 @@ const pagesMax = 50;
 const atOnceMax = 10;
 
 export const cleanUpSessions = async (
-  ports: ListPorts & ForgetSessionPorts,
+  ports: Deps<'sessions' | 'projects'> & ForgetSessionDeps,
   { principal, project, ageMsMin, correlationId }: CleanUp,
 ): Promise<CleanedUp> => {
   const endedBefore = ports.world.now() - ageMsMin;

@@ -42,7 +42,7 @@ const opened = ({ agentMax = 10 } = {}) => {
     spawn: (options: Partial<Spawn> = {}) =>
       spawnSession(ports, { ...common, newSession: false, ...options }),
     end: (session: Session) => endSession(ports, session, { reason: 'a test', correlationId: 'c' }),
-    inboxOf: async ({ id }: Session) => (await ports.sessions.loadWork(id)).inbox.map(({ text }) => text),
+    inboxOf: async ({ id }: Session) => (await ports.turns.loadWork(id)).inbox.map(({ text }) => text),
   };
 };
 

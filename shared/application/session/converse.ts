@@ -5,18 +5,18 @@
  * other was faster: one of any number of messages to a silent workspace creates the session and all reach it
  * (WS3). A message with an id is sent once, even if it is repeated and sessions end concurrently (WS4).
  */
+
 import { mayWrite } from '../../domain/access.ts';
 import { derivedUuid, type MessageId, type SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { type AcceptPorts, type NewMessage, offerMessage } from '../turn/requests/accept-message.ts';
-import { type CreatePorts, createIn, workingProject } from './create-session.ts';
+import type { SessionDeps } from '../deps.ts';
+import { type NewMessage, offerMessage } from '../turn/requests/accept-message.ts';
+import { createIn, workingProject } from './create-session.ts';
 import type { SessionDefaults, SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspaceRef } from './resolve-workspace.ts';
-
-export type ConversePorts = CreatePorts & AcceptPorts;
 
 export type Speech = {
   readonly principal: Principal;
@@ -56,19 +56,18 @@ export type Conversed = {
 
 /** Sends a message to the session that answers in the workspace, or to a new one. */
 export const messageWorkspace = (
-  ports: ConversePorts,
+  ports: SessionDeps,
   message: Message,
 ): Promise<Conversed & { readonly messageId: MessageId }> =>
   converse(ports, { ...message, newSession: false }) as Promise<Conversed & { messageId: MessageId }>;
 
 /** The session that answers in the workspace, or a new one; a text is sent to it. */
-export const spawnSession = (ports: ConversePorts, spawn: Spawn): Promise<Conversed> =>
-  converse(ports, spawn);
+export const spawnSession = (ports: SessionDeps, spawn: Spawn): Promise<Conversed> => converse(ports, spawn);
 
 /** Each lost race is a session that was created or ended concurrently. */
 const racesMax = 20;
 
-const converse = async (ports: ConversePorts, spawn: Spawn): Promise<Conversed> => {
+const converse = async (ports: SessionDeps, spawn: Spawn): Promise<Conversed> => {
   const { principal, ref, messageId } = spawn;
   const project = await workingProject(ports.projects, principal, spawn.project);
   const once = messageId === undefined ? {} : { onceFor: messageId };
@@ -89,7 +88,7 @@ type Within = { readonly project: Project; readonly where: ResolvedWorkspace };
 type Entered = Pick<Conversed, 'session' | 'spawned' | 'workspaceCreated'>;
 
 /** Undefined when another caller was faster. */
-const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promise<Entered | undefined> => {
+const enter = async (ports: SessionDeps, spawn: Spawn, within: Within): Promise<Entered | undefined> => {
   const { where } = within;
   const { latestAgent } = where.workspace;
   const latest = latestAgent && (await ports.sessions.get(latestAgent));
@@ -108,23 +107,23 @@ const enter = async (ports: ConversePorts, spawn: Spawn, within: Within): Promis
 
 /** One that has ended answers too, to a message it has already had. */
 const answers = async (
-  { sessions }: ConversePorts,
+  { inbox }: SessionDeps,
   { principal, messageId }: Spawn,
   session: Session,
 ): Promise<boolean> => {
   if (!mayWrite(principal, session)) return false;
   if (!isEnded(session.status)) return true;
-  return messageId !== undefined && sessions.wasAccepted(session.id, messageId as MessageId);
+  return messageId !== undefined && inbox.wasAccepted(session.id, messageId as MessageId);
 };
 
 /** A repeated message id gives the session of the first time. */
-const newSessionId = ({ world }: ConversePorts, { messageId }: Spawn, workspace: string): SessionId =>
+const newSessionId = ({ world }: SessionDeps, { messageId }: Spawn, workspace: string): SessionId =>
   (messageId === undefined
     ? world.uuid()
     : derivedUuid(world.sha256(`session\n${workspace}\n${messageId}`))) as SessionId;
 
 const entersAgain = async (
-  { sessions }: ConversePorts,
+  { sessions }: SessionDeps,
   { principal }: Spawn,
   { id, where }: { readonly id: SessionId; readonly where: ResolvedWorkspace },
 ): Promise<Entered> => {
@@ -137,7 +136,7 @@ const entersAgain = async (
 };
 
 /** Undefined when the session has ended concurrently. */
-const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
+const say = async (ports: SessionDeps, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
   const { session, spawned } = entered;
   const lastEventIndex = session.lastSeq;
   const { text, messageId, correlationId, defaults, options } = spawn;
@@ -154,17 +153,17 @@ const say = async (ports: ConversePorts, spawn: Spawn, entered: Entered): Promis
 };
 
 const repeatedTo = async (
-  { sessions }: ConversePorts,
+  { inbox }: SessionDeps,
   { id }: Session,
   messageId: string | undefined,
 ): Promise<Pick<Conversed, 'messageId' | 'isRepeated'> | undefined> => {
-  if (messageId === undefined || !(await sessions.wasAccepted(id, messageId as MessageId))) return undefined;
+  if (messageId === undefined || !(await inbox.wasAccepted(id, messageId as MessageId))) return undefined;
   return { messageId: messageId as MessageId, isRepeated: true };
 };
 
 /** A session whose first message found no slot is of no use. */
 const offer = async (
-  ports: ConversePorts,
+  ports: SessionDeps,
   session: Session,
   { message, spawned }: { readonly message: NewMessage; readonly spawned: boolean },
 ) => {

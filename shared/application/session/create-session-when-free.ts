@@ -6,11 +6,9 @@
 import type { Session } from '../../domain/session.ts';
 import { executionSlots } from '../../domain/slots.ts';
 import { isAppError } from '../../errors.ts';
-import type { SlotStore } from '../../ports/slot-store.ts';
-import { type EndPorts, endSession } from '../turn/requests/end-session.ts';
-import { type CreatePorts, type CreateRequest, createSession } from './create-session.ts';
-
-export type WaitForSlotPorts = CreatePorts & EndPorts & { readonly slots: SlotStore };
+import type { Deps, SessionDeps } from '../deps.ts';
+import { endSession } from '../turn/requests/end-session.ts';
+import { type CreateRequest, createSession } from './create-session.ts';
 
 export type WaitOptions = {
   /** Seconds to wait for a slot. */
@@ -27,7 +25,7 @@ const pauseMsMax = 1000;
 
 /** As `createSession`; `resource_limit_exceeded` only after the wait. */
 export const createSessionWhenFree = async (
-  ports: WaitForSlotPorts,
+  ports: SessionDeps & Deps<'slots'>,
   request: CreateRequest,
   wait: WaitOptions,
 ): Promise<Session | undefined> => {
@@ -48,7 +46,7 @@ export const createSessionWhenFree = async (
 
 /** Stops the execution session that has been idle longest; false when every one is busy. */
 const evictOne = async (
-  ports: WaitForSlotPorts,
+  ports: SessionDeps & Deps<'slots'>,
   { principal }: CreateRequest,
   { correlationId }: WaitOptions,
 ): Promise<boolean> => {

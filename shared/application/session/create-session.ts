@@ -2,6 +2,7 @@
  * Creates a session, in the workspace it names or in one of its own. An execution session acquires its slot at
  * once, an agent session with its first message.
  */
+
 import { projectOf } from '../../domain/access.ts';
 import { InvariantError } from '../../domain/assert.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
@@ -12,22 +13,15 @@ import type { Workspace } from '../../domain/sandbox.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
 import { slotsMax } from '../../domain/slots.ts';
 import { AppError } from '../../errors.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { World } from '../../ports/world.ts';
+import type { ProjectStore } from '../../ports/projects.ts';
 import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import { noFreeSlot } from '../access/find-session.ts';
+import type { SessionDeps } from '../deps.ts';
 import { newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
-import { type ResolvedWorkspace, resolveWorkspace, type WorkspacePorts } from './resolve-workspace.ts';
+import { type ResolvedWorkspace, resolveWorkspace } from './resolve-workspace.ts';
 
 export type { SessionDefaults, SessionOptions } from './new-session.ts';
-
-export type CreatePorts = WorkspacePorts & {
-  readonly sessions: SessionStore;
-  readonly projects: Pick<ProjectStore, 'get'>;
-  readonly world: World;
-};
 
 export type CreateRequest = {
   readonly id: SessionId;
@@ -41,7 +35,7 @@ const racesMax = 10;
 
 /** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no slot is left. */
 export const createSession = async (
-  ports: CreatePorts,
+  ports: SessionDeps,
   request: CreateRequest,
 ): Promise<Session | undefined> => {
   const { principal, options } = request;
@@ -67,7 +61,7 @@ type Whereabouts = {
 
 /** `exists`: the id is taken. `moved`: the workspace has changed since it was read. */
 export const createIn = async (
-  ports: CreatePorts,
+  ports: SessionDeps,
   request: CreateRequest,
   { project, where, after }: Whereabouts,
 ): Promise<Session | 'exists' | 'moved'> => {
@@ -117,7 +111,7 @@ const firstEntered = (
  * the mark. So one of the two sees the other (WS5).
  */
 const refuseIfDeleted = async (
-  { projects, sessions, world }: CreatePorts,
+  { projects, sessions, world }: SessionDeps,
   session: Session,
 ): Promise<void> => {
   if (session.project === defaultProject || (await projects.get(session.project)) !== undefined) return;
@@ -128,7 +122,7 @@ const refuseIfDeleted = async (
 
 /** The project a principal may work in: the named one, its own, or the default. */
 export const workingProject = (
-  projects: Pick<ProjectStore, 'get'>,
+  projects: ProjectStore,
   principal: Principal,
   wanted: string | undefined,
 ): Promise<Project> => {

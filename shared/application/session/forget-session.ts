@@ -1,14 +1,11 @@
 /** Deletes the remains of an ended session, and its workspace when that has no name and no other user. */
+
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { RequestStopPorts } from '../sandbox/stop-sandbox.ts';
+import type { Deps } from '../deps.ts';
 import { letGo } from '../turn/requests/end-session.ts';
 
-export type ForgetSessionPorts = RequestStopPorts & {
-  readonly sessions: Pick<SessionStore, 'forget'>;
-  readonly telemetry: Telemetry;
+export type ForgetSessionDeps = Deps<'sessions' | 'workspaces' | 'invoker' | 'telemetry' | 'world'> & {
   /** Deletes the saved files of a deleted workspace, or requests it. */
   readonly forgetFiles: (workspace: WorkspaceId) => Promise<void>;
 };
@@ -18,7 +15,7 @@ export type ForgetSessionPorts = RequestStopPorts & {
  * session is then tried again, or its files would stay for ever.
  */
 export const forgetSession = async (
-  ports: ForgetSessionPorts,
+  ports: ForgetSessionDeps,
   session: Session,
   correlationId: string,
 ): Promise<boolean> => {

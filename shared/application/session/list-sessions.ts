@@ -4,19 +4,14 @@
  * A page is read until it is full or there is no more, up to a bound: one that a filter left short, or empty,
  * still has a `next`.
  */
+
 import { mayRead, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { listingPagesMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session, type SessionStatus } from '../../domain/session.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
 import { findProject } from '../access/find-project.ts';
-
-export type ListPorts = {
-  readonly sessions: Pick<SessionStore, 'list' | 'listOfProject'>;
-  readonly projects: Pick<ProjectStore, 'get'>;
-};
+import type { Deps } from '../deps.ts';
 
 export type SessionSearch = {
   readonly principal: Principal;
@@ -32,7 +27,10 @@ export type SessionPage = { readonly sessions: readonly Session[]; readonly next
 
 type ReadPage = (page: { readonly after?: string; readonly itemsMax: number }) => Promise<SessionPage>;
 
-export const listSessions = async (ports: ListPorts, search: SessionSearch): Promise<SessionPage> => {
+export const listSessions = async (
+  ports: Deps<'sessions' | 'projects'>,
+  search: SessionSearch,
+): Promise<SessionPage> => {
   const { principal, itemsMax } = search;
   const wanted = await wantedProject(ports, search);
   const read = readerOf(ports, principal, wanted);
@@ -58,7 +56,7 @@ const hasStatus = ({ status }: Session, wanted: SessionSearch['status']): boolea
 
 /** The named one, if it may be read; a token of a project means its own. */
 const wantedProject = async (
-  { projects }: ListPorts,
+  { projects }: Deps<'sessions' | 'projects'>,
   { project, principal }: SessionSearch,
 ): Promise<ProjectId | undefined> => {
   if (project !== undefined)
@@ -68,7 +66,7 @@ const wantedProject = async (
 
 /** A person's sessions are fewer than their project's. */
 const readerOf = (
-  { sessions }: ListPorts,
+  { sessions }: Deps<'sessions' | 'projects'>,
   { owner, isPerson, scope }: Principal,
   project: ProjectId | undefined,
 ): ReadPage => {

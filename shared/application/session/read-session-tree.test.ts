@@ -6,10 +6,10 @@ import { readSessionTree } from './read-session-tree.ts';
 
 const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]>>) => {
   const { ports } = openQuietPorts();
-  const { sessions } = ports;
+  const { sessions, eventLog } = ports;
   const log = async ({ id }: Session, at: readonly number[]): Promise<Session> => {
     for (const time of at)
-      await sessions.append(id, [{ type: 'system', data: { kind: 'note', time } }], time);
+      await eventLog.append(id, [{ type: 'system', data: { kind: 'note', time } }], time);
     return (await sessions.get(id)) as Session;
   };
   const root = newSession();
@@ -20,7 +20,7 @@ const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]
   expect(made).toBe('created');
   await log(child, times.child);
   const read = await log(root, times.root);
-  return (since: number, eventsMax = 1000) => readSessionTree(sessions, read, { since, eventsMax });
+  return (since: number, eventsMax = 1000) => readSessionTree(ports, read, { since, eventsMax });
 };
 
 const timesOf = ({ events }: { readonly events: readonly { readonly at: string }[] }): readonly number[] =>

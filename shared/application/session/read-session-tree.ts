@@ -9,28 +9,34 @@ import { oldestKept } from '../../domain/event-log.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import { subtreeOf } from '../../domain/session-tree.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { Deps } from '../deps.ts';
 import { readEvents } from '../events/poll-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 
 /** All descendants of a session, nearest first. */
 export const descendantsOf = async (
-  { descendants }: Pick<SessionStore, 'descendants'>,
+  { descendants }: SessionStore,
   session: Session,
 ): Promise<readonly Session[]> => {
   const root = treeOf(session);
   return root === undefined ? [] : subtreeOf(await descendants(root), session.id);
 };
 
-export const readSessionTree = async (sessions: SessionStore, session: Session, page: Page) => {
-  const own = await readEvents(sessions, session, page);
+export const readSessionTree = async (
+  { sessions, eventLog }: Deps<'sessions' | 'eventLog'>,
+  session: Session,
+  page: Page,
+) => {
+  const own = await readEvents(eventLog, session, page);
   const children = await descendantsOf(sessions, session);
   if (children.length === 0) return own;
-  const from = page.since < 0 ? 0 : await timeOf(sessions, session, page.since);
+  const from = page.since < 0 ? 0 : await timeOf(eventLog, session, page.since);
   // While the session itself has more events, the others are not ahead of it.
   const to = own.hasMore ? Date.parse(own.events.at(-1)?.at ?? '') : Number.POSITIVE_INFINITY;
-  const others = await Promise.all(children.map((child) => newest(sessions, child)));
+  const others = await Promise.all(children.map((child) => newest(eventLog, child)));
   const within = others.flat().filter(({ time }) => time >= from && time <= to);
   const ofItself = own.events.map((event) => ({ time: Date.parse(event.at), event }));
   const merged = [...ofItself, ...within].sort((one, other) => one.time - other.time);
@@ -38,14 +44,14 @@ export const readSessionTree = async (sessions: SessionStore, session: Session, 
 };
 
 /** The time of the event that the reader saw last. */
-const timeOf = async (sessions: SessionStore, { id }: Session, seq: number): Promise<number> => {
-  const { events } = await sessions.readEvents(id, { since: seq - 1, eventsMax: 1 });
+const timeOf = async (eventLog: EventLog, { id }: Session, seq: number): Promise<number> => {
+  const { events } = await eventLog.read(id, { since: seq - 1, eventsMax: 1 });
   return events[0]?.at ?? 0;
 };
 
-const newest = async (sessions: SessionStore, { id, lastSeq }: Session) => {
+const newest = async (eventLog: EventLog, { id, lastSeq }: Session) => {
   const page = { since: oldestKept(lastSeq) - 1, eventsMax: eventsPerSessionMax };
-  const { events } = await sessions.readEvents(id, page);
+  const { events } = await eventLog.read(id, page);
   return events.map((event) => ({ time: event.at, event: shown(id, event) }));
 };
 

@@ -2,16 +2,18 @@
  * Drops a session's conversation; the log stays. Refused while a turn runs, which would go on with the dropped
  * messages, and once the session has ended.
  */
+
 import { isEnded, type Session } from '../../domain/session.ts';
 import { isBetweenTurns, type TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
+import type { TurnDeps } from '../deps.ts';
 
-import { commitStep, type UnleasedPorts } from '../turn/commit/apply-event.ts';
+import { commitStep } from '../turn/commit/apply-event.ts';
 
 const racesMax = 5;
 
 export const resetHistory = async (
-  ports: UnleasedPorts,
+  ports: TurnDeps,
   found: { readonly session: Session; readonly turn: TurnRecord },
 ): Promise<void> => {
   let current: typeof found | undefined = found;
@@ -24,7 +26,7 @@ export const resetHistory = async (
     const step = { state: turn.state, log, history: [] };
     const forgotten = { ...turn, historyFrom: turn.historyNext };
     if (await commitStep(ports, { session, turn: forgotten, step, at, wakes: false })) return;
-    current = await ports.sessions.getWithTurn(session.id);
+    current = await ports.turns.getWithTurn(session.id);
   }
   throw busy();
 };

@@ -1,4 +1,5 @@
 /** Finds the workspace of a request, or decides which one is created: the table of docs/spec/sessions.md. */
+
 import { mayWrite } from '../../domain/access.ts';
 import { derivedUuid, isUuid, type WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -6,10 +7,8 @@ import type { Project } from '../../domain/project.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { defaultWorkspaceKey, namedWorkspaceOwner, workspaceStep } from '../../domain/workspace.ts';
 import { AppError } from '../../errors.ts';
-import type { WorkspaceStore } from '../../ports/workspace-store.ts';
 import type { World } from '../../ports/world.ts';
-
-export type WorkspacePorts = { readonly workspaces: WorkspaceStore; readonly world: World };
+import type { Deps } from '../deps.ts';
 
 /** The requested workspace; for a new one also its descriptive fields. */
 export type WorkspaceRef = {
@@ -28,7 +27,7 @@ export type Within = { readonly project: Project; readonly principal: Principal 
 export type ResolvedWorkspace = { readonly workspace: Workspace; readonly isNew: boolean };
 
 export const resolveWorkspace = async (
-  ports: WorkspacePorts,
+  ports: Deps<'workspaces' | 'world'>,
   within: Within,
   ref: WorkspaceRef,
 ): Promise<ResolvedWorkspace> => {
@@ -56,14 +55,12 @@ export const resolveWorkspace = async (
 export const isUsable = (workspace: Workspace, { project, principal }: Within): boolean =>
   workspace.project === project.id && workspace.deletedAt === undefined && mayWrite(principal, workspace);
 
-export const defaultWorkspaceId = (
-  { sha256 }: Pick<World, 'sha256'>,
-  { project, principal }: Within,
-): WorkspaceId => derivedUuid(sha256(defaultWorkspaceKey(principal, project.id))) as WorkspaceId;
+export const defaultWorkspaceId = ({ sha256 }: World, { project, principal }: Within): WorkspaceId =>
+  derivedUuid(sha256(defaultWorkspaceKey(principal, project.id))) as WorkspaceId;
 
 /** The default one exists even if it was never used. */
 export const theDefault = async (
-  { workspaces, world }: WorkspacePorts,
+  { workspaces, world }: Deps<'workspaces' | 'world'>,
   within: Within,
 ): Promise<ResolvedWorkspace> => {
   const id = defaultWorkspaceId(world, within);
@@ -91,7 +88,7 @@ export const newWorkspace = (
 });
 
 const onceMade = async (
-  ports: WorkspacePorts,
+  ports: Deps<'workspaces' | 'world'>,
   within: Within,
   ref: WorkspaceRef,
 ): Promise<ResolvedWorkspace> => {

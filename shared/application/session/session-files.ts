@@ -5,18 +5,18 @@
  * A written file is in a checkpoint before the caller gets an answer. Reads are bounded; the sandbox resolves
  * paths, since only it can see its links.
  */
+
 import { mayUse } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
-import type { LinkRequest, SandboxLink } from '../../ports/sandbox-link.ts';
-import { type Opening, type OpenSandboxPorts, openSandbox } from '../sandbox/open-sandbox.ts';
+import type { LinkRequest } from '../../ports/sandbox.ts';
+import type { FileDeps, StopDeps } from '../deps.ts';
+import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
-import { type SavePorts, saveWorkspace } from '../sandbox/save-workspace.ts';
-import { browseFiles, type LookPorts } from './browse-files.ts';
-
-export type FilePorts = OpenSandboxPorts & SavePorts & LookPorts & { readonly link: SandboxLink };
+import { saveWorkspace } from '../sandbox/save-workspace.ts';
+import { browseFiles } from './browse-files.ts';
 
 export type FileRequest = {
   readonly session: Session;
@@ -27,7 +27,7 @@ export type FileRequest = {
 
 /** A file's bytes, or the list of a folder; a refusal is thrown. */
 export const fetchFiles = async (
-  ports: FilePorts,
+  ports: FileDeps,
   options: FileRequest,
   want: 'file' | 'folder',
 ): Promise<Response> => {
@@ -39,7 +39,7 @@ export const fetchFiles = async (
 };
 
 export const readWorkspaceFile = async (
-  ports: FilePorts,
+  ports: FileDeps,
   { bytesMax, ...options }: FileRequest & { readonly bytesMax: number },
 ): Promise<Uint8Array> => {
   return wholeOf(await fetchFiles(ports, options, 'file'), bytesMax);
@@ -73,7 +73,7 @@ const joined = (pieces: readonly Uint8Array[], size: number): Uint8Array => {
 export type WrittenFile = { readonly size: number; readonly isNew: boolean };
 
 export const writeWorkspaceFile = async (
-  ports: FilePorts,
+  ports: FileDeps,
   { bytes, ...options }: FileRequest & { readonly bytes: Uint8Array },
 ): Promise<WrittenFile> => {
   const sandbox = await sandboxOf(ports, options);
@@ -86,11 +86,11 @@ export const writeWorkspaceFile = async (
 };
 
 /** One folder, as the sandbox lists it: JSON that its caller parses. */
-export const listWorkspaceFiles = async (ports: FilePorts, options: FileRequest): Promise<unknown> =>
+export const listWorkspaceFiles = async (ports: FileDeps, options: FileRequest): Promise<unknown> =>
   (await fetchFiles(ports, options, 'folder')).json();
 
 /** Saves a request's change; a workspace over its limit is refused, any other failure is logged. */
-export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promise<void> => {
+export const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void> => {
   const report = await saveWorkspace(ports, sandbox);
   if (report.status === 'saved') return;
   if (report.code === 'resource_limit_exceeded')
@@ -100,7 +100,7 @@ export const keepWritten = async (ports: SavePorts, sandbox: LiveSandbox): Promi
   ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
 };
 
-const sandboxOf = async (ports: FilePorts, { session, opening }: FileRequest): Promise<LiveSandbox> =>
+const sandboxOf = async (ports: FileDeps, { session, opening }: FileRequest): Promise<LiveSandbox> =>
   (await openSandbox(ports, session, opening)).sandbox;
 
 const request = ({ opening }: FileRequest) => ({
@@ -108,7 +108,7 @@ const request = ({ opening }: FileRequest) => ({
   signal: opening.signal,
 });
 
-const ask = async ({ link }: FilePorts, sandbox: LiveSandbox, wanted: LinkRequest): Promise<Response> =>
+const ask = async ({ link }: FileDeps, sandbox: LiveSandbox, wanted: LinkRequest): Promise<Response> =>
   orRefuse(await link.fetch(sandbox, wanted));
 
 const orRefuse = async (response: Response): Promise<Response> => {

@@ -1,7 +1,10 @@
 /** A lease that is held: renewed again after a renewal that failed, reported once when it is lost. */
+
 import { expect, test } from 'vitest';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { TurnStore } from '../../ports/turn-store.ts';
 import { keepLease } from './turn-lease.ts';
 
 const hold = async (answers: readonly (boolean | Error)[]) => {
@@ -11,7 +14,7 @@ const hold = async (answers: readonly (boolean | Error)[]) => {
   let lost = 0;
   const began = clock.now;
   let stop = (): void => undefined;
-  const sessions = {
+  const turns = fake<TurnStore>({
     renewLease: async (_session: unknown, until: number) => {
       renewed.push(until - began);
       const answer = left.shift();
@@ -19,7 +22,7 @@ const hold = async (answers: readonly (boolean | Error)[]) => {
       if (answer instanceof Error) throw answer;
       return answer ?? false;
     },
-  };
+  });
   const world = {
     ...ports.world,
     sleep: async (milliseconds: number) => {
@@ -27,7 +30,7 @@ const hold = async (answers: readonly (boolean | Error)[]) => {
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
-  ({ stop } = keepLease({ ...ports, sessions, world }, newSession(), {
+  ({ stop } = keepLease({ ...ports, turns, world }, newSession(), {
     leaseMs: 30_000,
     onLost: () => {
       lost += 1;

@@ -1,33 +1,25 @@
 /** Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, hands over in time. */
+
 import type { SessionId } from '../../domain/ids.ts';
 import { redriveAfterMs, turnHopsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { nextLook } from '../../domain/turn/pending-work.ts';
-import type { Invoker } from '../../ports/invoker.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { World } from '../../ports/world.ts';
+import type { Deps } from '../deps.ts';
 import type { TurnContext } from './commit/turn-context.ts';
-
-export type LeasePorts = {
-  readonly sessions: Pick<SessionStore, 'renewLease'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
 
 /**
  * Renews the lease three times within its length until it is stopped; a lost one is reported once. A renewal that fails is
  * repeated at the next third: only the table knows that a lease is lost.
  */
 export const keepLease = (
-  { sessions, telemetry, world }: LeasePorts,
+  { turns, telemetry, world }: Deps<'turns' | 'telemetry' | 'world'>,
   session: Session,
   { leaseMs, onLost }: { readonly leaseMs: number; readonly onLost: () => void },
 ): { readonly stop: () => void } => {
   const done = new AbortController();
   const isLost = async (): Promise<boolean> => {
     try {
-      return !(await sessions.renewLease(session, world.now() + leaseMs));
+      return !(await turns.renewLease(session, world.now() + leaseMs));
     } catch (error) {
       telemetry.warn('a lease was not renewed', { error });
       return false;
@@ -44,11 +36,9 @@ export const keepLease = (
   return { stop: () => done.abort() };
 };
 
-type ReleasePorts = { readonly sessions: Pick<SessionStore, 'releaseLease'>; readonly world: World };
-
 /** True when the lease was given back or lost; false when work came concurrently. */
 export const releaseLease = async (
-  { sessions, world }: ReleasePorts,
+  { turns, world }: Deps<'turns' | 'world'>,
   { session, turn: { state }, limits }: TurnContext,
 ): Promise<boolean> => {
   const now = world.now();
@@ -56,14 +46,7 @@ export const releaseLease = async (
   const restAt = Math.max(now, session.lastActiveAt + limits.idleMs);
   const look = nextLook(state, now, limits);
   const dueAt = state.kind === 'acting' ? look : Math.min(look, restAt);
-  return (await sessions.releaseLease(session, dueAt)) !== 'kept';
-};
-
-type HandoverPorts = {
-  readonly sessions: Pick<SessionStore, 'releaseLease' | 'get'>;
-  readonly invoker: Pick<Invoker, 'runTurn'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
+  return (await turns.releaseLease(session, dueAt)) !== 'kept';
 };
 
 type Handover = { readonly sessionId: SessionId; readonly correlationId: string; readonly hops: number };
@@ -72,7 +55,13 @@ const releaseRacesMax = 10;
 
 /** Gives the work that is left to another invocation; after too many of them the janitor drives it on. */
 export const handOver = async (
-  { sessions, invoker, telemetry, world }: HandoverPorts,
+  {
+    sessions,
+    turns,
+    invoker,
+    telemetry,
+    world,
+  }: Deps<'sessions' | 'turns' | 'invoker' | 'telemetry' | 'world'>,
   context: TurnContext,
   { sessionId, correlationId, hops }: Handover,
 ): Promise<void> => {
@@ -80,7 +69,7 @@ export const handOver = async (
   let { session } = context;
   // Work that came concurrently keeps the lease, and the next invocation would find it held.
   for (let race = 0; race < releaseRacesMax; race += 1) {
-    if ((await sessions.releaseLease(session, dueAt)) !== 'kept') break;
+    if ((await turns.releaseLease(session, dueAt)) !== 'kept') break;
     session = (await sessions.get(sessionId)) ?? session;
   }
   telemetry.info('a turn is handed over', { sessionId, hops });

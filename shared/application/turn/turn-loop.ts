@@ -6,30 +6,28 @@
  * holder that finds nothing to do publishes the newest events again, since its predecessor may have died between its commit
  * and publishing. Near the end of its function's time it hands over to another invocation, between two commits.
  */
+
 import { eventFrame } from '../../contracts/frames.ts';
 import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId, TurnId } from '../../domain/ids.ts';
 import { currentMessage } from '../../domain/turn/after-step.ts';
 import { callsWithCallers, firstDeadline, pendingWork } from '../../domain/turn/pending-work.ts';
 import { isBetweenTurns, type TurnEvent } from '../../domain/turn/turn.ts';
-import type { Invoker } from '../../ports/invoker.ts';
-import type { InboxMessage } from '../../ports/session-store.ts';
+import type { InboxMessage } from '../../ports/inbox.ts';
+import type { LoopDeps } from '../deps.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import {
   type CommitOutcome,
-  type ContextPorts,
   loadTurn,
   reloadTurn,
   type StepLimits,
   type TurnContext,
 } from './commit/turn-context.ts';
-import { type ModelStepPorts, runModelStep } from './model/model-step.ts';
-import { runTools, type ToolPorts } from './tools/run-tools.ts';
+import { runModelStep } from './model/model-step.ts';
+import { runTools } from './tools/run-tools.ts';
 import { handOver, keepLease, releaseLease } from './turn-lease.ts';
-
-export type TurnPorts = ToolPorts & ModelStepPorts & ContextPorts & { readonly invoker: Invoker };
 
 export type TurnSettings = {
   readonly limits: StepLimits;
@@ -61,7 +59,7 @@ const republishedEventsMax = 20;
  * Comes back for calls that no client ends in their time. It sleeps without the lease, so that an answer finds the turn free.
  * Where its own time does not reach, the janitor comes.
  */
-export const runTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<void> => {
+export const runTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<void> => {
   const lastWake = invocation.deadlineAt - handoverMs;
   for (;;) {
     const deadline = await holdTurn(ports, invocation);
@@ -71,12 +69,12 @@ export const runTurn = async (ports: TurnPorts, invocation: TurnInvocation): Pro
 };
 
 /** When the time of the first call that a client ends is over; undefined when none is left waiting. */
-const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<number | undefined> => {
+const holdTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<number | undefined> => {
   const { sessionId, settings, deadlineAt, seen } = invocation;
   const { limits, leaseMs } = settings;
   const startedAt = ports.world.now();
   const lease = { holder: ports.world.uuid(), at: startedAt, until: startedAt + leaseMs };
-  const session = await ports.sessions.takeLease(sessionId, lease);
+  const session = await ports.turns.takeLease(sessionId, lease);
   if (session === undefined) {
     ports.telemetry.count('LeasesContended');
     return undefined;
@@ -96,7 +94,7 @@ const holdTurn = async (ports: TurnPorts, invocation: TurnInvocation): Promise<n
 
 /** The turn as it was left; undefined when another invocation goes on. */
 const work = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   first: TurnContext,
   invocation: TurnInvocation,
 ): Promise<TurnContext | undefined> => {
@@ -121,7 +119,7 @@ type Leaving = { readonly isIdle: boolean; readonly invocation: TurnInvocation }
 
 /** Gives the lease back; the turn as it stands when work came concurrently. */
 const leave = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   context: TurnContext,
   { isIdle, invocation }: Leaving,
 ): Promise<CommitOutcome> => {
@@ -132,20 +130,20 @@ const leave = async (
 
 /** Notifies and publishes again: a holder that died after its last commit may not have. */
 const repeatPredecessor = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   { session, turn, publisher }: TurnContext,
   { correlationId }: TurnInvocation,
 ): Promise<void> => {
   if (turn.state.kind === 'done') await notifyParent(ports, session, correlationId);
   const since = Math.max(-1, session.lastSeq - republishedEventsMax);
   const page = { since, eventsMax: republishedEventsMax };
-  const { events } = await ports.sessions.readEvents(session.id, page);
+  const { events } = await ports.eventLog.read(session.id, page);
   await publisher.publish(events.map((event) => eventFrame(session.id, event)));
 };
 
 /** Does the first thing that is pending, and notifies the parent when that ends the turn; undefined when nothing is. */
 const step = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   context: TurnContext,
   invocation: TurnInvocation,
 ): Promise<CommitOutcome | undefined> => {
@@ -156,7 +154,7 @@ const step = async (
 };
 
 const doNext = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   context: TurnContext,
   { settings: { outputTokensMax }, deadlineAt, follow, ...invocation }: TurnInvocation,
 ): Promise<CommitOutcome | undefined> => {
@@ -176,7 +174,7 @@ const doNext = async (
 };
 
 /** Fails the calls that no client has answered in their time; undefined when there are none. */
-const expireCalls = (ports: TurnPorts, context: TurnContext): Promise<CommitOutcome | undefined> => {
+const expireCalls = (ports: LoopDeps, context: TurnContext): Promise<CommitOutcome | undefined> => {
   const at = ports.world.now();
   const over = callsWithCallers(context.turn.state).filter(({ wait }) => wait.until <= at);
   const expired = over.map(({ callId, wait }) => {
@@ -187,7 +185,7 @@ const expireCalls = (ports: TurnPorts, context: TurnContext): Promise<CommitOutc
 };
 
 const beginTurn = async (
-  ports: TurnPorts,
+  ports: LoopDeps,
   context: TurnContext,
   { messageId, text, acceptedAt }: InboxMessage,
 ): Promise<CommitOutcome> => {

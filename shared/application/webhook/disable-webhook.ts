@@ -1,8 +1,9 @@
 /** Disables a webhook that cannot be delivered to, and records it: in its view, in the audit log, in a metric. */
+
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
-import type { WebhookStore } from '../../ports/webhook-store.ts';
-import { type AuditPorts, audit } from '../access/audit.ts';
+import { audit } from '../access/audit.ts';
+import type { AuditDeps, Deps } from '../deps.ts';
 
 /** The principal of the platform itself, without a request. */
 const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
@@ -10,7 +11,7 @@ const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: '
 const triesMax = 5;
 
 export const disableWebhook = async (
-  ports: AuditPorts & { readonly webhooks: Pick<WebhookStore, 'get' | 'replace'> },
+  ports: AuditDeps & Deps<'webhooks'>,
   id: WebhookId,
   disabledReason: string,
 ): Promise<void> => {

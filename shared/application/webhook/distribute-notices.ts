@@ -2,16 +2,11 @@
  * Makes deliveries of notices: one to each webhook that selects it, all in one write, once. The same write makes
  * those webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
  */
+
 import { bodyOf } from '../../contracts/webhook-body.ts';
 import type { Delivery } from '../../domain/webhook/delivery-retry.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
-import type { DeliveryQueue } from '../../ports/webhook-store.ts';
-
-export type SpreadPorts = {
-  readonly deliveries: Pick<DeliveryQueue, 'notice' | 'spread' | 'publicUrl'>;
-  readonly telemetry: Pick<Telemetry, 'warn' | 'error'>;
-};
+import type { Deps } from '../deps.ts';
 
 export type Spreading = {
   readonly notices: readonly string[];
@@ -28,7 +23,7 @@ export type Spread = {
 
 /** One failure stops no other notice. Notices without a known public address are left to the sweep. */
 export const distributeNotices = async (
-  ports: SpreadPorts,
+  ports: Deps<'deliveries' | 'telemetry'>,
   { notices, publicUrl }: Spreading,
 ): Promise<Spread> => {
   const { deliveries, telemetry } = ports;
@@ -52,7 +47,7 @@ export const distributeNotices = async (
 };
 
 const spread = async (
-  { deliveries }: SpreadPorts,
+  { deliveries }: Deps<'deliveries' | 'telemetry'>,
   id: string,
   publicUrl: string,
 ): Promise<readonly WebhookId[]> => {

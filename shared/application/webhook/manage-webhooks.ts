@@ -2,28 +2,17 @@
  * Manages webhooks: create, list, change, delete, test. One of a project needs a scope of that project, one of
  * the deployment a scope of the deployment; another owner's is answered as not found (AC2).
  */
+
 import { type Intent, mayRead, projectOf } from '../../domain/access.ts';
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { webhooksMax, webhooksPerProjectMax } from '../../domain/webhook/limits.ts';
 import { ownedBy, type Webhook, type WebhookEvent, type WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
-import type { AddressGuard } from '../../ports/address-guard.ts';
-import type { ProjectStore } from '../../ports/project-store.ts';
-import type { SecretMaker, WebhookDispatcher } from '../../ports/webhook-post.ts';
-import type { WebhookStore } from '../../ports/webhook-store.ts';
-import { type AuditEntry, type AuditPorts, audit } from '../access/audit.ts';
+import { type AuditEntry, audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
 import { requirePermission, requireReach } from '../access/require-permission.ts';
-
-export type WebhookPorts = AuditPorts & {
-  readonly webhooks: WebhookStore;
-  readonly webhookDispatcher: WebhookDispatcher;
-  /** The guard of the addresses that webhooks may have. */
-  readonly webhookGuard: AddressGuard;
-  readonly webhookSecrets: SecretMaker;
-  readonly projects: Pick<ProjectStore, 'get'>;
-};
+import type { Deps, WebhookDeps } from '../deps.ts';
 
 export type WebhookRequest = { readonly principal: Principal; readonly correlationId: string };
 
@@ -33,7 +22,7 @@ export const webhookNotFound = (): AppError =>
   new AppError('webhook_not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
 
 export const findWebhook = async (
-  { webhooks }: Pick<WebhookPorts, 'webhooks'>,
+  { webhooks }: Deps<'webhooks'>,
   { id, principal, intent }: { readonly id: string; readonly principal: Principal; readonly intent: Intent },
 ): Promise<Webhook> => {
   const webhook = isUuid(id) ? await webhooks.get(id as WebhookId) : undefined;
@@ -44,7 +33,7 @@ export const findWebhook = async (
 
 /** Newest first: all that may be read, or those of one project. */
 export const listWebhooks = async (
-  { webhooks, projects }: Pick<WebhookPorts, 'webhooks' | 'projects'>,
+  { webhooks, projects }: Deps<'webhooks' | 'projects'>,
   principal: Principal,
   project?: string,
 ): Promise<readonly Webhook[]> => {
@@ -63,7 +52,7 @@ export type WebhookOptions = {
 };
 
 export const createWebhook = async (
-  ports: WebhookPorts,
+  ports: WebhookDeps,
   { principal }: WebhookRequest,
   options: WebhookOptions,
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> => {
@@ -106,7 +95,7 @@ const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1] 
 
 /** Undefined: a webhook of the deployment, for which the caller needs `global:write`. */
 const projectFor = async (
-  { projects }: WebhookPorts,
+  { projects }: WebhookDeps,
   principal: Principal,
   named: string | undefined,
 ): Promise<ProjectId | undefined> => {
@@ -117,7 +106,7 @@ const projectFor = async (
 };
 
 /** Keeps the limits under concurrent calls: a create over an old version is tried again. */
-const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string): Promise<void> => {
+const add = async ({ webhooks }: WebhookDeps, webhook: Webhook, secret: string): Promise<void> => {
   for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
     const { webhooks: all, version } = await webhooks.list();
     const beside = all.filter(({ project }) => project === webhook.project).length;
@@ -129,7 +118,7 @@ const add = async ({ webhooks }: WebhookPorts, webhook: Webhook, secret: string)
 
 /** A project that was deleted concurrently may have been emptied before this webhook was in it. */
 const refuseIfDeleted = async (
-  { projects, webhooks }: WebhookPorts,
+  { projects, webhooks }: WebhookDeps,
   { id, project }: Webhook,
 ): Promise<void> => {
   if (project === undefined || (await projects.get(project)) !== undefined) return;
@@ -144,7 +133,7 @@ export type WebhookChange = {
 };
 
 export const changeWebhook = async (
-  ports: WebhookPorts,
+  ports: WebhookDeps,
   { principal, correlationId }: WebhookRequest,
   { id, change }: { readonly id: string; readonly change: WebhookChange },
 ): Promise<Webhook> => {
@@ -179,7 +168,7 @@ const changed = (read: Webhook, { url, events, enabled }: WebhookChange, now: nu
 };
 
 export const removeWebhook = async (
-  ports: WebhookPorts,
+  ports: WebhookDeps,
   { principal, correlationId }: WebhookRequest,
   webhook: Webhook,
 ): Promise<void> => {
@@ -189,7 +178,7 @@ export const removeWebhook = async (
 };
 
 /** If the sender could not be invoked, the sweep does it (WH9), or the rest of a deleted webhook expires. */
-const dispatch = async (ports: WebhookPorts, id: WebhookId, correlationId: string): Promise<void> => {
+const dispatch = async (ports: WebhookDeps, id: WebhookId, correlationId: string): Promise<void> => {
   try {
     await ports.webhookDispatcher.dispatch(id, correlationId);
   } catch (error) {

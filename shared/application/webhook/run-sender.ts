@@ -2,15 +2,15 @@
  * Runs a task of the sender: spreads notices, sends the deliveries of all webhooks concurrently, so that none waits for
  * another's receiver (WH8), and sends a test. One failure ends no sweep.
  */
+
 import { testBody } from '../../contracts/webhook-body.ts';
 import { isAccepted } from '../../domain/webhook/delivery-retry.ts';
 import { sweptMax } from '../../domain/webhook/limits.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
+import type { SenderDeps } from '../deps.ts';
 import { distributeNotices } from './distribute-notices.ts';
-import { type SenderPorts, type SenderRun, sendDeliveries } from './send-deliveries.ts';
-
-export type RunPorts = SenderPorts;
+import { type SenderRun, sendDeliveries } from './send-deliveries.ts';
 
 export type SenderWork = SenderRun & {
   readonly notices: readonly string[];
@@ -21,7 +21,7 @@ export type SenderWork = SenderRun & {
 /** `failed`: notices that were not spread, and webhooks that were not sent to. The sweep finds all of them (WH9). */
 export type SenderReport = { readonly webhooks: number; readonly failed: number };
 
-export const runSender = async (ports: RunPorts, work: SenderWork): Promise<SenderReport> => {
+export const runSender = async (ports: SenderDeps, work: SenderWork): Promise<SenderReport> => {
   const { heard, failed } = await distributeNotices(ports, work);
   const all = [...new Set([...heard, ...work.webhooks])];
   const results = await Promise.allSettled(all.map((id) => sendDeliveries(ports, id, work)));
@@ -33,7 +33,7 @@ export const runSender = async (ports: RunPorts, work: SenderWork): Promise<Send
 
 /** Unsent work: notices whose sender was lost, retries that are due, webhooks whose sender died. */
 export const sweepWebhooks = async (
-  ports: RunPorts,
+  ports: SenderDeps,
   { url, ...run }: SenderRun & { readonly publicUrl: string | undefined; readonly url: string | undefined },
 ): Promise<SenderReport> => {
   const { deliveries, world } = ports;
@@ -50,7 +50,7 @@ export type TestResult = {
 
 /** Once, and now: nothing is queued and nothing is retried. A disabled webhook is tested, too. */
 export const sendTest = async (
-  { webhooks, deliveries, post, world }: RunPorts,
+  { webhooks, deliveries, post, world }: SenderDeps,
   id: WebhookId,
   publicUrl: string | undefined,
 ): Promise<TestResult> => {

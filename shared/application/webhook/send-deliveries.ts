@@ -23,16 +23,9 @@ import {
   senderWaitMsMax,
 } from '../../domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '../../domain/webhook/webhook.ts';
-import type { WebhookPost } from '../../ports/webhook-post.ts';
-import type { DeliveryQueue, SenderLease, WebhookStore } from '../../ports/webhook-store.ts';
-import type { AuditPorts } from '../access/audit.ts';
+import type { DeliveryQueue, SenderLease } from '../../ports/webhooks.ts';
+import type { SenderDeps } from '../deps.ts';
 import { disableWebhook } from './disable-webhook.ts';
-
-export type SenderPorts = AuditPorts & {
-  readonly webhooks: Pick<WebhookStore, 'get' | 'replace'>;
-  readonly deliveries: DeliveryQueue;
-  readonly post: WebhookPost;
-};
 
 export type SenderRun = {
   /** No attempt begins after it. */
@@ -47,7 +40,7 @@ type Holding = {
   readonly isCounted: boolean;
 };
 
-export const sendDeliveries = async (ports: SenderPorts, id: WebhookId, run: SenderRun): Promise<void> => {
+export const sendDeliveries = async (ports: SenderDeps, id: WebhookId, run: SenderRun): Promise<void> => {
   const { deliveries, world } = ports;
   const at = world.now();
   const lease = await deliveries.takeLease(id, { at, until: at + senderLeaseMs });
@@ -56,7 +49,7 @@ export const sendDeliveries = async (ports: SenderPorts, id: WebhookId, run: Sen
 };
 
 /** One round, one pause, or the end: then the lease is released. */
-const goOn = async (ports: SenderPorts, holding: Holding, run: SenderRun): Promise<Holding | undefined> => {
+const goOn = async (ports: SenderDeps, holding: Holding, run: SenderRun): Promise<Holding | undefined> => {
   const { webhook: id } = holding.lease;
   const webhook = await ports.webhooks.get(id);
   if (webhook === undefined) {
@@ -75,7 +68,7 @@ const goOn = async (ports: SenderPorts, holding: Holding, run: SenderRun): Promi
 };
 
 const letGo = async (
-  { deliveries, world }: SenderPorts,
+  { deliveries, world }: SenderDeps,
   holding: Holding,
   dueAt: number | undefined,
 ): Promise<Holding | undefined> => {
@@ -96,7 +89,7 @@ const renew = async (
 
 /** Waits until the given time, or until there is something new. */
 const pause = async (
-  { deliveries, world }: SenderPorts,
+  { deliveries, world }: SenderDeps,
   holding: Holding,
   nextAt: number,
 ): Promise<Holding | undefined> => {
@@ -118,7 +111,7 @@ type Round = {
 type Attempted = { readonly outcome: Outcome; readonly settled: Settled };
 
 const sendRound = async (
-  ports: SenderPorts,
+  ports: SenderDeps,
   { holding, webhook, due }: Round,
   run: SenderRun,
 ): Promise<Holding | undefined> => {
@@ -141,7 +134,7 @@ const sendRound = async (
 };
 
 /** A webhook that was deleted concurrently has no secret; its remaining items are cleared next. */
-const withoutSecret = async ({ webhooks }: SenderPorts, held: Holding): Promise<Holding> => {
+const withoutSecret = async ({ webhooks }: SenderDeps, held: Holding): Promise<Holding> => {
   const { webhook } = held.lease;
   if ((await webhooks.get(webhook)) === undefined) return held;
   throw new Error(`webhook ${webhook} has no secret`);
@@ -156,7 +149,7 @@ const reasonToDisable = (attempts: readonly Attempted[]): string | undefined => 
 
 /** Counted once in a run, when more may wait than a round holds and none of it was accepted. */
 const fullReason = async (
-  { deliveries }: SenderPorts,
+  { deliveries }: SenderDeps,
   {
     held,
     due,
@@ -178,7 +171,7 @@ type Trying = {
 };
 
 const attempt = async (
-  { deliveries, post, world, telemetry }: SenderPorts,
+  { deliveries, post, world, telemetry }: SenderDeps,
   { held, webhook, delivery, secret }: Trying,
   { firstPauseMs }: SenderRun,
 ): Promise<Attempted> => {

@@ -1,4 +1,5 @@
 /** The sender on a clock that the test moves: what a receiver gets and when, who sends, and what becomes of the rest. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
 import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
@@ -7,11 +8,15 @@ import type { AuditRow } from '#shared/domain/audit.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { retryForMs, senderLeaseMs, senderRunMs } from '#shared/domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
-import type { SignedRequest, WebhookPost } from '#shared/ports/webhook-post.ts';
+import type { AuditLog } from '#shared/ports/access.ts';
+import type { ProjectStore } from '#shared/ports/projects.ts';
+import type { SignedRequest, WebhookPost } from '#shared/ports/webhooks.ts';
 import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
 import { type Command, openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
+import type { SenderDeps } from '../deps.ts';
 import { changeWebhook } from './manage-webhooks.ts';
-import { type RunPorts, runSender, sendTest, sweepWebhooks } from './run-sender.ts';
+import { runSender, sendTest, sweepWebhooks } from './run-sender.ts';
 
 type Sent = SignedRequest & { readonly seconds: number };
 
@@ -20,7 +25,7 @@ let sent: Sent[];
 let said: string[];
 let rows: AuditRow[];
 let answer: (request: SignedRequest) => ReturnType<WebhookPost['send']>;
-let ports: RunPorts;
+let ports: SenderDeps;
 let table: ReturnType<typeof tableOver>;
 /** Throws instead of what is asked of the table, or after it was done. */
 let before: (command: Command) => void;
@@ -55,7 +60,7 @@ beforeEach(() => {
         return answer(request);
       },
     },
-    auditLog: { append: async (row) => void rows.push(row) },
+    auditLog: fake<AuditLog>({ append: async (row) => void rows.push(row) }),
     telemetry: { info: note, warn: note, error: note, count: () => undefined, duration: () => undefined },
     world: {
       now: () => now,
@@ -355,7 +360,7 @@ describe('a webhook', () => {
       webhookDispatcher: { test: nobody, dispatch: nobody },
       webhookGuard: { check: async () => undefined },
       webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
-      projects: { get: async () => undefined },
+      projects: fake<ProjectStore>({ get: async () => undefined }),
     };
     const request = { principal: administrator, correlationId: 'a test' };
     await changeWebhook(managing, request, { id: webhook, change: { enabled: true } });

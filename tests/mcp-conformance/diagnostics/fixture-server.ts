@@ -1,12 +1,16 @@
 /** The suite's own server behind our handler: the code of `/mcp` from the event of the gateway to the answer's stream. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { TokenStore } from '#shared/ports/access.ts';
+import type { ConnectionStore } from '#shared/ports/connections.ts';
 import { answer, type McpAuthPorts } from '../../../functions/mcp/authenticate-request.ts';
 import type { McpPorts, McpSettings } from '../../../functions/mcp/define-tool.ts';
+import { fake } from '../../fake.ts';
 import { everything } from './everything.ts';
 
 const token = 'fixture';
@@ -18,8 +22,11 @@ const telemetry = {
   duration: () => undefined,
 };
 const endpoint: McpAuthPorts = {
-  tokens: { get: async () => undefined },
-  connections: { putTicket: async () => undefined, redeemTicket: async () => undefined },
+  tokens: fake<TokenStore>({ get: async () => undefined }),
+  connections: fake<ConnectionStore>({
+    putTicket: async () => undefined,
+    redeemTicket: async () => undefined,
+  }),
   rateLimiter: { take: async () => true },
   world: systemWorld,
   telemetry,

@@ -4,7 +4,7 @@ import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { auditRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
-import type { AuditLog } from '#shared/ports/audit-log.ts';
+import type { AuditLog } from '#shared/ports/access.ts';
 import { type Item, keys, type Table } from './table.ts';
 
 const keptSeconds = 366 * 86_400;

@@ -4,7 +4,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { callerRecord } from '#shared/contracts/stored/session-records.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { CallerStore } from '#shared/ports/caller-store.ts';
+import type { CallerStore } from '#shared/ports/calls.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 export const makeCallerStore = (table: Table): CallerStore => ({

@@ -12,10 +12,10 @@ import {
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord } from '#shared/contracts/stored/session-records.ts';
-import type { Approver, Connection, ConnectionStore } from '#shared/ports/connection-store.ts';
+import type { Approver, Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
-import { subscribers } from './session-work.ts';
 import { approverPartition, isConditionFailed, keys, type Table } from './table.ts';
+import { subscribers } from './turn-store.ts';
 
 /** API Gateway ends a connection after two hours; its items outlive it by a little. */
 const connectionSecondsMax = 3 * 3600;

@@ -15,7 +15,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { rowOf } from '#shared/domain/webhook/delivery-retry.ts';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
-import type { DeliveryQueue } from '#shared/ports/webhook-store.ts';
+import type { DeliveryQueue } from '#shared/ports/webhooks.ts';
 import { batchDelete } from './batch.ts';
 import { dueItems } from './due.ts';
 import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';

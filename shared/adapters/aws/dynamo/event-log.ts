@@ -1,7 +1,7 @@
-/** The session's log in the table: read in order, and appended to by writers that are no turn. */
+/** `EventLog` on the one table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
-import type { SessionStore } from '#shared/ports/session-store.ts';
+import type { EventLog } from '#shared/ports/event-log.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -10,8 +10,10 @@ import { logActions } from './turn-commit.ts';
 const racesMax = 50;
 const lastEvent = 999_999_999_999;
 
-export const readEvents =
-  ({ client, name }: Table): SessionStore['readEvents'] =>
+export const makeEventLog = (table: Table): EventLog => ({ append: append(table), read: read(table) });
+
+const read =
+  ({ client, name }: Table): EventLog['read'] =>
   async (id, { since, eventsMax }) => {
     const events: LogEvent[] = [];
     let start: Record<string, unknown> | undefined;
@@ -36,8 +38,8 @@ export const readEvents =
     return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
   };
 
-export const append =
-  (table: Table): SessionStore['append'] =>
+const append =
+  (table: Table): EventLog['append'] =>
   async (id, entries, at) => {
     for (let race = 0; race < racesMax; race += 1) {
       const { Item } = await table.client.send(

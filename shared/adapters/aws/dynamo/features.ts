@@ -6,7 +6,7 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { featuresRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { UsedFeatures } from '#shared/domain/features.ts';
-import type { ConnectionStore } from '#shared/ports/connection-store.ts';
+import type { ConnectionStore } from '#shared/ports/connections.ts';
 import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 export const featuresFrom = (item: Item | undefined): UsedFeatures => {

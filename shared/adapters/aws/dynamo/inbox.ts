@@ -5,7 +5,7 @@
  * counter bounds the open messages of one client, the session's counters its waiting ones; a session's first
  * message acquires its slot.
  */
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import {
   openMessagesPerConnectionMax,
   redriveAfterMs,
@@ -14,7 +14,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import type { AcceptResult, InboxMessage, SessionStore } from '#shared/ports/session-store.ts';
+import type { AcceptResult, Inbox, InboxMessage } from '#shared/ports/inbox.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
 import { acquireSlot } from './slots.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
@@ -25,8 +25,17 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 /** The time for which a repeated message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
 
-export const accept =
-  (table: Table): SessionStore['accept'] =>
+export const makeInbox = (table: Table): Inbox => ({
+  accept: accept(table),
+  wasAccepted: async (id, message) => {
+    const Key = keys.accepted(id, message);
+    const got = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
+    return (await table.client.send(got)).Item !== undefined;
+  },
+});
+
+const accept =
+  (table: Table): Inbox['accept'] =>
   async (session, message, slotsMax) => {
     const result = await transact(table, acceptance(table.name, session, { message, slotsMax }));
     if (result === 'done') return 'accepted';

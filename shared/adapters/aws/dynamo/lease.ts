@@ -7,13 +7,13 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
-import type { SessionStore } from '#shared/ports/session-store.ts';
+import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { endedStatuses, lives, statusNames } from './session-children.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 export const takeLease =
-  ({ client, name }: Table): SessionStore['takeLease'] =>
+  ({ client, name }: Table): TurnStore['takeLease'] =>
   async (id: SessionId, { holder, at, until }) => {
     try {
       const { Attributes } = await client.send(
@@ -41,7 +41,7 @@ export const takeLease =
   };
 
 export const renewLease =
-  ({ client, name }: Table): SessionStore['renewLease'] =>
+  ({ client, name }: Table): TurnStore['renewLease'] =>
   async ({ id, lease }: Session, until) => {
     try {
       await client.send(
@@ -68,7 +68,7 @@ export const renewLease =
   };
 
 export const releaseLease =
-  ({ client, name }: Table): SessionStore['releaseLease'] =>
+  ({ client, name }: Table): TurnStore['releaseLease'] =>
   async ({ id, lease, workSeq }: Session, dueAt) => {
     try {
       await client.send(

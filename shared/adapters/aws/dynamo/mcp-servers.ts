@@ -10,7 +10,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { mcpServerRecord } from '#shared/contracts/stored/project-records.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
-import type { McpServerStore } from '#shared/ports/mcp-server-store.ts';
+import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
 import { dueItems } from './due.ts';
 import { featureUsed } from './features.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';

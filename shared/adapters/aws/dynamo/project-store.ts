@@ -8,7 +8,7 @@ import { projectRecord } from '#shared/contracts/stored/project-records.ts';
 import { deletedProjectSecondsMax } from '#shared/domain/limits.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
 import { type Project, type ProjectChange, theDefaultProject } from '#shared/domain/project.ts';
-import type { ProjectStore } from '#shared/ports/project-store.ts';
+import type { ProjectStore } from '#shared/ports/projects.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 const ownerPartition = (owner: string): string => `OWNER#${owner}#PROJECT`;

@@ -4,7 +4,7 @@
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Taken } from '#shared/domain/frame-rate.ts';
-import type { FrameBucket, RateLimiter } from '#shared/ports/rate-limiter.ts';
+import type { FrameBucket, RateLimiter } from '#shared/ports/access.ts';
 import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 export type Rate = { readonly perSecond: number; readonly burst: number };

@@ -3,7 +3,7 @@
  * never removed.
  */
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { RunningCall, RunningCallStore } from '#shared/ports/running-call-store.ts';
+import type { RunningCall, RunningCallStore } from '#shared/ports/calls.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 const callFrom = ({ caller, id, startedAt, until }: Item): RunningCall => ({

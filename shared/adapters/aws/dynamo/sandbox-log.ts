@@ -4,7 +4,7 @@ import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { sandboxLogRecord } from '#shared/contracts/stored/workspace-records.ts';
 import { sandboxLogSecondsMax } from '#shared/domain/limits.ts';
-import type { LogLine, SandboxLog } from '#shared/ports/sandbox-log.ts';
+import type { LogLine, SandboxLog } from '#shared/ports/sandbox.ts';
 import { keys, type Table } from './table.ts';
 
 /** An item holds 400 KB; a portion stays well below it. */

@@ -5,7 +5,7 @@
 import { PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { isOpen, runName } from '#shared/domain/schedule/run.ts';
 import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
-import type { ScheduleStore } from '#shared/ports/schedule-store.ts';
+import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
 import { newestKept, partitionItems } from './partition.ts';

@@ -6,7 +6,7 @@
  * that adds something to send leaves the same mark and makes the sender due (`senderWoken`).
  */
 import { GetCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { DeliveryQueue, SenderLease } from '#shared/ports/webhook-store.ts';
+import type { DeliveryQueue, SenderLease } from '#shared/ports/webhooks.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { senderDue } from './webhook-items.ts';
 

@@ -2,14 +2,13 @@
  * Children in the table: each is made under its parent's lease and counted in its tree (CH2), and found again
  * from the root.
  */
-import { QueryCommand, type TransactWriteCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { redriveAfterMs } from '#shared/domain/limits.ts';
 import { type Session, treeOf } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
-import { sessionDue, sessionFrom } from './session-items.ts';
-import { isConditionFailed, keys, type Table } from './table.ts';
+import { sessionFrom } from './session-items.ts';
+import { keys, type Table } from './table.ts';
 import { growTree } from './trees.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -65,25 +64,4 @@ export const descendants =
     } while (start !== undefined);
     const found = (await batchGet(table, ids.map(keys.session))).map(sessionFrom);
     return found.sort((one, other) => one.createdAt - other.createdAt);
-  };
-
-export const wake =
-  ({ client, name }: Table): SessionStore['wake'] =>
-  async (id, at) => {
-    try {
-      await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.session(id),
-          ConditionExpression: lives,
-          UpdateExpression: 'SET duePk = :duePk, dueAt = :dueAt ADD workSeq :one',
-          ExpressionAttributeNames: statusNames,
-          ExpressionAttributeValues: { ...endedStatuses, ':one': 1, ...sessionDue(id, at + redriveAfterMs) },
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
-    }
   };

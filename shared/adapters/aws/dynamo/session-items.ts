@@ -8,7 +8,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import type { InboxMessage } from '#shared/ports/session-store.ts';
+import type { InboxMessage } from '#shared/ports/inbox.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 export const sessionItem = ({ lease, ...session }: Session): Item => ({

@@ -10,7 +10,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { slotAuditMs } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { type SlotHolder, slotHolderOf } from '#shared/domain/slots.ts';
-import type { SlotStore } from '#shared/ports/slot-store.ts';
+import type { SlotStore } from '#shared/ports/slots.ts';
 import { dueItems } from './due.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';

@@ -3,7 +3,7 @@ import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { tokenRecord } from '#shared/contracts/stored/access-records.ts';
 import type { AccessToken } from '#shared/domain/principal.ts';
-import type { TokenStore } from '#shared/ports/token-store.ts';
+import type { TokenStore } from '#shared/ports/access.ts';
 import { type Item, keys, type Table } from './table.ts';
 
 const listPartition = 'OWNER#deployment#TOKEN';

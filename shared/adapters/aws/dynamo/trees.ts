@@ -15,7 +15,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
-import type { TreeStore } from '#shared/ports/tree-store.ts';
+import type { TreeStore } from '#shared/ports/slots.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 

@@ -12,7 +12,7 @@ import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
-import type { CommitResult, SessionStore, TurnCommit } from '#shared/ports/session-store.ts';
+import type { CommitResult, TurnCommit, TurnStore } from '#shared/ports/turn-store.ts';
 import { waitingActions } from './approvals.ts';
 import { auditItem } from './audit-log.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
@@ -35,7 +35,7 @@ const transactionActionsMax = 100;
 const openMessagesSecondsMax = 86_400;
 
 export const commitTurn =
-  (table: Table, options: HistoryOptions): SessionStore['commitTurn'] =>
+  (table: Table, options: HistoryOptions): TurnStore['commit'] =>
   async (first) => {
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {

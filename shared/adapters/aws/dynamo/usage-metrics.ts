@@ -9,7 +9,7 @@ import {
   usagePointStart,
   usageSecondsMax,
 } from '#shared/domain/usage-metrics.ts';
-import type { MetricsStore } from '#shared/ports/metrics-store.ts';
+import type { MetricsStore } from '#shared/ports/telemetry.ts';
 import { type Item, keys, type Table } from './table.ts';
 
 export const makeMetricsStore = (table: Table): MetricsStore => ({

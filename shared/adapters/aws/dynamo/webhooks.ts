@@ -12,7 +12,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
-import type { WebhookStore } from '#shared/ports/webhook-store.ts';
+import type { WebhookStore } from '#shared/ports/webhooks.ts';
 import { featureUsed } from './features.ts';
 import { newestKept, partitionItems } from './partition.ts';
 import { senderWoken } from './sender-lease.ts';

@@ -46,11 +46,11 @@ const callFor = ({ id }: Session, place: number): ToolCall => ({
 /** A parent that waits for as many children as are named, each in its status. */
 const open = async (children: readonly Pick<Session, 'status'>[]) => {
   const { ports } = openQuietPorts();
-  const { sessions } = ports;
+  const { sessions, inbox, turns, eventLog } = ports;
   const parent = newSession();
   await sessions.create(parent, { workspace: workspaceOf(parent), slotsMax });
-  await sessions.accept(parent, message('m', 1), slotsMax);
-  const held = await sessions.takeLease(parent.id, { holder: 'me', at: 2, until: 1e12 });
+  await inbox.accept(parent, message('m', 1), slotsMax);
+  const held = await turns.takeLease(parent.id, { holder: 'me', at: 2, until: 1e12 });
   if (held === undefined) throw new Error('the lease was not free');
   const tree = { root: parent.id, parent: parent.id };
   const made: Session[] = [];
@@ -61,7 +61,7 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
       slotsMax,
       child: { parent: held, agentsMax: 9 },
     });
-    if (status !== 'running') await sessions.append(child.id, answered(`answer ${place}`), 3);
+    if (status !== 'running') await eventLog.append(child.id, answered(`answer ${place}`), 3);
     made.push(child);
   }
   const state: Acting = {
@@ -69,7 +69,7 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
     ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
     calls: made.map(callFor),
   };
-  const committed = await sessions.commitTurn({
+  const committed = await turns.commit({
     ...{ session: held, fence: held.lease.fence, version: 0, state, at: 4, log: [], history: [] },
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0, release: false, wakes: false, dueAt: 1e12 },
   });
@@ -121,10 +121,10 @@ test('an idle child whose message still waits is waited for', async () => {
   const id = childOf(context);
   const session = await ports.sessions.get(id);
   if (session === undefined) throw new Error('the child is not there');
-  await ports.sessions.accept(session, message('asked', 5), slotsMax);
+  await ports.inbox.accept(session, message('asked', 5), slotsMax);
   // The turn before it ends: its holder has not seen the message yet.
-  const { turn } = await ports.sessions.loadWork(id);
-  await ports.sessions.commitTurn({
+  const { turn } = await ports.turns.loadWork(id);
+  await ports.turns.commit({
     ...{ ...turn, session, at: 6, log: [], history: [], patch: { status: 'idle' } },
     ...{ release: false, wakes: false, dueAt: 1e12 },
   });

@@ -9,12 +9,9 @@ import { cutMiddle } from '../../../domain/text.ts';
 import { type ChildOutcome, outcomeOf } from '../../../domain/turn/logged-turns.ts';
 import { callsWithChildren } from '../../../domain/turn/pending-work.ts';
 import type { ToolResult } from '../../../domain/turn/turn.ts';
-import type { SessionStore } from '../../../ports/session-store.ts';
-import type { World } from '../../../ports/world.ts';
-import { type ApplyPorts, applyEvents } from '../commit/apply-event.ts';
+import type { TurnDeps } from '../../deps.ts';
+import { applyEvents } from '../commit/apply-event.ts';
 import type { CommitOutcome, TurnContext } from '../commit/turn-context.ts';
-
-export type ChildResultPorts = ApplyPorts & { readonly world: World };
 
 type Waiting = ReturnType<typeof callsWithChildren>[number];
 
@@ -23,7 +20,7 @@ const newestEventsMax = 100;
 
 /** Undefined when no child has answered. */
 export const collectChildResults = async (
-  ports: ChildResultPorts,
+  ports: TurnDeps,
   context: TurnContext,
 ): Promise<CommitOutcome | undefined> => {
   const waiting = callsWithChildren(context.turn.state);
@@ -40,37 +37,36 @@ export const collectChildResults = async (
 
 /** Undefined while it works. */
 const resultOf = async (
-  { sessions, world }: ChildResultPorts,
+  ports: TurnDeps,
   { callId, wait }: Waiting,
   child: Session | undefined,
 ): Promise<ToolResult | undefined> => {
-  const at = world.now();
+  const at = ports.world.now();
   if (child === undefined)
     return { type: 'call-failed', at, callId, code: 'session_not_found', message: 'its session was deleted' };
   if (child.status === 'created' || child.status === 'running') return undefined;
-  const newest = await outcomeAmong(sessions, { child, wait, eventsMax: newestEventsMax });
-  if (newest === undefined && (await stillWaits(sessions, wait))) return undefined;
+  const newest = await outcomeAmong(ports, { child, wait, eventsMax: newestEventsMax });
+  if (newest === undefined && (await stillWaits(ports, wait))) return undefined;
   // Events that it has written since it was read are among twice as many as are kept.
-  const outcome =
-    newest ?? (await outcomeAmong(sessions, { child, wait, eventsMax: 2 * eventsPerSessionMax }));
+  const outcome = newest ?? (await outcomeAmong(ports, { child, wait, eventsMax: 2 * eventsPerSessionMax }));
   return { at, callId, ...resultBy(child, outcome, { durationMs: Math.max(0, at - wait.since) }) };
 };
 
 /** A session that ends a turn is idle although a message came concurrently: the message leaves the inbox when it is completed. */
 const stillWaits = async (
-  sessions: Pick<SessionStore, 'loadWork'>,
+  { turns }: TurnDeps,
   { child: { session, message } }: Waiting['wait'],
 ): Promise<boolean> => {
-  const { inbox } = await sessions.loadWork(session);
+  const { inbox } = await turns.loadWork(session);
   return inbox.some(({ messageId }) => messageId === message);
 };
 
 const outcomeAmong = async (
-  sessions: Pick<SessionStore, 'readEvents'>,
+  { eventLog }: TurnDeps,
   { child, wait, eventsMax }: { child: Session; wait: Waiting['wait']; eventsMax: number },
 ): Promise<ChildOutcome | undefined> => {
   const since = Math.max(-1, child.lastSeq - eventsMax);
-  const { events } = await sessions.readEvents(child.id, { since, eventsMax });
+  const { events } = await eventLog.read(child.id, { since, eventsMax });
   return outcomeOf(events, wait.child.message);
 };
 

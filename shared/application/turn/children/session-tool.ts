@@ -2,6 +2,7 @@
  * Runs a call of the `session` tool: an agent starts its children, asks them, looks at them and ends them. Another session
  * than its own child is answered like one that does not exist.
  */
+
 import { decode } from '../../../contracts/decode.ts';
 import { type AgentSessionCall, agentSessionCall } from '../../../contracts/tools/agent-session-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
@@ -13,13 +14,12 @@ import { cutMiddle } from '../../../domain/text.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import { sessionNotFound } from '../../access/find-session.ts';
+import type { TurnDeps } from '../../deps.ts';
 import { readEvents } from '../../events/poll-events.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { offerMessage } from '../requests/accept-message.ts';
-import { type EndPorts, endSession } from '../requests/end-session.ts';
-import { type SpawnedChild, type SpawnPorts, spawnChild } from './spawn-child.ts';
-
-export type SessionToolPorts = SpawnPorts & EndPorts;
+import { endSession } from '../requests/end-session.ts';
+import { type SpawnedChild, spawnChild } from './spawn-child.ts';
 
 export type SessionToolCall = {
   readonly context: TurnContext;
@@ -38,7 +38,7 @@ const eventsShownMax = 100;
 
 /** Undefined when another invocation holds the lease by now. */
 export const runSessionTool = async (
-  ports: SessionToolPorts,
+  ports: TurnDeps,
   call: SessionToolCall,
 ): Promise<CallEvent | undefined> => {
   const { callId, args } = call.effect;
@@ -55,7 +55,7 @@ export const runSessionTool = async (
 };
 
 const act = async (
-  ports: SessionToolPorts,
+  ports: TurnDeps,
   call: SessionToolCall,
   asked: AgentSessionCall,
 ): Promise<CallEvent | undefined> => {
@@ -75,7 +75,7 @@ const act = async (
     case 'events': {
       const child = await childOf(ports, call, asked.session_id);
       const page = { since: asked.since_index, eventsMax: eventsShownMax };
-      const { events, lastIndex, hasMore } = await readEvents(ports.sessions, child, page);
+      const { events, lastIndex, hasMore } = await readEvents(ports.eventLog, child, page);
       const shown = events.map(({ index, type, at, data }) => ({
         index,
         type,
@@ -93,10 +93,7 @@ const act = async (
   }
 };
 
-const spawn = async (
-  ports: SessionToolPorts,
-  { call, asked }: Ask<'spawn'>,
-): Promise<CallEvent | undefined> => {
+const spawn = async (ports: TurnDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
   const { context, effect, correlationId } = call;
   const { tree, idleMs } = context.limits;
   const { state } = context.turn;
@@ -119,7 +116,7 @@ const spawn = async (
   return started && waitFor(ports, call, { started, wait });
 };
 
-const message = async (ports: SessionToolPorts, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
+const message = async (ports: TurnDeps, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
   const { effect, correlationId } = call;
   const { session_id: id, prompt: text, model, wait } = asked;
   const child = await childOf(ports, call, id);
@@ -133,7 +130,7 @@ const message = async (ports: SessionToolPorts, { call, asked }: Ask<'message'>)
 };
 
 const waitFor = (
-  ports: SessionToolPorts,
+  ports: TurnDeps,
   call: SessionToolCall,
   { started, wait }: { readonly started: SpawnedChild; readonly wait: boolean },
 ): CallEvent => {
@@ -147,7 +144,7 @@ const waitFor = (
 };
 
 const childOf = async (
-  { sessions }: SessionToolPorts,
+  { sessions }: TurnDeps,
   { context }: SessionToolCall,
   id: string,
 ): Promise<Session> => {
@@ -166,7 +163,7 @@ const summaryOf = ({ id, status, model, depth, costUsd, lastSeq }: Session): Jso
 });
 
 const finished = (
-  { world }: SessionToolPorts,
+  { world }: TurnDeps,
   { effect: { callId } }: SessionToolCall,
   result: JsonObject,
 ): CallEvent => {

@@ -5,15 +5,15 @@
  * It is made under its parent's lease and while that lives, and counted in its tree; refused over the tree's depth or
  * number of agents.
  */
+
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import { type AcceptPorts, offerMessage } from '../requests/accept-message.ts';
-
-export type SpawnPorts = AcceptPorts;
+import type { TurnDeps } from '../../deps.ts';
+import { offerMessage } from '../requests/accept-message.ts';
 
 export type SpawnRequest = {
   readonly parent: Session;
@@ -32,7 +32,7 @@ export type SpawnedChild = { readonly session: SessionId; readonly message: Mess
 
 /** Undefined when its parent has ended or another invocation holds its lease by now. */
 export const spawnChild = async (
-  ports: SpawnPorts,
+  ports: TurnDeps,
   request: SpawnRequest,
 ): Promise<SpawnedChild | undefined> => {
   const { parent, limits, prompt: text, correlationId } = request;
@@ -54,7 +54,7 @@ export const spawnChild = async (
   return { session: child.id, message };
 };
 
-const make = async (ports: SpawnPorts, request: SpawnRequest): Promise<Session | undefined> => {
+const make = async (ports: TurnDeps, request: SpawnRequest): Promise<Session | undefined> => {
   const { parent, model, policy, limits, idleMs } = request;
   const id = idFor<SessionId>(ports, request, 'session');
   const isShared = request.workspace === 'shared';
@@ -120,7 +120,7 @@ const newChild = (
   lease: unheldLease,
 });
 
-const idFor = <Id extends string>({ world }: SpawnPorts, { parent, key }: SpawnRequest, what: string): Id =>
+const idFor = <Id extends string>({ world }: TurnDeps, { parent, key }: SpawnRequest, what: string): Id =>
   derivedUuid(world.sha256(`child ${what}\n${parent.id}\n${key}`)) as Id;
 
 const noAgentLeft = (max: number): AppError =>

@@ -4,6 +4,7 @@
  *
  * Nothing that was done half is lost when a commit finds the turn changed: the next holder reads the same pending work.
  */
+
 import { eventFrame } from '../../../contracts/frames.ts';
 import { InvariantError } from '../../../domain/assert.ts';
 import type { AuditRow } from '../../../domain/audit.ts';
@@ -24,26 +25,13 @@ import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnRecord, TurnStep } from '../../../domain/turn/turn.ts';
 import { waitingChange } from '../../../domain/turn/waiting-call.ts';
 import { occurrencesOf } from '../../../domain/webhook/notice.ts';
-import type {
-  CheckpointNote,
-  CommitResult,
-  InboxMessage,
-  SessionPatch,
-  SessionStore,
-  TurnCommit,
-} from '../../../ports/session-store.ts';
-import type { Telemetry } from '../../../ports/telemetry.ts';
-import type { World } from '../../../ports/world.ts';
-import { openPublisher, type Publisher, type PublisherPorts } from '../../events/publisher.ts';
-import { noticesOf, sendNotices, type WebhookPorts } from '../../events/webhook-notices.ts';
+import type { InboxMessage } from '../../../ports/inbox.ts';
+import type { CheckpointNote, CommitResult, SessionPatch, TurnCommit } from '../../../ports/turn-store.ts';
+import type { TurnDeps } from '../../deps.ts';
+import { openPublisher, type Publisher } from '../../events/publisher.ts';
+import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
 import { recordStep } from './record-step.ts';
 import type { CommitOutcome, TurnContext } from './turn-context.ts';
-
-export type ApplyPorts = WebhookPorts & {
-  readonly sessions: SessionStore;
-  readonly telemetry: Telemetry;
-  readonly world: Pick<World, 'now'>;
-};
 
 export type Applied = {
   readonly event: TurnEvent;
@@ -57,7 +45,7 @@ export type Applied = {
 
 /** For the holder of the lease. */
 export const applyEvent = async (
-  ports: ApplyPorts,
+  ports: TurnDeps,
   context: TurnContext,
   { event, log = [], checkpoint, keepsLease = false }: Applied,
 ): Promise<CommitOutcome> => {
@@ -108,7 +96,7 @@ export const applyEvent = async (
 
 /** Applies events one after the other in one hold of the lease; undefined when there are none. */
 export const applyEvents = async (
-  ports: ApplyPorts,
+  ports: TurnDeps,
   context: TurnContext,
   events: readonly TurnEvent[],
 ): Promise<CommitOutcome | undefined> => {
@@ -121,8 +109,6 @@ export const applyEvents = async (
   }
   return outcome;
 };
-
-export type UnleasedPorts = PublisherPorts & ApplyPorts;
 
 export type UnleasedStep = {
   readonly session: Session;
@@ -142,7 +128,7 @@ export type UnleasedStep = {
  * after it; undefined when another caller moved the turn: nothing was written.
  */
 export const commitStep = async (
-  ports: UnleasedPorts,
+  ports: TurnDeps,
   { session, turn, step, at, patch, ...rest }: UnleasedStep,
 ): Promise<Session | undefined> => {
   const result = await commit(ports, {
@@ -166,7 +152,7 @@ type Commit = Pick<
   };
 
 const commit = async (
-  ports: ApplyPorts,
+  ports: TurnDeps,
   { turn, step, seen, log, publisher, ...rest }: Commit,
 ): Promise<CommitResult> => {
   const { session, at, completed } = rest;
@@ -175,7 +161,7 @@ const commit = async (
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
   const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
   const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
-  const result = await ports.sessions.commitTurn({
+  const result = await ports.turns.commit({
     ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts },
     log: [...log, ...step.log],
     history: step.history,

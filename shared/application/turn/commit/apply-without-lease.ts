@@ -2,6 +2,7 @@
  * Applies an event to a turn for a caller that holds no lease: a decision, an answer of a client. Repeated on what another
  * caller wrote concurrently, and counted once.
  */
+
 import type { AuditRow } from '../../../domain/audit.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { Session } from '../../../domain/session.ts';
@@ -10,11 +11,9 @@ import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../../domain/turn/turn.ts';
-import type { Invoker } from '../../../ports/invoker.ts';
-import { commitStep, type UnleasedPorts } from './apply-event.ts';
+import type { TurnDeps } from '../../deps.ts';
+import { commitStep } from './apply-event.ts';
 import { notifyParent } from './notify-parent.ts';
-
-export type ApplyWithoutLeasePorts = UnleasedPorts & { readonly invoker: Invoker };
 
 export type FoundTurn = {
   readonly session: Session;
@@ -36,7 +35,7 @@ const racesMax = 5;
 
 /** `late`: the turn is past it, or was never there. */
 export const applyWithoutLease = async (
-  ports: ApplyWithoutLeasePorts,
+  ports: TurnDeps,
   found: FoundTurn,
   applied: UnleasedEvent,
 ): Promise<'applied' | 'late'> => {
@@ -44,14 +43,14 @@ export const applyWithoutLease = async (
   for (let race = 0; race < racesMax && current !== undefined; race += 1) {
     const result = await tryOnce(ports, current, applied);
     if (result !== 'raced') return result;
-    const again = await ports.sessions.getWithTurn(found.session.id);
+    const again = await ports.turns.getWithTurn(found.session.id);
     current = again && { ...again, seen: found.seen };
   }
   return 'late';
 };
 
 const tryOnce = async (
-  ports: ApplyWithoutLeasePorts,
+  ports: TurnDeps,
   { session, turn, seen }: FoundTurn,
   { eventFor, auditsOf, correlationId, limits }: UnleasedEvent,
 ): Promise<'applied' | 'late' | 'raced'> => {
@@ -60,7 +59,7 @@ const tryOnce = async (
   const step = event && reduce(turn.state, event, withOwnMoney(limits, session));
   if (step === undefined || step.ignored !== undefined) return 'late';
   const isDone = step.state.kind === 'done';
-  const inbox = isDone ? (await ports.sessions.loadWork(session.id)).inbox : [];
+  const inbox = isDone ? (await ports.turns.loadWork(session.id)).inbox : [];
   const completed = completedMessage(turn.state, step, inbox);
   const wakes = pendingWork(step.state).length > 0 || inbox.length > 1;
   const patch = { lastActiveAt: at, ...(isDone && !wakes ? { status: 'idle' as const } : {}) };

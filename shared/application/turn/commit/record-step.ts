@@ -6,7 +6,7 @@ import { completionOf } from '../../../domain/event-log.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TurnState, TurnStep } from '../../../domain/turn/turn.ts';
 import { waitingCall } from '../../../domain/turn/waiting-call.ts';
-import type { InboxMessage } from '../../../ports/session-store.ts';
+import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Telemetry } from '../../../ports/telemetry.ts';
 
 export type CommittedStep = {

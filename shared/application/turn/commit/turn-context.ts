@@ -1,4 +1,5 @@
 /** The context of a turn: all that its holder has read of it, and the outcomes of a commit. */
+
 import type { Caller } from '../../../domain/caller-tool.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { HistoryLimits, HistoryMessage } from '../../../domain/history.ts';
@@ -7,9 +8,10 @@ import type { LiveSandbox, Workspace } from '../../../domain/sandbox.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
 import type { TurnLimits, TurnRecord } from '../../../domain/turn/turn.ts';
-import type { InboxMessage, SessionStore } from '../../../ports/session-store.ts';
-import { openPublisher, type Publisher, type PublisherPorts } from '../../events/publisher.ts';
-import { type MonitorPorts, monitorTurn, type TurnMonitor } from './turn-monitor.ts';
+import type { InboxMessage } from '../../../ports/inbox.ts';
+import type { Deps, TurnDeps } from '../../deps.ts';
+import { openPublisher, type Publisher } from '../../events/publisher.ts';
+import { monitorTurn, type TurnMonitor } from './turn-monitor.ts';
 
 export type StepLimits = {
   readonly turn: TurnLimits;
@@ -54,8 +56,6 @@ export type CommitOutcome =
   /** Another invocation holds the lease, or the session has ended; nothing was written. */
   | { readonly status: 'lost'; readonly context: TurnContext };
 
-export type ContextPorts = MonitorPorts & PublisherPorts & { readonly sessions: SessionStore };
-
 type Hold = {
   readonly limits: StepLimits;
   readonly seen?: FeaturesSeen | undefined;
@@ -65,11 +65,11 @@ type Hold = {
 };
 
 export const loadTurn = async (
-  ports: ContextPorts,
+  ports: TurnDeps,
   session: Session,
   { limits, seen, ...times }: Hold,
 ): Promise<TurnContext> => {
-  const { subscribers, ...loaded } = await ports.sessions.loadWork(session.id);
+  const { subscribers, ...loaded } = await ports.turns.loadWork(session.id);
   const publisher = openPublisher(ports, session, subscribers);
   const { version } = loaded.turn;
   const onSubscribers = publisher.setSubscribers;
@@ -79,14 +79,14 @@ export const loadTurn = async (
 
 /** The turn as it stands now, if the lease is still held. */
 export const reloadTurn = async (
-  { sessions }: Pick<ContextPorts, 'sessions'>,
+  { sessions, turns }: Deps<'sessions' | 'turns'>,
   context: TurnContext,
 ): Promise<CommitOutcome> => {
   const { publisher, monitor } = context;
   const session = await sessions.get(context.session.id);
   if (session === undefined || session.lease.fence !== context.session.lease.fence)
     return { status: 'lost', context };
-  const { subscribers, ...loaded } = await sessions.loadWork(session.id);
+  const { subscribers, ...loaded } = await turns.loadWork(session.id);
   publisher.setSubscribers(subscribers);
   if (monitor.interruption() !== 'deadline') monitor.restart(loaded.turn.version);
   return { status: 'current', context: { ...context, session, ...loaded } };
@@ -94,7 +94,7 @@ export const reloadTurn = async (
 
 /** As `reloadTurn`; `moved` when these calls do not run in the turn any more: another caller cancelled it. */
 export const reloadRunning = async (
-  ports: Pick<ContextPorts, 'sessions'>,
+  ports: Deps<'sessions' | 'turns'>,
   { used, ...context }: TurnContext,
   running: readonly CallId[],
 ): Promise<CommitOutcome> => {

@@ -1,6 +1,9 @@
 /** Interruptions of a turn's holder: another caller's version read twice, or the end of its function's time. */
+
 import { expect, test } from 'vitest';
+import { fake } from '../../../../tests/fake.ts';
 import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
+import type { TurnStore } from '../../../ports/turn-store.ts';
 import { monitorTurn } from './turn-monitor.ts';
 
 type Version = { readonly version: number; readonly subscribers: readonly ConnectionId[] };
@@ -14,7 +17,7 @@ const open = (handoverAt = 1_000_000) => {
   let readVersion = (): Version => ({ version: 3, subscribers: [] });
   const monitor = monitorTurn(
     {
-      sessions: { readVersion: () => Promise.resolve().then(() => readVersion()) },
+      turns: fake<TurnStore>({ readVersion: () => Promise.resolve().then(() => readVersion()) }),
       telemetry: {
         info: () => undefined,
         warn: (message) => warned.push(message),

@@ -5,16 +5,9 @@
  * A version that is read ahead once may be the holder's own write on its way; read twice it is another caller's. A read
  * that fails is repeated: the deadline comes all the same.
  */
-import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
-import type { SessionStore } from '../../../ports/session-store.ts';
-import type { Telemetry } from '../../../ports/telemetry.ts';
-import type { World } from '../../../ports/world.ts';
 
-export type MonitorPorts = {
-  readonly sessions: Pick<SessionStore, 'readVersion'>;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
+import type { Deps } from '../../deps.ts';
 
 /** `moved`: another caller cancelled or ended the turn. `deadline`: another invocation must go on. `lost`: another holds the lease. */
 export type Interruption = 'moved' | 'deadline' | 'lost';
@@ -47,7 +40,10 @@ export type MonitoredTurn = {
 /** A cancel must be read within two seconds, twice. */
 const pollMs = 500;
 
-export const monitorTurn = (ports: MonitorPorts, monitored: MonitoredTurn): TurnMonitor => {
+export const monitorTurn = (
+  ports: Deps<'turns' | 'telemetry' | 'world'>,
+  monitored: MonitoredTurn,
+): TurnMonitor => {
   const allMs = monitored.handoverAt - monitored.startedAt;
   let wait = startWait(ports, monitored);
   return {
@@ -69,7 +65,7 @@ export const monitorTurn = (ports: MonitorPorts, monitored: MonitoredTurn): Turn
 
 /** Polls until the first interruption. */
 const startWait = (
-  { sessions, telemetry, world }: MonitorPorts,
+  { turns, telemetry, world }: Deps<'turns' | 'telemetry' | 'world'>,
   { sessionId, version: first, onSubscribers, handoverAt }: MonitoredTurn,
 ): Omit<TurnMonitor, 'restart' | 'hasTimeFor'> => {
   const controller = new AbortController();
@@ -81,7 +77,7 @@ const startWait = (
   };
   const readVersion = async (): Promise<number> => {
     try {
-      const { version, subscribers } = await sessions.readVersion(sessionId);
+      const { version, subscribers } = await turns.readVersion(sessionId);
       onSubscribers(subscribers);
       return version;
     } catch (error) {

@@ -2,6 +2,7 @@
  * Asks a model for one whole answer: streams its text to the subscribers, retries after faults that pass, and tries once
  * with half of a conversation that is too long. An interruption is thrown.
  */
+
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { AskedCall } from '../../../domain/asked-call.ts';
 import { halved } from '../../../domain/history.ts';
@@ -15,12 +16,10 @@ import {
 import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { AppError, isAppError } from '../../../errors.ts';
-import type { ModelProvider, ModelProviders } from '../../../ports/model-provider.ts';
-import type { World } from '../../../ports/world.ts';
+import type { ModelProvider } from '../../../ports/models.ts';
+import type { Deps } from '../../deps.ts';
 import { openTextRelay } from '../../events/text-relay.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
-
-export type AskPorts = { readonly models: ModelProviders; readonly world: World };
 export type AskOptions = {
   readonly context: TurnContext;
   readonly signal: AbortSignal;
@@ -41,7 +40,11 @@ type Answer = {
 type Asked = { readonly messageId: MessageId; readonly answer: Answer };
 
 /** Faults that pass are waited out until text was streamed; one answer of "too long" halves the conversation. */
-export const askModel = async (ports: AskPorts, call: AskOptions, request: ModelRequest): Promise<Asked> => {
+export const askModel = async (
+  ports: Deps<'models' | 'world'>,
+  call: AskOptions,
+  request: ModelRequest,
+): Promise<Asked> => {
   let current = request;
   for (let attempt = 1; ; attempt += 1) {
     const asked = await askOnce(ports, call, current);
@@ -70,7 +73,11 @@ export const modelRetryMs = (error: unknown, attempt: number): number | undefine
 
 type Failed = { readonly error: unknown; readonly hasText: boolean };
 
-const askOnce = async (ports: AskPorts, call: AskOptions, request: ModelRequest): Promise<Asked | Failed> => {
+const askOnce = async (
+  ports: Deps<'models' | 'world'>,
+  call: AskOptions,
+  request: ModelRequest,
+): Promise<Asked | Failed> => {
   const messageId = ports.world.uuid() as MessageId;
   let hasText = false;
   const onText = (): void => {
@@ -92,7 +99,7 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
 };
 
 const streamOnce = async (
-  { models, world }: AskPorts,
+  { models, world }: Deps<'models' | 'world'>,
   { context: { publisher, session }, signal }: AskOptions,
   { request, messageId, onText }: { request: ModelRequest; messageId: MessageId; onText: () => void },
 ): Promise<Answer> => {

@@ -1,5 +1,9 @@
 /** One call of a model over a provider that a test scripts: what is asked, again or shorter, and what comes of it. */
+
 import { describe, expect, test } from 'vitest';
+import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
+import type { TreeStore } from '#shared/ports/slots.ts';
+import { fake } from '../../../../tests/fake.ts';
 import type { Frame } from '../../../contracts/frames.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
@@ -7,7 +11,7 @@ import type { ModelChunk, ModelRequest } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { ModelProvider } from '../../../ports/model-provider.ts';
+import type { ModelProvider } from '../../../ports/models.ts';
 import type { TurnMonitor } from '../commit/turn-monitor.ts';
 import { callModel } from './call-model.ts';
 
@@ -59,13 +63,13 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
     ids = 0;
     return callModel(
       {
-        mcpServers: { list: () => Promise.resolve([]) },
+        mcpServers: fake<McpServerStore>({ list: () => Promise.resolve([]) }),
         recursionDepthMax: 3,
         models: { open: () => Promise.resolve(provider) },
-        trees: {
+        trees: fake<TreeStore>({
           reserve: () => Promise.reject(new Error('it stands alone')),
           release: () => Promise.resolve(),
-        },
+        }),
         costOf: (name, of, { inputTokens }) => (name === 'demo' && of === 'large' ? inputTokens : 0),
         telemetry: {
           info: () => undefined,

@@ -4,19 +4,19 @@
  * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped. A refusal
  * of the provider becomes an event. An interruption is thrown.
  */
+
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateTokens } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
+import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
-import { type AskPorts, askModel } from './ask-model.ts';
-import { type Offer, type OfferPorts, offerTools } from './offer-tools.ts';
+import { askModel } from './ask-model.ts';
+import { type Offer, offerTools } from './offer-tools.ts';
 import { prepareCalls } from './prepare-calls.ts';
-import { type Budgeted, type BudgetPorts, reserveCall } from './tree-budget.ts';
-
-export type ModelPorts = OfferPorts & AskPorts & BudgetPorts;
+import { type Budgeted, reserveCall } from './tree-budget.ts';
 
 export type ModelCall = Budgeted & {
   readonly context: TurnContext;
@@ -24,14 +24,14 @@ export type ModelCall = Budgeted & {
   readonly outputTokensMax: number;
 };
 
-const noServers: OfferPorts['mcpServers'] = { list: async () => [] };
-
-export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<TurnEvent> => {
+export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
   const { world } = ports;
   const { context, state, signal } = call;
   const { provider } = context.session;
   const isWithoutServers = isUnused(context.seen, 'mcpServers', world.now());
-  const offering = isWithoutServers ? { ...ports, mcpServers: noServers } : ports;
+  const offering = isWithoutServers
+    ? { ...ports, mcpServers: { ...ports.mcpServers, list: async () => [] } }
+    : ports;
   const offer = await offerTools(offering, context.session, context.callers);
   const request = await fittingRequest(ports, call, offer);
   if ((await reserveCall(ports, call, request)) === 'spent')
@@ -59,7 +59,7 @@ export const callModel = async (ports: ModelPorts, call: ModelCall): Promise<Tur
 };
 
 /** The time a user waits before anything moves; later answers of a turn have had tools before them. */
-const recordFirstText = ({ telemetry, world }: ModelPorts, { context, state }: ModelCall): void => {
+const recordFirstText = ({ telemetry, world }: ModelDeps, { context, state }: ModelCall): void => {
   const acceptedAt = currentMessage(context.turn.state, context.inbox)?.acceptedAt;
   if (state.step === 1 && acceptedAt !== undefined)
     telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
@@ -67,7 +67,7 @@ const recordFirstText = ({ telemetry, world }: ModelPorts, { context, state }: M
 
 /** A guess of what tools and prompt take, and a count by the provider when the guess comes near the limit. */
 const fittingRequest = async (
-  ports: ModelPorts,
+  ports: ModelDeps,
   call: ModelCall,
   { tools, system }: Offer,
 ): Promise<ModelRequest> => {
@@ -91,7 +91,7 @@ const fittingRequest = async (
 
 /** The count of the provider, or 0: a count that fails is no reason to fail. */
 const countedTokens = async (
-  { models, telemetry }: ModelPorts,
+  { models, telemetry }: ModelDeps,
   { context, whole, signal }: { context: TurnContext; whole: ModelRequest; signal: AbortSignal },
 ): Promise<number> => {
   try {

@@ -1,13 +1,12 @@
 /** A model step: asks the model while the workspace is saved, and applies its answer. */
+
 import type { Thinking } from '../../../domain/turn/turn.ts';
-import type { SavePorts } from '../../sandbox/save-workspace.ts';
-import { type ApplyPorts, applyEvent } from '../commit/apply-event.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
-import { callModel, type ModelPorts } from './call-model.ts';
+import { callModel } from './call-model.ts';
 import { releaseReservation } from './tree-budget.ts';
-
-export type ModelStepPorts = ModelPorts & SavePorts & ApplyPorts;
 
 export type ModelStep = {
   readonly state: Thinking;
@@ -18,7 +17,7 @@ export type ModelStep = {
 
 /** Money that was reserved for an answer that is not written is released. */
 export const runModelStep = async (
-  ports: ModelStepPorts,
+  ports: LoopDeps,
   context: TurnContext,
   step: ModelStep,
 ): Promise<CommitOutcome> => {
@@ -33,11 +32,7 @@ export const runModelStep = async (
   }
 };
 
-const answer = async (
-  ports: ModelStepPorts,
-  context: TurnContext,
-  step: ModelStep,
-): Promise<CommitOutcome> => {
+const answer = async (ports: LoopDeps, context: TurnContext, step: ModelStep): Promise<CommitOutcome> => {
   const { signal } = context.monitor;
   const [event, { log, taken }] = await Promise.all([
     callModel(ports, { context, ...step, signal }),

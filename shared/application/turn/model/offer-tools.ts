@@ -2,6 +2,7 @@
  * Offers tools to a session's agent: those of its sandbox, those of the healthy MCP servers of its project, and those of its
  * clients. A server that cannot be reached now is named to the model.
  */
+
 import { sandboxToolSpecs } from '../../../contracts/tools/sandbox-tools.ts';
 import type { ToolRoute } from '../../../domain/asked-call.ts';
 import { type Caller, offerCallerTools } from '../../../domain/caller-tool.ts';
@@ -11,13 +12,7 @@ import type { McpServer } from '../../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../../domain/model.ts';
 import { isOffered, type Session } from '../../../domain/session.ts';
 import { sessionTool, systemPrompt } from '../../../domain/tools.ts';
-import type { McpServerStore } from '../../../ports/mcp-server-store.ts';
-
-export type OfferPorts = {
-  readonly mcpServers: Pick<McpServerStore, 'list'>;
-  /** The operator's limit, for a session that has none of its own. */
-  readonly recursionDepthMax: number;
-};
+import type { Deps } from '../../deps.ts';
 
 export type Offer = {
   readonly tools: readonly ToolSpec[];
@@ -30,7 +25,7 @@ export type Offer = {
 type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools' | 'limits'>;
 
 export const offerTools = async (
-  { mcpServers, recursionDepthMax }: OfferPorts,
+  { mcpServers, recursionDepthMax }: Deps<'mcpServers' | 'recursionDepthMax'>,
   session: OfferSession,
   callers: readonly Caller[],
 ): Promise<Offer> => {

@@ -23,7 +23,7 @@ export type Preparation = {
 };
 
 export const prepareCalls = (
-  { sha256 }: Pick<World, 'sha256'>,
+  { sha256 }: World,
   asked: readonly AskedCall[],
   { turnId, history, routeOf, at }: Preparation,
 ): readonly TurnCall[] => {

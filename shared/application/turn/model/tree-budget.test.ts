@@ -1,5 +1,8 @@
 /** Money of a tree: reserved before a model call, counted or released after one. */
+
 import { expect, test } from 'vitest';
+import type { TreeStore } from '#shared/ports/slots.ts';
+import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId } from '../../../domain/ids.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
@@ -27,7 +30,7 @@ const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: O
   const warned: string[] = [];
   const controller = new AbortController();
   const ports = {
-    trees: {
+    trees: fake<TreeStore>({
       reserve: (id: SessionId, options: ReservationRequest) => {
         wishes.push([id, options]);
         const answer = answers[wishes.length - 1];
@@ -37,7 +40,7 @@ const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: O
         released.push([id, of]);
         return Promise.reject(new Error('the table is away'));
       },
-    },
+    }),
     costOf: () => price,
     world: {
       now: () => 1000 + slept.length,

@@ -3,22 +3,12 @@
  * an answer releases it. A session without a tree asks the table nothing (TM5).
  */
 
-import type { ModelRequest, ProviderName, TokenUsage } from '../../../domain/model.ts';
+import type { ModelRequest } from '../../../domain/model.ts';
 import { callCostMax } from '../../../domain/price.ts';
 import { type Session, treeOf } from '../../../domain/session.ts';
 import { type MoneyAnswer, withOwnMoney } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
-import type { Telemetry } from '../../../ports/telemetry.ts';
-import type { TreeStore } from '../../../ports/tree-store.ts';
-import type { World } from '../../../ports/world.ts';
-
-export type BudgetPorts = {
-  readonly trees: Pick<TreeStore, 'reserve' | 'release'>;
-  /** Dollars, by the price table; 0 for a model without a price. */
-  readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
-  readonly world: World;
-  readonly telemetry: Telemetry;
-};
+import type { Deps } from '../../deps.ts';
 
 export type Budgeted = {
   readonly context: { readonly session: Session; readonly limits: { readonly turn: TurnLimits } };
@@ -34,7 +24,7 @@ const lateMsMax = 60_000;
 
 /** Waits while others have reserved what is left. An interruption is thrown. */
 export const reserveCall = async (
-  { trees, costOf, world }: BudgetPorts,
+  { trees, costOf, world }: Deps<'trees' | 'costOf' | 'telemetry' | 'world'>,
   { context: { session, limits }, signal, deadlineAt }: Budgeted,
   request: ModelRequest,
 ): Promise<Exclude<MoneyAnswer, 'busy'>> => {
@@ -55,7 +45,7 @@ export const reserveCall = async (
 
 /** For a call whose answer is not written. When this fails, the reservation expires with its function. */
 export const releaseReservation = async (
-  { trees, telemetry }: Pick<BudgetPorts, 'trees' | 'telemetry'>,
+  { trees, telemetry }: Deps<'trees' | 'telemetry'>,
   { id, lease: { fence }, ...membership }: Session,
 ): Promise<void> => {
   const root = treeOf({ id, ...membership });

@@ -22,7 +22,7 @@ const open = async () => {
   if (session === undefined) throw new Error('no session was made');
   return {
     say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c', slotsMax: 10 }),
-    inbox: async () => (await ports.sessions.loadWork(session.id)).inbox.length,
+    inbox: async () => (await ports.turns.loadWork(session.id)).inbox.length,
   };
 };
 

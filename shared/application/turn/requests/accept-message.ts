@@ -1,4 +1,5 @@
 /** Accepts a user's message into the session's inbox, once per message id, and invokes the turn function. */
+
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { ConnectionId, MessageId } from '../../../domain/ids.ts';
 import {
@@ -10,18 +11,8 @@ import {
 import type { Session } from '../../../domain/session.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { AppError } from '../../../errors.ts';
-import type { Invoker } from '../../../ports/invoker.ts';
-import type { SessionStore } from '../../../ports/session-store.ts';
-import type { Telemetry } from '../../../ports/telemetry.ts';
-import type { World } from '../../../ports/world.ts';
 import { noFreeSlot } from '../../access/find-session.ts';
-
-export type AcceptPorts = {
-  readonly sessions: SessionStore;
-  readonly invoker: Invoker;
-  readonly telemetry: Telemetry;
-  readonly world: World;
-};
+import type { TurnDeps } from '../../deps.ts';
 
 export type NewMessage = {
   readonly text: string;
@@ -39,7 +30,7 @@ export type NewMessage = {
 
 /** The id under which the message was accepted, now or before. */
 export const acceptMessage = async (
-  ports: AcceptPorts,
+  ports: TurnDeps,
   session: Session,
   message: NewMessage,
 ): Promise<MessageId> => {
@@ -59,7 +50,7 @@ export type Offered = {
 
 /** As `acceptMessage`, for a caller that has another session when this one has ended. */
 export const offerMessage = async (
-  { sessions, invoker, telemetry, world }: AcceptPorts,
+  { inbox, invoker, telemetry, world }: TurnDeps,
   session: Session,
   { text, model, connectionId, correlationId, slotsMax, seen, ...given }: NewMessage,
 ): Promise<Offered> => {
@@ -75,7 +66,7 @@ export const offerMessage = async (
     ...(model === undefined ? {} : { model }),
     ...(connectionId === undefined ? {} : { connectionId }),
   };
-  const result = await sessions.accept(session, message, slotsMax);
+  const result = await inbox.accept(session, message, slotsMax);
   switch (result) {
     case 'ended':
       return { messageId, result };

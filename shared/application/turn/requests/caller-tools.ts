@@ -1,4 +1,5 @@
 /** The tools that clients offer to a session's agent: declared, answered, and withdrawn when a client leaves. */
+
 import { contentOfAnswer } from '../../../contracts/caller-tools.ts';
 import { type Caller, callersPerSessionMax, takenName } from '../../../domain/caller-tool.ts';
 import type { ConnectionId } from '../../../domain/ids.ts';
@@ -6,14 +7,12 @@ import { isEnded, type Session } from '../../../domain/session.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { CallerStore } from '../../../ports/caller-store.ts';
-import type { ApplyWithoutLeasePorts, FoundTurn } from '../commit/apply-without-lease.ts';
+import type { Deps, TurnDeps } from '../../deps.ts';
+import type { FoundTurn } from '../commit/apply-without-lease.ts';
 import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
 
-export type CallerPorts = ApplyWithoutLeasePorts & { readonly callers: CallerStore };
-
 export const declareTools = async (
-  { callers }: Pick<CallerPorts, 'callers'>,
+  { callers }: Deps<'callers'>,
   session: Session,
   caller: Caller,
 ): Promise<void> => {
@@ -48,7 +47,7 @@ export type CallerAnswer = {
 };
 
 export const answerCall = async (
-  ports: ApplyWithoutLeasePorts,
+  ports: TurnDeps,
   found: FoundTurn,
   { requestId, result, error, correlationId, limits }: CallerAnswer,
 ): Promise<void> => {
@@ -65,14 +64,14 @@ export const answerCall = async (
 
 /** The tools that came by a connection go with it; calls that wait for them fail at once. */
 export const withdrawTools = async (
-  ports: CallerPorts,
+  ports: TurnDeps & Deps<'callers'>,
   { session, connectionId, limits }: { session: Session; connectionId: ConnectionId; limits: TurnLimits },
 ): Promise<void> => {
   const withdrawn = (await ports.callers.list(session.id)).filter(
     (caller) => caller.connectionId === connectionId,
   );
   if (withdrawn.length === 0) return;
-  const found = await ports.sessions.getWithTurn(session.id);
+  const found = await ports.turns.getWithTurn(session.id);
   for (const { callerId } of withdrawn) {
     await ports.callers.withdraw(session.id, callerId, connectionId);
     if (found === undefined) continue;

@@ -12,12 +12,10 @@ import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnRecord, TurnState, TurnStep } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { Invoker } from '../../../ports/invoker.ts';
-import type { InboxMessage, SessionStore } from '../../../ports/session-store.ts';
-import { commitStep, type UnleasedPorts } from '../commit/apply-event.ts';
+import type { InboxMessage } from '../../../ports/inbox.ts';
+import type { Deps, TurnDeps } from '../../deps.ts';
+import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
-
-export type CancelTurnPorts = UnleasedPorts & { readonly invoker: Invoker };
 
 /** A cancellation asks for nothing, so no limit can be met. */
 const limits = {
@@ -28,13 +26,9 @@ const limits = {
 const racesMax = 20;
 
 /** The request of a client; nothing to cancel is no error. */
-export const cancelTurn = async (
-  ports: CancelTurnPorts,
-  id: SessionId,
-  correlationId: string,
-): Promise<void> => {
+export const cancelTurn = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
   for (let race = 0; race < racesMax; race += 1) {
-    const found = await readCancelable(ports.sessions, id);
+    const found = await readCancelable(ports, id);
     if (found === undefined) return;
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') continue;
@@ -49,11 +43,7 @@ export const cancelTurn = async (
 };
 
 /** Cancels the work of a session, and the work that all sessions under it do for it. */
-export const cancelTree = async (
-  ports: CancelTurnPorts,
-  id: SessionId,
-  correlationId: string,
-): Promise<void> => {
+export const cancelTree = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
   await cancelTurn(ports, id, correlationId);
   const session = await ports.sessions.get(id);
   if (session !== undefined && treeOf(session) !== undefined)
@@ -62,7 +52,7 @@ export const cancelTree = async (
 
 /** An idle child may have a message that has not been taken up yet. */
 export const cancelChildren = async (
-  ports: CancelTurnPorts,
+  ports: TurnDeps,
   { id, tree: membership }: Session,
   correlationId: string,
 ): Promise<void> => {
@@ -81,12 +71,12 @@ export type Cancelable = {
 
 /** The session is read first: a message that comes after that moves it. Undefined when it has ended or does not exist. */
 export const readCancelable = async (
-  sessions: Pick<SessionStore, 'get' | 'loadWork'>,
+  { sessions, turns }: Deps<'sessions' | 'turns'>,
   id: SessionId,
 ): Promise<Cancelable | undefined> => {
   const session = await sessions.get(id);
   if (session === undefined || isEnded(session.status)) return undefined;
-  const { turn, inbox } = await sessions.loadWork(id);
+  const { turn, inbox } = await turns.loadWork(id);
   return { session, turn, inbox };
 };
 
@@ -98,7 +88,7 @@ export type Cancelled =
   | { readonly status: 'nothing' };
 
 export const cancelNext = async (
-  ports: UnleasedPorts,
+  ports: TurnDeps,
   { session, turn, inbox }: Cancelable,
 ): Promise<Cancelled> => {
   const { state } = turn;
@@ -121,7 +111,7 @@ export const cancelNext = async (
 type Unstarted = { readonly message: InboxMessage; readonly at: number; readonly spentUsd: number };
 
 const beginAndCancel = (
-  { world }: UnleasedPorts,
+  { world }: TurnDeps,
   state: TurnState,
   { message: { messageId, text }, at, spentUsd }: Unstarted,
 ): TurnStep => {

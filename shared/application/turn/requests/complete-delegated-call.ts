@@ -1,13 +1,11 @@
 /** Completes a call that was delegated to a client, with the answer of the client. An answer counts once, and not when it is late. */
+
 import { type ToolContent, textOf } from '../../../domain/event-log.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import {
-  type ApplyWithoutLeasePorts,
-  applyWithoutLease,
-  type FoundTurn,
-} from '../commit/apply-without-lease.ts';
+import type { TurnDeps } from '../../deps.ts';
+import { applyWithoutLease, type FoundTurn } from '../commit/apply-without-lease.ts';
 
 export type ClientAnswer =
   | { readonly content: readonly ToolContent[] }
@@ -22,7 +20,7 @@ export type DelegatedAnswer = {
 };
 
 export const completeDelegatedCall = (
-  ports: ApplyWithoutLeasePorts,
+  ports: TurnDeps,
   found: FoundTurn,
   { waitId, answer, correlationId, limits }: DelegatedAnswer,
 ): Promise<'applied' | 'late'> =>

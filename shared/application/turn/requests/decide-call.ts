@@ -2,6 +2,7 @@
  * Decides one waiting call. The decision is a transition of the turn under its version: made twice, or by two people at
  * once, it counts once. Its audit row is written with it (AP3); a refused decision has one, too.
  */
+
 import { isCutForSocket } from '../../../contracts/frames.ts';
 import { toolIdentity } from '../../../domain/asked-call.ts';
 import type { Json, JsonObject } from '../../../domain/json.ts';
@@ -14,15 +15,10 @@ import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../..
 import { digestText } from '../../../domain/turn/waiting-call.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { Telemetry } from '../../../ports/telemetry.ts';
-import { type AuditEntry, type AuditPorts, audit, auditRow, recordAudit } from '../../access/audit.ts';
-import {
-  type ApplyWithoutLeasePorts,
-  applyWithoutLease,
-  type FoundTurn,
-} from '../commit/apply-without-lease.ts';
+import { type AuditEntry, audit, auditRow, recordAudit } from '../../access/audit.ts';
+import type { AuditDeps, TurnDeps } from '../../deps.ts';
+import { applyWithoutLease, type FoundTurn } from '../commit/apply-without-lease.ts';
 import { noPendingCall } from './complete-delegated-call.ts';
-
-export type DecidePorts = ApplyWithoutLeasePorts & AuditPorts;
 
 export type DecideRequest = {
   /** The id as the client gave it: there may be no such session. */
@@ -48,7 +44,7 @@ export type Decided = {
 type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
 type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
 
-export const decideCall = async (ports: DecidePorts, request: DecideRequest): Promise<Decided> => {
+export const decideCall = async (ports: TurnDeps & AuditDeps, request: DecideRequest): Promise<Decided> => {
   let known: Known = {};
   try {
     const found = await request.find();
@@ -69,7 +65,7 @@ export const decideCall = async (ports: DecidePorts, request: DecideRequest): Pr
 type Known = { readonly session?: Session; readonly decision?: Decision };
 type Made = DecideRequest & { readonly decision: Decision };
 
-const decide = async (ports: DecidePorts, found: FoundTurn, request: Made): Promise<Decided> => {
+const decide = async (ports: TurnDeps & AuditDeps, found: FoundTurn, request: Made): Promise<Decided> => {
   const { principal, correlationId, limits, decision } = request;
   const { session } = found;
   let prepared: Prepared | undefined;
@@ -138,7 +134,7 @@ const entryOf = (
 
 /** Throws the reason to refuse it. */
 const prepare = (
-  { world }: DecidePorts,
+  { world }: TurnDeps & AuditDeps,
   state: TurnState,
   { decision, principal, at }: Made & { readonly at: number },
 ): Prepared => {

@@ -20,7 +20,7 @@ const open = async (change: Partial<Session> = {}) => {
   const ending = { reason: 'idle', correlationId: 'c' };
   const read = async (): Promise<Session> => (await ports.sessions.get(session.id)) ?? session;
   const said = async () => {
-    const { events } = await ports.sessions.readEvents(session.id, { since: -1, eventsMax: 100 });
+    const { events } = await ports.eventLog.read(session.id, { since: -1, eventsMax: 100 });
     return events.map(({ type, data }) => (type === 'system' ? data['kind'] : type));
   };
   return {
@@ -31,10 +31,10 @@ const open = async (change: Partial<Session> = {}) => {
 
 test('a session that got its first message since it was read keeps it and stays active', async () => {
   const { ports, session, end, read, said } = await open();
-  await ports.sessions.accept(session, message('m', 1_000_500), slotsMax);
+  await ports.inbox.accept(session, message('m', 1_000_500), slotsMax);
   expect(await end(session, true)).toBe(false);
   expect((await read()).status).toBe('running');
-  expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(1);
+  expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(1);
   expect(await said()).toEqual([]);
 });
 
@@ -48,16 +48,16 @@ test('a session with activity since it was read is left alone', async () => {
 test('a message that arrives while another is cancelled is kept on request, and completed otherwise', async () => {
   for (const unlessMoved of [true, false]) {
     const { ports, session, end, read, said, hooks } = await open();
-    await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
+    await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
     const seen = await read();
     let isFirst = true;
     hooks.before = async ({ input }) => {
       if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
       isFirst = false;
-      await ports.sessions.accept(seen, message('two', 1_000_600), slotsMax);
+      await ports.inbox.accept(seen, message('two', 1_000_600), slotsMax);
     };
     expect(await end(seen, unlessMoved)).toBe(!unlessMoved);
-    expect((await ports.sessions.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 1 : 0);
+    expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 1 : 0);
     expect((await said()).filter((kind) => kind === 'completion')).toHaveLength(unlessMoved ? 1 : 2);
   }
 });
@@ -72,14 +72,14 @@ test('an idle session is ended with five requests before its sandbox is released
 
 test('a cancel that loses every race is a conflict', async () => {
   const { ports, session, hooks, read } = await open();
-  await ports.sessions.accept(session, message('one', 1_000_500), slotsMax);
+  await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
   let isOwn = false;
   hooks.before = async ({ input }) => {
     if (isOwn || !JSON.stringify(input).includes('"completion')) return;
     isOwn = true;
     const now = await read();
-    const { turn } = await ports.sessions.loadWork(session.id);
-    await ports.sessions.commitTurn({
+    const { turn } = await ports.turns.loadWork(session.id);
+    await ports.turns.commit({
       ...{ session: now, version: turn.version, state: turn.state, at: 1_000_600 },
       ...{ historyNext: 0, historyFrom: 0, historyKept: 0, history: [], log: [note('moved')] },
       ...{ release: false, wakes: false, dueAt: 0 },

@@ -10,13 +10,11 @@ import { endedStatus, isEnded, type Session } from '../../../domain/session.ts';
 import { isAsRead } from '../../../domain/session-sweep.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';
+import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher } from '../../events/publisher.ts';
-import { type RequestStopPorts, requestStop } from '../../sandbox/stop-sandbox.ts';
-import type { UnleasedPorts } from '../commit/apply-event.ts';
-import { type NotifyPorts, notifyParent } from '../commit/notify-parent.ts';
+import { requestStop } from '../../sandbox/stop-sandbox.ts';
+import { notifyParent } from '../commit/notify-parent.ts';
 import { type Cancelable, type Cancelled, cancelNext, readCancelable } from './cancel-turn.ts';
-
-export type EndPorts = UnleasedPorts & RequestStopPorts & NotifyPorts;
 
 type Ending = {
   readonly reason: string;
@@ -34,7 +32,7 @@ type Ended = NonNullable<Awaited<ReturnType<SessionStore['end']>>>;
 const stepsMax = 1000;
 
 /** False when it had ended before, or moved. */
-export const endSession = async (ports: EndPorts, session: Session, ending: Ending): Promise<boolean> => {
+export const endSession = async (ports: TurnDeps, session: Session, ending: Ending): Promise<boolean> => {
   const ended =
     session.kind === 'execution'
       ? await endOnce(ports, session, ending)
@@ -48,7 +46,7 @@ export const endSession = async (ports: EndPorts, session: Session, ending: Endi
 };
 
 /** Ends all sessions under an ended one, and stops its sandbox unless another session uses it. */
-export const leaveBehind = async (ports: EndPorts, session: Session, ending: Ending): Promise<void> => {
+export const leaveBehind = async (ports: TurnDeps, session: Session, ending: Ending): Promise<void> => {
   const { unlessMoved: _, ...anyway } = ending;
   await endChildren(ports.sessions, session, (child) => endSession(ports, child, anyway));
   await letGo(ports, session, ending);
@@ -59,7 +57,7 @@ export const leaveBehind = async (ports: EndPorts, session: Session, ending: End
  * of the end of a child.
  */
 const endChildren = async (
-  sessions: Pick<SessionStore, 'descendants'>,
+  sessions: SessionStore,
   { id, tree: membership, hasChildren }: Session,
   end: (child: Session) => Promise<unknown>,
 ): Promise<void> => {
@@ -70,7 +68,7 @@ const endChildren = async (
 };
 
 const endOnce = (
-  { sessions, world }: EndPorts,
+  { sessions, world }: TurnDeps,
   session: Session,
   { unlessMoved = false }: Pick<Ending, 'unlessMoved'>,
 ): Promise<Ended | undefined> => {
@@ -82,13 +80,13 @@ const endOnce = (
 
 /** Undefined when another caller ended it, or when it moved and shall be left alone then. */
 const complete = async (
-  ports: EndPorts,
+  ports: TurnDeps,
   session: Session,
   { unlessMoved = false }: Ending,
 ): Promise<Ended | undefined> => {
   let expected = session;
   for (let step = 0; step < stepsMax; step += 1) {
-    const found = await readCancelable(ports.sessions, session.id);
+    const found = await readCancelable(ports, session.id);
     if (found === undefined || (unlessMoved && !isAsRead(found.session, expected))) return undefined;
     const next = await cancelOrEnd(ports, found);
     if (next.status === 'ended') return next.ended;
@@ -100,7 +98,7 @@ const complete = async (
 
 /** One message less, or the end when none is left: one that came since it was read moves the session. */
 const cancelOrEnd = async (
-  ports: EndPorts,
+  ports: TurnDeps,
   found: Cancelable,
 ): Promise<Exclude<Cancelled, { status: 'nothing' }> | { status: 'ended'; ended: Ended }> => {
   const cancelled = await cancelNext(ports, found);
@@ -111,7 +109,7 @@ const cancelOrEnd = async (
 
 /** The ended session no longer uses its workspace; the last user's leaving stops the sandbox. */
 export const letGo = async (
-  ports: RequestStopPorts,
+  ports: Deps<'workspaces' | 'invoker' | 'world'>,
   { id, workspace: workspaceId }: Session,
   { reason, correlationId }: Ending,
 ): Promise<void> => {

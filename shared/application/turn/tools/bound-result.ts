@@ -3,14 +3,12 @@
  *
  * A result that is too long for either is cut, kept whole as a file in the workspace, and says so.
  */
+
 import { type ToolContent, textOf } from '../../../domain/event-log.ts';
 import { resultBytesMax, toolResultCharactersMax } from '../../../domain/limits.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { cutBytes, cutMiddle, utf8Bytes } from '../../../domain/text.ts';
-import type { SandboxLink } from '../../../ports/sandbox-link.ts';
-import type { Telemetry } from '../../../ports/telemetry.ts';
-
-export type BoundPorts = { readonly link: SandboxLink; readonly telemetry: Telemetry };
+import type { Deps } from '../../deps.ts';
 
 export type BoundedResult = { readonly content: readonly ToolContent[]; readonly text: string };
 
@@ -27,7 +25,7 @@ const blocksShownMax = 100;
 const fileBytesMax = 4 * 1_048_576;
 
 export const boundResult = async (
-  ports: BoundPorts,
+  ports: Deps<'link' | 'telemetry'>,
   content: readonly ToolContent[],
   place: ResultFile,
 ): Promise<BoundedResult> => {
@@ -44,7 +42,7 @@ export const boundResult = async (
 
 /** Where the whole is, in words. */
 const keepWhole = async (
-  { link, telemetry }: BoundPorts,
+  { link, telemetry }: Deps<'link' | 'telemetry'>,
   { key, get, correlationId }: ResultFile,
   whole: string,
 ): Promise<string> => {

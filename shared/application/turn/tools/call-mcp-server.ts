@@ -3,28 +3,22 @@
  * call of the sandbox, which runs the server. Nothing here rejects: a server that was removed, disabled or given up, a secret
  * that is missing, a table that does not answer are the call's failure.
  */
+
 import type { ServerRoute } from '../../../domain/asked-call.ts';
 import { textOf } from '../../../domain/event-log.ts';
 import type { ProjectId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { toolResultCharactersMax } from '../../../domain/limits.ts';
-import { type CheckTimes, mayConnect } from '../../../domain/mcp/health.ts';
+import { mayConnect } from '../../../domain/mcp/health.ts';
 import { mcpCallMs } from '../../../domain/mcp/limits.ts';
 import { namesOfSecrets, type Texts, withoutSecrets } from '../../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
 import { cutMiddle } from '../../../domain/text.ts';
 import { AppError, isAppError } from '../../../errors.ts';
-import type { ProjectSecrets } from '../../../ports/project-secrets.ts';
-import type { RemoteMcp } from '../../../ports/remote-mcp.ts';
-import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox-tools.ts';
-import { type NotePorts, recordUse } from '../../registry/check-mcp-server.ts';
+import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { recordUse } from '../../registry/check-mcp-server.ts';
 import { programOf, targetOf } from '../../registry/mcp-target.ts';
-
-export type RegisteredPorts = NotePorts & {
-  readonly secrets: Pick<ProjectSecrets, 'read'>;
-  readonly remoteMcp: Pick<RemoteMcp, 'call'>;
-  readonly mcpTimes: CheckTimes;
-};
 
 export type RegisteredCall = {
   readonly project: ProjectId;
@@ -38,10 +32,7 @@ export type RegisteredCall = {
 export type StdioAsk = { readonly name: 'mcp_call'; readonly args: JsonObject };
 type Failed = Extract<ToolOutcome, { status: 'failed' }>;
 
-export const callRemoteServer = async (
-  ports: RegisteredPorts,
-  call: RegisteredCall,
-): Promise<ToolOutcome> => {
+export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): Promise<ToolOutcome> => {
   const { route, args, onProgress, signal } = call;
   try {
     const { server, secrets } = await reachable(ports, call);
@@ -62,7 +53,7 @@ export const callRemoteServer = async (
 
 /** `run` has the sandbox call it. */
 export const callStdioServer = async (
-  ports: RegisteredPorts,
+  ports: LoopDeps,
   call: RegisteredCall,
   run: (ask: StdioAsk) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> => {
@@ -98,7 +89,7 @@ const spoken = (outcome: ToolOutcome): ToolOutcome => {
 type Reachable = { readonly server: McpServer; readonly secrets: Texts };
 
 const reachable = async (
-  ports: RegisteredPorts,
+  ports: LoopDeps,
   { project, route }: Pick<RegisteredCall, 'project' | 'route'>,
 ): Promise<Reachable> => {
   const server = await ports.mcpServers.get(project, route.server);
@@ -118,7 +109,7 @@ const needsSecrets = (config: McpServerConfig): boolean => {
 const unavailable = ({ name }: McpServer, why: string): AppError =>
   new AppError('mcp_server_unavailable', `the MCP server ${name} is not connected: ${why}`);
 
-const refusal = ({ telemetry }: RegisteredPorts, error: unknown): Failed => {
+const refusal = ({ telemetry }: LoopDeps, error: unknown): Failed => {
   if (isAppError(error)) return { status: 'failed', code: error.code, message: error.message };
   telemetry.error('an MCP server could not be called', { error });
   return { status: 'failed', code: 'internal_error', message: 'the call failed on our side; it did not run' };
@@ -133,7 +124,7 @@ type Called = { readonly outcome: ToolOutcome; readonly startedAt: number };
 
 /** A call that went as the registry expects says nothing new, and costs nothing more. */
 const recordCall = async (
-  ports: RegisteredPorts,
+  ports: LoopDeps,
   server: McpServer,
   { outcome, startedAt }: Called,
 ): Promise<void> => {

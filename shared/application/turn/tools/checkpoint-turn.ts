@@ -4,16 +4,13 @@
  * It runs beside the model call that follows the tools. A turn that goes on in another function saves too: whether its
  * predecessor did cannot be known, and saving nothing new is cheap.
  */
+
 import { notSavedEntry, sharedNotSavedEntry } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
-import type { CheckpointNote } from '../../../ports/session-store.ts';
-import {
-  type SavePorts,
-  type SaveReport,
-  saveWorkspace,
-  takeCheckpoint,
-} from '../../sandbox/save-workspace.ts';
+import type { CheckpointNote } from '../../../ports/turn-store.ts';
+import type { StopDeps } from '../../deps.ts';
+import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
 import type { TurnContext, UsedSandbox } from '../commit/turn-context.ts';
 
 export type TurnCheckpoint = {
@@ -24,7 +21,7 @@ export type TurnCheckpoint = {
 };
 
 export const checkpointTurn = async (
-  ports: SavePorts,
+  ports: StopDeps,
   context: Pick<TurnContext, 'session' | 'turn' | 'used'>,
 ): Promise<TurnCheckpoint> => {
   const { state } = context.turn;
@@ -37,7 +34,7 @@ export const checkpointTurn = async (
 };
 
 /** Saves once more, on the base of another caller's checkpoint, and names it at once. */
-export const checkpointAgain = async (ports: SavePorts, sandbox: LiveSandbox): Promise<readonly LogEntry[]> =>
+export const checkpointAgain = async (ports: StopDeps, sandbox: LiveSandbox): Promise<readonly LogEntry[]> =>
   entriesOf(await saveWorkspace(ports, sandbox));
 
 const entriesOf = (report: SaveReport): readonly LogEntry[] => [
@@ -47,7 +44,7 @@ const entriesOf = (report: SaveReport): readonly LogEntry[] => [
 
 /** Undefined when it was lost: its end is in the log, with what was saved. */
 export const livingSandbox = async (
-  { workspaces }: SavePorts,
+  { workspaces }: StopDeps,
   { session }: Pick<TurnContext, 'session'>,
 ): Promise<UsedSandbox | undefined> => {
   const workspace = await workspaces.get(session.workspace);

@@ -1,14 +1,15 @@
 /** Collects the results of running calls: commits each as it comes, until all have ended or the turn is interrupted. */
+
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { ToolResult, TurnState } from '../../../domain/turn/turn.ts';
-import type { ToolProgress } from '../../../ports/sandbox-tools.ts';
+import type { ToolProgress } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
 import type { TextRelay } from '../../events/text-relay.ts';
-import type { SavePorts } from '../../sandbox/save-workspace.ts';
-import { type ApplyPorts, applyEvent } from '../commit/apply-event.ts';
+import { applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,
   interrupted,
@@ -19,8 +20,6 @@ import {
 import { checkpointAgain, livingSandbox } from './checkpoint-turn.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 
-export type CollectPorts = ApplyPorts & SavePorts;
-
 export type ToolWork = {
   readonly context: TurnContext;
   readonly correlationId: string;
@@ -29,7 +28,7 @@ export type ToolWork = {
 };
 
 export const collectToolResults = async (
-  ports: CollectPorts,
+  ports: LoopDeps,
   work: ToolWork,
   running: Map<CallId, Promise<ToolResult>>,
 ): Promise<CommitOutcome> => {
@@ -57,7 +56,7 @@ type Ended = { readonly event: ToolResult; readonly others: readonly CallId[] };
 
 /** Committed on what another caller wrote concurrently, if the call and its neighbours still run there. */
 const commitResult = async (
-  ports: CollectPorts,
+  ports: LoopDeps,
   { lazySandbox, ...work }: ToolWork,
   { event, others }: Ended,
 ): Promise<CommitOutcome> => {
@@ -86,7 +85,7 @@ const mayBeLast = (state: TurnState): boolean =>
 
 /** An earlier holder may have run calls in the sandbox, and have left only delegated ones to this one. */
 const saveLast = async (
-  ports: CollectPorts,
+  ports: LoopDeps,
   context: TurnContext,
   used: UsedSandbox | undefined,
 ): Promise<readonly LogEntry[]> => {

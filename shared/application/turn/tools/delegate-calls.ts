@@ -3,6 +3,7 @@
  * records that it waits, or in it; from then on the client or the child ends it. A client that has left fails its call at
  * once.
  */
+
 import type { CallerRoute, PlatformRoute } from '../../../domain/asked-call.ts';
 import { callerAnswerMs } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
@@ -10,13 +11,11 @@ import type { CallId } from '../../../domain/ids.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
-import type { World } from '../../../ports/world.ts';
-import { runSessionTool, type SessionToolPorts } from '../children/session-tool.ts';
+import type { Deps, LoopDeps } from '../../deps.ts';
+import { runSessionTool } from '../children/session-tool.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, reloadRunning, type TurnContext } from '../commit/turn-context.ts';
 import { cancelChildren } from '../requests/cancel-turn.ts';
-
-export type DelegatePorts = SessionToolPorts;
 
 export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
 
@@ -28,7 +27,7 @@ type Delegation = { readonly calls: readonly DelegatedCall[]; readonly running: 
 
 /** A call that is answered before the next is asked moves the turn: the others go on with the turn as it is then. */
 export const delegateCalls = async (
-  ports: DelegatePorts,
+  ports: LoopDeps,
   work: Work,
   { calls, running }: Delegation,
 ): Promise<CommitOutcome> => {
@@ -42,7 +41,7 @@ export const delegateCalls = async (
 };
 
 const delegateOne = async (
-  ports: DelegatePorts,
+  ports: LoopDeps,
   work: Work,
   { call, running }: { readonly call: DelegatedCall; readonly running: readonly CallId[] },
 ): Promise<CommitOutcome> => {
@@ -62,7 +61,7 @@ const delegateOne = async (
 
 /** The caller that cancelled the turn may have looked for its children before this one was asked. */
 const cancelAsked = async (
-  ports: DelegatePorts,
+  ports: LoopDeps,
   { context, correlationId }: Work,
   { route }: DelegatedCall,
 ): Promise<void> => {
@@ -73,7 +72,7 @@ const isOwed = ({ turn }: TurnContext, { callId }: DelegatedCall): boolean =>
   pendingWork(turn.state).some((effect) => effect.type === 'run-tool' && effect.callId === callId);
 
 const eventFor = async (
-  ports: DelegatePorts,
+  ports: LoopDeps,
   { context, correlationId }: Work,
   call: DelegatedCall,
 ): Promise<TurnEvent | undefined> => {
@@ -85,7 +84,7 @@ const eventFor = async (
 };
 
 const askCaller = (
-  ports: { readonly world: World },
+  ports: Deps<'world'>,
   { callers }: TurnContext,
   call: DelegatedCall & { readonly route: CallerRoute },
 ): TurnEvent => {
@@ -102,8 +101,10 @@ const askCaller = (
   return { type: 'call-delegated', at, callId, wait, log };
 };
 
-const notFound = (
-  { world }: { readonly world: World },
-  { callId }: DelegatedCall,
-  message: string,
-): TurnEvent => ({ type: 'call-failed', at: world.now(), callId, code: 'not_found', message });
+const notFound = ({ world }: Deps<'world'>, { callId }: DelegatedCall, message: string): TurnEvent => ({
+  type: 'call-failed',
+  at: world.now(),
+  callId,
+  code: 'not_found',
+  message,
+});

@@ -4,10 +4,12 @@
  *
  * A start is reported once: to the log with the next commit, to the model with the next result.
  */
+
 import { startEntries, startNotice } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
-import { type AcquirePorts, acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
-import { keepSaving, type SavePorts } from '../../sandbox/save-workspace.ts';
+import type { SandboxDeps, StopDeps } from '../../deps.ts';
+import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
+import { keepSaving } from '../../sandbox/save-workspace.ts';
 import type { SandboxRequest } from '../../sandbox/start-sandbox.ts';
 import type { UsedSandbox } from '../commit/turn-context.ts';
 
@@ -20,7 +22,7 @@ export type LazySandbox = {
   readonly leave: () => Promise<void>;
 };
 
-export const openLazySandbox = (ports: AcquirePorts & SavePorts, wanted: SandboxRequest): LazySandbox => {
+export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: SandboxRequest): LazySandbox => {
   let acquired: Promise<UsedSandbox> | undefined;
   let current: UsedSandbox | undefined;
   let log: readonly LogEntry[] = [];

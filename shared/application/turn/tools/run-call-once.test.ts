@@ -1,17 +1,24 @@
 /** Ends of one call: its result, whole or cut with a file beside it, or the reason why there is none. */
+
 import { describe, expect, test } from 'vitest';
+import type { ApprovalStore } from '#shared/ports/approval-store.ts';
+import type { McpServerStore, RemoteMcp } from '#shared/ports/mcp-servers.ts';
+import type { ProjectSecrets } from '#shared/ports/projects.ts';
+import type { SlotStore } from '#shared/ports/slots.ts';
+import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { fake } from '../../../../tests/fake.ts';
 import type { ToolContent } from '../../../domain/event-log.ts';
 import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../../domain/ids.ts';
 import { cutLongestText, type JsonObject } from '../../../domain/json.ts';
 import { clientIdCharactersMax, eventBytesMax } from '../../../domain/limits.ts';
 import type { McpServer } from '../../../domain/mcp/server.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
-import type { ConnectionStore } from '../../../ports/connection-store.ts';
-import type { RemoteCall } from '../../../ports/remote-mcp.ts';
-import type { LinkRequest } from '../../../ports/sandbox-link.ts';
-import type { SandboxCall, ToolOutcome } from '../../../ports/sandbox-tools.ts';
-import type { Sockets } from '../../../ports/sockets.ts';
-import { type OneCall, type RunCallPorts, runCall, unknownOutcome } from './run-call-once.ts';
+import type { ConnectionStore, Sockets } from '../../../ports/connections.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { RemoteCall } from '../../../ports/mcp-servers.ts';
+import type { LinkRequest, SandboxCall, ToolOutcome } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { type OneCall, runCall, unknownOutcome } from './run-call-once.ts';
 
 const sandbox = {
   workspaceId: 'w' as WorkspaceId,
@@ -63,7 +70,7 @@ const open = ({
   const counted: string[] = [];
   const warned: string[] = [];
   let now = 1000;
-  const ports: RunCallPorts = {
+  const ports = fake<LoopDeps>({
     tools: {
       call: (call) => {
         asked.push(call);
@@ -71,28 +78,30 @@ const open = ({
         return Promise.resolve(outcome());
       },
     },
-    workspaces: { get: () => Promise.resolve(undefined) },
-    mcpServers: {
+    workspaces: fake<WorkspaceStore>({ get: () => Promise.resolve(undefined) }),
+    mcpServers: fake<McpServerStore>({
       get: () => Promise.resolve(server),
       replace: (next) => {
         noted.push(next);
         return Promise.resolve(next);
       },
-    },
-    secrets: { read: () => Promise.resolve(secrets) },
-    remoteMcp: {
+    }),
+    secrets: fake<ProjectSecrets>({ read: () => Promise.resolve(secrets) }),
+    remoteMcp: fake<RemoteMcp>({
       call: (call) => {
         sent.push(call);
         return Promise.resolve(outcome());
       },
-    },
+    }),
     mcpTimes: { checkMs: 60_000 },
-    slots: { read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }) },
-    sessions: { append: () => Promise.resolve([]) },
+    slots: fake<SlotStore>({
+      read: (holder) => Promise.resolve({ holder, counted: 0, version: 0, taken: [] }),
+    }),
+    eventLog: fake<EventLog>({ append: () => Promise.resolve([]) }),
     // The project has no session that could be told.
-    connections: {} as ConnectionStore,
-    approvals: { count: () => Promise.resolve(0) },
-    sockets: {} as Sockets,
+    connections: fake<ConnectionStore>({}),
+    approvals: fake<ApprovalStore>({ count: () => Promise.resolve(0) }),
+    sockets: fake<Sockets>({}),
     link: {
       fetch: (_sandbox, request) => {
         puts.push(request);
@@ -107,7 +116,7 @@ const open = ({
       duration: (name) => counted.push(name),
     },
     world: { now: () => now, uuid: () => '', sha256: () => '', sleep: () => Promise.resolve() },
-  };
+  });
   return { ports, asked, sent, noted, puts, counted, warned };
 };
 

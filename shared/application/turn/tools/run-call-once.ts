@@ -3,17 +3,17 @@
  *
  * A call whose sandbox was lost while it ran has an unknown outcome: it is not run again.
  */
+
 import type { ProjectId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { isSandboxTool } from '../../../domain/tools.ts';
 import type { ToolEffect, ToolResult } from '../../../domain/turn/turn.ts';
-import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox-tools.ts';
-import { type CallPorts, callUntilKnown } from '../../sandbox/call-until-known.ts';
-import { type BoundPorts, boundResult } from './bound-result.ts';
-import { callRemoteServer, callStdioServer, type RegisteredPorts } from './call-mcp-server.ts';
+import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { callUntilKnown } from '../../sandbox/call-until-known.ts';
+import { boundResult } from './bound-result.ts';
+import { callRemoteServer, callStdioServer } from './call-mcp-server.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
-
-export type RunCallPorts = CallPorts & BoundPorts & RegisteredPorts;
 
 export type OneCall = {
   readonly effect: ToolEffect;
@@ -41,7 +41,7 @@ const unknownRemoteOutcome = failed(
 
 export const isRemote = ({ route }: Pick<ToolEffect, 'route'>): boolean => route?.kind === 'remote';
 
-export const runCall = async (ports: RunCallPorts, call: OneCall): Promise<ToolResult> => {
+export const runCall = async (ports: LoopDeps, call: OneCall): Promise<ToolResult> => {
   const { callId, key } = call.effect;
   const startedAt = ports.world.now();
   const outcome = !call.isAllowed
@@ -64,7 +64,7 @@ export const runCall = async (ports: RunCallPorts, call: OneCall): Promise<ToolR
 
 type Known = Exclude<ToolOutcome, { status: 'lost' }>;
 
-const remoteOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known> => {
+const remoteOutcome = async (ports: LoopDeps, call: OneCall): Promise<Known> => {
   const { project, onProgress, signal } = call;
   const { generation, route, args } = call.effect;
   if (generation !== undefined) return unknownRemoteOutcome;
@@ -73,7 +73,7 @@ const remoteOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known>
   return outcome.status === 'lost' ? unknownRemoteOutcome : outcome;
 };
 
-const sandboxOutcome = async (ports: RunCallPorts, call: OneCall): Promise<Known> => {
+const sandboxOutcome = async (ports: LoopDeps, call: OneCall): Promise<Known> => {
   const { effect, project, lazySandbox, correlationId, onProgress, signal } = call;
   const { generation, key: callKey, route, name, args } = effect;
   const { sandbox } = await lazySandbox.get();

@@ -5,6 +5,7 @@
  * Before a call starts the turn records where. A call whose sandbox or function was lost has an unknown outcome and is never
  * run again. A remote call ends with this function, so that it is begun only where there is time for it.
  */
+
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { remoteCallMsMax } from '../../../domain/limits.ts';
@@ -12,22 +13,20 @@ import { isOffered } from '../../../domain/session.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { remoteGeneration, type ToolEffect } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
-import type { ToolProgress } from '../../../ports/sandbox-tools.ts';
+import type { ToolProgress } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
 import { openTextRelay, type TextRelay } from '../../events/text-relay.ts';
-import type { AcquirePorts } from '../../sandbox/acquire-sandbox.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
-import { type CollectPorts, collectToolResults, type ToolWork } from './collect-tool-results.ts';
-import { type DelegatedCall, type DelegatePorts, delegateCalls, isDelegated } from './delegate-calls.ts';
+import { collectToolResults, type ToolWork } from './collect-tool-results.ts';
+import { type DelegatedCall, delegateCalls, isDelegated } from './delegate-calls.ts';
 import { openLazySandbox } from './lazy-sandbox.ts';
-import { isRemote, type RunCallPorts, runCall, unknownOutcome } from './run-call-once.ts';
-
-export type ToolPorts = AcquirePorts & CollectPorts & RunCallPorts & DelegatePorts;
+import { isRemote, runCall, unknownOutcome } from './run-call-once.ts';
 
 type Queue = { readonly calls: readonly ToolEffect[]; readonly correlationId: string };
 
 export const runTools = async (
-  ports: ToolPorts,
+  ports: LoopDeps,
   context: TurnContext,
   { calls, correlationId }: Queue,
 ): Promise<CommitOutcome> => {
@@ -56,7 +55,7 @@ type Routed = {
 };
 
 const perform = async (
-  ports: ToolPorts,
+  ports: LoopDeps,
   work: ToolWork,
   { remote, sandboxed, delegated }: Routed,
 ): Promise<CommitOutcome> => {
@@ -93,7 +92,7 @@ const perform = async (
 
 /** Starts the sandbox and records that its calls start there; a sandbox that cannot be had fails all of them. */
 const startSandbox = async (
-  ports: ToolPorts,
+  ports: LoopDeps,
   work: ToolWork,
   effects: readonly ToolEffect[],
 ): Promise<CommitOutcome> => {
@@ -111,7 +110,7 @@ const startSandbox = async (
 
 /** Records where the calls start, before they do. */
 const recordStart = async (
-  ports: ToolPorts,
+  ports: LoopDeps,
   { context, lazySandbox }: ToolWork,
   { effects, generation }: { readonly effects: readonly ToolEffect[]; readonly generation: number },
 ): Promise<CommitOutcome> => {
@@ -122,7 +121,7 @@ const recordStart = async (
 };
 
 const failAll = async (
-  ports: ToolPorts,
+  ports: LoopDeps,
   context: TurnContext,
   { effects, ...failure }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<CommitOutcome> => {
@@ -136,7 +135,7 @@ const failAll = async (
 
 type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
 
-const progressRelay = ({ world }: ToolPorts, { publisher, session }: TurnContext): Relay =>
+const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnContext): Relay =>
   openTextRelay({ publisher, world, lengthOf: utf8Bytes }, (key, piece) => {
     const [callId = '', stream = ''] = key.split(' ');
     const data = { callId, stream, ...piece };

@@ -42,3 +42,10 @@ export interface ConnectionStore {
   /** The principal, once; undefined when the ticket is used, expired or unknown. */
   redeemTicket(ticketHash: string, now: number): Promise<Principal | undefined>;
 }
+
+/** The server's side of open WebSockets: send a frame, close one. */
+export interface Sockets {
+  /** `gone`: the client left, or its `$connect` has not returned yet: the gateway answers 410 to both. */
+  post(connection: ConnectionId, frame: string): Promise<'sent' | 'gone'>;
+  close(connection: ConnectionId): Promise<void>;
+}

@@ -1,7 +1,8 @@
-/** Projects: created, read, changed, listed, deleted in two steps. The default project needs no record. */
+/** Projects, created, read, changed, listed, deleted in two steps, and their secrets. The default project needs no record. */
 import type { OwnerId, ProjectId } from '../domain/ids.ts';
 import type { Project, ProjectChange } from '../domain/project.ts';
 
+/** Projects: created, read, changed, listed, deleted in two steps. The default project needs no record. */
 export interface ProjectStore {
   create(project: Project): Promise<void>;
   /** Undefined for one that is being deleted. */
@@ -22,4 +23,16 @@ export interface ProjectStore {
     owner: OwnerId,
     page: { readonly after?: string; readonly itemsMax: number },
   ): Promise<{ readonly projects: readonly Project[]; readonly next?: string }>;
+}
+
+/** Secrets of a project by name: people write them, connections to servers read them, and nothing shows them. */
+export interface ProjectSecrets {
+  names(project: ProjectId): Promise<readonly string[]>;
+  /** All of them, by name; may be up to a minute old. */
+  read(project: ProjectId): Promise<Readonly<Record<string, string>>>;
+  put(project: ProjectId, name: string, value: string): Promise<void>;
+  /** False when there was none. */
+  remove(project: ProjectId, name: string): Promise<boolean>;
+  /** Removes all of them. */
+  clear(project: ProjectId): Promise<void>;
 }

@@ -1,9 +1,4 @@
-/**
- * Schedules, the pins of their targets, and their runs. Every write names the version it read; each says what it
- * returns when it loses.
- *
- * The conformance suite is tests/conformance/schedule-store.test.ts.
- */
+/** Schedules and their runs: the store, the scheduler that invokes, and the function that dispatches. */
 import type { ProjectId } from '../domain/ids.ts';
 import type { ScheduleState } from '../domain/schedule/next-step.ts';
 import type { Run } from '../domain/schedule/run.ts';
@@ -16,6 +11,12 @@ import type {
 } from '../domain/schedule/schedule.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
 
+/**
+ * Schedules, the pins of their targets, and their runs. Every write names the version it read; each says what it
+ * returns when it loses.
+ *
+ * The conformance suite is tests/conformance/schedule-store.test.ts.
+ */
 export interface ScheduleStore {
   /** `full` when one of its projects has as many as it may have. */
   create(
@@ -59,4 +60,20 @@ export interface ScheduleStore {
   due(now: number, itemsMax: number): Promise<readonly ScheduleId[]>;
   /** Removes the remains of a deleted schedule except its history, which expires by itself. */
   clear(state: ScheduleState): Promise<void>;
+}
+
+/**
+ * Invocations of the schedules function: by the scheduler at a given time, and by another function at once. Both
+ * at least once, possibly late.
+ */
+export interface Scheduler {
+  /** Schedules one invocation for a run; repeated, it still comes once. The time must not have passed. */
+  arm(schedule: ScheduleId, runAt: number): Promise<void>;
+  /** Cancels the invocation; one that does not exist, or was made, is no failure. */
+  disarm(schedule: ScheduleId, runAt: number): Promise<void>;
+}
+
+export interface ScheduleDispatcher {
+  /** Dispatches the schedule now: arms it, starts its runs, cleans up after it. */
+  dispatch(schedule: ScheduleId, correlationId: string): Promise<void>;
 }

@@ -1,0 +1,66 @@
+/**
+ * The composition of a function: the ports that most functions share, built from the function's variables.
+ *
+ * A handler adds the ports of its own. A store is a few closures over the one table client; the clients of ECS, of
+ * models and of the bucket are made only by the handlers that use them.
+ */
+import { openLambda, openSockets, openTable } from '../aws/clients.ts';
+import { makeApprovalStore } from '../aws/dynamo/approvals.ts';
+import { makeAuditLog } from '../aws/dynamo/audit-log.ts';
+import { makeConnectionStore } from '../aws/dynamo/connection-store.ts';
+import { makeEventLog } from '../aws/dynamo/event-log.ts';
+import { makeInbox } from '../aws/dynamo/inbox.ts';
+import { makeProjectStore } from '../aws/dynamo/project-store.ts';
+import { makeSessionStore } from '../aws/dynamo/session-store.ts';
+import { makeSlotStore } from '../aws/dynamo/slots.ts';
+import { makeTokenStore } from '../aws/dynamo/token-store.ts';
+import { makeTurnStore } from '../aws/dynamo/turn-store.ts';
+import { makeWebhookStore } from '../aws/dynamo/webhooks.ts';
+import { makeWorkspaceStore } from '../aws/dynamo/workspace-store.ts';
+import { makeInvoker } from '../aws/lambda-invoker.ts';
+import { makeNoticeSender } from '../aws/notice-sender.ts';
+import { systemWorld } from '../system-world.ts';
+import type { LambdaRuntime } from './lambda-runtime.ts';
+
+/** Of the functions that a function invokes, it has the names. */
+type Variables = {
+  readonly TABLE_NAME: string;
+  readonly CONNECTIONS_URL: string;
+  readonly WEBHOOKS_FUNCTION: string;
+  readonly TURN_FUNCTION?: string;
+  readonly JANITOR_FUNCTION?: string;
+  readonly ON_CONNECTED_FUNCTION?: string;
+  readonly ENABLE_CONVERSATION_COMPRESSION?: boolean;
+};
+
+export const compose = (variables: Variables, { followed, telemetry }: LambdaRuntime) => {
+  const table = openTable(variables.TABLE_NAME);
+  const lambda = openLambda();
+  const invoker = makeInvoker(lambda, {
+    turn: variables.TURN_FUNCTION,
+    janitor: variables.JANITOR_FUNCTION,
+    onConnected: variables.ON_CONNECTED_FUNCTION,
+  });
+  const { ENABLE_CONVERSATION_COMPRESSION: compressesHistory = false } = variables;
+  const ports = {
+    sessions: makeSessionStore(table),
+    turns: makeTurnStore(table, { compressesHistory }),
+    eventLog: makeEventLog(table),
+    inbox: makeInbox(table),
+    workspaces: makeWorkspaceStore(table),
+    projects: makeProjectStore(table),
+    slots: makeSlotStore(table),
+    tokens: makeTokenStore(table),
+    auditLog: makeAuditLog(table),
+    approvals: makeApprovalStore(table),
+    connections: makeConnectionStore(table),
+    sockets: openSockets(variables.CONNECTIONS_URL),
+    webhooks: makeWebhookStore(table),
+    noticeSender: makeNoticeSender(lambda, { functionName: variables.WEBHOOKS_FUNCTION, followed }),
+    invoker,
+    forgetter: invoker,
+    telemetry,
+    world: systemWorld,
+  };
+  return { table, lambda, ports };
+};

@@ -1,0 +1,13 @@
+/** The log of a session: numbered without gaps, read in order. A turn's entries are written by its commit. */
+import type { LogEntry, LogEvent } from '../domain/event-log.ts';
+import type { SessionId } from '../domain/ids.ts';
+
+export interface EventLog {
+  /** Appends entries from outside a turn, numbered like all others. Undefined when there is no such session. */
+  append(id: SessionId, entries: readonly LogEntry[], at: number): Promise<readonly LogEvent[] | undefined>;
+  /** Oldest first, after `since` (-1: all). */
+  read(
+    id: SessionId,
+    page: { readonly since: number; readonly eventsMax: number },
+  ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }>;
+}

@@ -1,0 +1,117 @@
+/** Sandboxes as the platform uses them: started, reached, worked in, and their logs. */
+
+import type { ToolContent } from '../domain/event-log.ts';
+import type { Flavor, Template } from '../domain/flavor.ts';
+import type { WorkspaceId } from '../domain/ids.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { LiveSandbox } from '../domain/sandbox.ts';
+
+export type StartTask = {
+  /** The same token with the same request gives the same task. */
+  readonly token: string;
+  /** Comes back in every state event of the task. */
+  readonly group: string;
+  readonly flavor: Flavor;
+  readonly template: Template;
+  /** SHA-256 of the bearer that the sandbox accepts, in hexadecimal. */
+  readonly bearerHash: string;
+};
+
+/** A task as the host describes it. */
+export type HostTask = {
+  readonly taskArn: string;
+  readonly group: string;
+  readonly lastStatus: string;
+  /** The address of its server, once it runs. */
+  readonly address?: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly stoppedReason?: string;
+};
+
+/**
+ * The host of sandboxes: starts a task once per token, stops it, lists and describes tasks. ECS, or anything with
+ * these four verbs.
+ */
+export interface SandboxHost {
+  /** The task's ARN. Throws `sandbox_unavailable` for lack of capacity, `sandbox_start_failed` for a refusal. */
+  start(task: StartTask): Promise<string>;
+  /** Requests the stop; ECS reports later that it is done. An unknown task counts as stopped. */
+  stop(taskArn: string, reason: string): Promise<void>;
+  /** The deployment's own tasks that run or are about to, page by page. */
+  running(): AsyncIterable<readonly HostTask[]>;
+  /** The tasks among these that the host still knows, at most 100. */
+  describe(taskArns: readonly string[]): Promise<readonly HostTask[]>;
+}
+
+export type LinkRequest = {
+  readonly method: string;
+  /** With the query, from the root: `/files/a.txt`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * The only connection into a sandbox, shaped like `fetch`: a request goes in, a streamed response comes out.
+ *
+ * Nothing inside a sandbox can open a connection out, and only the link can open one in.
+ */
+export interface SandboxLink {
+  /** Throws `sandbox_unavailable` when the sandbox cannot be reached or breaks off before its headers. */
+  fetch(sandbox: LiveSandbox, request: LinkRequest): Promise<Response>;
+}
+
+export type SandboxCall = {
+  readonly sandbox: LiveSandbox;
+  /** The sandbox stores results by it: a repeat gets the first one. */
+  readonly callKey: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly correlationId: string;
+  readonly onProgress: (progress: ToolProgress) => void;
+  readonly signal?: AbortSignal;
+};
+
+export type ToolProgress = {
+  readonly stream: 'stdout' | 'stderr';
+  readonly offset: number;
+  readonly text: string;
+};
+
+export type ToolOutcome =
+  | {
+      readonly status: 'finished';
+      readonly content: readonly ToolContent[];
+      /** Fields for a program, as the tool returned them: untrusted. */
+      readonly structured?: JsonObject;
+    }
+  /** The tool refused, or a limit ended it. */
+  | {
+      readonly status: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly structured?: JsonObject;
+    }
+  /** The connection broke: the call may or may not have run; ask again under the same key. */
+  | { readonly status: 'lost'; readonly message: string };
+
+/** The tools inside a sandbox, called over MCP through the link. */
+export interface SandboxTools {
+  call(call: SandboxCall): Promise<ToolOutcome>;
+}
+
+export type LogLine = {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly stream: 'stderr' | 'lifecycle';
+  readonly text: string;
+};
+
+/** The log of a workspace's sandboxes: their lives and their stderr; readable after they died. */
+export interface SandboxLog {
+  append(workspace: WorkspaceId, lines: readonly LogLine[]): Promise<void>;
+  /** The newest lines, in order of time. */
+  read(workspace: WorkspaceId, linesMax: number): Promise<readonly LogLine[]>;
+}
