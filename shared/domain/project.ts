@@ -6,7 +6,7 @@
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
-import type { Namespacing } from './mcp/naming.ts';
+import type { Namespacing } from './mcp/server.ts';
 import type { ProviderName } from './model.ts';
 import { defaultProject, deploymentOwner } from './principal.ts';
 import type { ApprovalMode } from './session.ts';

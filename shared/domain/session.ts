@@ -5,7 +5,7 @@
  */
 import type { Flavor, Template } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
-import type { Namespacing } from './mcp/naming.ts';
+import type { Namespacing } from './mcp/server.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
 import type { SessionTree, TreeLimits } from './session-tree.ts';
 import type { Grant } from './turn/grant.ts';

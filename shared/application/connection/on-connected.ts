@@ -14,7 +14,7 @@ import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { errorBody, isAppError } from '../../errors.ts';
 import type { Connection } from '../../ports/connections.ts';
 import type { ConnectionDeps } from '../deps.ts';
-import { waitingFrameFor } from '../events/publish-waiting.ts';
+import { waitingFrameFor } from '../events/publisher.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { offerTools } from '../turn/model/offer-tools.ts';
 

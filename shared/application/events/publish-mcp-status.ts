@@ -9,7 +9,7 @@ import type { ProjectId } from '../../domain/ids.ts';
 import type { shownStatus } from '../../domain/mcp/health.ts';
 import { agentSessionsMax, agentSlots } from '../../domain/slots.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
-import { appendAndPublish } from './append-and-publish.ts';
+import { appendAndPublish } from './publisher.ts';
 
 export type McpStatus = ReturnType<typeof shownStatus> | 'removed';
 

@@ -1,19 +1,24 @@
 /**
- * Publishes frames to the subscribers of a session: the sockets that are connected to it. Subscribers of the root of its tree
- * get what a person must decide in it (forward-to-root.ts).
+ * Publishes frames to the subscribers of a session, which are the sockets connected to it, and the number of waiting calls to
+ * those who decide. Subscribers of the root of a tree get what a person must decide in it (forward-to-root.ts).
  *
  * Frames reach each subscriber in order, subscribers in parallel. A subscriber that left is removed; one that cannot keep up
  * misses frames and fetches the gap from the log. New subscribers are noticed within a bounded time, so that a stream of
  * deltas costs no reads of its own.
  */
 
-import type { Frame } from '../../contracts/frames.ts';
-import type { ConnectionId, ProjectId } from '../../domain/ids.ts';
+import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
+import { decidableBy } from '../../domain/access.ts';
+import type { LogEntry } from '../../domain/event-log.ts';
+import type { ConnectionId, ProjectId, SessionId } from '../../domain/ids.ts';
 import { subscriberRefreshMs } from '../../domain/limits.ts';
+import { isSignedIn } from '../../domain/person.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import type { PublishDeps } from '../deps.ts';
+import type { WaitingFilter } from '../../ports/approval-store.ts';
+import type { Approver } from '../../ports/connections.ts';
+import type { Deps, PublishDeps } from '../deps.ts';
 import { forwardedToRoot } from './forward-to-root.ts';
-import { publishWaiting } from './publish-waiting.ts';
 
 export type Publisher = {
   readonly publish: (frames: readonly Frame[]) => Promise<void>;
@@ -79,4 +84,54 @@ const postTo = async (
     ports.telemetry.warn('a subscriber missed frames', { subscriber, error });
   }
   return true;
+};
+
+/** Appends entries to a session's log outside a turn, numbered like all others. A session that does not exist gets none. */
+export const appendAndPublish = async (
+  ports: PublishDeps,
+  id: SessionId,
+  entries: readonly LogEntry[],
+): Promise<void> => {
+  if (entries.length === 0) return;
+  const events = (await ports.eventLog.append(id, entries, ports.world.now())) ?? [];
+  await openPublisher(ports, { id }).publish(events.map((event) => eventFrame(id, event)));
+};
+
+type WaitingDeps = Deps<'connections' | 'approvals' | 'sockets' | 'world'>;
+
+/** Sends each approver the number of calls that they may decide: one count for all principals that see the same. */
+const publishWaiting = async (ports: WaitingDeps, project: ProjectId): Promise<void> => {
+  const groups = new Map<string, { readonly filter: WaitingFilter; readonly approvers: Approver[] }>();
+  for (const approver of await ports.connections.approvers()) {
+    if (approver.principal.isPerson && !isSignedIn(approver.principal, ports.world.now())) continue;
+    const filter = decidableBy(approver.principal);
+    if (filter === undefined || (filter.project !== undefined && filter.project !== project)) continue;
+    const key = `${filter.project ?? ''} ${filter.owner ?? ''}`;
+    const group = groups.get(key) ?? { filter, approvers: [] };
+    group.approvers.push(approver);
+    groups.set(key, group);
+  }
+  await Promise.all(
+    [...groups.values()].map(async ({ filter, approvers }) => {
+      const frame = waitingFrame(ports, await ports.approvals.count(filter));
+      await Promise.all(approvers.map(({ id }) => postWaiting(ports, id, frame)));
+    }),
+  );
+};
+
+/** The number as it is now, for a socket that has just connected. */
+export const waitingFrameFor = async (ports: WaitingDeps, principal: Principal): Promise<string> => {
+  const filter = decidableBy(principal);
+  return waitingFrame(ports, filter === undefined ? 0 : await ports.approvals.count(filter));
+};
+
+const waitingFrame = ({ world }: WaitingDeps, waiting: number): string =>
+  JSON.stringify(unnumberedFrame('approvals', { sessionId: null, at: world.now(), data: { waiting } }));
+
+const postWaiting = async (
+  { sockets, connections }: WaitingDeps,
+  id: Approver['id'],
+  frame: string,
+): Promise<void> => {
+  if ((await sockets.post(id, frame)) === 'gone') await connections.remove(id);
 };

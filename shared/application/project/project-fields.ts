@@ -4,7 +4,7 @@
  */
 
 import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
-import type { Namespacing } from '../../domain/mcp/naming.ts';
+import type { Namespacing } from '../../domain/mcp/server.ts';
 import { decodeProvider, type ProviderName, providers } from '../../domain/model.ts';
 import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
 import type { ApprovalMode } from '../../domain/session.ts';

@@ -9,7 +9,7 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { appendAndPublish } from '../events/append-and-publish.ts';
+import { appendAndPublish } from '../events/publisher.ts';
 import { type AcquiredSandbox, acquireSandbox } from './acquire-sandbox.ts';
 
 export type Opening = {

@@ -3,16 +3,18 @@
  * the reason.
  *
  * Events come at least once and in any order; each transition is conditional on the generation, so that a late or
- * repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: its claimant is looked up.
+ * repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: its claimant is looked up. An event may be late or lost: a caller that
+ * waits for a start asks ECS itself now and then (`openLocator`).
  */
 
 import { stoppedEntry } from '../../contracts/sandbox-start.ts';
+import { locateEveryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
-import type { TaskDeps } from '../deps.ts';
-import { appendAndPublish } from '../events/append-and-publish.ts';
+import type { StopDeps, TaskDeps } from '../deps.ts';
+import { appendAndPublish } from '../events/publisher.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { requestStop } from './stop-sandbox.ts';
@@ -121,3 +123,22 @@ const endOf = ({ sandbox }: Workspace, why: string): End => ({
   reason: sandbox?.stoppedReason ?? why,
   isUnplanned: sandbox?.stopRequestedAt === undefined,
 });
+
+export type Locator = (taskArn: string) => Promise<void>;
+
+/** One for each waiting caller: concurrent waiters ask seldom each, and one that gets no answer asks again. */
+export const openLocator = (ports: StopDeps, correlationId: string): Locator => {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return async (taskArn) => {
+    const now = ports.world.now();
+    if (now - askedAt < locateEveryMs) return;
+    askedAt = now;
+    try {
+      const [task] = await ports.host.describe([taskArn]);
+      if (task !== undefined)
+        await recordTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' }, correlationId);
+    } catch (error) {
+      ports.telemetry.warn('a sandbox that starts was not located', { taskArn, error });
+    }
+  };
+};

@@ -18,7 +18,7 @@ import {
   toolNamesMax,
   workspaceNoteCharactersMax,
 } from '#shared/domain/limits.ts';
-import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { namespacings } from '#shared/domain/mcp/server.ts';
 import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { approvalModes, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';

@@ -4,7 +4,7 @@
 
 import * as z from 'zod';
 import { secretValueBytesMax } from '#shared/domain/limits.ts';
-import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { namespacings } from '#shared/domain/mcp/server.ts';
 import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { iso } from '../fields.ts';

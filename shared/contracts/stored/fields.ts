@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { flavorNames, templates } from '#shared/domain/flavor.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { namespacings } from '#shared/domain/mcp/server.ts';
 import { providers } from '#shared/domain/model.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';

@@ -9,7 +9,7 @@ import {
   pageItemsMax,
   projectDescriptionCharactersMax,
 } from '#shared/domain/limits.ts';
-import { namespacings } from '#shared/domain/mcp/naming.ts';
+import { namespacings } from '#shared/domain/mcp/server.ts';
 import { providers } from '#shared/domain/model.ts';
 import { approvalsOf, autonomies } from '#shared/domain/project.ts';
 import { approvalModes } from '#shared/domain/session.ts';

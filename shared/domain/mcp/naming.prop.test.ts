@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ProjectId } from '../ids.ts';
-import { type NamedTools, namespacings, nameTools } from './naming.ts';
+import { type NamedTools, nameTools } from './naming.ts';
 import type { McpServer } from './server.ts';
+import { namespacings } from './server.ts';
 
 /** Few letters and long runs of them: names meet. */
 const letters = (pool: string, maxLength: number) =>

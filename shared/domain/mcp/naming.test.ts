@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ProjectId } from '../ids.ts';
-import { type Namespacing, nameTools } from './naming.ts';
-import type { McpServer, McpTool } from './server.ts';
+import { nameTools } from './naming.ts';
+import type { McpServer, McpTool, Namespacing } from './server.ts';
 
 const inputSchema = { type: 'object' };
 const toolsOf = (...names: string[]): McpTool[] => names.map((name) => ({ name, inputSchema }));

@@ -8,11 +8,7 @@
 import type { ToolSpec } from '../model.ts';
 import { isBreakerOpen, shownStatus } from './health.ts';
 import { offeredNameCharactersMax, toolPrefixCharactersMax } from './limits.ts';
-import type { McpServer, McpTool } from './server.ts';
-
-/** `auto` prefixes when there is more than one server with tools, or a clash with a built-in tool; `none` only what clashes. */
-export const namespacings = ['auto', 'prefix', 'none'] as const;
-export type Namespacing = (typeof namespacings)[number];
+import type { McpServer, McpTool, Namespacing } from './server.ts';
 
 type ToolRoute = { readonly server: string; readonly tool: string };
 

@@ -18,6 +18,10 @@ type Common = {
   readonly timeout?: number;
 };
 
+/** `auto` prefixes when there is more than one server with tools, or a clash with a built-in tool; `none` only what clashes. */
+export const namespacings = ['auto', 'prefix', 'none'] as const;
+export type Namespacing = (typeof namespacings)[number];
+
 export type RemoteConfig = Common & {
   readonly transport: 'http' | 'sse';
   readonly url: string;

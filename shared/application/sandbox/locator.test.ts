@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { StopDeps } from '../deps.ts';
-import { openLocator } from './locate-sandbox.ts';
+import { openLocator } from './record-task-event.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
 const workspace = { id, users: [], sandbox: { generation: 2, state: 'starting' } };
