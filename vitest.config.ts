@@ -62,7 +62,7 @@ const parts = ['local/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'functions/san
 export default defineConfig({
   test: {
     // Tests wait for a sandbox, a page or a deadline more than half of their time.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       project(

@@ -241,7 +241,7 @@ test('L11: a sandbox killed after a completion loses nothing of that turn, and t
   expect(systemData(frames, 'workspace_restored')).toMatchObject([{ files: 1, missing: [] }]);
   const { messages } = await cloud.ask<{ messages: readonly object[] }>(`/api/sessions/${agent.id}/messages`);
   expect(JSON.stringify(messages)).toMatch(
-    /The sandbox before this one was lost: [^.]*exit code 137[^.]*\. Running programs are gone\. Files are as they were at /,
+    /The sandbox before this one was lost: [^.]*exit code 137[^.]*\. Running programs were lost\. Files are as they were at /,
   );
   await agent.close();
 });
