@@ -81,8 +81,11 @@ export interface SessionStore {
   removeUnused(session: Session): Promise<boolean>;
   /** Deletes the remains of an ended session: log, history, record. */
   forget(id: SessionId): Promise<void>;
-  /** Sessions that are due, oldest first; each as it was at the read. */
-  due(now: number, itemsMax: number): Promise<readonly Session[]>;
+  /**
+   * Sessions that are due, oldest first; each as it was at the read. One that cannot be decoded is left out, told to
+   * `onUnreadable`, and put off.
+   */
+  due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly Session[]>;
   /** Postpones a due session: true for exactly one of the callers that read the same version. */
   postpone(session: Session, dueAt: number): Promise<boolean>;
 }

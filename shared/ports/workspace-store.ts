@@ -107,10 +107,10 @@ export interface WorkspaceStore {
   recordLogsSeen(id: WorkspaceId, generation: number, logsSeen: number): Promise<void>;
   /** Leases a preview port; returns the leased ports, undefined when the sandbox is not ready. */
   leasePort(id: WorkspaceId, generation: number, port: number): Promise<readonly number[] | undefined>;
-  /** Workspaces that are due: a start or a stop that takes too long. */
-  due(now: number, itemsMax: number): Promise<readonly Workspace[]>;
+  /** Workspaces that are due: a start or a stop that takes too long. As `due` of sessions. */
+  due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly Workspace[]>;
   /** Moves the next check; false when the sandbox changed concurrently. */
   postpone(workspace: Workspace, dueAt: number): Promise<boolean>;
-  /** Every workspace that has a sandbox, page by page. */
-  live(): AsyncIterable<readonly Workspace[]>;
+  /** Every workspace that has a sandbox and can be decoded, page by page. */
+  live(onUnreadable?: (error: unknown) => void): AsyncIterable<readonly Workspace[]>;
 }

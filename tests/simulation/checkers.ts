@@ -25,7 +25,7 @@ export class Checkers {
   readonly #sessions: SessionChecker;
   readonly #tree: SessionTreeChecker;
   readonly #money: MoneyChecker;
-  readonly #wakes: WakeChecker;
+  readonly wakes: WakeChecker;
   readonly #approvals: ApprovalChecker;
 
   constructor(options: CheckerOptions) {
@@ -36,7 +36,7 @@ export class Checkers {
     this.#sessions = new SessionChecker(options);
     this.#tree = new SessionTreeChecker(options, this.log);
     this.#money = new MoneyChecker(options);
-    this.#wakes = new WakeChecker(options, this.log);
+    this.wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
   }
 
@@ -58,7 +58,7 @@ export class Checkers {
     }
     this.#tree.wrote(changes);
     this.#money.wrote(changes);
-    for (const id of sessions) this.#wakes.wrote(id);
+    for (const id of sessions) this.wakes.wrote(id);
   }
 
   #session(id: string, changes: readonly Change[], by: Invocation): Turned | undefined {
@@ -73,7 +73,7 @@ export class Checkers {
     const events = written.map(({ after: item }) => eventOf(item ?? {}));
     const turned = turn?.after && { old: stateOf(turn.before), state: stateOf(turn.after), events };
     for (const event of events) this.#said(id, event, turned);
-    if (by.isAlive && events.some(({ type }) => type === 'completion')) this.#wakes.completed(id);
+    if (by.isAlive && events.some(({ type }) => type === 'completion')) this.wakes.completed(id);
     if (turned !== undefined) this.#tree.turn(id, turned);
     if (turned !== undefined) this.#options.sim.coverage.hit(`turn/${turned.old.kind}→${turned.state.kind}`);
     return turned;

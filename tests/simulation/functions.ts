@@ -38,6 +38,8 @@ export type Functions = {
   readonly sim: Simulation;
   readonly turn: (session: SessionId, hops: number) => Promise<void>;
   readonly janitor: (task: JanitorTask) => Promise<void>;
+  /** A session's turn was asked to run in some milliseconds; a lost wake-up is never run. */
+  readonly woken: (session: SessionId, inMs: number) => void;
   readonly connected: (connection: ConnectionId) => Promise<void>;
   readonly schedules: (schedule: ScheduleId) => Promise<void>;
 };
@@ -45,19 +47,30 @@ export type Functions = {
 /** Invoked at least once, late, twice, or not at all. */
 export const invokerFor = (platform: Functions, invocation: Invocation): Invoker => {
   const { sim } = platform;
-  const wake = (what: string, run: () => Promise<void>): Promise<void> =>
+  const wake = (
+    what: string,
+    run: () => Promise<void>,
+    onAsked: (inMs: number) => void = () => undefined,
+  ): Promise<void> =>
     invocation.call(what, () => {
+      onAsked(0);
       sim.note(invocation.name, what);
       if (sim.fires('wakeLost')) return sim.note('lambda', `loses ${what}`);
       const times = sim.fires('wakeTwice') ? 2 : 1;
       for (let time = 0; time < times; time += 1) {
         const isLate = sim.fires('wakeLate');
-        sim.after(isLate ? sim.random.spread(500, 90_000) : sim.random.int(5, 200), () => void run());
+        const inMs = isLate ? sim.random.spread(500, 90_000) : sim.random.int(5, 200);
+        onAsked(inMs);
+        sim.after(inMs, () => void run());
       }
     });
   return {
     runTurn: (session, _correlationId, { hops = 0 } = {}) =>
-      wake(`wakes the turn of ${session}`, () => platform.turn(session, hops)),
+      wake(
+        `wakes the turn of ${session}`,
+        () => platform.turn(session, hops),
+        (inMs) => platform.woken(session, inMs),
+      ),
     stopSandbox: (workspaceId) =>
       wake(`wakes the janitor to stop ${workspaceId}`, () =>
         platform.janitor({ sweep: 'stop', workspaceId }),

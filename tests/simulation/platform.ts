@@ -129,6 +129,10 @@ export class Platform {
     });
   }
 
+  woken(sessionId: SessionId, inMs: number): void {
+    this.checkers.wakes.woken(sessionId, inMs);
+  }
+
   turn(sessionId: SessionId, hops: number): Promise<void> {
     const { turnMs, leaseMs, limits, tree, lifetimes } = this.settings;
     const history = { tokensMax: 100_000, messagesMax: 12 };

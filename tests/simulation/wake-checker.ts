@@ -61,6 +61,14 @@ export class WakeChecker {
     this.#lookAfter(id, waiting, this.#boundMs());
   }
 
+  /** One wake-up was lost or is late: the janitor's time begins again, since it is another one that it makes up for. */
+  woken(id: string, inMs: number): void {
+    if (this.#isPrompt || !this.#waiting.has(id)) return;
+    const waiting = { since: this.#options.sim.now() + inMs };
+    this.#waiting.set(id, waiting);
+    this.#lookAfter(id, waiting, this.#boundMs());
+  }
+
   #hasWork(id: string): boolean {
     const { table } = this.#options;
     const session = sessionOf(table, id);

@@ -35,7 +35,9 @@ export const sweepOrphans = async (
     stopped += await sweepTasks(ports, tasks, poolSize);
   }
   let lost = 0;
-  for await (const workspaces of ports.workspaces.live()) {
+  const onUnreadable = (error: unknown): void =>
+    ports.telemetry.error('a record of a workspace cannot be read', { error });
+  for await (const workspaces of ports.workspaces.live(onUnreadable)) {
     stopped += await sweepUserless(ports, workspaces, correlationId);
     lost += await sweepTaskless(ports, workspaces, seen);
   }

@@ -31,9 +31,14 @@ const itemsMax = 100;
 
 export const sweep = async (ports: StopDeps, settings: SweepSettings): Promise<SweepReport> => {
   const now = ports.world.now();
+  let unreadable = 0;
+  const onUnreadable = (error: unknown): void => {
+    unreadable += 1;
+    ports.telemetry.error('a due record cannot be read', { error });
+  };
   const [sessions, workspaces] = await Promise.all([
-    ports.sessions.due(now, itemsMax),
-    ports.workspaces.due(now, itemsMax),
+    ports.sessions.due(now, itemsMax, onUnreadable),
+    ports.workspaces.due(now, itemsMax, onUnreadable),
   ]);
   const results = await Promise.allSettled([
     ...sessions.map(async (session) => {
@@ -43,9 +48,9 @@ export const sweep = async (ports: StopDeps, settings: SweepSettings): Promise<S
   ]);
   const failures = results.filter((result) => result.status === 'rejected');
   for (const { reason } of failures) ports.telemetry.error('a due item was not swept', { error: reason });
-  const due = sessions.length + workspaces.length;
+  const due = sessions.length + workspaces.length + unreadable;
   ports.telemetry.count('SweepDue', due);
-  return { due, failed: failures.length };
+  return { due, failed: failures.length + unreadable };
 };
 
 const sweepSession = async (ports: StopDeps, session: Session, settings: SweepSettings): Promise<void> => {

@@ -25,7 +25,9 @@ export const sweepMcpServers = async (
   let attempts: readonly number[] = [];
   for (;;) {
     const from = ports.world.now();
-    const due = await ports.mcpServers.due(from + aheadMs, mcpDueMax);
+    const due = await ports.mcpServers.due(from + aheadMs, mcpDueMax, (error) =>
+      ports.telemetry.error('a record of an MCP server cannot be read', { error }),
+    );
     const ready = due.filter(({ health }) => mayConnect(health, from, times));
     const results = await checkAll(ports, ready, times);
     const noted = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value ?? []) : []));

@@ -11,7 +11,7 @@ import { mcpServerRecord } from '#shared/contracts/stored/project-records.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
-import { dueItems } from './due.ts';
+import { dueRecords } from './due.ts';
 import { featureUsed } from './features.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -47,7 +47,8 @@ export const makeMcpServerStore = (table: Table): McpServerStore => ({
   list: list(table),
   replace: replace(table),
   remove: remove(table),
-  due: async (now, itemsMax) => (await dueItems(table, { kind: 'mcp', now, itemsMax })).map(serverFrom),
+  due: (now, itemsMax, onUnreadable) =>
+    dueRecords(table, { kind: 'mcp', now, itemsMax, onUnreadable }, serverFrom),
 });
 
 const counting = (TableName: string, project: ProjectId, step: number) => ({

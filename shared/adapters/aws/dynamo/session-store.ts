@@ -2,7 +2,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
-import { dueItems } from './due.ts';
+import { dueRecords } from './due.ts';
 import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, recordRunning, touch } from './session-calls.ts';
 import { descendants } from './session-children.ts';
@@ -31,7 +31,8 @@ export const makeSessionStore = (table: Table): SessionStore => ({
   end: end(table),
   removeUnused: removeUnused(table),
   forget: forget(table),
-  due: async (now, itemsMax) => (await dueItems(table, { kind: 'session', now, itemsMax })).map(sessionFrom),
+  due: (now, itemsMax, onUnreadable) =>
+    dueRecords(table, { kind: 'session', now, itemsMax, onUnreadable }, sessionFrom),
   postpone: postpone(table),
 });
 

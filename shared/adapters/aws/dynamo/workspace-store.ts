@@ -9,7 +9,7 @@ import { sandboxStartMsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { batchGet } from './batch.ts';
-import { dueItems, listedItems } from './due.ts';
+import { dueRecords, listedItems, readable } from './due.ts';
 import { listNamed, makeNamed, markDeleted, removable } from './named-workspaces.ts';
 import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 import {
@@ -74,11 +74,12 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     },
     leasePort: async (id, generation, port) =>
       (await change(id, portLeased(generation, port)))?.sandbox?.ports,
-    due: async (now, itemsMax) =>
-      (await dueItems(table, { kind: 'workspace', now, itemsMax })).map(workspaceFrom),
+    due: (now, itemsMax, onUnreadable) =>
+      dueRecords(table, { kind: 'workspace', now, itemsMax, onUnreadable }, workspaceFrom),
     postpone: (workspace, dueAt) => isChanged(workspace.id, lookedAt(workspace, dueAt)),
-    live: async function* () {
-      for await (const items of listedItems(table, 'workspace')) yield items.map(workspaceFrom);
+    live: async function* (onUnreadable) {
+      for await (const items of listedItems(table, 'workspace'))
+        yield readable(items, workspaceFrom, (error) => onUnreadable?.(error));
     },
   };
 };
