@@ -94,7 +94,7 @@ export type Chances = {
 /** Faults that keep a wake-up or the janitor from its work. */
 const delaying = {
   ...{ death: 0, refused: 0, answerLost: 0, slow: 0, wakeLost: 0, wakeLate: 0, postFails: 0 },
-  ...{ tornMsMax: 0, conflict: 0, throttled: 0, paused: 0 },
+  ...{ tornMsMax: 0, conflict: 0, throttled: 0, paused: 0, saveLong: 0, restoreLong: 0 },
 } satisfies Partial<Record<FaultName, 0>>;
 
 /** The rates of a run. Half of the classes that are on are off in a given world, and in some nothing comes late. */

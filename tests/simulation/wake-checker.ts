@@ -35,12 +35,15 @@ export class WakeChecker {
     this.#options = options;
     this.#log = log;
     const { death, refused, answerLost, slow, wakeLost, wakeLate, postFails, ...others } = options.sim.faults;
-    const { paused, throttled, conflict, tornMsMax } = others;
+    const { paused, throttled, conflict, tornMsMax, saveLong, restoreLong } = others;
     const isJanitorWell = death + refused + answerLost + slow + paused + throttled + conflict === 0;
     const { isOrdered } = options.sim.pace;
     this.#isSwept = isJanitorWell && !options.isCrowded;
     this.#isPrompt =
-      isJanitorWell && wakeLost + wakeLate + postFails + tornMsMax === 0 && !isOrdered && !options.isCrowded;
+      isJanitorWell &&
+      wakeLost + wakeLate + postFails + tornMsMax + saveLong + restoreLong === 0 &&
+      !isOrdered &&
+      !options.isCrowded;
     if (this.#isPrompt) options.sim.coverage.hit('world/prompt');
   }
 

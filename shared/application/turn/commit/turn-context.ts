@@ -106,8 +106,13 @@ export const reloadRunning = async (
       (call) => call.callId === callId && call.status === 'executing' && call.wait === undefined,
     );
   if (reloaded.status !== 'current') return reloaded;
+  // Work that came in between stays unseen: a child that answered is collected once these calls have ended.
+  const session = { ...reloaded.context.session, workSeq: context.session.workSeq };
   return running.every(runs)
-    ? { status: 'current', context: { ...reloaded.context, ...(used === undefined ? {} : { used }) } }
+    ? {
+        status: 'current',
+        context: { ...reloaded.context, session, ...(used === undefined ? {} : { used }) },
+      }
     : { status: 'moved', context: reloaded.context };
 };
 
