@@ -68,8 +68,8 @@ export interface WorkspaceStore {
       readonly reason: string;
       readonly at: number;
       readonly dueAt: number;
-      /** Only one that is still starting and not being restored: undefined for any other. */
-      readonly only?: 'starting';
+      /** Only one that is still starting and not being restored, or that no session uses: undefined for any other. */
+      readonly only?: 'starting' | 'unused';
     },
   ): Promise<Workspace | undefined>;
   /** True for the one caller that may make the last save now, until then; false once the stop was requested. */
@@ -82,7 +82,7 @@ export interface WorkspaceStore {
   unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
   /** Records that ECS has accepted the stop. */
   recordStopRequest(id: WorkspaceId, generation: number, at: number): Promise<void>;
-  /** As `markStopping`, if none of its sessions changed since they were read: undefined when one did. */
+  /** As `markStopping`, if none of its sessions changed since they were read, and none entered: undefined otherwise. */
   markIdle(
     workspace: Workspace,
     sessions: readonly Session[],

@@ -79,6 +79,14 @@ describe('an idle sandbox stays when, since it was read,', () => {
       'a session got a lease',
       ({ agent }) => stores().turns.takeLease(agent.id, { holder: 'a', at: 69_999, until: 99_999 }),
     ],
+    [
+      'a session entered its workspace',
+      async ({ agent, workspace }) => {
+        const { owner, project } = agent;
+        const entering = newExecution({ owner, project, workspace: workspace.id });
+        expect(await stores().sessions.create(entering, { enters: {}, slotsMax })).toBe('created');
+      },
+    ],
     // At the very moment of its last sign of life: only the count of its work tells.
     [
       'a session got a message in the same millisecond',

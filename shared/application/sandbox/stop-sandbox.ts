@@ -14,8 +14,8 @@ import { saveWorkspace } from './save-workspace.ts';
 type StopRequest = {
   readonly reason: string;
   readonly correlationId: string;
-  /** Only one that is still starting, whatever was read. */
-  readonly only?: 'starting';
+  /** Only one that is still starting, or that no session uses, whatever was read. */
+  readonly only?: 'starting' | 'unused';
 };
 
 /** The first phase; false when there was nothing to stop. */

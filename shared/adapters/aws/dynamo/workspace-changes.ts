@@ -105,7 +105,7 @@ export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueA
   when:
     only === 'starting'
       ? `${isStarting} AND (${isUnused})`
-      : `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)`,
+      : `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)${only === 'unused' ? ' AND attribute_not_exists(#users)' : ''}`,
   set: 'SET #sandbox.#state = :stopping, #sandbox.stopRequestedAt = if_not_exists(#sandbox.stopRequestedAt, :at), #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), duePk = :duePk, dueAt = :dueAt',
   values: {
     ...startingValues(generation),

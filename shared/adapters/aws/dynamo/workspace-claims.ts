@@ -62,9 +62,15 @@ export const markIdle =
   (table: Table): WorkspaceStore['markIdle'] =>
   async (workspace, sessions, stop) => {
     const { name: TableName } = table;
-    const { id, sandbox } = workspace;
+    const { id, sandbox, users } = workspace;
+    const { when, set, values } = stopping(id, sandbox?.generation ?? 0, stop);
+    // A session that entered since is in none of the checks below.
+    const asRead =
+      users.length === 0
+        ? { when: `${when} AND attribute_not_exists(#users)`, set, values }
+        : { when: `${when} AND #users = :users`, set, values: { ...values, ':users': new Set(users) } };
     const actions: Actions = [
-      workspaceUpdate(TableName, id, stopping(id, sandbox?.generation ?? 0, stop)),
+      workspaceUpdate(TableName, id, asRead),
       ...sessions.map((session) => ({
         ConditionCheck: {
           TableName,

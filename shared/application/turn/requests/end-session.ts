@@ -116,5 +116,6 @@ export const letGo = async (
   const workspace = await ports.workspaces.leave(workspaceId, id);
   if (workspace === undefined || workspace.users.length > 0 || workspace.sandbox?.state === 'stopping')
     return;
-  await requestStop(ports, workspace, { reason, correlationId });
+  // A session may enter concurrently.
+  await requestStop(ports, workspace, { reason, correlationId, only: 'unused' });
 };
