@@ -57,9 +57,19 @@ const sweepTasks = async (
   const ids = named.flatMap(({ name }) => (name === undefined ? [] : [name.workspaceId]));
   const records = new Map((await ports.workspaces.getMany(ids)).map((record) => [record.id, record]));
   const orphans = named.filter(({ name, task }) => !isBacked(records, { name, task, poolSize }));
-  const results = await Promise.allSettled(orphans.map(({ task }) => stopOrphan(ports, task)));
-  return results.filter(({ status }) => status === 'fulfilled').length;
+  const results = await Promise.allSettled(
+    orphans.map(async ({ name, task }) => {
+      if (await isClaimedSince(ports, name)) return false;
+      await stopOrphan(ports, task);
+      return true;
+    }),
+  );
+  return results.filter((result) => result.status === 'fulfilled' && result.value).length;
 };
+
+/** A claim between the two reads leaves the record of the pool entry stopped, as that of an orphan. */
+const isClaimedSince = async ({ workspaces }: OrphanPorts, name: SandboxName | undefined): Promise<boolean> =>
+  name !== undefined && isPoolEntry(name.workspaceId) && (await workspaces.claimantOf(name)) !== undefined;
 
 /** The record of a claimed warm sandbox's task is its claimant's. */
 const nameOf = async ({ workspaces }: OrphanDeps, { group }: HostTask): Promise<SandboxName | undefined> => {
