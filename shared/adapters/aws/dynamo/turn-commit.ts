@@ -101,6 +101,8 @@ const afterRace = (
   // A writer without the lease read the session before the turn: this patch lacks the cost of a turn that
   // ended in between.
   if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
+  // It wakes nothing for what came since its inbox was read.
+  if (wakesForNothingElse(commit) && now.workSeq !== commit.session.workSeq) return 'moved';
   // A grant was withdrawn since the session was read: nothing that was decided with it is written.
   if (grantIds(now) !== grantIds(commit.session)) return 'moved';
   const { lastSeq, workSeq, hasChildren } = now;
@@ -112,6 +114,9 @@ const afterRace = (
     release: commit.release && sawAllWork,
   };
 };
+
+/** A writer without the lease that invokes no turn: it has to have seen all work. */
+const wakesForNothingElse = ({ fence, wakes }: TurnCommit): boolean => fence === undefined && !wakes;
 
 const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
 
@@ -238,10 +243,13 @@ const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number
     conditions.push('leaseFence = :fence');
     values[':fence'] = fence;
   }
-  if (release) {
+  if (release || wakesForNothingElse(commit)) {
     conditions.push('workSeq = :workSeq');
+    values[':workSeq'] = session.workSeq;
+  }
+  if (release) {
     sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
-    Object.assign(values, { ':workSeq': session.workSeq, ':nobody': '', ':zero': 0 });
+    Object.assign(values, { ':nobody': '', ':zero': 0 });
   }
   if (release || wakes) {
     sets.push('duePk = :duePk', 'dueAt = :dueAt');

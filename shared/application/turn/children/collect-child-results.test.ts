@@ -126,7 +126,7 @@ test('an idle child whose message still waits is waited for', async () => {
   const { turn } = await ports.turns.loadWork(id);
   await ports.turns.commit({
     ...{ ...turn, session, at: 6, log: [], history: [], patch: { status: 'idle' } },
-    ...{ release: false, wakes: false, dueAt: 1e12 },
+    ...{ fence: session.lease.fence, release: false, wakes: false, dueAt: 1e12 },
   });
   expect((await ports.sessions.get(id))?.status).toBe('idle');
   expect(await look()).toBeUndefined();

@@ -57,8 +57,8 @@ test('a message that arrives while another is cancelled is kept on request, and 
       await ports.inbox.accept(seen, message('two', 1_000_600), slotsMax);
     };
     expect(await end(seen, unlessMoved)).toBe(!unlessMoved);
-    expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 1 : 0);
-    expect((await said()).filter((kind) => kind === 'completion')).toHaveLength(unlessMoved ? 1 : 2);
+    expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 2 : 0);
+    expect((await said()).filter((kind) => kind === 'completion')).toHaveLength(unlessMoved ? 0 : 2);
   }
 });
 
@@ -87,4 +87,19 @@ test('a cancel that loses every race is a conflict', async () => {
     isOwn = false;
   };
   await expect(cancelTurn(ports, session.id, 'c')).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a message that arrives while a waiting turn is cancelled is woken for', async () => {
+  const { ports, session, hooks, invoked } = await open();
+  await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
+  const seen = await ports.sessions.get(session.id);
+  let isFirst = true;
+  hooks.before = async ({ input }) => {
+    if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
+    isFirst = false;
+    await ports.inbox.accept(seen ?? session, message('two', 1_000_600), slotsMax);
+  };
+  await cancelTurn(ports, session.id, 'c');
+  expect((await ports.turns.loadWork(session.id)).inbox.map(({ messageId }) => messageId)).toEqual(['two']);
+  expect(invoked).toEqual([`turn ${session.id}`]);
 });
