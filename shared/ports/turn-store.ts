@@ -64,6 +64,8 @@ export type TurnCommit = {
   readonly spends?: { readonly root: SessionId; readonly usd: number } | undefined;
   /** The message this commit completes: it leaves the inbox, and its connection may have one more. */
   readonly completed?: InboxMessage | undefined;
+  /** The message that begins the turn: refused as moved when it waits no longer. */
+  readonly begins?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
   /** Releases the lease, unless there is new work that the writer has not seen. */
   readonly release: boolean;

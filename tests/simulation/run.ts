@@ -27,7 +27,7 @@ const answersMs = 13 * minute;
 const restMs = 45 * minute;
 
 /** Classes that break a promise by a fault of the platform that is known and not mended yet. */
-const unmended: readonly ClassName[] = ['torn', 'half', 'crowd'];
+const unmended: readonly ClassName[] = ['half', 'crowd'];
 
 export const standing: ReadonlySet<ClassName> = new Set(
   allClasses.filter((name) => !unmended.includes(name)),

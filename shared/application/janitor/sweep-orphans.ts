@@ -68,7 +68,7 @@ const sweepTasks = async (
 };
 
 /** A claim between the two reads leaves the record of the pool entry stopped, as that of an orphan. */
-const isClaimedSince = async ({ workspaces }: OrphanPorts, name: SandboxName | undefined): Promise<boolean> =>
+const isClaimedSince = async ({ workspaces }: OrphanDeps, name: SandboxName | undefined): Promise<boolean> =>
   name !== undefined && isPoolEntry(name.workspaceId) && (await workspaces.claimantOf(name)) !== undefined;
 
 /** The record of a claimed warm sandbox's task is its claimant's. */

@@ -1,5 +1,6 @@
 /**
- * The inbox: a user's message is accepted in one transaction, under its id, or not at all.
+ * The inbox: a user's message is accepted in one transaction, under its id, or not at all, and leaves with the commit that
+ * completes its turn.
  *
  * The ACCEPTED record outlives the inbox entry, so that a message sent twice is accepted once; the connection's
  * counter bounds the open messages of one client, the session's counters its waiting ones; a session's first
@@ -15,6 +16,7 @@ import {
 import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { AcceptResult, Inbox, InboxMessage } from '#shared/ports/inbox.ts';
+import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
 import { acquireSlot } from './slots.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
@@ -24,6 +26,8 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** The time for which a repeated message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
+/** A counter that outlived its connection's messages, in seconds. */
+const openMessagesSecondsMax = 86_400;
 
 export const makeInbox = (table: Table): Inbox => ({
   accept: accept(table),
@@ -138,3 +142,37 @@ const connectionUpdates = (TableName: string, { connectionId }: InboxMessage, tt
           },
         },
       ];
+
+/** A page or an item that was read early may still show a message that is completed: it is never begun again. */
+export const stillWaits = (TableName: string, { session, begins }: TurnCommit): Actions =>
+  begins === undefined
+    ? []
+    : [
+        {
+          ConditionCheck: {
+            TableName,
+            Key: keys.inbox(session.id, begins.acceptedAt, begins.messageId),
+            ConditionExpression: 'attribute_exists(pk)',
+          },
+        },
+      ];
+
+/** The message of a turn that ends leaves, and its connection may have one more. */
+export const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
+  if (completed === undefined) return [];
+  const inbox = {
+    Delete: { TableName, Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId) },
+  };
+  if (completed.connectionId === undefined) return [inbox];
+  const place = {
+    Update: {
+      TableName,
+      Key: keys.openMessages(completed.connectionId),
+      // The counter may have expired before its message was completed: the one made here expires, too.
+      UpdateExpression: 'SET #ttl = if_not_exists(#ttl, :ttl) ADD openMessages :minusOne',
+      ExpressionAttributeNames: { '#ttl': 'ttl' },
+      ExpressionAttributeValues: { ':minusOne': -1, ':ttl': Math.ceil(at / 1000) + openMessagesSecondsMax },
+    },
+  };
+  return [inbox, place];
+};

@@ -16,6 +16,7 @@ import type { CommitResult, TurnCommit, TurnStore } from '#shared/ports/turn-sto
 import { waitingActions } from './approvals.ts';
 import { auditItem } from './audit-log.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
+import { completedActions, stillWaits } from './inbox.ts';
 import { eventItem, sessionDue, sessionFrom } from './session-items.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -31,8 +32,6 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 const racesMax = 50;
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
 const transactionActionsMax = 100;
-/** A counter that outlived its connection's messages, in seconds. */
-const openMessagesSecondsMax = 86_400;
 
 export const commitTurn =
   (table: Table, options: HistoryOptions): TurnStore['commit'] =>
@@ -47,6 +46,7 @@ export const commitTurn =
         return committed({ ...commit, ...kept }, events, first.release);
       }
       if (isUnsaved(commit, result)) return { status: 'unsaved' };
+      if (isPast(commit, result)) return { status: 'moved' };
       const next = afterRace(commit, result);
       if (next === 'stale' || next === 'moved') return { status: next };
       commit = next;
@@ -87,6 +87,10 @@ const isUnsaved = ({ note }: TurnCommit, [session, turn, checkpoint]: readonly C
   checkpoint?.code === 'ConditionalCheckFailed' &&
   session?.code !== 'ConditionalCheckFailed' &&
   turn?.code !== 'ConditionalCheckFailed';
+
+/** The message was completed since the inbox was read; its check is the last action. */
+const isPast = ({ begins }: TurnCommit, reasons: readonly Cancellation[]): boolean =>
+  begins !== undefined && reasons.at(-1)?.code === 'ConditionalCheckFailed';
 
 /** The next attempt after a lost condition; `moved` or `stale` when the writer itself is out of date. */
 const afterRace = (
@@ -180,7 +184,9 @@ const transaction = (
     ...completedActions(TableName, commit),
     ...(spends === undefined ? [] : [spendOfTree(TableName, { ...spends, session: session.id })]),
   ];
-  const room = Math.max(0, transactionActionsMax - 2 - needed.length - partActions.length);
+  const waits = stillWaits(TableName, commit);
+  const taken = 2 + needed.length + partActions.length + waits.length;
+  const room = Math.max(0, transactionActionsMax - taken);
   const dropped = droppedEvents(session.id, events);
   const roomForHistory = Math.max(0, room - dropped.length);
   const historyKept = Math.min(historyFrom, first + roomForHistory);
@@ -196,6 +202,7 @@ const transaction = (
         ...partActions,
         ...dropped.slice(0, room).map((Key) => ({ Delete: { TableName, Key } })),
         ...deleted,
+        ...waits,
       ],
     }),
     historyKept,
@@ -284,22 +291,3 @@ const droppedEvents = (id: SessionId, events: readonly LogEvent[]): readonly Key
   events
     .filter(({ seq }) => seq >= eventsPerSessionMax)
     .map(({ seq }) => keys.event(id, seq - eventsPerSessionMax));
-
-const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
-  if (completed === undefined) return [];
-  const inbox = {
-    Delete: { TableName, Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId) },
-  };
-  if (completed.connectionId === undefined) return [inbox];
-  const place = {
-    Update: {
-      TableName,
-      Key: keys.openMessages(completed.connectionId),
-      // The counter may have expired before its message was completed: the one made here expires, too.
-      UpdateExpression: 'SET #ttl = if_not_exists(#ttl, :ttl) ADD openMessages :minusOne',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: { ':minusOne': -1, ':ttl': Math.ceil(at / 1000) + openMessagesSecondsMax },
-    },
-  };
-  return [inbox, place];
-};

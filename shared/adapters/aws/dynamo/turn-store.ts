@@ -108,19 +108,33 @@ const tornReadsMax = 10;
 const readWhole = async (
   id: SessionId,
   read: () => Promise<readonly Item[]>,
+  isWhole: (items: readonly Item[], turn: TurnRecord) => boolean = () => true,
 ): Promise<{ readonly items: readonly Item[]; readonly turn: TurnRecord }> => {
   for (let torn = 0; torn < tornReadsMax; torn += 1) {
     const items = await read();
     const turn = turnFrom(items);
-    if (turn !== undefined) return { items, turn };
+    const isLast = torn === tornReadsMax - 1;
+    if (turn !== undefined && (isLast || isWhole(items, turn))) return { items, turn };
   }
   throw new Error(`session ${id}: its turn changed at every read`);
+};
+
+/**
+ * True when the turn has the history that it names: a query sees the items of a transaction one by one, and its pages at
+ * different times
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation).
+ */
+const hasItsHistory = (items: readonly Item[], { historyFrom, historyNext }: TurnRecord): boolean => {
+  const first = keys.message('', historyFrom).sk;
+  const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first);
+  return messages.length === historyNext - historyFrom;
 };
 
 const loadWork =
   (table: Table): TurnStore['loadWork'] =>
   async (id) => {
-    const { items, turn } = await readWhole(id, async () => query(table, id, { from: workFrom }));
+    const read = () => query(table, id, { from: workFrom });
+    const { items, turn } = await readWhole(id, read, hasItsHistory);
     const of = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
     return {
       turn,

@@ -73,6 +73,7 @@ export const applyEvent = async (
     },
     fence: session.lease.fence,
     log,
+    ...(event.type === 'started' && completed === undefined ? { begins: begun(event, context.inbox) } : {}),
     patch: afterHeldStep(session, turn.state, { event, step, isInboxEmpty }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
@@ -93,6 +94,12 @@ export const applyEvent = async (
     context: { ...context, session: after, turn: next, history: history.slice(dropped), inbox },
   };
 };
+
+/** A turn that is over as it begins completes its message, which it deletes. */
+const begun = (
+  { message: { messageId } }: Extract<TurnEvent, { type: 'started' }>,
+  inbox: readonly InboxMessage[],
+): InboxMessage | undefined => inbox.find((message) => message.messageId === messageId);
 
 /** Applies events one after the other in one hold of the lease; undefined when there are none. */
 export const applyEvents = async (
@@ -142,7 +149,7 @@ export const commitStep = async (
 
 type Commit = Pick<
   TurnCommit,
-  'session' | 'at' | 'completed' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
+  'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
 > &
   Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits'> & {
     readonly turn: TurnRecord;
