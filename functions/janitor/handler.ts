@@ -2,6 +2,7 @@
  * The janitor: sweeps due items every minute, audits slots, looks for orphans, fills the warm pool, checks
  * registered MCP servers, and saves and stops the sandboxes that other functions have marked.
  */
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
@@ -39,6 +40,7 @@ const settings = {
 const ports = {
   ...common,
   schedules: makeScheduleStore(table),
+  callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),

@@ -3,7 +3,7 @@
  * invocation.
  */
 
-import type { ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
+import type { Deps, ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
 import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { sweep } from '#shared/application/janitor/sweep.ts';
@@ -24,7 +24,7 @@ import { projectPrincipal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type JanitorPorts = ExecutionDeps & RegistryDeps & ForgetDeps;
+export type JanitorPorts = ExecutionDeps & RegistryDeps & ForgetDeps & Deps<'callers'>;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
+import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
@@ -17,7 +18,7 @@ import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import type { StopDeps } from '#shared/application/deps.ts';
+import type { SweepDeps } from '#shared/application/janitor/sweep.ts';
 import { sweep } from '#shared/application/janitor/sweep.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
@@ -140,12 +141,13 @@ const refuse = (): never => {
 };
 
 /** The table is real; the functions and tasks that a sweep wakes or stops are not. */
-const portsOver = (of: Parameters<typeof makeSessionStore>[0]): StopDeps => ({
+const portsOver = (of: Parameters<typeof makeSessionStore>[0]): SweepDeps => ({
   sessions: makeSessionStore(of),
   turns: makeTurnStore(of),
   eventLog: makeEventLog(of),
   inbox: makeInbox(of),
   workspaces: makeWorkspaceStore(of),
+  callers: makeCallerStore(of),
   connections: makeConnectionStore(of),
   approvals: makeApprovalStore(of),
   webhooks: makeWebhookStore(of),

@@ -16,12 +16,14 @@ import {
   sweepStep,
 } from '../../domain/session-sweep.ts';
 import { pendingWork } from '../../domain/turn/pending-work.ts';
-import type { StopDeps } from '../deps.ts';
+import type { Deps, StopDeps } from '../deps.ts';
 import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
+
+export type SweepDeps = StopDeps & Deps<'callers'>;
 
 export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
 
@@ -29,7 +31,7 @@ export type SweepReport = { readonly due: number; readonly failed: number };
 
 const itemsMax = 100;
 
-export const sweep = async (ports: StopDeps, settings: SweepSettings): Promise<SweepReport> => {
+export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<SweepReport> => {
   const now = ports.world.now();
   let unreadable = 0;
   const onUnreadable = (error: unknown): void => {
@@ -87,10 +89,17 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: SweepSe
 };
 
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
-const removedAsUnused = async ({ sessions, connections }: StopDeps, session: Session): Promise<boolean> => {
+const removedAsUnused = async (
+  { sessions, connections, callers }: SweepDeps,
+  session: Session,
+): Promise<boolean> => {
   if (session.isFleeting === undefined || session.status !== 'created') return false;
   const subscribers = await connections.subscribers(session.id);
-  return subscribers.length === 0 && sessions.removeUnused(session);
+  if (subscribers.length > 0) return false;
+  // The connections that offered these have closed.
+  for (const { callerId, connectionId } of await callers.list(session.id))
+    if (connectionId !== undefined) await callers.withdraw(session.id, callerId, connectionId);
+  return sessions.removeUnused(session);
 };
 
 const workOf = async ({ turns }: StopDeps, { id, status, kind }: Session): Promise<SessionWork> => {
