@@ -26,11 +26,7 @@ export interface McpServerStore {
   /** The removed server; undefined when there was none. */
   remove(project: ProjectId, name: string): Promise<McpServer | undefined>;
   /** Enabled servers whose next check is due, oldest first. */
-  due(
-    now: number,
-    itemsMax: number,
-    onUnreadable?: (error: unknown) => void,
-  ): Promise<readonly McpServer[]>;
+  due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly McpServer[]>;
 }
 
 export type RemoteTarget = {
