@@ -29,7 +29,7 @@ export const readEvents = async (
   return {
     sessionId: id,
     status,
-    lastIndex: events.at(-1)?.index ?? since,
+    lastIndex: events.at(-1)?.index ?? Math.min(since, lastSeq),
     events,
     completed: status === 'completed',
     failed: status === 'failed',
