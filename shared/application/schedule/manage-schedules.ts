@@ -129,7 +129,7 @@ export const triggerSchedule = async (
   let runs: readonly Run[] = [];
   const schedule = await changeSchedule(ports, { id, principal }, (read, at) => {
     runs = newRuns(read, { runAt, at, byHand });
-    return { next: read, runs };
+    return { next: { ...read, lastRunAt: Math.max(runAt, read.lastRunAt ?? 0) }, runs };
   });
   await announce(ports, request, { action: 'schedule.trigger', id: schedule.id });
   return runs;

@@ -76,7 +76,9 @@ const claim = async (
   const at = world.now();
   const runs = newRuns(schedule, { runAt, at });
   const { armedFor: _, ...unarmed } = schedule;
-  const next = rescheduled({ ...unarmed, lastRunAt: runAt }, at);
+  // A run by hand may have begun since this moment was due.
+  const lastRunAt = Math.max(runAt, schedule.lastRunAt ?? 0);
+  const next = rescheduled({ ...unarmed, lastRunAt }, at);
   const written = await schedules.write(next, { read: schedule, dueAt: scheduleDueAt(next, at), runs });
   if (typeof written === 'string') return [];
   if (isLateStart(runAt, at))

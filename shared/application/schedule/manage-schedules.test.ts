@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { newSchedule } from '../../../tests/conformance/schedule-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { AuditLog } from '../../ports/access.ts';
+import type { ProjectStore } from '../../ports/projects.ts';
+import type { ScheduleStore } from '../../ports/schedules.ts';
+import type { ScheduleDeps } from '../deps.ts';
+import { triggerSchedule } from './manage-schedules.ts';
+
+const now = 5000;
+
+const triggered = async (schedule: Schedule): Promise<Schedule> => {
+  let written = schedule;
+  const ports = fake<ScheduleDeps>({
+    schedules: fake<ScheduleStore>({
+      find: async () => ({ schedule, pins: new Map(), open: [] }),
+      write: async (next) => {
+        written = next;
+        return next;
+      },
+    }),
+    projects: fake<ProjectStore>({ get: async () => undefined }),
+    scheduleDispatcher: { dispatch: async () => undefined },
+    auditLog: fake<AuditLog>({ append: async () => undefined }),
+    telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
+    world: { now: () => now, uuid: () => crypto.randomUUID(), sha256: (text) => text, sleep: async () => {} },
+  });
+  await triggerSchedule(ports, { principal: schedule.creator, correlationId: 'c' }, schedule.id);
+  return written;
+};
+
+test.each([
+  ['that never ran', {}, now],
+  ['that ran before', { lastRunAt: 4000 }, now],
+  ['whose last run another clock put ahead', { lastRunAt: 6000 }, 6000],
+])('a run by hand of a schedule %s is its last run', async (_which, change, lastRunAt) => {
+  expect(await triggered(newSchedule(change))).toMatchObject({ lastRunAt, nextRunAt: 60_000 });
+});
