@@ -21,7 +21,7 @@ import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api
 export const tokenRoutes = ({
   ports,
 }: {
-  readonly ports: AuditDeps & Deps<'tokens'>;
+  readonly ports: AuditDeps & Deps<'tokens' | 'projects'>;
 }): readonly ApiRoute[] => [
   {
     method: 'POST',
@@ -31,6 +31,7 @@ export const tokenRoutes = ({
       summary: 'Create a token; only this answer shows it',
       body: createTokenBody,
       answers: { 201: newTokenAnswer },
+      errors: ['project_not_found'],
     },
     handler: async (event) => {
       const { record, token } = await createToken(ports, principalOf(event), bodyOf(event, createTokenBody));

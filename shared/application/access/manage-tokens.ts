@@ -6,6 +6,7 @@ import { type AccessToken, decodeScope, maskToken, type Principal } from '../../
 import { AppError } from '../../errors.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
+import { projectNotFound } from './find-project.ts';
 
 export type TokenOptions = {
   readonly name: string;
@@ -14,13 +15,15 @@ export type TokenOptions = {
 };
 
 export const createToken = async (
-  ports: AuditDeps & Deps<'tokens'>,
+  ports: AuditDeps & Deps<'tokens' | 'projects'>,
   principal: Principal,
   { name, scope: wanted, expiresInSeconds }: TokenOptions,
 ): Promise<{ readonly record: AccessToken; readonly token: string }> => {
   const scope = decodeScope(wanted);
   if (scope === undefined)
     throw new AppError('invalid_request', 'scope: use admin, admin:ro, project:<uuid> or project:<uuid>:ro');
+  const project = projectOf(scope);
+  if (project !== undefined && (await ports.projects.get(project)) === undefined) throw projectNotFound();
   const { world, tokens } = ports;
   const token = `sp_${world.uuid()}${world.uuid()}`.replaceAll('-', '');
   const createdAt = world.now();
@@ -37,7 +40,7 @@ export const createToken = async (
   await audit(ports, principal, {
     action: 'token.create',
     subject: record.id,
-    project: projectOf(scope),
+    project,
     detail: { name, scope },
   });
   return { record, token };
