@@ -76,7 +76,7 @@ test.each(['execute_command', 'execute_code'])('%s refuses an unknown argument b
     content: [
       {
         text: JSON.stringify({
-          error: { type: 'invalid_request', message: `${name}: arguments: Unrecognized key: "cwd"` },
+          error: { type: 'invalid_request', message: `${name}: the call has no field "cwd"` },
         }),
       },
     ],

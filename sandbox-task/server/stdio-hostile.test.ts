@@ -210,9 +210,9 @@ test('a large answer is cut, and marked', async () => {
 
 test.each([
   [{ name: 'no spaces', command: 'x' }, 'server.name: has letters, digits, hyphens and underscores'],
-  [{ name: 'x', command: '' }, 'server.command: Too small'],
+  [{ name: 'x', command: '' }, 'server.command: must not be empty'],
   [{ name: 'x', command: 'x', env: { 'a b': '1' } }, 'server.env'],
-  [{ name: 'x', command: 'x', url: 'http://x' }, 'server: Unrecognized key: "url"'],
+  [{ name: 'x', command: 'x', url: 'http://x' }, 'server: has no field "url"'],
   [{ name: 'x', command: 'a\0b' }, 'has no NUL character'],
 ])('%j is refused', async (server, message) => {
   const [type, text] = failureOf(await sandbox.list(server));

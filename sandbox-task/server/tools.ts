@@ -9,6 +9,7 @@
  */
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { describeIssues, inPlainWords } from '#shared/contracts/issue-text.ts';
 import {
   programArgument,
   readFileBytesMax,
@@ -53,15 +54,15 @@ const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>
     description,
     inputSchema,
     run: (value, context) => {
-      const parsed = input.safeParse(value ?? {});
-      if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error));
+      const parsed = input.safeParse(value ?? {}, inPlainWords);
+      if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error.issues));
       return run(parsed.data, context);
     },
   };
 };
 
-const describeProblems = (name: string, error: z.ZodError): string =>
-  `${name}: ${error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`).join('; ')}`;
+const describeProblems = (name: string, issues: z.ZodError['issues']): string =>
+  `${name}: ${describeIssues(issues, 'the call')}`;
 
 const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 

@@ -20,12 +20,11 @@ describe('decoding', () => {
   test('names each wrong field and what was expected', () => {
     expect(decode(schema, { name: 5 })).toEqual({
       ok: false,
-      problem:
-        'name: Invalid input: expected string, received number; size: Invalid input: expected number, received undefined',
+      problem: 'name: must be a text, not a number; size: is required',
     });
     expect(decode(schema, [])).toEqual({
       ok: false,
-      problem: 'Invalid input: expected object, received array',
+      problem: 'the value must be an object, not a list',
     });
   });
 
@@ -74,7 +73,7 @@ test('the message about a wrong value never contains the value', () => {
 test('a stored record of another schema stops the handler, without its value', () => {
   expect(decodeStored(schema, { name: 'a', size: 1 })).toEqual({ name: 'a', size: 1 });
   expect(() => decodeStored(schema, { name: 'a', size: 'secret' })).toThrow(
-    new Error('a stored record has an unknown shape: size: Invalid input: expected number, received string'),
+    new Error('a stored record has an unknown shape: size: must be a number, not a text'),
   );
 });
 

@@ -5,15 +5,16 @@
  */
 import type * as z from 'zod';
 import { isWellFormed } from '#shared/domain/json.ts';
+import { describeIssues, inPlainWords } from './issue-text.ts';
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
 
 export const decode = <S extends z.ZodType>(schema: S, value: unknown): Decoded<z.output<S>> => {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, inPlainWords);
   if (result.success) return { ok: true, value: result.data };
-  return { ok: false, problem: result.error.issues.slice(0, 5).map(describeIssue).join('; ') };
+  return { ok: false, problem: describeIssues(result.error.issues, 'the value') };
 };
 
 export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decoded<z.output<S>> => {
@@ -29,11 +30,6 @@ export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decode
 
 /** Only an escape can produce half of a surrogate pair (RFC 8259, 8.2); no store takes it. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
-
-const describeIssue = (issue: z.core.$ZodIssue): string => {
-  const path = issue.path.map(String).join('.');
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
-};
 
 /** For values that the platform stored itself: another shape is its own fault, and the handler stops. */
 export const decodeStored = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {

@@ -40,41 +40,32 @@ describe('a client may send', () => {
 
 describe('refused frames', () => {
   const unknownAction =
-    "action: Invalid discriminator value. Expected 'message' | 'tool:approval' | 'turn:cancel' | 'history:reset' | 'session:stop' | 'caller_tools:declare' | 'caller_tool:result' | 'ping'";
+    'action: must be one of "message", "tool:approval", "turn:cancel", "history:reset", "session:stop", "caller_tools:declare", "caller_tool:result", "ping"';
 
   test.each([
     [{ action: 'nonsense' }, unknownAction],
     [{ action: 5 }, unknownAction],
     [{}, unknownAction],
-    [[], 'Invalid input: expected object, received array'],
-    [null, 'Invalid input: expected object, received null'],
-    ['ping', 'Invalid input: expected object, received string'],
-    [{ action: 'message' }, 'text: Invalid input: expected string, received undefined'],
-    [{ action: 'message', text: '' }, 'text: Too small: expected string to have >=1 characters'],
-    [
-      { action: 'message', text: 'a', messageId: '' },
-      'messageId: Too small: expected string to have >=1 characters',
-    ],
+    [[], 'the value must be an object, not a list'],
+    [null, 'the value must be an object, not null'],
+    ['ping', 'the value must be an object, not a text'],
+    [{ action: 'message' }, 'text: is required'],
+    [{ action: 'message', text: '' }, 'text: must not be empty'],
+    [{ action: 'message', text: 'a', messageId: '' }, 'messageId: must not be empty'],
     [
       { action: 'message', text: 'a', messageId: 'm'.repeat(129) },
-      'messageId: Too big: expected string to have <=128 characters',
+      'messageId: must have at most 128 characters',
     ],
-    [
-      { action: 'tool:approval', callId: 'c' },
-      'approved: Invalid input: expected boolean, received undefined',
-    ],
+    [{ action: 'tool:approval', callId: 'c' }, 'approved: is required'],
     [
       { action: 'tool:approval', callId: 'c', approved: 'true' },
-      'approved: Invalid input: expected boolean, received string',
+      'approved: must be true or false, not a text',
     ],
     [
       { action: 'tool:approval', callId: 'c', approved: true, remember: 'for ever' },
       'remember: use "session", or {"prefix": "words"} of at most 500 characters',
     ],
-    [
-      { action: 'tool:approval', approved: true },
-      'callId: Invalid input: expected string, received undefined',
-    ],
+    [{ action: 'tool:approval', approved: true }, 'callId: is required'],
   ])('%j', (value, problem) => {
     expect(problemOf(value)).toBe(problem);
   });
