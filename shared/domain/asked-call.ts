@@ -1,6 +1,7 @@
 /** A tool call as a model requested it: complete, with its arguments parsed and its destination. */
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
+import { cutMiddle } from './text.ts';
 
 /** An MCP server on the network, or one that runs in the sandbox. */
 export type ServerRoute = {
@@ -25,6 +26,34 @@ export type AskedCall = {
   readonly name: string;
   readonly args: JsonObject;
   readonly route?: ToolRoute;
+};
+
+const notJson = 'arguments_not_json';
+const notWellFormed = 'arguments_not_well_formed';
+const shownCharactersMax = 200;
+
+/** Text that is no JSON object is stored as it is. */
+export const argsNotJson = (text: string): JsonObject => ({ [notJson]: text });
+/** JSON with half a surrogate pair has no digest: its text, in which that is an escape, is stored instead. */
+export const argsNotWellFormed = (json: string): JsonObject => ({ [notWellFormed]: json });
+
+/** The reason why no tool receives arguments as the model wrote them, for the model and the user. */
+export const problemOfArgs = (args: JsonObject): string | undefined => {
+  const [[key, text] = [], ...others] = Object.entries(args);
+  if (others.length > 0 || typeof text !== 'string') return undefined;
+  const shown = cutMiddle(text, shownCharactersMax);
+  if (key === notWellFormed) return `the arguments have half of a character: ${shown}`;
+  if (key !== notJson) return undefined;
+  return `the arguments are not ${isJson(text) ? 'a JSON object' : 'valid JSON'}: ${shown}`;
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /**

@@ -1,10 +1,11 @@
 /** The arguments of a call as a model wrote them, and the tool names of a whole request. */
+import { argsNotJson } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { mapToolNames, type ToolNameRule, type ToolNames } from './tool-names.ts';
 
-/** Text that is no JSON object is passed on as it is: no tool accepts it, and the model reads the refusal. */
-export const argsOf = (json: string): JsonObject => parsedObject(json) ?? { arguments_not_json: json };
+/** Text that is no JSON object is passed on as it is: no tool receives it, and the model reads the reason. */
+export const argsOf = (json: string): JsonObject => parsedObject(json) ?? argsNotJson(json);
 
 export const parsedObject = (json: string): JsonObject | undefined => {
   try {

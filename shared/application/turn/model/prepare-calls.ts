@@ -2,10 +2,10 @@
  * Prepares the calls of a model's answer for the turn: ids of their own, routes, and the digest of all that a person
  * approves.
  *
- * Arguments with half a surrogate pair are replaced by a text that no tool takes, as those are that are no JSON: they have
- * no digest, and the model reads its refusal.
+ * Arguments with half a surrogate pair have no digest and are replaced by their text, as those are that are no JSON: no tool
+ * receives it, and the model reads the reason.
  */
-import type { AskedCall, ToolRoute } from '../../../domain/asked-call.ts';
+import { type AskedCall, argsNotWellFormed, type ToolRoute } from '../../../domain/asked-call.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { TurnId } from '../../../domain/ids.ts';
 import { isWellFormed, type JsonObject } from '../../../domain/json.ts';
@@ -39,8 +39,5 @@ export const prepareCalls = (
   });
 };
 
-/** JSON writes half a pair as an escape, so that its text is whole. */
-const wellFormed = (args: JsonObject): JsonObject => {
-  const json = JSON.stringify(args);
-  return isWellFormed(args) ? args : { arguments_not_well_formed: json };
-};
+const wellFormed = (args: JsonObject): JsonObject =>
+  isWellFormed(args) ? args : argsNotWellFormed(JSON.stringify(args));

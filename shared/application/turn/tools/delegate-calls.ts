@@ -4,13 +4,14 @@
  * once.
  */
 
-import type { CallerRoute, PlatformRoute } from '../../../domain/asked-call.ts';
+import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/asked-call.ts';
 import { callerAnswerMs } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { ErrorCode } from '../../../errors.ts';
 import type { Deps, LoopDeps } from '../../deps.ts';
 import { runSessionTool } from '../children/session-tool.ts';
 import { applyEvent } from '../commit/apply-event.ts';
@@ -77,7 +78,10 @@ const eventFor = async (
   call: DelegatedCall,
 ): Promise<TurnEvent | undefined> => {
   const { route } = call;
-  if (!isOffered(context.session, call.name)) return notFound(ports, call, `there is no tool ${call.name}`);
+  if (!isOffered(context.session, call.name))
+    return failed(ports, call, { code: 'not_found', message: `there is no tool ${call.name}` });
+  const problem = problemOfArgs(call.args);
+  if (problem !== undefined) return failed(ports, call, { code: 'invalid_request', message: problem });
   return route.kind === 'caller'
     ? askCaller(ports, context, { ...call, route })
     : runSessionTool(ports, { context, effect: call, correlationId });
@@ -91,7 +95,7 @@ const askCaller = (
   const { callId, route, args } = call;
   const caller = callers.find(({ callerId }) => callerId === route.caller);
   if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
-    return notFound(ports, call, `${route.caller} does not offer it any more`);
+    return failed(ports, call, { code: 'not_found', message: `${route.caller} does not offer it any more` });
   const at = ports.world.now();
   const requestId = ports.world.uuid();
   const log: readonly LogEntry[] = [
@@ -101,10 +105,8 @@ const askCaller = (
   return { type: 'call-delegated', at, callId, wait, log };
 };
 
-const notFound = ({ world }: Deps<'world'>, { callId }: DelegatedCall, message: string): TurnEvent => ({
-  type: 'call-failed',
-  at: world.now(),
-  callId,
-  code: 'not_found',
-  message,
-});
+const failed = (
+  { world }: Deps<'world'>,
+  { callId }: DelegatedCall,
+  { code, message }: { readonly code: ErrorCode; readonly message: string },
+): TurnEvent => ({ type: 'call-failed', at: world.now(), callId, code, message });

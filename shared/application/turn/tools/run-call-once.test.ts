@@ -7,6 +7,7 @@ import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import type { SlotStore } from '#shared/ports/slots.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { fake } from '../../../../tests/fake.ts';
+import { argsNotJson } from '../../../domain/asked-call.ts';
 import type { ToolContent } from '../../../domain/event-log.ts';
 import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../../domain/ids.ts';
 import { cutLongestText, type JsonObject } from '../../../domain/json.ts';
@@ -197,6 +198,20 @@ describe('a call', () => {
     expect(asked).toEqual([]);
     const same = open({ outcome: () => text('first result') });
     expect(await runCall(same.ports, callOf({ generation: 7 }))).toMatchObject({ text: 'first result' });
+  });
+
+  test.each([
+    [undefined, '{"path":', 'the arguments are not valid JSON: {"path":'],
+    [
+      { kind: 'remote', server: 'docs', tool: 'search' } as const,
+      '[1]',
+      'the arguments are not a JSON object: [1]',
+    ],
+  ])('with arguments that are no JSON object runs nowhere (%j)', async (...[route, given, message]) => {
+    const { ports, asked, sent } = open({ outcome: () => text(''), server: registered() });
+    const effect = { args: argsNotJson(given), ...(route === undefined ? {} : { route }) };
+    expect(await runCall(ports, callOf(effect))).toMatchObject({ code: 'invalid_request', message });
+    expect([asked, sent]).toEqual([[], []]);
   });
 
   test('whose sandbox no longer exists has an unknown outcome', async () => {

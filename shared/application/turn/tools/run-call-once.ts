@@ -4,6 +4,7 @@
  * A call whose sandbox was lost while it ran has an unknown outcome: it is not run again.
  */
 
+import { problemOfArgs } from '../../../domain/asked-call.ts';
 import type { ProjectId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { isSandboxTool } from '../../../domain/tools.ts';
@@ -44,11 +45,7 @@ export const isRemote = ({ route }: Pick<ToolEffect, 'route'>): boolean => route
 export const runCall = async (ports: LoopDeps, call: OneCall): Promise<ToolResult> => {
   const { callId, key } = call.effect;
   const startedAt = ports.world.now();
-  const outcome = !call.isAllowed
-    ? failed('invalid_request', `there is no tool ${call.effect.name}`)
-    : isRemote(call.effect)
-      ? await remoteOutcome(ports, call)
-      : await sandboxOutcome(ports, call);
+  const outcome = await outcomeOf(ports, call);
   ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
   if (outcome.status === 'failed') {
     ports.telemetry.count('ToolCallsFailed');
@@ -63,6 +60,14 @@ export const runCall = async (ports: LoopDeps, call: OneCall): Promise<ToolResul
 };
 
 type Known = Exclude<ToolOutcome, { status: 'lost' }>;
+
+const outcomeOf = (ports: LoopDeps, call: OneCall): Promise<Known> | Known => {
+  const { effect, isAllowed } = call;
+  if (!isAllowed) return failed('invalid_request', `there is no tool ${effect.name}`);
+  const problem = problemOfArgs(effect.args);
+  if (problem !== undefined) return failed('invalid_request', problem);
+  return isRemote(effect) ? remoteOutcome(ports, call) : sandboxOutcome(ports, call);
+};
 
 const remoteOutcome = async (ports: LoopDeps, call: OneCall): Promise<Known> => {
   const { project, onProgress, signal } = call;
