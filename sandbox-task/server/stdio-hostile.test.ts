@@ -26,7 +26,9 @@ test('W13: a server that dies in a call reports how, and the next call has a new
   await delay(100);
   const died = 'MCP server node: it exited with code 3; its state in memory is lost';
   const words = '; its last words:\nthe disk is full\n[ended] it exited with code 3';
-  const failures = [failureOf(await call(server, 'crash')), failureOf(await beside)].toSorted();
+  const crashed = await call(server, 'crash');
+  expect(fieldsOf(crashed)).toEqual({ server_died: true });
+  const failures = [failureOf(crashed), failureOf(await beside)].toSorted();
   expect(failures).toEqual([
     ['tool_outcome_unknown', expect.any(String)],
     ['tool_outcome_unknown', expect.any(String)],

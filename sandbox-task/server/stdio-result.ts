@@ -123,7 +123,12 @@ export const toStdioFailure = (
   const lost = circumstances.isStateLost ? '; its state in memory is lost' : '';
   const isItsFault = cause === 'start' || cause === 'protocol' || cause === 'died';
   const tail = isItsFault && stderrTail !== '' ? `; its last words:\n${stderrTail}` : '';
-  return refusalResult(codeOf(cause, hasRun), `MCP server ${circumstances.server}: ${why}${lost}${tail}`);
+  const refusal = refusalResult(
+    codeOf(cause, hasRun),
+    `MCP server ${circumstances.server}: ${why}${lost}${tail}`,
+  );
+  // An unknown outcome may also be that of a lost runner: the registry counts this one against the server.
+  return cause === 'died' ? { ...refusal, structuredContent: { server_died: true } } : refusal;
 };
 
 const codeOf = (cause: StdioFailure, hasRun: boolean): ErrorCode => {

@@ -33,6 +33,15 @@ test('a refusal keeps its code and its message', () => {
   });
 });
 
+test('a refusal keeps what the sandbox states beside it', () => {
+  const text = JSON.stringify({ error: { type: 'tool_outcome_unknown', message: 'it died' } });
+  const structuredContent = { server_died: true };
+  expect(toOutcome({ content: textOf(text), isError: true, structuredContent })).toMatchObject({
+    status: 'failed',
+    structured: { server_died: true },
+  });
+});
+
 test('an unknown code becomes internal_error', () => {
   const text = JSON.stringify({ error: { type: 'toString', message: 'odd' } });
   expect(toOutcome({ content: textOf(text), isError: true })).toEqual({

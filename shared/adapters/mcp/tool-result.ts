@@ -31,9 +31,9 @@ const limitSchema = z.object({
 });
 
 export const toOutcome = (result: ToolResult): ToolOutcome => {
-  if (result.isError) return refusedOutcome(textOf(result));
-  const limit = limitSchema.safeParse(result.structuredContent);
   const structured = objectOf(result.structuredContent);
+  if (result.isError) return { ...refusedOutcome(textOf(result)), ...structured };
+  const limit = limitSchema.safeParse(result.structuredContent);
   if (!limit.success) return { status: 'finished', content: result.content, ...structured };
   const { error, stdout, stderr } = limit.data;
   const printed = cutMiddle(stdout + stderr, toolResultCharactersMax);

@@ -129,7 +129,9 @@ const recordCall = async (
   { outcome, startedAt }: Called,
 ): Promise<void> => {
   const isAway =
-    outcome.status === 'lost' || (outcome.status === 'failed' && outcome.code === 'mcp_server_unavailable');
+    outcome.status === 'lost' ||
+    (outcome.status === 'failed' &&
+      (outcome.code === 'mcp_server_unavailable' || outcome.structured?.['server_died'] === true));
   if (!isAway && server.health.status === 'healthy') return;
   const error = 'message' in outcome ? outcome.message : '';
   const seen = isAway ? ({ ok: false, error } as const) : ({ ok: true } as const);

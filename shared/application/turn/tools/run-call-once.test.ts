@@ -341,6 +341,24 @@ describe('a call of a registered server in the sandbox', () => {
     });
   });
 
+  test.each([
+    ['whose server died counts', { structured: { server_died: true } }, 1],
+    ['that outlived its result does not count', {}, 0],
+  ])('%s as a failure of the server', async (...[, more, failures]) => {
+    const unknown = {
+      status: 'failed',
+      code: 'tool_outcome_unknown',
+      message: 'exit code 7',
+      ...more,
+    } as const;
+    const { ports, noted } = open({ outcome: () => unknown, server: registered({ config }) });
+    expect(await runCall(ports, callOf(note))).toMatchObject({
+      code: 'tool_outcome_unknown',
+      message: 'exit code 7',
+    });
+    expect(noted.map(({ health }) => health.consecutiveFailures)).toEqual(failures === 0 ? [] : [failures]);
+  });
+
   test('whose sandbox no longer exists has an unknown outcome, which is no failure of the server', async () => {
     const { ports, noted } = open({
       outcome: () => ({ status: 'lost', message: '' }),
