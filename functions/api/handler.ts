@@ -22,7 +22,7 @@ import { secretMaker } from '#shared/adapters/webhook/signature.ts';
 import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
 import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
-import { decodePrices, type PriceTable } from '#shared/domain/price.ts';
+import { pricesOf } from '#shared/domain/price.ts';
 import { agentSessionsMax } from '#shared/domain/slots.ts';
 import type { ApiEvent } from './api-route.ts';
 import { answerWith } from './route-request.ts';
@@ -96,9 +96,3 @@ export const handler = runtime.streamingHandler<ApiEvent>(async (event, context)
   };
   return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
 });
-
-/** The turn function validates them where it starts; here an invalid table means no prices. */
-function pricesOf(json: string | undefined): PriceTable {
-  const decoded = decodePrices(json ?? '{}');
-  return decoded.ok ? decoded.prices : {};
-}

@@ -17,7 +17,7 @@ import type { FeaturesSeen } from '#shared/domain/features.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
-import { costOf, decodePrices, type PriceTable } from '#shared/domain/price.ts';
+import { costOf, pricesOf } from '#shared/domain/price.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
@@ -69,10 +69,3 @@ export const handler = runtime.handler<TurnWork, void>(
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );
-
-/** Refused at the start, so that no turn runs without the prices its operator meant. */
-function pricesOf(json: string | undefined): PriceTable {
-  const decoded = decodePrices(json ?? '{}');
-  if (decoded.ok) return decoded.prices;
-  throw new Error(`turn cannot start: MODEL_PRICES: ${decoded.problem}`);
-}

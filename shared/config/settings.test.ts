@@ -47,6 +47,32 @@ test('an empty value counts as unset, and other variables are not read', () => {
   expect(read({ ...empty, HOME: '/root' })).toEqual({ ok: true, value: defaults });
 });
 
+describe('MODEL_PRICES', () => {
+  const tooMany = Object.fromEntries(
+    Array.from({ length: 201 }, (_, index) => [`demo/${index}`, { input: 1, output: 1 }]),
+  );
+
+  test.each([
+    '{"anthropic/x":{"input":20000,"output":1}}',
+    '{"anthropic/x":{"input":-1,"output":1}}',
+    '{"anthropic/x":{"input":1}}',
+    '{"anthropic/x":{"input":1,"output":1,"other":1}}',
+    '{"unknown/x":{"input":1,"output":1}}',
+    '[]',
+    'none',
+    JSON.stringify(tooMany),
+  ])('%.60s is refused with one line', (value) => {
+    expect(problemsOf({ MODEL_PRICES: value })).toEqual([
+      expect.stringMatching(/^MODEL_PRICES=.* is not allowed: set it to JSON such as .* from 0 to 10000$/),
+    ]);
+  });
+
+  test('of every provider is accepted', () => {
+    const value = '{"anthropic/x":{"input":10000,"output":0,"cached":1},"demo/d":{"input":0,"output":0}}';
+    expect(read({ MODEL_PRICES: value })).toEqual({ ok: true, value: { ...defaults, MODEL_PRICES: value } });
+  });
+});
+
 describe('numbers', () => {
   const bounds: [string, { min: number; max: number }][] = [
     ['PORT', { min: 0, max: 65_535 }],

@@ -5,6 +5,7 @@
  * as unset. A bad one is refused with one line that names variable, value and what is allowed.
  */
 import * as z from 'zod';
+import { decodePrices } from '../domain/price.ts';
 import { oidcCompanions, oidcSettings } from './oidc-settings.ts';
 
 const integer = (min: number, max: number) =>
@@ -39,24 +40,13 @@ const flavor = z.preprocess(
   oneOf(['micro', 'small', 'medium', 'large']),
 );
 
-const usd = z.number().min(0).max(1_000_000);
-
-/** Checked for its form wherever it is read; the turn function decides what its names mean. */
+/** Checked by the code that uses them: a table that passes here is one that every function takes. */
 const prices = z
   .string()
-  .refine((text) => {
-    try {
-      return priceTable.safeParse(JSON.parse(text)).success;
-    } catch {
-      return false;
-    }
-  })
-  .describe('JSON such as {"openai/gpt-6": {"input": 1, "output": 2.5}}, dollars per million tokens');
-
-const priceTable = z.record(
-  z.string().regex(/^(anthropic|openai|gemini|demo)\/./),
-  z.object({ input: usd, output: usd }).catchall(usd),
-);
+  .refine((text) => decodePrices(text).ok)
+  .describe(
+    'JSON such as {"openai/gpt-6": {"input": 1, "output": 2.5}}, dollars per million tokens from 0 to 10000',
+  );
 
 export const modelSettings = z.object({
   LLM_PROVIDER: oneOf(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo']).optional(),

@@ -84,6 +84,13 @@ export const decodePrices = (json: string): DecodedPrices => {
   return { ok: true, prices: Object.fromEntries(entries) as PriceTable };
 };
 
+/** A setting that was checked when the function started; absent: no prices of the operator's own. */
+export const pricesOf = (json = '{}'): PriceTable => {
+  const decoded = decodePrices(json);
+  if (decoded.ok) return decoded.prices;
+  throw new Error(`MODEL_PRICES: ${decoded.problem}`);
+};
+
 const entriesOf = (json: string): [string, unknown][] | undefined => {
   try {
     const value: unknown = JSON.parse(json);
