@@ -188,3 +188,8 @@ test('a turn whose message the log has dropped ends with the first remaining com
   expect(outcome).toMatchObject({ kind: 'ended', event: 'answered', output: 'mine', isLast: false });
   expect(outcome).not.toHaveProperty('startedAt');
 });
+
+test('a run is checked at a whole millisecond, as its record requires', () => {
+  for (let age = 0; age < 400_000; age += 997)
+    expect(Number.isInteger(nextLook(run({ startedAt: 2_000_000 }), 2_000_000 + age))).toBe(true);
+});

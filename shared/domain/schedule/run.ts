@@ -94,7 +94,7 @@ export const eventOfStop: Readonly<Record<StopReason, Extract<RunEvent, 'answere
 
 /** The longer it runs, the less often it is checked. */
 export const nextLook = ({ startedAt, claimedAt }: Run, at: number): number =>
-  at + Math.min(runLookMsMax, Math.max(runLookMsMin, (at - (startedAt ?? claimedAt)) / 4));
+  at + Math.min(runLookMsMax, Math.max(runLookMsMin, Math.round((at - (startedAt ?? claimedAt)) / 4)));
 
 const cutMark = ' … (truncated)';
 
