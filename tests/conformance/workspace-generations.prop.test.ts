@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { newSandbox, newSession, onTable, workspaceOf } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
@@ -16,8 +16,9 @@ afterAll(() => fixture.close());
 
 type Said = (store: WorkspaceStore, id: WorkspaceId, generation: number) => Promise<unknown>;
 
+const user = 'u' as SessionId;
 const asRead = (id: WorkspaceId, generation: number) => ({
-  ...workspaceOf(newSession({ workspace: id })),
+  ...workspaceOf(newSession({ workspace: id, id: user })),
   sandbox: newSandbox({ generation, state: 'ready' }),
 });
 const stop = { reason: 'r', at: 70, dueAt: 80 };
@@ -59,7 +60,7 @@ const word = fc.record({
 const told = async (words: readonly Word[]): Promise<unknown> => {
   const { workspaces, item } = onTable(fixture.table);
   const { id } = workspaceOf(newSession());
-  const owned = { ...workspaceOf(newSession()), id, users: ['u'], owner: 'o', project: 'p' };
+  const owned = { ...workspaceOf(newSession()), id, users: [user], owner: 'o', project: 'p' };
   await workspaces.create(owned as unknown as Parameters<WorkspaceStore['create']>[0]);
   await workspaces.claimStart(id, newSandbox());
   await workspaces.markStopped(id, 1, { reason: 'over', at: 9 });
