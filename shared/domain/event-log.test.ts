@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type LogEntry, numberEntries, oldestKept } from './event-log.ts';
+import { type LogEntry, numberEntries, ofLatestTurn, oldestKept } from './event-log.ts';
+import type { MessageId } from './ids.ts';
 
 const entry = (kind: string): LogEntry => ({ type: 'system', data: { kind } });
 
@@ -9,6 +10,22 @@ test('entries are numbered one after another (T14)', () => {
     { type: 'system', data: { kind: 'b' }, seq: 42, at: 7 },
   ]);
   expect(numberEntries([], { firstSeq: 0, at: 7 })).toEqual([]);
+});
+
+test.each([
+  ['nothing', [], []],
+  ['a turn that began before', ['answer', 'output'], [0, 1]],
+  ['the latest turn alone', ['question', 'answer', 'completion', 'note', 'question', 'output'], [4, 5]],
+  ['a turn that has ended', ['completion', 'question', 'answer', 'completion', 'note'], [1, 2, 3, 4]],
+])('of the latest turn is %s', (_what, kinds, left) => {
+  const message = (role: 'user' | 'assistant'): LogEntry => ({
+    type: 'message',
+    data: { messageId: 'm' as MessageId, role, text: '' },
+  });
+  const entryOf = (kind: string): LogEntry =>
+    kind === 'question' ? message('user') : kind === 'answer' ? message('assistant') : entry(kind);
+  const events = numberEntries(kinds.map(entryOf), { firstSeq: 0, at: 7 });
+  expect(ofLatestTurn(events).map(({ seq }) => seq)).toEqual(left);
 });
 
 test.each([

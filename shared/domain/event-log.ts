@@ -125,5 +125,14 @@ export const numberEntries = (
   { firstSeq, at }: { readonly firstSeq: number; readonly at: number },
 ): readonly LogEvent[] => entries.map((entry, index) => ({ ...entry, seq: firstSeq + index, at }));
 
+/** The events from the message that began the latest turn on; all of them when it began before the first. */
+export const ofLatestTurn = (events: readonly LogEvent[]): readonly LogEvent[] =>
+  events.slice(
+    Math.max(
+      0,
+      events.findLastIndex((event) => event.type === 'message' && event.data.role === 'user'),
+    ),
+  );
+
 /** The log is a ring: the number of the oldest event that can still be read (0 for a short log). */
 export const oldestKept = (lastSeq: number): number => Math.max(0, lastSeq - eventsPerSessionMax + 1);

@@ -8,6 +8,7 @@
  */
 
 import { eventFrame } from '../../contracts/frames.ts';
+import { ofLatestTurn } from '../../domain/event-log.ts';
 import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId, TurnId } from '../../domain/ids.ts';
 import { currentMessage } from '../../domain/turn/after-step.ts';
@@ -52,7 +53,7 @@ export type TurnInvocation = {
 
 /** Milliseconds that a function needs to hand over. */
 const handoverMs = 20_000;
-/** The newest events are published again to subscribers that may have missed them. */
+/** The newest events of the latest turn are published again to subscribers that may have missed them. */
 const republishedEventsMax = 20;
 
 /**
@@ -128,7 +129,10 @@ const leave = async (
   return reloadTurn(ports, context);
 };
 
-/** Notifies and publishes again: a holder that died after its last commit may not have. */
+/**
+ * Notifies and publishes again: a holder that died after its last commit may not have. Nothing of an earlier turn: its
+ * completion would end the turn at hand for a client that does not look at the number.
+ */
 const repeatPredecessor = async (
   ports: LoopDeps,
   { session, turn, publisher }: TurnContext,
@@ -138,7 +142,7 @@ const repeatPredecessor = async (
   const since = Math.max(-1, session.lastSeq - republishedEventsMax);
   const page = { since, eventsMax: republishedEventsMax };
   const { events } = await ports.eventLog.read(session.id, page);
-  await publisher.publish(events.map((event) => eventFrame(session.id, event)));
+  await publisher.publish(ofLatestTurn(events).map((event) => eventFrame(session.id, event)));
 };
 
 /** Does the first thing that is pending, and notifies the parent when that ends the turn; undefined when nothing is. */
