@@ -74,6 +74,7 @@ const bytesOf = (value: Json): number => utf8Bytes(JSON.stringify(value));
 
 type UnnumberedType =
   | 'system:ready'
+  | 'system'
   | 'delta'
   | 'tool:progress'
   | 'caller_tool:request'

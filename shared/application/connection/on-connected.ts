@@ -1,6 +1,7 @@
 /**
  * Sends a new connection its first frames: `system:ready`, the replay it asked for, and the approval that waits,
- * if one does. One without a session receives the number of waiting calls.
+ * if one does. A replay that begins below the log is preceded by a frame that says so. A connection without a session
+ * receives the number of waiting calls.
  *
  * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while.
  */
@@ -86,7 +87,7 @@ const waitingBelow = async (
 const frame = (
   { world }: ConnectionDeps,
   { id: sessionId }: Session,
-  { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
+  { type, data }: { type: 'system:ready' | 'system' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
 const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Frame> => {
@@ -113,7 +114,12 @@ const postFirst = async (
 
 const replay = async (ports: ConnectionDeps, { id, since }: Connection, session: Session): Promise<void> => {
   if (since === undefined) return;
-  let last = Math.max(since, oldestKept(session.lastSeq) - 1);
+  const oldestIndex = oldestKept(session.lastSeq);
+  if (since < oldestIndex - 1) {
+    const data = { kind: 'events_purged', oldestIndex };
+    await ports.sockets.post(id, JSON.stringify(frame(ports, session, { type: 'system', data })));
+  }
+  let last = Math.max(since, oldestIndex - 1);
   for (let hasMore = true; hasMore; ) {
     const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
     for (const event of page.events) {
