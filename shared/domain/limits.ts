@@ -45,6 +45,13 @@ export const turnHopsMax = 200;
 export const resultBytesMax = 250 * 1024;
 /** The age at which the janitor drives an accepted message whose invocation was lost, in milliseconds. */
 export const redriveAfterMs = 15_000;
+/**
+ * A turn is ended after this many of the janitor's tries without a step, and not before this time, in milliseconds: if no
+ * function took its lease since the first try, it cannot start; else functions start and die.
+ */
+export const startTriesMax = 3;
+export const stepTriesMax = 10;
+export const stallMsMin = 120_000;
 /** The age at which a `starting` sandbox without a task is requested again, in milliseconds. */
 export const startReissueMs = 5000;
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
-import { idleLimit, isResting, type SweepStep, sweepStep } from './session-sweep.ts';
+import { idleLimit, isResting, isStalled, nextStall, type SweepStep, sweepStep } from './session-sweep.ts';
 
 const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000 };
 const activeAt = 10_000;
@@ -147,4 +147,23 @@ describe('a sandbox may be stopped', () => {
   ])('%s', (...[_what, one, age, expected]: Row<boolean>) => {
     expect(isResting(one, activeAt + age, lifetimes)).toBe(expected);
   });
+});
+
+test.each([
+  { tries: 3, fence: 4, ms: 900_000, stalled: false },
+  { tries: 4, fence: 4, ms: 119_999, stalled: false },
+  { tries: 4, fence: 4, ms: 120_000, stalled: true },
+  { tries: 10, fence: 3, ms: 900_000, stalled: false },
+  { tries: 11, fence: 3, ms: 900_000, stalled: true },
+])('after $ms ms, try $tries since fence $fence is given up: $stalled', ({ tries, fence, ms, stalled }) => {
+  const lease = { holder: '', fence: 4, until: 0 };
+  expect(isStalled({ version: 1, fence, tries, since: 1000 }, { lease }, 1000 + ms)).toBe(stalled);
+});
+
+test('tries are counted per version of the turn', () => {
+  const lease = { holder: '', fence: 4, until: 0 };
+  const first = nextStall({ lease }, 7, 1000);
+  expect(first).toEqual({ version: 7, fence: 4, tries: 1, since: 1000 });
+  expect(nextStall({ lease, stall: first }, 7, 2000)).toEqual({ ...first, tries: 2 });
+  expect(nextStall({ lease, stall: first }, 8, 2000)).toEqual({ ...first, version: 8, since: 2000 });
 });

@@ -5,7 +5,8 @@
  * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running tool, a
  * turn that has something to do and a call in flight are never idle (L5).
  */
-import { isEnded, type Session } from './session.ts';
+import { stallMsMin, startTriesMax, stepTriesMax } from './limits.ts';
+import { isEnded, type Session, type Stall } from './session.ts';
 
 export type Lifetimes = {
   /** Idle limit of agent sessions, in milliseconds. */
@@ -54,6 +55,23 @@ export const sweepStep = (
   if (session.kind === 'execution' || now >= forgetAt) return { step: 'end' };
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };
 };
+
+/** The tries with the one that is made now: counted per version of the turn, since every step moves it. */
+export const nextStall = (
+  { stall, lease }: Pick<Session, 'stall' | 'lease'>,
+  version: number,
+  now: number,
+): Stall =>
+  stall?.version === version
+    ? { ...stall, tries: stall.tries + 1 }
+    : { version, fence: lease.fence, tries: 1, since: now };
+
+/** True when another try is pointless. The try that `stall` counts last has not been made. */
+export const isStalled = (
+  { fence, tries, since }: Stall,
+  { lease }: Pick<Session, 'lease'>,
+  now: number,
+): boolean => tries > (lease.fence === fence ? startTriesMax : stepTriesMax) && now - since >= stallMsMin;
 
 /** True when it received nothing, and showed no sign of life, between the two reads. */
 export const isAsRead = (

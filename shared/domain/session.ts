@@ -36,6 +36,15 @@ export type SessionStatus = (typeof sessionStatuses)[number];
 /** The right to work on the session's turn; `fence` grows with every new holder. */
 type Lease = { readonly holder: string; readonly fence: number; readonly until: number };
 
+/** Tries without a step of the turn: `version` is the turn's, `fence` the lease's at the first one. */
+export type Stall = {
+  readonly version: number;
+  readonly fence: number;
+  readonly tries: number;
+  /** Epoch milliseconds of the first. */
+  readonly since: number;
+};
+
 export type Session = {
   readonly id: SessionId;
   readonly owner: OwnerId;
@@ -81,6 +90,8 @@ export type Session = {
   readonly lastActiveAt: number;
   /** Running calls of an execution session, each with the time after which it cannot be running any more. */
   readonly runningCalls: Readonly<Record<string, number>>;
+  /** The janitor's tries to have its turn continued; of another version than the turn's: it went on since. */
+  readonly stall?: Stall;
   /** The time of the janitor's next check; absent: never. */
   readonly dueAt?: number;
   /** The number of the newest event; -1 before the first. */

@@ -8,7 +8,7 @@ import type { AuditRow } from '../domain/audit.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
-import type { Session, SessionStatus } from '../domain/session.ts';
+import type { Session, SessionStatus, Stall } from '../domain/session.ts';
 
 export interface SessionStore {
   /**
@@ -86,6 +86,9 @@ export interface SessionStore {
    * `onUnreadable`, and put off.
    */
   due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly Session[]>;
-  /** Postpones a due session: true for exactly one of the callers that read the same version. */
-  postpone(session: Session, dueAt: number): Promise<boolean>;
+  /**
+   * Postpones a due session: true for exactly one of the callers that read the same version. `stall`: the try that its
+   * caller makes now.
+   */
+  postpone(session: Session, dueAt: number, stall?: Stall): Promise<boolean>;
 }

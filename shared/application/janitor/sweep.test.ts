@@ -73,6 +73,39 @@ test('L5: one with pending work keeps both, and is continued', async () => {
   expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
 });
 
+test('a turn that no function takes up ends with an error, within four tries', async () => {
+  const { ports, look, invoked, id } = await open(thinking);
+  for (const at of [900_000, 960_000, 1_020_000]) expect(await look(at)).toEqual(['running', 'ready']);
+  expect(invoked).toEqual([`turn ${id}`, `turn ${id}`, `turn ${id}`]);
+  expect(await look(1_080_000)).toEqual(['idle', 'ready']);
+  const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 10 });
+  expect(events).toMatchObject([
+    { type: 'agent:error', data: { code: 'internal_error', message: expect.stringContaining('not start') } },
+    { type: 'completion', data: { stopReason: 'error' } },
+  ]);
+  expect((await ports.turns.loadWork(id)).inbox).toEqual([]);
+  expect(invoked).toHaveLength(3);
+});
+
+test('a message that no function takes up is answered with an error', async () => {
+  const { ports, look, id } = await open({ kind: 'idle' });
+  for (const at of [900_000, 960_000, 1_020_000, 1_080_000]) await look(at);
+  const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 10 });
+  expect(events.map(({ type }) => type)).toEqual(['message', 'agent:error', 'completion']);
+});
+
+test('a turn that moves between the tries is continued, and so is one whose lease is taken', async () => {
+  const { ports, clock, look, invoked, id } = await open(thinking);
+  for (const at of [900_000, 960_000, 1_020_000]) await look(at);
+  clock.now = 1_000_000 + 1_070_000;
+  await ports.turns.takeLease(id, { holder: 'h', at: clock.now, until: clock.now + 1 });
+  expect(await look(1_080_000)).toEqual(['running', 'ready']);
+  expect(invoked).toHaveLength(4);
+  for (let minute = 19; minute < 25; minute += 1) await look(minute * 60_000);
+  expect(invoked).toHaveLength(10);
+  expect(await look(25 * 60_000)).toEqual(['idle', 'ready']);
+});
+
 test('L5: one that waits for a child is continued, and loses its sandbox when idle', async () => {
   const { look, invoked, id } = await open(awaiting);
   expect(await look(899_999)).toEqual(['running', 'ready']);

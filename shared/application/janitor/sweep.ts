@@ -7,11 +7,13 @@
 
 import { orphanAgeMs, sandboxLookMs, sandboxStartMsMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import { isEnded, type Session } from '../../domain/session.ts';
+import { isEnded, type Session, type Stall } from '../../domain/session.ts';
 import {
   isAsRead,
   isResting,
+  isStalled,
   type Lifetimes,
+  nextStall,
   type SessionWork,
   sweepStep,
 } from '../../domain/session-sweep.ts';
@@ -22,6 +24,7 @@ import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
+import { failTurn } from '../turn/requests/fail-turn.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers'>;
 
@@ -58,12 +61,13 @@ export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<
 const sweepSession = async (ports: StopDeps, session: Session, settings: SweepSettings): Promise<void> => {
   const { lifetimes, correlationId } = settings;
   const now = ports.world.now();
-  const step = sweepStep(session, await workOf(ports, session), { now, lifetimes });
+  const { work, version } = await workOf(ports, session);
+  const step = sweepStep(session, work, { now, lifetimes });
   switch (step.step) {
-    case 'drive':
-      if (!(await ports.sessions.postpone(session, now + stopRetryMs))) return;
-      if (step.rests) await restSandbox(ports, session, settings);
-      return ports.invoker.runTurn(session.id, correlationId);
+    case 'drive': {
+      const stall = work === 'own' ? nextStall(session, version, now) : undefined;
+      return drive(ports, session, { ...settings, stall, rests: step.rests });
+    }
     case 'wait':
       if (isEnded(session.status))
         await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
@@ -88,6 +92,23 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: SweepSe
   }
 };
 
+type Drive = SweepSettings & { readonly stall: Stall | undefined; readonly rests: boolean };
+
+/** Has the turn continued, or ends it when that was tried in vain. */
+const drive = async (
+  ports: StopDeps,
+  session: Session,
+  { stall, rests, ...settings }: Drive,
+): Promise<void> => {
+  const { correlationId } = settings;
+  const now = ports.world.now();
+  if (!(await ports.sessions.postpone(session, now + stopRetryMs, stall))) return;
+  if (rests) await restSandbox(ports, session, settings);
+  if (stall !== undefined && isStalled(stall, session, now))
+    return failTurn(ports, session.id, { version: stall.version, correlationId });
+  return ports.invoker.runTurn(session.id, correlationId);
+};
+
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
 const removedAsUnused = async (
   { sessions, connections, callers }: SweepDeps,
@@ -102,14 +123,17 @@ const removedAsUnused = async (
   return sessions.removeUnused(session);
 };
 
-const workOf = async ({ turns }: StopDeps, { id, status, kind }: Session): Promise<SessionWork> => {
-  if (kind === 'execution' || isEnded(status) || status === 'created') return 'none';
+type TurnWork = { readonly work: SessionWork; readonly version: number };
+
+const workOf = async ({ turns }: StopDeps, { id, status, kind }: Session): Promise<TurnWork> => {
+  if (kind === 'execution' || isEnded(status) || status === 'created') return { work: 'none', version: 0 };
   const {
     inbox,
-    turn: { state },
+    turn: { state, version },
   } = await turns.loadWork(id);
-  if (inbox.length === 0 || state.kind === 'deciding') return 'none';
-  return state.kind === 'acting' && pendingWork(state).length === 0 ? 'others' : 'own';
+  if (inbox.length === 0 || state.kind === 'deciding') return { work: 'none', version };
+  const waits = state.kind === 'acting' && pendingWork(state).length === 0;
+  return { work: waits ? 'others' : 'own', version };
 };
 
 /**
@@ -132,7 +156,8 @@ const restSandbox = async (
   if (!users.every((user) => isOfOthersOrAsRead(user) && isResting(user, at, lifetimes))) return true;
   // Another session's function may have died halfway: its sandbox waits for the next one (L5).
   const others = users.filter(({ id }) => id !== session.id);
-  if ((await Promise.all(others.map((user) => workOf(ports, user)))).includes('own')) return true;
+  const works = await Promise.all(others.map((user) => workOf(ports, user)));
+  if (works.some(({ work }) => work === 'own')) return true;
   const stop = { reason: 'idle', at, dueAt: at + stopRetryMs };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId });

@@ -60,6 +60,7 @@ export const sessionRecord = z.object({
   createdAt: epochMs,
   lastActiveAt: epochMs,
   runningCalls: z.record(z.string(), epochMs),
+  stall: z.object({ version: count, fence: count, tries: count, since: epochMs }).exactOptional(),
   dueAt: epochMs.exactOptional(),
   lastSeq: z.number().int().min(-1),
   workSeq: count,

@@ -215,7 +215,7 @@ export const forget =
 
 export const postpone =
   ({ client, name }: Table): SessionStore['postpone'] =>
-  async ({ id, workSeq, lease, lastActiveAt, dueAt: before }, dueAt) => {
+  async ({ id, workSeq, lease, lastActiveAt, dueAt: before }, dueAt, stall) => {
     try {
       await client.send(
         new UpdateCommand({
@@ -223,8 +223,9 @@ export const postpone =
           Key: keys.session(id),
           ConditionExpression:
             'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt AND dueAt = :before',
-          UpdateExpression: 'SET duePk = :duePk, dueAt = :dueAt',
+          UpdateExpression: `SET duePk = :duePk, dueAt = :dueAt${stall === undefined ? '' : ', stall = :stall'}`,
           ExpressionAttributeValues: {
+            ...(stall === undefined ? {} : { ':stall': stall }),
             ':workSeq': workSeq,
             ':fence': lease.fence,
             ':lastActiveAt': lastActiveAt,

@@ -1,0 +1,42 @@
+/** The end of a turn that no function continues, as the steps that its holder would have made of a failure. */
+
+import { reduce } from './reduce.ts';
+import { followedBy, silently } from './transitions.ts';
+import type { EventOf, TurnEvent, TurnState, TurnStep } from './turn.ts';
+
+export type Failure = { readonly at: number; readonly code: string; readonly message: string };
+
+/** A failure asks for nothing, so no limit can be met. */
+const limits = {
+  stepsMax: Number.MAX_SAFE_INTEGER,
+  callsMax: Number.MAX_SAFE_INTEGER,
+  usdMax: Number.POSITIVE_INFINITY,
+};
+
+/** `begin` begins the turn of the message that waits; undefined when nothing is to fail. */
+export const failedTurn = (
+  state: TurnState,
+  begin: EventOf<'started'> | undefined,
+  failure: Failure,
+): TurnStep | undefined => {
+  const isResting = state.kind === 'idle' || state.kind === 'done';
+  const first = isResting && begin !== undefined ? [begin] : callFailures(state, failure);
+  const thinking = first.reduce(afterEvent, silently(state));
+  if (thinking.state.kind !== 'thinking') return undefined;
+  return afterEvent(thinking, { type: 'model-failed', step: thinking.state.step, ...failure });
+};
+
+const afterEvent = (step: TurnStep, event: TurnEvent): TurnStep =>
+  followedBy(step, reduce(step.state, event, limits));
+
+/** Those that run have an unknown outcome. */
+const callFailures = (state: TurnState, { at, code }: Failure): readonly TurnEvent[] => {
+  const calls = state.kind === 'acting' ? state.calls : [];
+  return calls.flatMap(({ callId, status }) => {
+    const failed = { type: 'call-failed' as const, at, callId };
+    if (status === 'approved') return [{ ...failed, code, message: 'it did not run' }];
+    if (status !== 'executing') return [];
+    const message = 'the turn was ended while it ran: it may have run in part';
+    return [{ ...failed, code: 'tool_outcome_unknown', message }];
+  });
+};
