@@ -14,13 +14,14 @@ type Shown = {
   readonly queries: readonly string[];
 };
 
-/** By a computed name, since the types of CDK do not compile under the rules of these tests (infra/tsconfig.json). */
-const fromInfra = (file: string) => import(join(import.meta.dirname, '..', '..', 'infra', 'stacks', file));
+/** By computed names, since the types of CDK do not compile under the rules of these tests (infra/tsconfig.json). */
+const synthesiser = join(import.meta.dirname, '..', '..', 'infra', 'stacks', 'synthesise.ts');
+const shownMetrics = join(import.meta.dirname, '..', '..', 'infra', 'stacks', 'shown-metrics.ts');
 
 /** Metrics and queries in the template of a deployment with the name of the embedded cloud. */
 const shownInTemplate = async (): Promise<Shown> => {
-  const { synthesise } = await fromInfra('synthesise.ts');
-  const { metricsOfAlarms, metricsOfDashboard, queriesOfDashboard } = await fromInfra('shown-metrics.ts');
+  const { synthesise } = await import(synthesiser);
+  const { metricsOfAlarms, metricsOfDashboard, queriesOfDashboard } = await import(shownMetrics);
   const { observability } = synthesise({ settings: { deployment: 'local' } });
   return {
     dashboard: metricsOfDashboard(observability),

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { commandComplaints, decisionComplaints, linkComplaints, pathComplaints } from './documents.ts';
+import {
+  commandComplaints,
+  computedPathComplaints,
+  decisionComplaints,
+  folderComplaints,
+  linkComplaints,
+  pathComplaints,
+} from './documents.ts';
 import { brokenRepositoryFolder, readRepository, repositoryFolder } from './repository.ts';
 
 const files = readRepository(repositoryFolder);
@@ -30,6 +37,14 @@ test('every file and folder that a document names exists', () => {
   expect(pathComplaints(files)).toEqual([]);
 });
 
+test('every folder in the table of ARCHITECTURE.md exists', () => {
+  expect(folderComplaints(files)).toEqual([]);
+});
+
+test('every file that a source names by its pieces exists', () => {
+  expect(computedPathComplaints(files)).toEqual([]);
+});
+
 test('every decision record has its number and a status, and is listed', () => {
   expect(decisionComplaints(files)).toEqual([]);
 });
@@ -52,6 +67,19 @@ test('a file or folder that does not exist is found', () => {
   expect(pathComplaints(brokenFiles)).toEqual([
     'README.md names missing.ts, which is not there',
     'README.md names shared/missing, which is not there',
+  ]);
+});
+
+test('a folder that ARCHITECTURE.md names and that does not exist is found', () => {
+  expect(folderComplaints(brokenFiles)).toEqual([
+    'ARCHITECTURE.md names the folder shared/attic, which is not there',
+    'ARCHITECTURE.md names the folder cellar, which is not there',
+  ]);
+});
+
+test('a file that moved away from its computed name is found', () => {
+  expect(computedPathComplaints(brokenFiles)).toEqual([
+    'shared/names-moved-file.ts names functions/moved/handler.ts, which is not there',
   ]);
 });
 

@@ -1,11 +1,11 @@
 /**
- * Promises of the documents that a machine can look up: commands, links, files of the code, decision records.
+ * Names that a machine can look up: in documents the commands, links, files, folders and decision records; in sources the
+ * files that are named by their pieces.
  *
- * A document is a Markdown file. Its reader judges its truth; this module checks that its commands exist, that its
- * links resolve and that the files and folders it names exist.
+ * A document is a Markdown file. Its reader judges its truth; this module checks that what it names exists.
  */
 import { posix } from 'node:path';
-import { type RepositoryFile, textOf } from './repository.ts';
+import { isSource, type RepositoryFile, textOf } from './repository.ts';
 
 const isDocument = ({ path }: RepositoryFile): boolean => path.endsWith('.md');
 
@@ -60,6 +60,22 @@ export const pathComplaints = (files: readonly RepositoryFile[]): readonly strin
   });
 };
 
+const folderRow = /^\| `([\w/-]+)` \| (.+) \|$/gm;
+const plainWord = /`([\w-]+)`/g;
+
+/** The table of folders: a row names a folder, and each plain name in its text is one inside it, or a top one. */
+export const folderComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
+  const places = new Set(files.flatMap(({ path }) => [path, ...foldersOf(path)]));
+  const table = textOf(files, 'ARCHITECTURE.md').split('## Folders')[1]?.split('\n## ')[0] ?? '';
+  return Array.from(table.matchAll(folderRow)).flatMap(([, folder = '', text = '']) => {
+    const inside = Array.from(text.matchAll(plainWord), ([, name = '']) => name);
+    const missing = inside.filter((name) => !places.has(`${folder}/${name}`) && !places.has(name));
+    return [...(places.has(folder) ? [] : [folder]), ...missing.map((name) => `${folder}/${name}`)].map(
+      (name) => `ARCHITECTURE.md names the folder ${name}, which is not there`,
+    );
+  });
+};
+
 /** `a/b/c`, `b/c`, `c`. */
 const endsOf = (path: string): readonly string[] => {
   const rest = path.indexOf('/');
@@ -73,6 +89,22 @@ const foldersOf = (path: string): readonly string[] => {
 
 const resolve = (from: string, target: string): string =>
   posix.join(posix.dirname(from), target.replace(/#.*$/, '')).replace(/\/$/, '');
+
+const computedPath = /\bjoin\(import\.meta\.dirname, ((?:'[^']+'(?:, )?)+)\)/g;
+
+/** Files of ours that a source names by their pieces, which no compiler follows when one moves. */
+export const computedPathComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
+  const known = new Set(files.map(({ path }) => path));
+  return files.filter(isSource).flatMap(({ path, text }) =>
+    Array.from(text.matchAll(computedPath), ([, pieces = '']) =>
+      posix.join(posix.dirname(path), ...pieces.split(', ').map((piece) => piece.slice(1, -1))),
+    )
+      // Fixtures are not read with the repository: the tests beside them load each.
+      .filter((named) => !named.includes('/fixtures/'))
+      .filter((named) => isSource({ path: named, text: '' }) && !known.has(named))
+      .map((named) => `${path} names ${named}, which is not there`),
+  );
+};
 
 const recordPath = /^docs\/adr\/(?!README\.md$)(.+)$/;
 const recordName = /^(\d{4})-[a-z0-9-]+\.md$/;
