@@ -82,8 +82,8 @@ export default {
       'infra reads the environment contract at synth time; it must stay weightless.',
       {
         from: source('shared/config'),
-        // Prices are checked by the code that uses them.
-        to: { pathNot: ['^shared/config/', '^shared/domain/price[.]ts$', zod] },
+        // Prices, templates and lists of hosts are checked by the code that uses them.
+        to: { pathNot: ['^shared/config/', '^shared/domain/(price|template|network)[.]ts$', zod] },
       },
     ),
     forbid('one-function-per-folder', 'Functions share through shared/, never with each other.', {

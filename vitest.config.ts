@@ -77,6 +77,7 @@ export default defineConfig({
       project('parts', parts, { seconds: 90, globalSetup: ['tests/setup.ts'] }),
       project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 120 }),
       project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
+      project('sdk', ['tests/sdk/**/*.test.ts'], { seconds: 120, globalSetup: ['tests/setup.ts'] }),
       project('conformance', ['tests/conformance/**/*.test.ts'], {
         seconds: 60,
         globalSetup: ['tests/setup.ts'],

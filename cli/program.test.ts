@@ -15,7 +15,11 @@ describe('wrong usage has exit code 2 and names the right usage', () => {
   test.each([
     [['sesions'], "unknown command 'sesions'", 'Did you mean `sallyport sessions`?'],
     [['token', 'creat'], "unknown command 'token creat'", 'Did you mean `sallyport token create`?'],
-    [['files'], "'files' needs a subcommand", 'Subcommands: files ls, files get, files put, files rm.'],
+    [
+      ['files'],
+      "'files' needs a subcommand",
+      'Subcommands: files ls, files get, files put, files rm, files mkdir, files mv, files cp, files link.',
+    ],
     [['chat', '--aprovals', 'auto'], "Unknown option '--aprovals'", 'Did you mean --approvals?'],
     [['stop'], 'an argument is missing', 'Usage: sallyport stop <id…>'],
     [['sessions', 'get', 'a', 'b'], "unexpected argument 'b'", 'Usage: sallyport sessions get <id>'],
@@ -266,6 +270,18 @@ test('several sessions are stopped, each reported as it ends, up to the first fa
   });
   const { code, stdout } = await one.run(['stop', 'a', 'gone', 'b']);
   expect([code, stdout]).toEqual([1, 'Stopped a.\n']);
+});
+
+test('an ended session is resumed, and one that cannot be says why', async () => {
+  await using one = await loggedIn({
+    'POST /api/sessions/a/resume': { body: { id: 'a', status: 'idle' } },
+  });
+  expect((await one.run(['resume', 'a'])).stdout).toBe('Resumed a: idle.\n');
+  expect(JSON.parse((await one.run(['sessions', 'resume', '--json', 'a'])).stdout)).toEqual({
+    id: 'a',
+    status: 'idle',
+  });
+  expect((await one.run(['resume', 'gone'])).code).toBe(1);
 });
 
 test('a path that leads up is refused before it can become another address', async () => {

@@ -2,19 +2,26 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { approvalCommands, sessionDecisionCommands } from './commands/approvals.ts';
+import { auditRecordCommands } from './commands/audit-record.ts';
 import { chatCommand } from './commands/chat.ts';
+import { clientCommands } from './commands/client.ts';
+import { codeCommand } from './commands/code.ts';
 import { execCommand } from './commands/exec.ts';
 import { fileCommands } from './commands/files.ts';
 import { grantCommands } from './commands/grants.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
+import { networkCommands } from './commands/network.ts';
 import { auditCommand, statsCommand } from './commands/operator.ts';
 import { projectCommands } from './commands/projects.ts';
 import { scheduleCommands } from './commands/schedules.ts';
 import { secretCommands } from './commands/secret.ts';
-import { sessionCommands, sessionMessageCommands } from './commands/sessions.ts';
+import { sessionMessageCommands } from './commands/session-messages.ts';
+import { sessionCommands } from './commands/sessions.ts';
 import { setupCommands } from './commands/setup.ts';
+import { shellCommand } from './commands/shell.ts';
+import { snapshotCommands } from './commands/snapshots.ts';
 import { tokenCommands } from './commands/token.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
@@ -32,21 +39,27 @@ export const commands: readonly Command[] = [
   whoamiCommand,
   chatCommand,
   execCommand,
+  codeCommand,
+  shellCommand,
   ...approvalCommands,
   ...grantCommands,
+  ...networkCommands,
   ...sessionCommands,
   ...sessionMessageCommands,
   ...sessionDecisionCommands,
   ...fileCommands,
+  ...snapshotCommands,
   ...projectCommands,
   ...workspaceCommands,
   ...scheduleCommands,
   ...secretCommands,
   ...tokenCommands,
+  ...clientCommands,
   ...webhookCommands,
   ...mcpCommands,
   ...modelCommands,
   auditCommand,
+  ...auditRecordCommands,
   statsCommand,
   ...setupCommands,
 ];
@@ -174,7 +187,7 @@ const printHelp = (words: readonly string[], output: Output): number => {
     '',
     'Global options: --json prints JSON for programs, --help explains a command, --version.',
     'SALLYPORT_URL and SALLYPORT_TOKEN take precedence over the stored login.',
-    'Exit codes: 0 success, 1 error, 2 wrong usage; `exec` exits with the code of its program.',
+    'Exit codes: 0 success, 1 error, 2 wrong usage; `exec`, `code` and `shell` exit with the code of their program.',
   ]);
   return 0;
 };

@@ -5,11 +5,11 @@
  * token is a parameter of the compute stack, given at the first deploy. Every setting: docs/deploy.md.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
+import { readVariables, type Variables } from '#shared/config/read-variables.ts';
 import {
   operatorSettings,
   type providerKeys,
-  readVariables,
-  type Variables,
+  sandboxSettings,
   volumeSettings,
 } from '#shared/config/settings.ts';
 
@@ -37,6 +37,16 @@ export type Oidc = {
   readonly scopeClaim?: string;
   /** The scope of people whose token has no such claim; absent: they may do nothing. */
   readonly defaultScope?: string;
+  /** The platform as a client of the issuer: people sign in to the web app with it. Absent: with tokens only. */
+  readonly client?: {
+    readonly id: string;
+    /** The complete ARN of a secret in this account and region, which holds the client's secret; absent: a public client. */
+    readonly secretArn?: string;
+    /** The scopes that the issuer is asked for. */
+    readonly scopes?: string;
+    /** The lifetime of a sign-in. */
+    readonly signInSeconds?: number;
+  };
 };
 
 /** A VPC that exists already. CloudFormation reads nothing of its contents, so the operator confirms its isolation. */
@@ -56,17 +66,33 @@ export type NetworkSettings = {
   readonly cidr: string;
   /** Each zone costs two interface endpoints. */
   readonly zones: number;
+  /**
+   * The ids of the zones (`use1-az4`), as many as `zones`, each in the place that it has had: a further one is added at the end.
+   * Absent: the first deploy chooses zones that have what sandboxes need, and CloudFormation keeps them.
+   */
+  readonly zoneIds?: readonly string[];
   /** The traffic that the VPC's flow log records. Absent: refused traffic, which is what a sandbox attempted. */
   readonly flowLogs?: 'refused' | 'all';
-  /** An existing VPC, for sandboxes alone, instead of a new one; `cidr` and `zones` are then ignored. */
+  /** An existing VPC, for sandboxes alone, instead of a new one; the other address range and zones are then ignored. */
   readonly existing?: ExistingNetwork;
 };
 
 export type Settings = {
   /** Names the stacks, the tasks (`startedBy`) and the task families: unique in an account and region. */
   readonly deployment: string;
+  /** The only account and region into which the stage may be deployed. Absent: those of the person who deploys. */
+  readonly account?: string;
+  readonly region?: string;
+  /** On every resource that takes tags. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The policy that bounds every role of the deployment. */
+  readonly permissionsBoundaryArn?: string;
+  /** Of the CDK's bootstrap, where it has one of its own. */
+  readonly bootstrapQualifier?: string;
   /** As an operator writes them; a variable that is left out has the default of `shared/config/settings.ts`. */
-  readonly variables: { readonly [K in Exclude<OperatorVariable, ProviderKey | `OIDC_${string}`>]?: string };
+  readonly variables: {
+    readonly [K in Exclude<OperatorVariable, ProviderKey | 'SIGN_IN_SECONDS' | `OIDC_${string}`>]?: string;
+  };
   readonly oidc?: Oidc;
   /** Complete ARNs of secrets in this account and region, each holding one key as its text. */
   readonly providerKeyArns: { readonly [K in ProviderKey]?: string };
@@ -91,8 +117,11 @@ export type Settings = {
   readonly firewall: boolean;
   /** The retention of every log group, in days: one of the values that CloudWatch Logs accepts. */
   readonly logDays: number;
-  /** This deployment sets the account's role for API Gateway logs: one deployment per region does. */
-  readonly ownsApiLogRole: boolean;
+  /**
+   * This deployment sets the account's role for API Gateway logs, or must not. Absent: it does where the account has none, which
+   * the first deploy finds out.
+   */
+  readonly ownsApiLogRole?: boolean;
   readonly alarmEmails: readonly string[];
   /** The address of docs/runbook.md: alarms and dashboard link to its headings. Absent: its path in the repository. */
   readonly runbookUrl?: string;
@@ -112,7 +141,6 @@ export const defaults: Settings = {
   network: { cidr: '10.77.0.0/16', zones: 1 },
   firewall: false,
   logDays: 30,
-  ownsApiLogRole: true,
   alarmEmails: [],
   requestsPerSecondMax: 500,
   requestBurstMax: 1000,
@@ -122,7 +150,7 @@ export const defaults: Settings = {
 /** Chosen by `cdk deploy -c stage=<name>`. */
 export const stages = {
   production: defaults,
-  staging: { ...defaults, deployment: 'sallyport-staging', ownsApiLogRole: false },
+  staging: { ...defaults, deployment: 'sallyport-staging' },
   /** Survives the loss of a zone, records every packet, has its own key and a web firewall; each costs money. */
   hardened: {
     ...defaults,
@@ -166,6 +194,10 @@ export const variablesOf = ({ variables, providerKeyArns, oidc }: Settings): Var
     OIDC_AUDIENCE: oidc.audience,
     OIDC_SCOPE_CLAIM: oidc.scopeClaim,
     OIDC_DEFAULT_SCOPE: oidc.defaultScope,
+    OIDC_CLIENT_ID: oidc.client?.id,
+    OIDC_CLIENT_SECRET: oidc.client?.secretArn,
+    OIDC_LOGIN_SCOPES: oidc.client?.scopes,
+    SIGN_IN_SECONDS: oidc.client?.signInSeconds?.toString(),
   }),
 });
 
@@ -174,4 +206,10 @@ export const sharedGuestPathOf = ({ variables }: Settings): string | undefined =
   const volume = readVariables(volumeSettings, variables);
   if (!volume.ok || volume.value.MSB_SHARED_VOLUME_PATH === undefined) return undefined;
   return volume.value.MSB_SHARED_VOLUME_GUEST_PATH;
+};
+
+/** The templates besides the platform's own. */
+export const namedTemplatesOf = ({ variables }: Settings) => {
+  const settings = readVariables(sandboxSettings, variables);
+  return settings.ok ? settings.value.SANDBOX_TEMPLATES : undefined;
 };

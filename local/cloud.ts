@@ -6,8 +6,10 @@
  */
 import { join } from 'node:path';
 import type { FunctionName } from '#shared/config/environment.ts';
-import type { Variables } from '#shared/config/settings.ts';
+import { readVariables, type Variables } from '#shared/config/read-variables.ts';
+import { sandboxSettings } from '#shared/config/settings.ts';
 import { mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
+import type { NamedTemplate } from '#shared/domain/template.ts';
 import { type ApiGateway, start as startApiGateway } from './api-gateway/start.ts';
 import {
   deployedFunctions,
@@ -21,6 +23,7 @@ import { type OtherDynamoDb, start as startDynamoDb } from './dynamodb/start.ts'
 import { platformTable } from './dynamodb/table.ts';
 import { type Credentials, type Keys, makeKeys } from './endpoint/account.ts';
 import { start as startEvents, type TimedRule } from './events/start.ts';
+import { loadSealKey } from './home.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
 import { start as startLambda } from './lambda/start.ts';
@@ -33,6 +36,7 @@ import { webFolder } from './web-build.ts';
 type SandboxHostEndpoint = {
   readonly url: string;
   readonly limits: SandboxLimits;
+  readonly templatesProblem?: string | undefined;
   readonly stop: () => Promise<void>;
 };
 
@@ -42,6 +46,9 @@ type StartSandboxHost = (options: {
   /** Gets the standard error of sandboxes. */
   readonly log: (line: string) => void;
   readonly keys: Keys;
+  readonly templates: readonly NamedTemplate[];
+  /** Gets what the operator should know. */
+  readonly progress: (line: string) => void;
 }) => Promise<SandboxHostEndpoint>;
 
 export type CloudOptions = {
@@ -63,6 +70,8 @@ export type CloudOptions = {
   readonly turnTimeoutMs?: number;
   readonly functionsFolder?: string;
   readonly webFolder?: string;
+  /** The interval at which the access of an open preview connection is checked. */
+  readonly previewCheckMs?: number;
   /** Gets the output of functions. */
   readonly log?: (text: string) => void;
   readonly progress?: (line: string) => void;
@@ -78,6 +87,8 @@ export type Cloud = {
   readonly endpoints: Readonly<Record<string, string>>;
   /** The credentials of such a client; new at each start. */
   readonly credentials: Credentials;
+  /** As if the machines of all functions failed at once; sandboxes run on. */
+  readonly killFunctions: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -96,6 +107,8 @@ const sweepsOf = (sweepMs: number): readonly Sweep[] => [
   { everyMs: sweepMs, input: { sweep: 'due' } },
   { everyMs: 5 * sweepMs, input: { sweep: 'slots' } },
   { everyMs: sweepMs, input: { sweep: 'orphans' } },
+  // A seal costs nothing here, and the sooner it is made, the less can be dropped unseen.
+  { everyMs: sweepMs, input: { sweep: 'seals' } },
   { everyMs: sweepMs, of: 'schedules', input: { sweep: 'schedules' } },
   { everyMs: sweepMs, input: { sweep: 'mcp', forSeconds: mcpSweepSeconds(sweepMs) } },
 ];
@@ -136,12 +149,11 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const scheduler = started(
     await startScheduler({ folder: join(home, 'scheduler'), functions: lambda, keys }),
   );
+  const templates = templatesOf(variables);
   progress('Starting the sandbox host');
   const sandboxes = await options.startSandboxHost?.({
-    home,
-    onTaskEvent: events.taskStateChanged,
+    ...{ home, keys, templates, progress, onTaskEvent: events.taskStateChanged },
     log: (line) => log(`${line}\n`),
-    keys,
   });
   if (sandboxes !== undefined) started(sandboxes);
   const gateway = started(await openGateway(options, lambda, keys));
@@ -149,14 +161,8 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const { recordCall } = options;
   const recorded = async (url: string): Promise<string> =>
     recordCall === undefined ? url : started(await startRecorder(url, recordCall, keys)).url;
-  const endpoints = {
-    AWS_ENDPOINT_URL_DYNAMODB: await recorded(dynamoDb.url),
-    AWS_ENDPOINT_URL_LAMBDA: await recorded(lambda.url),
-    AWS_ENDPOINT_URL_S3: await recorded(s3.url),
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: await recorded(secretsManager.url),
-    AWS_ENDPOINT_URL_SCHEDULER: await recorded(scheduler.url),
-    ...(sandboxes === undefined ? {} : { AWS_ENDPOINT_URL_ECS: await recorded(sandboxes.url) }),
-  };
+  const services = { dynamoDb, lambda, s3, secretsManager, scheduler, ecs: sandboxes };
+  const endpoints = await endpointsOf(services, recorded);
   progress('Starting the functions');
   lambda.deploy(
     deployedFunctions({
@@ -164,8 +170,10 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       turnTimeoutMs: options.turnTimeoutMs,
       variables: functionVariables({
         ...options,
+        sealKeyFile: await loadSealKey(home),
         connectionsUrl: await recorded(gateway.url),
         limits: sandboxes?.limits ?? 'best effort',
+        ...{ templates, templatesProblem: sandboxes?.templatesProblem },
       }),
       endpoints: {
         ...endpoints,
@@ -174,18 +182,35 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       },
     }),
   );
+  if (otherDynamoDb(variables) === undefined) await takeOver(lambda, log);
   publicUrl = await gateway.open(options.port);
   events.fire();
   scheduler.fire();
   const running = starting.move();
   return {
-    url: publicUrl,
-    limits: sandboxes?.limits ?? 'none',
-    endpoints,
+    ...{ url: publicUrl, endpoints, limits: sandboxes?.limits ?? 'none' },
     credentials: keys.issue('local'),
+    killFunctions: lambda.kill,
     stop: () => running.disposeAsync(),
   };
 };
+
+type Urls = Readonly<Record<'dynamoDb' | 'lambda' | 's3' | 'secretsManager' | 'scheduler', HasUrl>> & {
+  readonly ecs: HasUrl | undefined;
+};
+type HasUrl = { readonly url: string };
+
+const endpointsOf = async (
+  { dynamoDb, lambda, s3, secretsManager, scheduler, ecs }: Urls,
+  recorded: (url: string) => Promise<string>,
+): Promise<Readonly<Record<string, string>>> => ({
+  AWS_ENDPOINT_URL_DYNAMODB: await recorded(dynamoDb.url),
+  AWS_ENDPOINT_URL_LAMBDA: await recorded(lambda.url),
+  AWS_ENDPOINT_URL_S3: await recorded(s3.url),
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: await recorded(secretsManager.url),
+  AWS_ENDPOINT_URL_SCHEDULER: await recorded(scheduler.url),
+  ...(ecs === undefined ? {} : { AWS_ENDPOINT_URL_ECS: await recorded(ecs.url) }),
+});
 
 const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys): Promise<ApiGateway> =>
   startApiGateway({
@@ -193,8 +218,11 @@ const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys)
     keys,
     restRoutes: [
       { resource: '/api/{proxy+}', functionName: functionNamed('api') },
+      { resource: '/oauth/{proxy+}', functionName: functionNamed('api') },
       { resource: '/mcp', functionName: functionNamed('mcp') },
+      { resource: '/.well-known/{proxy+}', functionName: functionNamed('mcp') },
     ],
+    previewCheckMs: options.previewCheckMs,
     webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
     webRoot: options.webFolder ?? webFolder(repository),
   });
@@ -214,6 +242,22 @@ const rulesOf = (sweepMs: number, publicUrl: () => string): readonly TimedRule[]
     input: () => ({ sweep: 'webhooks', url: publicUrl() }),
   },
 ];
+
+/** Those of an invalid text are none: the functions refuse the start with the reason. */
+const templatesOf = (variables: Variables): readonly NamedTemplate[] => {
+  const settings = readVariables(sandboxSettings, variables);
+  return settings.ok ? (settings.value.SANDBOX_TEMPLATES ?? []) : [];
+};
+
+/**
+ * Every function of the last life is dead: what they held is free before the first one of this life begins. With a table
+ * that others may share, nobody knows that.
+ */
+const takeOver = async (functions: FunctionHost, log: (text: string) => void): Promise<void> => {
+  const { outcome } = await functions.invoke(functionNamed('janitor'), JSON.stringify({ sweep: 'start' }));
+  if (outcome.kind === 'failed')
+    log(`work of the last life waits for its leases: ${outcome.error.errorMessage}\n`);
+};
 
 const ignore = (): void => undefined;
 

@@ -7,7 +7,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { environments, type FunctionName, readEnvironment } from '#shared/config/environment.ts';
-import { operatorSettings, type Variables } from '#shared/config/settings.ts';
+import type { Variables } from '#shared/config/read-variables.ts';
+import { operatorSettings } from '#shared/config/settings.ts';
+import { familyFor } from './ecs/task.ts';
 import { arnOf, type FunctionDefinition } from './lambda/function.ts';
 
 type DeployedFunctionsOptions = {
@@ -33,6 +35,8 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   socket: 29 * secondMs,
   'on-connected': minuteMs,
   turn: lambdaTimeoutMsMax,
+  terminal: lambdaTimeoutMsMax,
+  relay: lambdaTimeoutMsMax,
   'sandbox-link': lambdaTimeoutMsMax,
   'task-events': minuteMs,
   janitor: 5 * minuteMs,
@@ -76,6 +80,12 @@ type DeploymentValues = {
   readonly variables: Variables;
   readonly connectionsUrl: string;
   readonly limits: SandboxLimits;
+  /** The operator's templates. */
+  readonly templates?: readonly { readonly name: string }[];
+  /** The reason why no sandbox can start from one of these. */
+  readonly templatesProblem?: string | undefined;
+  /** The key that signs the seals of the audit log. */
+  readonly sealKeyFile?: string | undefined;
 };
 
 /** The variables that any function may ask for by name. */
@@ -85,13 +95,21 @@ export const functionVariables = ({
   variables,
   connectionsUrl,
   limits,
+  templates = [],
+  templatesProblem,
+  sealKeyFile,
 }: DeploymentValues): Variables => ({
+  // Waiting costs nothing here: the end of a call is seen at once, however long it runs.
+  TOOL_WAIT_SECONDS: '3600',
   ...pick(variables, Object.keys(operatorSettings.shape)),
   TABLE_NAME: tableName,
   ADMIN_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
   CONNECTIONS_URL: connectionsUrl,
   TURN_FUNCTION: functionNamed('turn'),
   ON_CONNECTED_FUNCTION: functionNamed('on-connected'),
+  TERMINAL_FUNCTION: functionNamed('terminal'),
+  RELAY_FUNCTION: functionNamed('relay'),
+  MCP_FUNCTION: functionNamed('mcp'),
   JANITOR_FUNCTION: functionNamed('janitor'),
   SCHEDULES_FUNCTION: functionNamed('schedules'),
   WEBHOOKS_FUNCTION: functionNamed('webhooks'),
@@ -102,14 +120,17 @@ export const functionVariables = ({
   SANDBOX_LINK_FUNCTION: functionNamed('sandbox-link'),
   DEPLOYMENT: 'local',
   SANDBOX_CLUSTER: 'sallyport',
-  SANDBOX_TASK_PYTHON: 'sallyport-python',
-  SANDBOX_TASK_NODE: 'sallyport-node',
+  SANDBOX_TASK_PYTHON: familyFor('python'),
+  SANDBOX_TASK_NODE: familyFor('node'),
+  SANDBOX_TEMPLATE_TASKS: templates.map(({ name }) => `${name}=${familyFor(name)}`).join() || undefined,
+  TEMPLATES_PROBLEM: templatesProblem,
   SANDBOX_SUBNETS: 'subnet-local',
   SANDBOX_SECURITY_GROUP: 'sg-local',
   SANDBOX_SECRET: sandboxSecret,
   SANDBOX_ADDRESS_RANGE: sandboxAddresses,
   SANDBOX_LIMITS: limits,
   WORKSPACE_BUCKET: workspaceBucket,
+  AUDIT_SEAL_KEY: sealKeyFile,
   PROJECT_SECRETS_PREFIX: 'sallyport/local/',
   // One machine has no alarm that would report a failed check.
   SYNTHETIC_CHECK: variables['SYNTHETIC_CHECK'] || 'false',

@@ -5,7 +5,7 @@
  * may read are created with that mode, not changed to it afterwards.
  */
 
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, openSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -37,6 +37,16 @@ export const loadSecret = async (home: string, name: string, prefix = ''): Promi
   const secret = prefix + randomBytes(32).toString('hex');
   await writeFile(file, `${secret}\n`, { mode: ownFile });
   return secret;
+};
+
+/** The file of the key that signs seals of the audit log: created at the first start. */
+export const loadSealKey = async (home: string): Promise<string> => {
+  const file = join(home, 'audit-seal-key.pem');
+  if (existsSync(file)) return file;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await mkdir(home, { recursive: true, mode: passableFolder });
+  await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: ownFile });
+  return file;
 };
 
 type FunctionLog = { readonly write: (text: string) => void; readonly close: () => Promise<void> };

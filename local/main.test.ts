@@ -20,9 +20,12 @@ const makeHome = () => mkdtemp(join(tmpdir(), 'sallyport-main-'));
 
 type Run = { readonly child: ChildProcess; readonly out: () => string; readonly err: () => string };
 
+/** No start of a test installs packages. */
+const quiet = { SALLYPORT_INSTALL_PACKAGES: 'false' };
+
 const run = (variables: Record<string, string>, flags: readonly string[] = []): Run => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...variables },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...quiet, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -97,7 +100,7 @@ test('after a SIGKILL no process is left and the folder can be used again', asyn
   killed.child.kill('SIGKILL');
   await exitOf(killed);
   const users = () => spawnSync('pgrep', ['-f', '-r', 'R,S,D', home], { encoding: 'utf8' }).stdout;
-  await vi.waitFor(() => expect(users()).toBe(''), { timeout: 5000 });
+  await vi.waitFor(() => expect(users()).toBe(''), { timeout: 50_000 });
   await untilReady(run({ SALLYPORT_HOME: home }));
 });
 

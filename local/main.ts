@@ -5,7 +5,8 @@
  */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { localSettings, readVariables, type Variables } from '#shared/config/settings.ts';
+import { readVariables, type Variables } from '#shared/config/read-variables.ts';
+import { localSettings } from '#shared/config/settings.ts';
 import { type Cloud, startCloud } from './cloud.ts';
 import { readFaults } from './ecs/faults.ts';
 import type { SharedVolume } from './ecs/running-sandbox.ts';
@@ -14,6 +15,7 @@ import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { lockFolder } from './process/folder-lock.ts';
 import { inspectMachine, planProvision, provision } from './system-programs.ts';
 import { buildWebWhenStale } from './web-build.ts';
+import { inspectWork, installWorkPackages, planWorkPackages } from './work-packages.ts';
 
 const usage = 'usage: npm start [-- --dir <data folder>]';
 
@@ -52,6 +54,10 @@ const main = async (variables: Variables): Promise<void> => {
   stopping.defer(cloud.stop);
 
   printAddress(cloud, { home, token });
+  if (settings.value.SALLYPORT_INSTALL_PACKAGES) {
+    const plan = planWorkPackages(await inspectWork(variables['PATH'] ?? ''));
+    stopping.defer(installWorkPackages(plan, { progress: print }).stop);
+  }
   await stopped;
   print('Stopping');
 };

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { machineNames, seccompFilter } from './confinement/filter.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -54,29 +54,62 @@ const keep = async (target: string): Promise<void> => {
   await Promise.all(others.map((name) => rm(join(kept, name), { recursive: true, force: true })));
 };
 
+const options = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  minify: true,
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+/**
+ * User code shares the global scope of its interpreter, and may declare `class Map` or `let process` there: the interpreter
+ * uses the globals that it found at its start.
+ */
+const ownGlobals: Plugin = {
+  name: 'own-globals',
+  setup: ({ onResolve, onLoad }) => {
+    const path = 'own-globals';
+    const names = Object.getOwnPropertyNames(globalThis).filter((name) => globalName.test(name));
+    const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => realm.${name})();`);
+    onResolve({ filter: /^own-globals$/ }, () => ({ path, namespace: path }));
+    onLoad({ filter: /^/, namespace: path }, () => ({
+      contents: `const realm = global;\n${lines.join('\n')}`,
+      loader: 'js',
+    }));
+  },
+};
+
+const globalName = /^(?!(?:undefined|NaN|Infinity|eval|global)$)[A-Za-z_]\w*$/;
+
 const buildInto = async (folder: string): Promise<void> => {
+  const main = { server: source('./server/main.ts'), runner: source('./runner/main.ts') };
+  const interpreter = { 'node-interpreter': source('./interpreters/node/main.ts') };
+  const modules = { ...options, outExtension: { '.js': '.mjs' } };
+  await build({ ...modules, outdir: folder, entryPoints: main });
   await build({
-    entryPoints: {
-      server: source('./server/main.ts'),
-      runner: source('./runner/main.ts'),
-      'node-interpreter': source('./interpreters/node/main.ts'),
-    },
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    keepNames: true,
-    legalComments: 'none',
-    logLevel: 'warning',
+    ...modules,
+    ...{ outdir: folder, entryPoints: interpreter, inject: ['own-globals'], plugins: [ownGlobals] },
   });
+  // Without an extension, as a command has none, Node reads it as CommonJS.
+  const client = join(folder, 'sallyport-client');
+  const command = { format: 'cjs', banner: { js: '#!/usr/bin/env node' } } as const;
+  await build({ ...options, ...command, outfile: client, entryPoints: [source('./client/main.ts')] });
+  await chmod(client, 0o755);
   const python = source('./interpreters/python');
   await copyFile(join(python, 'interpreter.py'), join(folder, 'python-interpreter.py'));
-  for (const name of ['sallyport_results.py', 'sallyport_charts.py'])
+  for (const name of [
+    'sallyport_charts.py',
+    'sallyport_errors.py',
+    'sallyport_imports.py',
+    'sallyport_results.py',
+  ])
     await copyFile(join(python, name), join(folder, name));
+  await copyFile(source('./runner/process/terminal.py'), join(folder, 'terminal.py'));
   await copyFile(source('./confinement/confine.py'), join(folder, 'confine.py'));
   for (const architecture of ['x64', 'arm64'] as const)
     await writeFile(filterFile(folder, architecture), seccompFilter(architecture));
@@ -89,4 +122,14 @@ export const filterFile = (folder: string, processor: string): string => {
   return join(folder, `user-${machine}.bpf`);
 };
 
-if (import.meta.main) await bundleSandbox(source('./dist'));
+/** Each file is replaced at once: another program may read the folder meanwhile. */
+const replaceFiles = async (folder: string): Promise<void> => {
+  await mkdir(kept, { recursive: true });
+  const fresh = await mkdtemp(join(kept, 'new-'));
+  await bundleSandbox(fresh);
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(fresh)) await rename(join(fresh, name), join(folder, name));
+  await rm(fresh, { recursive: true });
+};
+
+if (import.meta.main) await replaceFiles(source('./dist'));

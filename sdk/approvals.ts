@@ -5,12 +5,15 @@
  * one than the call that waits.
  */
 
+import { canonicalJson } from '../shared/domain/canonical-json.ts';
+import { digestedEffect } from '../shared/domain/effect.ts';
 import type { CallId, TurnId } from '../shared/domain/ids.ts';
 import type { JsonObject } from '../shared/domain/json.ts';
 import { digestText } from '../shared/domain/turn/waiting-call.ts';
+import type { ApiClient } from './api-client.ts';
 import { SallyportError } from './errors.ts';
+import type { BodyOf } from './route.ts';
 import { type Approval, api, type Decision } from './routes.ts';
-import type { BodyOf, Sallyport } from './sallyport.ts';
 
 type NamedCall = {
   readonly turnId: string;
@@ -19,35 +22,80 @@ type NamedCall = {
   readonly args: JsonObject;
 };
 export type WaitingCall = Omit<Approval, 'args'> & { readonly args: JsonObject };
+/** The part of a call that a person reads before a decision. */
+export type ShownCall = Pick<
+  WaitingCall,
+  | 'sessionId'
+  | 'callId'
+  | 'name'
+  | 'args'
+  | 'digest'
+  | 'effect'
+  | 'effectDigest'
+  | 'effectMissing'
+  | 'advisory'
+>;
 type CallAddress = { readonly sessionId: string; readonly callId: string };
 
 /** In lower-case hexadecimal, as the server writes it. */
-export const digestOf = async ({ turnId, callId, name, args }: NamedCall): Promise<string> => {
-  const text = digestText({ turnId: turnId as TurnId, callId: callId as CallId, name, args });
+export const digestOf = ({ turnId, callId, name, args }: NamedCall): Promise<string> =>
+  sha256Of(digestText({ turnId: turnId as TurnId, callId: callId as CallId, name, args }));
+
+/** Of the effect of a call, together with the call itself. */
+export const effectDigestOf = ({ digest, effect }: { readonly digest: string; readonly effect: object }) =>
+  sha256Of(canonicalJson(digestedEffect(digest, effect)));
+
+const sha256Of = async (text: string): Promise<string> => {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 };
 
 /** The whole call; refused with `digest_mismatch` unless its digest is the one given, or else the server's own. */
 export const readCall = async (
-  sallyport: Sallyport,
+  sallyport: ApiClient,
   { sessionId, callId }: CallAddress,
   askedDigest?: string,
 ): Promise<WaitingCall> => {
   const answer = await sallyport.request(api.readApproval, { params: { id: sessionId, callId } });
   const call = { ...answer, args: answer.args as JsonObject };
-  if ((await digestOf(call)) === (askedDigest ?? answer.digest)) return call;
-  throw new SallyportError(0, {
+  await checkDigest(call, askedDigest ?? answer.digest);
+  await checkEffect(call);
+  return call;
+};
+
+type EffectOfCall = Pick<WaitingCall, 'callId' | 'digest'> & {
+  readonly effect?: object | undefined;
+  readonly effectDigest?: string | undefined;
+};
+
+/** Refused with `digest_mismatch` unless the effect that is shown is the one that would be approved. */
+export const checkEffect = async ({ callId, digest, effect, effectDigest }: EffectOfCall): Promise<void> => {
+  if (effect === undefined || (await effectDigestOf({ digest, effect })) === effectDigest) return;
+  throw mismatch(callId);
+};
+
+/** Refused with `digest_mismatch` unless the digest is that of this call. */
+export const checkDigest = async (call: NamedCall, digest: string): Promise<void> => {
+  if ((await digestOf(call)) !== digest) throw mismatch(call.callId);
+};
+
+const mismatch = (callId: string): SallyportError =>
+  new SallyportError(0, {
     code: 'digest_mismatch',
     message: `the server's digest of call ${callId} is not that of what it showed`,
     suggestions: ['Nothing was decided. Compare the version of this program with that of the deployment.'],
   });
+
+type SeenCall = CallAddress & {
+  readonly digest?: string;
+  readonly turnId?: string;
+  readonly effectDigest?: string | undefined;
 };
 
-/** `digest` and `turnId` name the call that was seen; they are absent only where a call is rejected unseen. */
+/** `digest`, `turnId` and `effectDigest` name what was seen; they are absent only where a call is rejected unseen. */
 export const decideCall = (
-  sallyport: Sallyport,
-  { sessionId, callId, digest, turnId }: CallAddress & { readonly digest?: string; readonly turnId?: string },
+  sallyport: ApiClient,
+  { sessionId, callId, digest, turnId, effectDigest }: SeenCall,
   decision: Decision,
 ) =>
   sallyport.request(api.decideCall, {
@@ -56,6 +104,7 @@ export const decideCall = (
       ...decision,
       ...(turnId === undefined ? {} : { turnId }),
       ...(digest === undefined ? {} : { digest }),
+      ...(effectDigest === undefined || !decision.approved ? {} : { effectDigest }),
     } as BodyOf<typeof api.decideCall>,
   });
 

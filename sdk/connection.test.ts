@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ApiClient, type SocketLike } from './api-client.ts';
 import type { ConnectionState } from './connection.ts';
-import { Sallyport, type SocketLike } from './sallyport.ts';
 import { connectToSession } from './session-connection.ts';
 
 type Listeners = { readonly [type: string]: ((event: { readonly data: string }) => void) | undefined };
@@ -30,7 +30,7 @@ const openServer = (answers: Readonly<Record<string, () => Response>> = {}) => {
       this.#listeners[type]?.({ data: JSON.stringify(data) });
     }
   }
-  const sallyport = new Sallyport({
+  const sallyport = new ApiClient({
     url: 'http://x.example',
     WebSocket: FakeSocket,
     triesMax: 1,

@@ -3,16 +3,25 @@
  *
  * Each try takes a new ticket. It says in what state it is and hands on frames; what they mean is decided elsewhere.
  */
-import { SallyportError } from './errors.ts';
+
+import type { ApiClient, SocketLike } from './api-client.ts';
+import { connectionLost, SallyportError } from './errors.ts';
 import type { ClientAction, Frame } from './frames.ts';
 import { api } from './routes.ts';
-import type { Sallyport, SocketLike } from './sallyport.ts';
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
-  /** So many tries in a row have failed; the next one is at this time, in epoch milliseconds. */
-  | { readonly kind: 'lost'; readonly failures: number; readonly nextAt: number }
+  /**
+   * So many tries in a row have failed; the next one is at this time, in epoch milliseconds. `isBlocked`: the deployment
+   * answers, and its socket does not open.
+   */
+  | {
+      readonly kind: 'lost';
+      readonly failures: number;
+      readonly nextAt: number;
+      readonly isBlocked: boolean;
+    }
   | { readonly kind: 'ended'; readonly error: SallyportError };
 
 export type ConnectionOptions = {
@@ -46,7 +55,7 @@ const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
 const pingMsDefault = 4 * 60_000;
 const pongMsMax = 10_000;
 
-export const openConnection = (sallyport: Sallyport, options: ConnectionOptions): Connection => {
+export const openConnection = (sallyport: ApiClient, options: ConnectionOptions): Connection => {
   const { greeting, onFrame, onState } = options;
   let socket: ListenedSocket | undefined;
   let isReady = false;
@@ -60,7 +69,7 @@ export const openConnection = (sallyport: Sallyport, options: ConnectionOptions)
       const [{ ticket }] = await Promise.all([sallyport.request(api.makeTicket), options.probe()]);
       if (isClosed) return;
       const opened = sallyport.openSocket(ticket, options.query());
-      socket = listen(opened, { onFrame: receive, onClosed: () => lose(connectionLost()) });
+      socket = listen(opened, { onFrame: receive, onClosed: () => lose(connectionLost(), !isReady) });
     } catch (error) {
       const failure = error instanceof SallyportError ? error : connectionLost(error);
       if (finalStatuses.has(failure.status)) end(failure);
@@ -82,20 +91,20 @@ export const openConnection = (sallyport: Sallyport, options: ConnectionOptions)
     onFrame(frame);
   };
 
-  const lose = (error: SallyportError): void => {
+  const lose = (error: SallyportError, isBlocked = false): void => {
     leave();
     if (isClosed) return;
     failures += 1;
     if (failures > (options.failuresMax ?? Number.POSITIVE_INFINITY)) end(error);
-    else waitForNextTry();
+    else waitForNextTry(isBlocked);
   };
 
-  const waitForNextTry = (): void => {
+  const waitForNextTry = (isBlocked: boolean): void => {
     const pauseMs = pausesMs[Math.min(failures, pausesMs.length) - 1] ?? 0;
     // Chance keeps all clients of a restarted server from coming back at the same moment.
     const waitMs = pauseMs * (0.8 + 0.4 * Math.random());
     retryTimer = setTimeout(() => void connect(), waitMs);
-    onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs });
+    onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs, isBlocked });
   };
 
   const leave = (): void => {
@@ -206,6 +215,3 @@ const startHeartbeat = ({
     },
   };
 };
-
-const connectionLost = (cause?: unknown): SallyportError =>
-  new SallyportError(0, { code: 'connection_lost', message: 'the connection was lost' }, { cause });

@@ -48,6 +48,9 @@ export const unreachable = (url: string, cause: unknown): SallyportError => {
   return new SallyportError(0, { code: 'unreachable', message, suggestions }, { cause });
 };
 
+export const connectionLost = (cause?: unknown): SallyportError =>
+  new SallyportError(0, { code: 'connection_lost', message: 'the connection was lost' }, { cause });
+
 /** As Node names them; a browser does not tell. */
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
@@ -69,9 +72,16 @@ export const refusalOf = async (url: string, response: Response): Promise<Sallyp
   const facts = readFacts(parsed(await response.text()));
   if (facts !== undefined) return new SallyportError(status, facts);
   const target = headers.get('location');
-  const why =
-    target === null ? `HTTP ${status}` : `it redirects to ${URL.parse(target, url)?.origin ?? target}`;
+  const why = target === null ? `HTTP ${status}` : `it redirects to ${originOf(target, url)}`;
   return unexpectedAnswer(url, why, { status });
+};
+
+const originOf = (target: string, url: string): string => {
+  try {
+    return new URL(target, url).origin;
+  } catch {
+    return target;
+  }
 };
 
 const parsed = (text: string): unknown => {
@@ -86,7 +96,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter(isText) : []);
 
 /** Undefined for an answer that is no error body. */
-const readFacts = (answer: unknown): ErrorFacts | undefined => {
+export const readFacts = (answer: unknown): ErrorFacts | undefined => {
   const error = (answer as { error?: unknown } | null | undefined)?.error;
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, message, suggestions, recoveryActions, ...rest } = error as Record<string, unknown>;

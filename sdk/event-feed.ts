@@ -4,10 +4,11 @@
  * It waits a moment for a frame that was overtaken, and fetches what is missing. Events that the server no longer has are
  * skipped, and that is told.
  */
+
+import type { ApiClient } from './api-client.ts';
 import { SallyportError } from './errors.ts';
 import { acceptFrames, expectUpTo, hasGap, type LoggedFrame, orderAfter, skipTo } from './event-order.ts';
 import { api } from './routes.ts';
-import type { Sallyport } from './sallyport.ts';
 
 /** Frames overtake each other by milliseconds; what is later than this was lost. */
 const gapMsMax = 500;
@@ -18,6 +19,8 @@ export type EventPage = {
   readonly isAnswered: boolean;
   readonly frames: readonly LoggedFrame[];
   readonly oldestSeq: number | null;
+  /** Why there is no answer. */
+  readonly error?: unknown;
 };
 
 export type FeedOptions = {
@@ -87,19 +90,17 @@ export const openEventFeed = ({ since, fetchAfter, onFrame, onEventsLost }: Feed
 
 /** The events after a number by REST, and the oldest number that is still kept. */
 export const fetchEvents = async (
-  sallyport: Sallyport,
+  sallyport: ApiClient,
   sessionId: string,
-  since: number,
+  { since, signal }: { readonly since: number; readonly signal?: AbortSignal | undefined },
 ): Promise<EventPage> => {
   try {
-    const { events } = await sallyport.request(api.readEvents, {
-      params: { id: sessionId },
-      query: { since_index: since, max_events: eventsPerPageMax },
-    });
+    const parts = { params: { id: sessionId }, query: { since_index: since, max_events: eventsPerPageMax } };
+    const { events } = await sallyport.request(api.readEvents, parts, { signal });
     const frames = events.map(({ index, ...event }) => ({ ...event, seq: index }) as unknown as LoggedFrame);
     return { isAnswered: true, frames, oldestSeq: frames[0]?.seq ?? null };
   } catch (error) {
     const oldestSeq = (error instanceof SallyportError ? error.facts.oldestIndex : undefined) ?? null;
-    return { isAnswered: oldestSeq !== null, frames: [], oldestSeq };
+    return { isAnswered: oldestSeq !== null, frames: [], oldestSeq, error };
   }
 };

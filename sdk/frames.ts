@@ -17,12 +17,26 @@ export type Greeting = {
   readonly mcpServers?: readonly { readonly name: string; readonly status: string }[];
 };
 
+export type OutputPiece = {
+  readonly stream: 'stdout' | 'stderr' | 'pty';
+  readonly offset: number;
+  /** Of the output itself, where some of it was no UTF-8. */
+  readonly bytes?: number;
+  readonly text: string;
+};
+export type ProcessEnd = {
+  readonly exitCode?: number | null;
+  readonly signal?: string;
+  readonly lost?: true;
+};
+
+type MessagePiece = { readonly messageId: string; readonly offset: number; readonly text: string };
+
 type UnloggedEntry =
   | { readonly type: 'system:ready'; readonly data: Greeting }
-  | {
-      readonly type: 'delta';
-      readonly data: { readonly messageId: string; readonly offset: number; readonly text: string };
-    }
+  | { readonly type: 'delta'; readonly data: MessagePiece }
+  /** Of the thoughts before the answer of that id. */
+  | { readonly type: 'reasoning_delta'; readonly data: MessagePiece }
   | {
       readonly type: 'tool:progress';
       readonly data: {
@@ -33,7 +47,21 @@ type UnloggedEntry =
       };
     }
   | { readonly type: 'approvals'; readonly data: { readonly waiting: number } }
-  | { readonly type: 'error'; readonly data: { readonly error: ErrorFacts } }
+  | { readonly type: 'process:output'; readonly data: { readonly processId: string } & OutputPiece }
+  | { readonly type: 'process:exit'; readonly data: { readonly processId: string } & ProcessEnd }
+  | {
+      readonly type: 'error';
+      readonly data: {
+        readonly error: ErrorFacts;
+        /** The process that the refused frame named, and the number it had. */
+        readonly processId?: string;
+        readonly order?: number;
+      };
+    }
+  | {
+      readonly type: 'caller_tools:declared';
+      readonly data: { readonly callerId: string; readonly tools: readonly string[] };
+    }
   | { readonly type: 'pong'; readonly data: object };
 
 type FrameHead = {
@@ -47,5 +75,15 @@ export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type
 
 export type ClientAction = Extract<
   SocketAction,
-  { readonly action: 'message' | 'tool:approval' | 'turn:cancel' | 'session:stop' | 'history:reset' | 'ping' }
+  {
+    readonly action:
+      | 'message'
+      | 'tool:approval'
+      | 'turn:cancel'
+      | 'session:stop'
+      | 'history:reset'
+      | 'process:input'
+      | 'process:resize'
+      | 'ping';
+  }
 >;

@@ -9,23 +9,31 @@ import type * as audit from '../shared/contracts/rest/access-view.ts';
 import type * as tokens from '../shared/contracts/rest/access-view.ts';
 import type { accessAnswer } from '../shared/contracts/rest/access-view.ts';
 import type * as approvals from '../shared/contracts/rest/approval-view.ts';
+import type * as auth from '../shared/contracts/rest/auth-view.ts';
 import type * as rest from '../shared/contracts/rest/bodies.ts';
+import type * as code from '../shared/contracts/rest/code-view.ts';
 import type * as conversation from '../shared/contracts/rest/conversation-view.ts';
 import type * as deployment from '../shared/contracts/rest/deployment-view.ts';
 import type * as history from '../shared/contracts/rest/deployment-view.ts';
+import type * as files from '../shared/contracts/rest/file-view.ts';
+import type * as links from '../shared/contracts/rest/link-view.ts';
 import type * as mcp from '../shared/contracts/rest/mcp-server-view.ts';
+import type * as processes from '../shared/contracts/rest/process-view.ts';
+import type * as projectBodies from '../shared/contracts/rest/project-bodies.ts';
 import type * as projects from '../shared/contracts/rest/project-view.ts';
 import type { putSecretBody, secretsView, secretView } from '../shared/contracts/rest/project-view.ts';
 import type * as bodies from '../shared/contracts/rest/schedule-bodies.ts';
 import type * as schedules from '../shared/contracts/rest/schedule-view.ts';
+import type * as sessionBodies from '../shared/contracts/rest/session-bodies.ts';
 import type * as sessions from '../shared/contracts/rest/session-view.ts';
+import type * as snapshots from '../shared/contracts/rest/snapshot-view.ts';
 import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
 import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
 import type * as sandbox from '../shared/contracts/rest/workspace-view.ts';
 import type * as workspaces from '../shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '../shared/contracts/socket-actions.ts';
 import type { JsonObject } from '../shared/domain/json.ts';
-import type { Route } from './sallyport.ts';
+import type { Route } from './route.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
@@ -43,7 +51,7 @@ export type ModelList = Out<typeof deployment.modelsAnswer>;
 export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
 /** A decision about a waiting call; the call's digest and turn go with it. */
-export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId' | 'args'> & {
+export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId' | 'effectDigest' | 'args'> & {
   readonly args?: JsonObject;
 };
 export type Approval = Out<typeof approvals.approvalAnswer>;
@@ -52,9 +60,14 @@ export type SessionGrant = Out<typeof approvals.grantAnswer>;
 export type AuditRow = Out<typeof audit.auditAnswer>['rows'][number];
 export type Webhook = Out<typeof hooks.webhookAnswer>;
 export type WebhookDelivery = Out<typeof hooks.deliveryAnswer>;
-export type FileEntry = Out<typeof sandbox.filesAnswer>['files'][number];
+export type ExecResult = Out<typeof processes.execAnswer>;
+export type ProcessInfo = Out<typeof processes.processAnswer>;
+export type TerminalSize = Out<typeof processes.resizeBody>;
+export type CodeResult = Out<typeof code.codeAnswer>;
+export type Snapshot = Out<typeof snapshots.snapshotAnswer>;
+export type FileEntry = Out<typeof files.filesAnswer>['files'][number];
 
-const route =
+export const route =
   <S>() =>
   <Path extends string>(method: Route<Path, S>['method'], path: Path): Route<Path, S> => ({ method, path });
 
@@ -65,6 +78,10 @@ type InProject = { readonly query: In<typeof mcp.projectQuery> };
 
 export const api = {
   access: route<Of<typeof accessAnswer>>()('GET', '/api/access'),
+  showAuth: route<Of<typeof auth.authAnswer>>()('GET', '/api/auth'),
+  /** For the address bar: it leads to the identity provider. */
+  login: route<{ query: In<typeof auth.loginQuery>; answer: undefined }>()('GET', '/api/auth/login'),
+  signOut: route<With<typeof auth.logoutBody> & { readonly answer: undefined }>()('POST', '/api/auth/logout'),
   makeTicket: route<Of<typeof tokens.ticketAnswer>>()('POST', '/api/tickets'),
 
   listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
@@ -76,6 +93,10 @@ export const api = {
     '/api/sessions',
   ),
   showSession: route<Of<typeof sessions.sessionAnswer>>()('GET', '/api/sessions/{id}'),
+  changeSession: route<With<typeof sessionBodies.updateSessionBody> & Of<typeof sessions.sessionAnswer>>()(
+    'PATCH',
+    '/api/sessions/{id}',
+  ),
   endSession: route<Of<typeof sessions.sessionAnswer>>()('DELETE', '/api/sessions/{id}'),
   cleanUpSessions: route<With<typeof rest.cleanupBody> & Of<typeof sessions.cleanedAnswer>>()(
     'POST',
@@ -104,11 +125,32 @@ export const api = {
     'GET',
     '/api/audit',
   ),
+  resumeSession: route<Of<typeof sessions.sessionAnswer>>()('POST', '/api/sessions/{id}/resume'),
+  retryTurn: route<Of<typeof conversation.acceptedAnswer>>()('POST', '/api/sessions/{id}/retry'),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
   readLogs: route<Of<typeof sandbox.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
-  listFiles: route<{ query: In<typeof rest.filesQuery> } & Of<typeof sandbox.filesAnswer>>()(
+  listFiles: route<{ query: In<typeof files.filesQuery> } & Of<typeof files.filesAnswer>>()(
     'GET',
     '/api/sessions/{id}/files',
+  ),
+  listSnapshots: route<
+    { query: In<typeof snapshots.snapshotsQuery> } & Of<typeof snapshots.snapshotsAnswer>
+  >()('GET', '/api/sessions/{id}/snapshots'),
+  makeSnapshot: route<With<typeof snapshots.snapshotBody> & Of<typeof snapshots.snapshotAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/snapshots',
+  ),
+  deleteSnapshot: route<{ readonly answer: undefined }>()(
+    'DELETE',
+    '/api/sessions/{id}/snapshots/{snapshotId}',
+  ),
+  restoreSnapshot: route<With<typeof snapshots.restoreBody> & Of<typeof snapshots.snapshotAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/restore',
+  ),
+  makeLink: route<With<typeof links.linkBody> & Of<typeof links.linkAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/links',
   ),
   listPorts: route<Of<typeof sandbox.portsAnswer>>()('GET', '/api/sessions/{id}/ports'),
   leasePort: route<With<typeof rest.leaseBody> & Of<typeof sandbox.portAnswer>>()(
@@ -116,13 +158,42 @@ export const api = {
     '/api/sessions/{id}/ports',
   ),
 
+  exec: route<
+    With<typeof processes.execBody> & {
+      readonly answer: Out<typeof processes.execAnswer> | Out<typeof processes.execContinues>;
+    }
+  >()('POST', '/api/sessions/{id}/exec'),
+  startProcess: route<With<typeof processes.startProcessBody> & Of<typeof processes.startedAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/processes',
+  ),
+  listProcesses: route<Of<typeof processes.processesAnswer>>()('GET', '/api/sessions/{id}/processes'),
+  showProcess: route<Of<typeof processes.processAnswer>>()('GET', '/api/sessions/{id}/processes/{processId}'),
+  endProcess: route<{ readonly answer: undefined }>()('DELETE', '/api/sessions/{id}/processes/{processId}'),
+  signalProcess: route<With<typeof processes.signalBody> & { readonly answer: undefined }>()(
+    'POST',
+    '/api/sessions/{id}/processes/{processId}/signal',
+  ),
+  resizeProcess: route<With<typeof processes.resizeBody> & { readonly answer: undefined }>()(
+    'POST',
+    '/api/sessions/{id}/processes/{processId}/resize',
+  ),
+  runCode: route<With<typeof code.codeBody> & Of<typeof code.codeAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/code',
+  ),
+  endContext: route<{ query: In<typeof code.contextQuery> } & { answer: undefined }>()(
+    'DELETE',
+    '/api/sessions/{id}/contexts/{name}',
+  ),
+
   listProjects: route<Page & Of<typeof projects.projectsAnswer>>()('GET', '/api/projects'),
-  makeProject: route<With<typeof rest.createProjectBody> & Of<typeof projects.projectAnswer>>()(
+  makeProject: route<With<typeof projectBodies.createProjectBody> & Of<typeof projects.projectAnswer>>()(
     'POST',
     '/api/projects',
   ),
   showProject: route<Of<typeof projects.projectAnswer>>()('GET', '/api/projects/{id}'),
-  changeProject: route<With<typeof rest.updateProjectBody> & Of<typeof projects.projectAnswer>>()(
+  changeProject: route<With<typeof projectBodies.updateProjectBody> & Of<typeof projects.projectAnswer>>()(
     'PATCH',
     '/api/projects/{id}',
   ),
@@ -210,6 +281,7 @@ export const api = {
     { query: In<typeof hookBodies.deliveriesQuery> } & Of<typeof hooks.deliveriesAnswer>
   >()('GET', '/api/webhooks/{id}/deliveries'),
 
+  listTemplates: route<Of<typeof deployment.templatesAnswer>>()('GET', '/api/templates'),
   listModels: route<{ query: In<typeof rest.modelsQuery> } & Of<typeof deployment.modelsAnswer>>()(
     'GET',
     '/api/models/available',

@@ -4,13 +4,14 @@
  * A message that is too long for a frame goes by REST; a refusal of it comes back as the frame that the socket would
  * have brought.
  */
+
+import type { ApiClient } from './api-client.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { SallyportError } from './errors.ts';
 import { fetchEvents, openEventFeed } from './event-feed.ts';
 import type { LoggedFrame } from './event-order.ts';
 import type { ClientAction, Frame } from './frames.ts';
 import { api } from './routes.ts';
-import type { Sallyport } from './sallyport.ts';
 
 /** API Gateway cuts a connection for a frame over 32 KB. */
 const frameBytesMax = 30 * 1024;
@@ -24,13 +25,13 @@ export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeti
 };
 
 export const connectToSession = (
-  sallyport: Sallyport,
+  sallyport: ApiClient,
   { sessionId, since, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
 ): Connection => {
   const { onFrame } = options;
   const feed = openEventFeed({
     since,
-    fetchAfter: (seq) => fetchEvents(sallyport, sessionId, seq),
+    fetchAfter: (since) => fetchEvents(sallyport, sessionId, { since }),
     onFrame,
     onEventsLost,
   });

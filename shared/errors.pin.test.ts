@@ -15,6 +15,7 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   session_not_found:       [404, 'no'],
   project_not_found:       [404, 'no'],
   workspace_not_found:     [404, 'no'],
+  snapshot_not_found:      [404, 'no'],
   schedule_not_found:      [404, 'no'],
   webhook_not_found:       [404, 'no'],
   token_not_found:         [404, 'no'],
@@ -27,6 +28,7 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   payload_too_large:       [413, 'no'],
   context_too_long:        [422, 'no'],
   content_refused:         [422, 'no'],
+  upgrade_required:        [426, 'no'],
   resource_limit_exceeded: [429, 'later'],
   rate_limited:            [429, 'later'],
   too_many_requests:       [429, 'later'],
@@ -40,6 +42,7 @@ const table: Record<ErrorCode, readonly [status: number, retry: 'no' | 'later']>
   provider_overloaded:     [503, 'later'],
   provider_unavailable:    [503, 'later'],
   mcp_server_unavailable:  [503, 'later'],
+  tool_failed:             [502, 'no'],
   issuer_unavailable:      [503, 'later'],
   execution_timeout:       [504, 'no'],
 };
@@ -73,9 +76,15 @@ describe('the wire body', () => {
     expect(error.cause).toEqual(new Error('secret cause'));
   });
 
-  test('has no advice if there is none', () => {
+  test('has the advice of its code if it brings none', () => {
     expect(errorBody(new AppError('conflict', 'taken'), 'r1')).toEqual({
-      error: { code: 'conflict', message: 'taken', suggestions: [], recoveryActions: [], requestId: 'r1' },
+      error: {
+        code: 'conflict',
+        message: 'taken',
+        suggestions: [errorRules.conflict.advice],
+        recoveryActions: [],
+        requestId: 'r1',
+      },
     });
   });
 

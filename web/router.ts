@@ -9,7 +9,7 @@ import { createRouter, createWebHashHistory, type RouteRecordRaw, RouterLink } f
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
 import EmptyState from './components/empty-state.vue';
-import { documentTitle } from './shell/window.ts';
+import { documentTitle, failedPage } from './shell/window.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {
@@ -84,6 +84,18 @@ const pages: RouteRecordRaw[] = [
     meta: { title: 'Tokens', permission: 'admin' },
   },
   {
+    path: '/connect',
+    name: 'connect',
+    component: () => import('./pages/connections/connect-page.vue'),
+    meta: { title: 'Connect a client', permission: 'own:read' },
+  },
+  {
+    path: '/connections',
+    name: 'connections',
+    component: () => import('./pages/connections/connections-page.vue'),
+    meta: { title: 'Connections', permission: 'own:read' },
+  },
+  {
     path: '/operator',
     name: 'operator',
     component: () => import('./pages/operator/operator-page.vue'),
@@ -130,5 +142,10 @@ router.beforeEach((to, from) => {
 });
 
 router.afterEach(({ meta }) => {
+  failedPage.value = undefined;
   document.title = documentTitle(meta.title);
+});
+
+router.onError((_, { fullPath }) => {
+  failedPage.value = fullPath;
 });

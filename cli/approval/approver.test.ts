@@ -8,7 +8,7 @@ const call = (command: string, callId = 'c1') => ({
   name: 'execute_command',
   args: { command },
 });
-type Waiting = ReturnType<typeof call>;
+type Waiting = Omit<ReturnType<typeof call>, 'args'> & { readonly args: Readonly<Record<string, string>> };
 const frameOf = (waiting: Waiting, rest: object = {}) => ({
   type: 'tool:approval_required',
   data: { ...waiting, digest: digestOf(waiting), queuePosition: 1, totalInQueue: 1, ...rest },
@@ -83,6 +83,22 @@ test.each([
     expect(one.decided()).toEqual([{ ...decision, turnId: 't1', digest: digestOf(waiting) }]);
   },
 );
+
+test('input to a process cannot be allowed for the session', async () => {
+  const args = { action: 'input', process_id: 'p', text: 'yes' };
+  await using one = await deploy([frameOf({ ...call(''), name: 'process', args })]);
+  const terminal = one.chat('go');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('always\r');
+  await terminal.until('Input to a process is always asked about. Not decided yet.');
+  await terminal.until(prompt);
+  terminal.wait(1);
+  terminal.type('y\r');
+  expect(await terminal.code).toBe(0);
+  expect(one.decided()).toMatchObject([{ approved: true }]);
+  expect(one.decided()[0]).not.toHaveProperty('remember');
+});
 
 test('a rejection may have a reason, and a prefix grant its words', async () => {
   await using one = await deploy([frameOf(call('rm -r x')), frameOf(call('git status -s', 'c2'))]);

@@ -4,7 +4,7 @@
  * The texts of the call follow a bar, so that none of them can imitate a line of this program. Long lines are broken
  * here, because a terminal would continue them in front of the bar. The arguments can be reconstructed from the view.
  */
-import type { WaitingCall } from '#sdk/approvals.ts';
+import type { ShownCall } from '#sdk/approvals.ts';
 import type { SessionGrant } from '#sdk/routes.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
@@ -17,8 +17,6 @@ const columnsMin = 20;
 /** For a terminal without a known width. */
 const columnsDefault = 80;
 
-type ShownCall = Pick<WaitingCall, 'sessionId' | 'callId' | 'name' | 'args' | 'digest'>;
-
 /** Without `columns` the output is no terminal, and no line is broken. */
 export const callLines = (call: ShownCall, columns?: number): readonly string[] => {
   const fields = Object.entries(call.args);
@@ -27,8 +25,43 @@ export const callLines = (call: ShownCall, columns?: number): readonly string[] 
     ...(fields.length === 0 ? ['without arguments'] : []),
     ...fields.flatMap(([name, value]) => fieldLines(name, value)),
     `digest ${call.digest}`,
+    ...(call.advisory === true ? ['the agent in the sandbox asks: it runs the call itself'] : []),
+    ...effectLines(call),
   ];
   return columns === undefined ? lines : lines.flatMap((line) => broken(line, columns));
+};
+
+/** The effect of the call, as it was tried. */
+const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readonly string[] => {
+  if (effect === undefined)
+    return effectMissing === undefined ? [] : [`not tried: ${visibleLine(effectMissing)}`];
+  const { files, filesLeftOut = 0, exitCode, output, hosts, durationMs } = effect;
+  const end = exitCode === null ? '' : `, exit code ${exitCode}`;
+  return [
+    `tried in a fork of the workspace: ${durationMs} ms${end}; nothing is changed yet`,
+    ...(files.length === 0 ? ['no file changes'] : []),
+    ...files.flatMap(({ path, change, bytes, diff = '' }) => [
+      `${change} ${visibleLine(path)} (${counted(bytes, 'byte')})`,
+      ...(diff === ''
+        ? []
+        : visibleText(diff)
+            .split('\n')
+            .map((line) => bar + line)),
+    ]),
+    ...(filesLeftOut === 0 ? [] : [`and ${counted(filesLeftOut, 'other file')}`]),
+    ...(hosts.length === 0
+      ? []
+      : [`wanted to reach ${hosts.map(visibleLine).join(', ')}: refused in the trial`]),
+    ...(output === ''
+      ? []
+      : [
+          'output',
+          ...visibleText(output)
+            .split('\n')
+            .map((line) => bar + line),
+        ]),
+    `effect ${effectDigest}`,
+  ];
 };
 
 const fieldLines = (name: string, value: Json): readonly string[] => {

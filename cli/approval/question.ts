@@ -10,7 +10,7 @@ import type { Decision } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { grantFor, hasWords } from '#shared/domain/turn/grant.ts';
+import { grantFor, hasWords, isInput } from '#shared/domain/turn/grant.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import type { Call } from '../runtime/command.ts';
 import type { Questions } from '../runtime/questions.ts';
@@ -77,7 +77,7 @@ export const askAboutCall = async (asker: Asker, call: WaitingCall): Promise<Ver
       asker.questions.keep(line);
       asker.note('Not decided yet: answer with one of these words. Your text is kept for your next message.');
     } else if (answer === 'edit') {
-      const changed = await asker.edit(subject.edited ?? call.args);
+      const changed = await changedArgs(asker, subject);
       if (typeof changed === 'string') asker.note(changed);
       else {
         subject = { call, edited: changed };
@@ -90,6 +90,12 @@ export const askAboutCall = async (asker: Asker, call: WaitingCall): Promise<Ver
     }
   }
 };
+
+/** A result that was tried is applied as it is. */
+const changedArgs = ({ edit }: Asker, { call, edited }: Subject): Promise<JsonObject | string> | string =>
+  call.effectDigest === undefined
+    ? edit(edited ?? call.args)
+    : 'A call that was tried cannot be edited: reject it with a reason that says what to change.';
 
 const questionText = (call: WaitingCall, columns: number | undefined): string => {
   const { queuePosition, totalInQueue } = call;
@@ -111,7 +117,10 @@ const verdictOf = async (
     case 'approve':
       return approval;
     case 'always':
-      return { ...approval, remember: 'session' };
+      if (!isInput({ name: call.name, args: edited ?? call.args }))
+        return { ...approval, remember: 'session' };
+      asker.note('Input to a process is always asked about. Not decided yet.');
+      return undefined;
     case 'later':
       return 'later';
     case 'prefix': {

@@ -7,10 +7,11 @@
  */
 import { readCall } from '#sdk/approvals.ts';
 import { openConnection } from '#sdk/connection.ts';
+import { readPages } from '#sdk/pages.ts';
 import { api, type Decision, type WaitingRow } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import { listAll, patience, stateListener } from '../runtime/client.ts';
+import { patience, stateListener } from '../runtime/client.ts';
 import type { Call } from '../runtime/command.ts';
 import { toJson } from '../runtime/control-characters.ts';
 import { exitCodes, failure, toFailure } from '../runtime/failure.ts';
@@ -20,7 +21,7 @@ import { callInShort } from './call-view.ts';
 import { askAboutCall, ifWaiting, makeAsker, tryDecision } from './question.ts';
 
 export const readApprovals = (client: Sallyport, call: Call): Promise<readonly WaitingRow[]> =>
-  listAll(
+  readPages(
     (after) => client.request(api.listApprovals, { query: { project: call.text('project'), after } }),
     (page) => page.approvals,
   );

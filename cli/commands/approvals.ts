@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decideCall, digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
+import type { AnswerOf } from '#sdk/route.ts';
 import type { api, Decision } from '#sdk/routes.ts';
-import type { AnswerOf } from '#sdk/sallyport.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import { callLines } from '../approval/call-view.ts';

@@ -1,10 +1,11 @@
 /** `chat`: talks to an agent. With a message as argument or on stdin it prints the answer and exits. */
 import type { FrameOf } from '#sdk/frames.ts';
+import type { BodyOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
-import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
-import type { Completion } from '../conversation/conversation.ts';
-import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
+import type { Completion, MessageChoices } from '../conversation/conversation.ts';
+import { type Call, type Command, flag, given, pairsOf, value, values } from '../runtime/command.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
@@ -47,11 +48,14 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
 const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   const session = call.text('session');
   const options = given<BodyOf<typeof api.makeSession>>(
-    Object.fromEntries(['provider', 'approvals', 'flavor', 'project'].map((name) => [name, call.text(name)])),
+    Object.fromEntries(
+      ['provider', 'approvals', 'runtime', 'flavor', 'template', 'project', 'agent', 'instructions'].map(
+        (name) => [name, call.text(name)],
+      ),
+    ),
   );
   if (session === undefined) {
-    const model = call.text('model');
-    const body = { ...options, ...(model === undefined ? {} : { model }) };
+    const body = { ...options, ...chosenFor(call), ...choicesOf(call) };
     return (await client.request(api.makeSession, { body })).id;
   }
   const [conflicting] = Object.keys(options);
@@ -61,8 +65,17 @@ const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   return session;
 };
 
+/** Labels and variables of a new session. */
+const chosenFor = (call: Call) => {
+  const [labels, env] = [call.list('label'), call.list('env')];
+  return {
+    ...(labels.length === 0 ? {} : { labels: pairsOf(labels, ':', 'label') }),
+    ...(env.length === 0 ? {} : { env: pairsOf(env, '=', 'env') }),
+  };
+};
+
 const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Promise<number> => {
-  const completion = await talk.say(message, modelFor(call));
+  const completion = await talk.say(message, choicesFor(call));
   const { turnId, stopReason, text, usage } = completion;
   const { output, host } = call;
   if (output.isJson) output.result({ sessionId, turnId, stopReason, text, usage }, () => []);
@@ -76,9 +89,12 @@ const exitCodeOf = ({ stopReason }: Completion): number => {
   return ['end_turn', 'max_tokens'].includes(stopReason) ? 0 : exitCodes.failed;
 };
 
-/** A new session has the model already; in an existing session the option applies to these messages only. */
-const modelFor = ({ text }: Call): string | undefined =>
-  text('session') === undefined ? undefined : text('model');
+const choicesOf = ({ text }: Call): MessageChoices =>
+  given<MessageChoices>({ model: text('model'), thinking: text('thinking') });
+
+/** A new session has its model and its level already; in an existing one the options apply to these messages only. */
+const choicesFor = (call: Call): MessageChoices =>
+  call.text('session') === undefined ? {} : choicesOf(call);
 
 const printSession = (
   { call, sessionId }: Chat,
@@ -98,7 +114,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
     for (;;) {
       const line = await Promise.race([questions.askMessage('\n› '), left]);
       if (line === undefined) break;
-      if (line.trim() !== '') await talk.say(line, modelFor(call));
+      if (line.trim() !== '') await talk.say(line, choicesFor(call));
     }
   } catch (error) {
     if (!isLeaving(error)) throw error;
@@ -110,7 +126,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
 export const chatCommand: Command = {
   name: 'chat',
   usage:
-    '[--session <id>] [--model <m>] [--provider <p>] [--approvals ask|auto|low|medium|high] [--flavor <f>] [--project <id>] [--yes] [--stop] [message…]',
+    '[--session <id>] [--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--label <key>:<value>…] [--env <NAME>=<value>…] [--yes] [--stop] [message…]',
   summary: 'Chat with an agent, or get one answer',
   details: [
     'With a message (or one on stdin) it prints the answer and exits. A call that needs approval prompts on a terminal and',
@@ -120,10 +136,17 @@ export const chatCommand: Command = {
   options: {
     session: value,
     model: value,
+    thinking: value,
     provider: value,
     approvals: value,
+    runtime: value,
     flavor: value,
+    template: value,
+    agent: value,
+    instructions: value,
     project: value,
+    label: values,
+    env: values,
     yes: { type: 'boolean', short: 'y' },
     stop: flag,
   },

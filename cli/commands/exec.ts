@@ -5,11 +5,11 @@
  * a pipe or a file is unchanged; on a terminal it loses its control sequences.
  */
 import { api } from '#sdk/routes.ts';
+import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
-import { wrongUsage } from '../runtime/failure.ts';
-import { callTool, type ToolOutput } from '../runtime/mcp-call.ts';
+import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
 type Program = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
@@ -36,6 +36,8 @@ const run = async (call: Call): Promise<number> => {
       args: { ...args, ...options },
       signal: abort.signal,
       onOutput: printer.onOutput,
+    }).catch((cause: unknown) => {
+      throw abort.signal.aborted ? interrupted(cause) : cause;
     });
     await printer.finish(result);
     if (call.isSet('stop')) await client.request(api.endSession, { params: { id: result.session_id } });
@@ -45,6 +47,9 @@ const run = async (call: Call): Promise<number> => {
     release();
   }
 };
+
+const interrupted = (cause: unknown) =>
+  failure('interrupted', 'the call was cancelled', { cause, exitCode: exitCodes.interrupted });
 
 const programOf = async ({ text, positionals, host }: Call): Promise<Program> => {
   const code = text('code');

@@ -4,52 +4,47 @@
  * A file over the size of one request is transferred in parts, with one part in memory. A download is written to a
  * temporary file beside its target, so that a failed one leaves no half file.
  */
-import { createWriteStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream, openAsBlob } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { api } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
-import type { Call, Command } from '../runtime/command.ts';
+import { type Call, type Command, flag } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { failure } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
+import { filesOf, folderCommands, getFolder, withArchive } from './folders.ts';
 
-/** The maximum body of a request. */
-const partBytes = 4 * 1_048_576;
 const pipedBytesMax = 64 * 1_048_576;
-
-type Source = {
-  readonly bytes: number;
-  readonly read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
-};
-
-const filePath = ([session = '', path = '']: readonly string[]): string => {
-  const parts = path.replace(/^\/workspace\/|^\.?\/+/, '').split('/');
-  // A URL parser would resolve it to another address.
-  if (parts.includes('..'))
-    throw failure('path_outside_workspace', `${path} contains ..: use a path relative to /workspace`);
-  return `/api/sessions/${encodeURIComponent(session)}/files/${parts.map(encodeURIComponent).join('/')}`;
-};
 
 const ls = async (call: Call): Promise<undefined> => {
   const [id = '', path = '.'] = call.positionals;
-  const { files } = await call.request(api.listFiles, { params: { id }, query: { path } });
+  const recursive = call.isSet('recursive') ? ({ recursive: '1' } as const) : {};
+  const { files, truncated } = await call.request(api.listFiles, {
+    params: { id },
+    query: { path, ...recursive },
+  });
+  if (truncated) call.output.note('There are more entries: list a folder of it.');
   call.output.result({ files }, () =>
     files.length === 0
       ? []
       : tableLines(
           ['TYPE', 'SIZE', 'MODIFIED', 'NAME'],
-          files.map(({ type, size, modifiedAt, name }) => [type, size, modifiedAt, name]),
+          files.map(({ type, size, modifiedAt, name, path: below }) => [
+            type,
+            size,
+            modifiedAt,
+            call.isSet('recursive') ? below : name,
+          ]),
         ),
   );
 };
 
 const get = async (call: Call): Promise<undefined> => {
+  if (call.isSet('recursive')) return getFolder(call);
   const [, path = '', local = '-'] = call.positionals;
-  const response = await (await call.client()).fetch(filePath(call.positionals));
-  const body = response.body ?? new ReadableStream<Uint8Array>({ start: (one) => one.close() });
+  const body = await (await filesOf(call)).read(path, { format: 'stream' });
   if (local === '-') return print(call, body);
   const target = await targetPath(resolve(call.host.folder, local), basename(path));
   const partial = `${target}.${process.pid}.part`;
@@ -84,42 +79,51 @@ const print = async ({ host, output }: Call, body: ReadableStream<Uint8Array>): 
 
 const put = async (call: Call): Promise<undefined> => {
   const [, path = '', local = basename(call.positionals[1] ?? '')] = call.positionals;
-  const client = await call.client();
-  const target = filePath(call.positionals);
-  const bytes = await withSource(call, local, (source) => upload(client, target, { source, call }));
+  const files = await filesOf(call);
+  const folder = local === '-' ? undefined : await localFolder(resolve(call.host.folder, local));
+  const onProgress = (done: number, bytes: number): void => printProgress(call, done, bytes);
+  const bytes =
+    folder === undefined
+      ? await sent(await contentOf(call, local), (content) => files.write(path, content, { onProgress }))
+      : await withArchive(folder, async (archive) =>
+          sent(await openAsBlob(archive), (content) => files.upload(path, content, { onProgress })),
+        );
   call.output.result({ path, size: bytes }, () => [`${path}: ${bytes} bytes`]);
 };
 
-const withSource = async (
-  { host }: Call,
-  local: string,
-  use: (source: Source) => Promise<number>,
-): Promise<number> => {
-  if (local === '-') return use(await pipedSource(host.stdin));
-  const file = await open(resolve(host.folder, local)).catch((cause: NodeJS.ErrnoException) => {
+const localFolder = async (path: string): Promise<string | undefined> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ? path : undefined;
+
+/** A file is read part by part as it is sent; one that changes meanwhile cannot be read on. */
+const contentOf = async ({ host }: Call, local: string): Promise<Blob> => {
+  if (local === '-') return pipedContent(host.stdin);
+  const path = resolve(host.folder, local);
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     throw failure('file_not_found', `the local file ${local} cannot be read: ${cause.code}`, {
       cause,
       suggestions: ['Usage: sallyport files put <session> <path> [local]; the local file comes last.'],
     });
   });
-  try {
-    const found = await file.stat();
-    if (!found.isFile()) throw failure('invalid_request', `${local} is not a file`);
-    const read = async (from: number, to: number) => {
-      const part = new Uint8Array(to - from);
-      const { bytesRead } = await file.read(part, 0, part.length, from);
-      if (bytesRead < part.length)
-        throw failure('invalid_request', `${local} changed while it was being read`);
-      return part;
-    };
-    return await use({ bytes: found.size, read });
-  } finally {
-    await file.close();
-  }
+  if (!found.isFile()) throw failure('invalid_request', `${local} is not a file`);
+  return openAsBlob(path);
 };
 
-const pipedSource = async (stdin: AsyncIterable<Uint8Array>): Promise<Source> => {
-  const chunks: Uint8Array[] = [];
+const sent = async (content: Blob, send: (content: Blob) => Promise<void>): Promise<number> => {
+  try {
+    await send(content);
+  } catch (cause) {
+    if (!isUnreadable(cause)) throw cause;
+    throw failure('invalid_request', 'the local file changed while it was being read', { cause });
+  }
+  return content.size;
+};
+
+/** The error of a Blob whose file has changed (https://nodejs.org/api/fs.html#fsopenasblobpath-options). */
+const isUnreadable = (cause: unknown): boolean =>
+  cause instanceof Error && (cause.name === 'NotReadableError' || isUnreadable(cause.cause));
+
+const pipedContent = async (stdin: AsyncIterable<Uint8Array>): Promise<Blob> => {
+  const chunks: Buffer<ArrayBuffer>[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {
     chunks.push(Buffer.from(chunk));
@@ -127,27 +131,7 @@ const pipedSource = async (stdin: AsyncIterable<Uint8Array>): Promise<Source> =>
     if (bytes > pipedBytesMax)
       throw failure('payload_too_large', `stdin exceeds ${pipedBytesMax} bytes; write it to a file first`);
   }
-  const whole = Uint8Array.from(Buffer.concat(chunks));
-  return { bytes, read: async (from, to) => whole.slice(from, to) };
-};
-
-const upload = async (
-  client: Sallyport,
-  target: string,
-  { source, call }: { readonly source: Source; readonly call: Call },
-): Promise<number> => {
-  const { bytes, read } = source;
-  if (bytes <= partBytes) {
-    await client.fetch(target, { method: 'PUT', body: await read(0, bytes) });
-    return bytes;
-  }
-  for (let from = 0; from < bytes; from += partBytes) {
-    const to = Math.min(from + partBytes, bytes);
-    const headers = { 'content-range': `bytes ${from}-${to - 1}/${bytes}` };
-    await client.fetch(target, { method: 'PUT', headers, body: await read(from, to) });
-    printProgress(call, to, bytes);
-  }
-  return bytes;
+  return new Blob(chunks);
 };
 
 const printProgress = ({ host: { stderr } }: Call, done: number, bytes: number): void => {
@@ -161,38 +145,42 @@ const printProgress = ({ host: { stderr } }: Call, done: number, bytes: number):
 
 const rmFile = async (call: Call): Promise<undefined> => {
   const [, path = ''] = call.positionals;
-  await (await call.client()).fetch(filePath(call.positionals), { method: 'DELETE' });
+  await (await filesOf(call)).remove(path);
   call.output.result({ path, removed: true }, () => [`Deleted ${path}.`]);
 };
 
 export const fileCommands: readonly Command[] = [
   {
     name: 'files ls',
-    usage: '<session> [path]',
-    summary: 'List the files of a session',
+    usage: '<session> [path] [-R]',
+    summary: 'List the files of a session; with -R, everything below a folder',
+    options: { recursive: { ...flag, short: 'R' } },
     positionals: { min: 1, max: 2 },
     run: ls,
   },
   {
     name: 'files get',
-    usage: '<session> <path> [local]',
+    usage: '<session> <path> [local] [-r]',
     summary: 'Download a file from a session, to stdout without a local path',
+    details: ['With -r the path is a folder, which is unpacked into a local one of the same name.'],
+    options: { recursive: { ...flag, short: 'r' } },
     positionals: { min: 2, max: 3 },
     run: get,
   },
   {
     name: 'files put',
     usage: '<session> <path> [local]',
-    summary: 'Upload a local file (- is stdin) to a session',
-    details: ['Without a local path, the file of the same name in the current folder is uploaded.'],
+    summary: 'Upload a local file (- is stdin) or folder to a session',
+    details: ['Without a local path, the file or folder of the same name in the current folder is uploaded.'],
     positionals: { min: 2, max: 3 },
     run: put,
   },
   {
     name: 'files rm',
     usage: '<session> <path>',
-    summary: 'Delete a file of a session',
+    summary: 'Delete a file or folder of a session',
     positionals: { min: 2, max: 2 },
     run: rmFile,
   },
+  ...folderCommands,
 ];

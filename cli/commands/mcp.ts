@@ -178,7 +178,7 @@ export const mcpCommands: readonly Command[] = [
     summary: 'Register an MCP server',
     details: [
       `\${NAME} in a header or variable is replaced by that secret of the project (\`sallyport secret set\`).`,
-      'A URL must resolve to a public address. A command runs inside the sandbox of each session, without network.',
+      'A URL must resolve to a public address. A command runs inside the sandbox of each session, with its network.',
     ],
     options: {
       url: value,

@@ -1,6 +1,7 @@
 /** `audit` and `stats`: the audit log, newest entries first, and current usage against the limits. */
+
+import type { AnswerOf } from '#sdk/route.ts';
 import { type AuditRow, api } from '#sdk/routes.ts';
-import type { AnswerOf } from '#sdk/sallyport.ts';
 import { type Call, type Command, none, value, wholeNumber } from '../runtime/command.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 

@@ -1,8 +1,9 @@
 /** `projects`: lists, creates, changes, shows and deletes projects. */
 
+import { readPages } from '#sdk/pages.ts';
+import type { BodyOf } from '#sdk/route.ts';
 import { api, type Project } from '#sdk/routes.ts';
-import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
-import { listAll } from '../runtime/client.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import {
   byId,
   type Call,
@@ -15,6 +16,7 @@ import {
   values,
 } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
+import { networkNamed } from '../runtime/network.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
 const cellOf = (value: unknown): Cell =>
@@ -23,7 +25,7 @@ const facts = (project: Project): readonly string[] =>
   factLines(Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const));
 
 const list = async (call: Call): Promise<undefined> => {
-  const projects = await listAll(
+  const projects = await readPages(
     (after) => call.request(api.listProjects, { query: { after } }),
     (page) => page.projects,
   );
@@ -35,8 +37,20 @@ const list = async (call: Call): Promise<undefined> => {
   );
 };
 
-const fields = ['description', 'model', 'flavor', 'template', 'approvals'];
-const optionsOf = (call: Call) => Object.fromEntries(fields.map((field) => [field, call.text(field)]));
+const fields = [
+  'description',
+  'model',
+  'thinking',
+  'runtime',
+  'flavor',
+  'template',
+  'approvals',
+  'instructions',
+];
+const optionsOf = (call: Call) => ({
+  ...Object.fromEntries(fields.map((field) => [field, call.text(field)])),
+  network: networkNamed(call.list('network')),
+});
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project name is required');
@@ -67,8 +81,18 @@ const remove = async (call: Call): Promise<undefined> => {
 };
 
 const optionUsage =
-  '[--description <text>] [--model <m>] [--flavor <f>] [--template python|node] [--approvals <policy>]';
-const options = { description: value, model: value, flavor: value, template: value, approvals: value };
+  '[--description <text>] [--model <m>] [--thinking <level>] [--runtime <name>] [--flavor <f>] [--template <name>] [--approvals <policy>] [--instructions <text>] [--network <host>…]';
+const options = {
+  description: value,
+  model: value,
+  thinking: value,
+  runtime: value,
+  flavor: value,
+  template: value,
+  approvals: value,
+  instructions: value,
+  network: values,
+};
 
 export const projectCommands: readonly Command[] = [
   ...listing('projects', { usage: '', summary: 'List projects', positionals: none, run: list }),

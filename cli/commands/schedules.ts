@@ -1,7 +1,8 @@
 /** `schedules`: creates, changes, triggers and deletes scheduled prompts, and shows their run history. */
+
+import { readPages } from '#sdk/pages.ts';
+import type { BodyOf } from '#sdk/route.ts';
 import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
-import type { BodyOf } from '#sdk/sallyport.ts';
-import { listAll } from '../runtime/client.ts';
 import {
   byId,
   type Call,
@@ -40,7 +41,7 @@ const facts = (schedule: Schedule): readonly string[] =>
 
 const list = async (call: Call): Promise<undefined> => {
   const project = call.text('project');
-  const schedules = await listAll(
+  const schedules = await readPages(
     (after) => call.request(api.listSchedules, { query: { project, after } }),
     (page) => page.schedules,
   );

@@ -1,8 +1,10 @@
-/** `sessions` and `stop`: lists, shows and ends sessions, sends messages, and prints conversations, logs and events. */
+/** `sessions`, `stop` and `resume`: lists, shows, ends and reopens sessions, and prints logs and events. */
+
+import { readPages } from '#sdk/pages.ts';
+import type { AnswerOf, BodyOf, QueryOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
-import type { AnswerOf, QueryOf, Sallyport } from '#sdk/sallyport.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
-import { listAll } from '../runtime/client.ts';
 import {
   byId,
   type Call,
@@ -13,19 +15,26 @@ import {
   listing,
   none,
   one,
+  pairsOf,
   value,
+  values,
   wholeNumber,
 } from '../runtime/command.ts';
 import { stripControls, toJson } from '../runtime/control-characters.ts';
 import { wrongUsage } from '../runtime/failure.ts';
+import { networkNamed } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
-import { readPiped } from '../runtime/prompt.ts';
 
 type ListQuery = QueryOf<typeof api.listSessions>;
 
 const list = async (call: Call): Promise<undefined> => {
-  const query = given<ListQuery>({ status: call.text('status'), project: call.text('project') });
-  const all = await listAll(
+  const query = given<ListQuery>({
+    status: call.text('status'),
+    project: call.text('project'),
+    label: call.text('label'),
+    archived: call.isSet('archived') ? 'true' : undefined,
+  });
+  const all = await readPages(
     (after) => call.request(api.listSessions, { query: { ...query, after } }),
     (page) => page.sessions,
   );
@@ -61,11 +70,13 @@ const get = async (call: Call): Promise<undefined> => {
       ['about', session.title],
       ['status', session.status],
       ['model', session.provider === undefined ? session.model : `${session.model} (${session.provider})`],
+      ['runtime', session.runtime],
       ['flavor', session.flavor],
       ['template', session.template],
       ['sandbox', session.sandbox?.state ?? 'none'],
       ['project', session.project],
       ['workspace', session.workspace],
+      ['network', session.network === 'none' ? 'none' : session.network?.allow.join(', ')],
       ['created', session.createdAt],
       ['last active', session.lastActiveAt],
       ['expires', session.expiresAt],
@@ -73,6 +84,23 @@ const get = async (call: Call): Promise<undefined> => {
     ]),
     ...waitingLines(session.id, session.pendingApprovals ?? []),
   ]);
+};
+
+const update = async (call: Call): Promise<undefined> => {
+  const archived = call.isSet('archive') ? true : call.isSet('unarchive') ? false : undefined;
+  const labels = call.list('label');
+  const body = given<BodyOf<typeof api.changeSession>>({
+    title: call.text('title'),
+    labels: labels.length === 0 ? undefined : pairsOf(labels, ':', 'label'),
+    idleSeconds: wholeNumber(call.text('idle'), 'idle'),
+    lifetimeSeconds: wholeNumber(call.text('lifetime'), 'lifetime'),
+    archived,
+    network: networkNamed(call.list('network')),
+    thinking: call.text('thinking'),
+  });
+  if (Object.keys(body).length === 0) throw wrongUsage('there is nothing to change');
+  const session = await call.request(api.changeSession, { ...byId(call), body });
+  call.output.result(session, () => [`Changed ${session.id}.`]);
 };
 
 const stop = async (call: Call): Promise<undefined> => {
@@ -83,6 +111,11 @@ const stop = async (call: Call): Promise<undefined> => {
   }
   const [first] = stopped;
   call.output.result(stopped.length === 1 ? first : { sessions: stopped }, () => []);
+};
+
+const resume = async (call: Call): Promise<undefined> => {
+  const session = await call.request(api.resumeSession, { params: { id: idOf(call) } });
+  call.output.result(session, () => [`Resumed ${session.id}: ${session.status}.`]);
 };
 
 const logs = async (call: Call): Promise<undefined> => {
@@ -127,52 +160,46 @@ const readEvents = async (
   return found;
 };
 
-/** The maximum message of the API, in bytes. */
-const messageBytesMax = 1_048_576;
-
-const message = async (call: Call): Promise<undefined> => {
-  const [, ...words] = call.positionals;
-  const { host } = call;
-  const piped = words.length === 0 && host.stdin.isTTY !== true;
-  const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
-  if (text === '') throw wrongUsage('a message is required', ['Pass it as an argument, or pipe it.']);
-  const answer = await call.request(api.sendMessage, { ...byId(call), body: { text } });
-  call.output.result(answer, () => [
-    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
-  ]);
-};
-
-const messages = async (call: Call): Promise<undefined> => {
-  const answer = await call.request(api.readMessages, byId(call));
-  call.output.result(answer, () =>
-    answer.messages.map(({ role, text, ...rest }) =>
-      stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
-    ),
-  );
-};
-
-const cancel = async (call: Call): Promise<undefined> => {
-  const answer = await call.request(api.cancelTurn, byId(call));
-  call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
-};
-
 const some = { min: 1, max: 100 } as const;
 
 export const sessionCommands: readonly Command[] = [
   ...listing('sessions', {
-    usage: '[--all] [--status <status>] [--project <id>]',
+    usage: '[--all] [--status <status>] [--project <id>] [--label <key>:<value>] [--archived]',
     summary: 'List active sessions',
-    options: { all: flag, status: value, project: value },
+    options: { all: flag, status: value, project: value, label: value, archived: flag },
     positionals: none,
     run: list,
   }),
   { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
+  {
+    name: 'sessions update',
+    usage:
+      '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--thinking off|low|medium|high] [--archive|--unarchive]',
+    summary: 'Change the title, the labels, the limits, the network or the thinking of a session',
+    details: [
+      '--label replaces all labels of the session; several are given one by one.',
+      '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',
+    ],
+    options: {
+      ...{ title: value, label: values, idle: value, lifetime: value },
+      ...{ network: values, thinking: value, archive: flag, unarchive: flag },
+    },
+    positionals: one,
+    run: update,
+  },
   {
     name: 'sessions stop',
     usage: '<id…>',
     summary: 'End sessions and their sandboxes',
     positionals: some,
     run: stop,
+  },
+  {
+    name: 'sessions resume',
+    usage: '<id>',
+    summary: 'Reopen an ended agent session',
+    positionals: one,
+    run: resume,
   },
   {
     name: 'sessions logs',
@@ -190,29 +217,12 @@ export const sessionCommands: readonly Command[] = [
     run: events,
   },
   { name: 'stop', usage: '<id…>', summary: 'End sessions and their sandboxes', positionals: some, run: stop },
-];
-
-export const sessionMessageCommands: readonly Command[] = [
   {
-    name: 'sessions message',
-    usage: '<id> [message…]',
-    summary: 'Send a message without waiting for the answer',
-    positionals: { min: 1, max: 1000 },
-    run: message,
-  },
-  {
-    name: 'sessions messages',
+    name: 'resume',
     usage: '<id>',
-    summary: 'Show the conversation',
+    summary: 'Reopen an ended agent session',
     positionals: one,
-    run: messages,
-  },
-  {
-    name: 'sessions cancel',
-    usage: '<id>',
-    summary: 'Cancel the running turn',
-    positionals: one,
-    run: cancel,
+    run: resume,
   },
 ];
 

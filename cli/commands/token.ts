@@ -1,6 +1,7 @@
 /** `token`: creates access tokens, lists them masked and revokes them. A new token is printed once. */
+
+import { readPages } from '#sdk/pages.ts';
 import { api } from '#sdk/routes.ts';
-import { listAll } from '../runtime/client.ts';
 import {
   type Call,
   type Command,
@@ -26,7 +27,7 @@ const create = async (call: Call): Promise<undefined> => {
 };
 
 const list = async (call: Call): Promise<undefined> => {
-  const tokens = await listAll(
+  const tokens = await readPages(
     (after) => call.request(api.listTokens, { query: { after } }),
     (page) => page.tokens,
   );

@@ -1,7 +1,9 @@
 /** `workspaces`: lists, creates, shows and deletes the named workspaces of a project. */
+
+import { readPages } from '#sdk/pages.ts';
+import type { BodyOf } from '#sdk/route.ts';
 import { api, type Workspace } from '#sdk/routes.ts';
-import type { BodyOf, Sallyport } from '#sdk/sallyport.ts';
-import { listAll } from '../runtime/client.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { type Call, type Command, given, listing, none, one, value } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 import { projectOf } from './projects.ts';
@@ -27,7 +29,7 @@ const facts = (workspace: Workspace): readonly string[] =>
 const list = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const params = { id: await projectOf(call, client) };
-  const workspaces = await listAll(
+  const workspaces = await readPages(
     (after) => client.request(api.listWorkspaces, { params, query: { after } }),
     (page) => page.workspaces,
   );

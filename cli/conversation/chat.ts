@@ -27,12 +27,15 @@ const isSettling = ({ type, data }: Frame): boolean =>
   ['tool:decided', 'tool:rejected', 'completion'].includes(type) ||
   ('kind' in data && data.kind === 'child_settled');
 
+const isThought = ({ type }: Frame): boolean => type === 'reasoning' || type === 'reasoning_delta';
+
 export const openChat = (
   call: Call,
   { client, sessionId, isTerminal }: { client: Sallyport; sessionId: string; isTerminal: boolean },
 ): Chat => {
   const { output, host } = call;
   const view = makeTurnView(output);
+  const isScreen = host.stdout.isTTY === true;
   const leaving = Promise.withResolvers<never>();
   leaving.promise.catch(() => undefined);
   const state = { interrupts: 0, isTurning: false };
@@ -52,8 +55,8 @@ export const openChat = (
   /** A pipe gets the answer alone; everything else goes to stderr. */
   const show = (frame: Frame): void => {
     if (isSettling(frame)) approver.settle(frame);
-    if (output.isJson) return;
-    const isAnswer = host.stdout.isTTY === true || ['delta', 'message'].includes(frame.type);
+    if (output.isJson || (!isScreen && isThought(frame))) return;
+    const isAnswer = isScreen || ['delta', 'message'].includes(frame.type);
     output.text(view.take(frame), isAnswer ? 'stdout' : 'stderr');
   };
   const inner = openConversation(client, sessionId, {
@@ -63,10 +66,10 @@ export const openChat = (
   });
   const talk: Conversation = {
     ...inner,
-    say: async (text, model) => {
+    say: async (text, choices) => {
       Object.assign(state, { interrupts: 0, isTurning: true });
       try {
-        return await Promise.race([inner.say(text, model), leaving.promise]);
+        return await Promise.race([inner.say(text, choices), leaving.promise]);
       } finally {
         state.isTurning = false;
       }

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { SallyportError } from '#sdk/errors.ts';
-import type { Frame, FrameOf } from '#sdk/frames.ts';
+import type { ClientAction, Frame, FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { connectToSession } from '#sdk/session-connection.ts';
@@ -21,10 +21,13 @@ export type Listener = {
   readonly onApproval: (frame: FrameOf<'tool:approval_required'>) => Promise<void>;
 };
 
+/** Choices for one message, instead of the session's. */
+export type MessageChoices = Pick<Extract<ClientAction, { action: 'message' }>, 'model' | 'thinking'>;
+
 export type Conversation = {
   /** Session facts of the greeting. */
   readonly ready: Promise<FrameOf<'system:ready'>['data']>;
-  readonly say: (text: string, model?: string) => Promise<Completion>;
+  readonly say: (text: string, choices?: MessageChoices) => Promise<Completion>;
   readonly cancel: () => void;
   readonly close: () => void;
 };
@@ -85,10 +88,9 @@ export const openConversation = (client: Sallyport, sessionId: string, listener:
 
   return {
     ready: greeted.promise,
-    say: (text, model) =>
+    say: (text, choices = {}) =>
       new Promise((resolve, reject) => {
-        const named = model === undefined ? {} : { model };
-        const action = { action: 'message', text, messageId: randomUUID(), ...named } as const;
+        const action = { action: 'message', text, messageId: randomUUID(), ...choices } as const;
         pending = { action, resolve, reject, isSeen: false };
         connection.send(action);
       }),

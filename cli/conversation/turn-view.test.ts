@@ -8,6 +8,7 @@ const printed = (...frames: readonly Frame[]): string => {
   const { take } = makeTurnView({ dim: (text) => text });
   return frames.map(take).join('');
 };
+const thought = (offset: number, text: string) => frame('reasoning_delta', { messageId: 'm', offset, text });
 const delta = (offset: number, text: string) => frame('delta', { messageId: 'm', offset, text });
 const whole = (text: string) => frame('message', { messageId: 'm', role: 'assistant', text });
 
@@ -16,6 +17,14 @@ test('a text is printed once, however much of it was received before', () => {
   expect(printed(delta(0, 'Hel'), delta(4, 'o you'), whole('Hello you'))).toBe('Hello you\n');
   expect(printed(whole('Hello\n'), frame('completion', { stopReason: 'end_turn' }))).toBe('Hello\n');
   expect(printed(frame('message', { messageId: 'u', role: 'user', text: 'mine' }))).toBe('');
+});
+
+test('thoughts are printed once, and the answer begins a line', () => {
+  const thoughts = frame('reasoning', { messageId: 'm', text: 'let me see' });
+  expect(printed(thought(0, 'let '), thought(4, 'me'), delta(0, 'Hi'), thoughts, whole('Hi'))).toBe(
+    'let me\nHi\n see\n',
+  );
+  expect(printed(thought(0, 'let me see'), thoughts, whole('Hi'))).toBe('let me see\nHi\n');
 });
 
 test('a sequence that is cut between two deltas does not reach the terminal', () => {
@@ -71,4 +80,13 @@ test('a pending call has no invisible characters', () => {
   expect(describeArgs({ code: 'a = 1\nprint(a)' })).toBe('code:\n  a = 1\n  print(a)');
   expect(describeArgs({ path: 'a', content: 'b\n' })).toBe('{"path":"a","content":"b\\n"}');
   expect(describeArgs(undefined)).toBe('{}');
+  expect(describeArgs({ command: 'make', background: true, timeout: 9 })).toBe(
+    'make (background true, timeout 9)',
+  );
+  expect(describeArgs({ action: 'output', process_id: '1-a', offset: 5 })).toBe(
+    'output (process_id 1-a, offset 5)',
+  );
+  expect(describeArgs({ action: 'input', process_id: '1-a', text: 'a b' })).toBe(
+    '{"action":"input","process_id":"1-a","text":"a b"}',
+  );
 });

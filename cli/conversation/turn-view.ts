@@ -8,18 +8,21 @@ import type { Frame, FrameOf } from '#sdk/frames.ts';
 import { exitCodeIn, exitLine } from '#shared/domain/execution-failure.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { deciderName } from '../approval/call-view.ts';
-import { makeStripper, type Stripper, stripControls } from '../runtime/control-characters.ts';
+import { makeStripper, stripControls } from '../runtime/control-characters.ts';
+import { nextPart, type Streamed } from './streamed-text.ts';
 
 type Style = (text: string) => string;
 export type TurnView = { readonly take: (frame: Frame) => string };
 
-type Streamed = { readonly shown: number; readonly strip: Stripper };
+type Thought = { readonly messageId: string; readonly text: string; readonly offset?: number };
 const outputCharactersMax = 20_000;
 
 export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   const messages = new Map<string, Streamed>();
   const outputs = new Map<string, Streamed>();
+  const thoughts = new Map<string, Streamed>();
   let isLineOpen = false;
+  let isThinking = false;
 
   const emit = (words: string): string => {
     if (words !== '') isLineOpen = !words.endsWith('\n');
@@ -30,22 +33,20 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     return emit(`${lead}${line}\n`);
   };
   const endLine = (): string => (isLineOpen ? emit('\n') : '');
-  /** The part of a piece after the shown text; a piece after a gap is left to the complete message. */
-  const next = (
-    known: Map<string, Streamed>,
-    key: string,
-    piece: { offset: number; words: string },
-  ): string => {
-    const { shown, strip } = known.get(key) ?? { shown: 0, strip: makeStripper() };
-    const end = piece.offset + piece.words.length;
-    if (piece.offset > shown || end <= shown) return '';
-    known.set(key, { shown: end, strip });
-    return strip(piece.words.slice(shown - piece.offset));
+
+  /** Thoughts are dim, and what follows them begins a line. */
+  const thought = ({ messageId, text, offset = 0 }: Thought): string => {
+    const words = nextPart(thoughts, messageId, { offset, words: text });
+    if (words === '') return '';
+    const lead = isThinking ? '' : endLine();
+    isThinking = true;
+    isLineOpen = !words.endsWith('\n');
+    return lead + dim(words);
   };
 
   const message = ({ data }: FrameOf<'message'>): string => {
     if (data.role !== 'assistant') return '';
-    const shown = emit(next(messages, data.messageId, { offset: 0, words: data.text }));
+    const shown = emit(nextPart(messages, data.messageId, { offset: 0, words: data.text }));
     return isLineOpen ? shown + emit('\n') : shown;
   };
 
@@ -68,10 +69,17 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   };
 
   const take = (frame: Frame): string => {
+    if (frame.type === 'reasoning' || frame.type === 'reasoning_delta') return thought(frame.data);
+    const lead = isThinking ? endLine() : '';
+    isThinking = false;
+    return lead + other(frame);
+  };
+
+  const other = (frame: Frame): string => {
     switch (frame.type) {
       case 'delta':
         return emit(
-          next(messages, frame.data.messageId, { offset: frame.data.offset, words: frame.data.text }),
+          nextPart(messages, frame.data.messageId, { offset: frame.data.offset, words: frame.data.text }),
         );
       case 'message':
         return message(frame);
@@ -117,19 +125,39 @@ const notices: Readonly<Record<string, string>> = {
   workspace_not_saved: 'the workspace was not saved',
 };
 
-const noticeOf = ({ kind, reason }: FrameOf<'system'>['data'], emit: (line: string) => string): string => {
+const noticeOf = (data: FrameOf<'system'>['data'], emit: (line: string) => string): string => {
+  const { kind, reason } = data;
+  if (kind === 'model_retry') return emit(stripControls(retryLine(data)));
   const notice = notices[kind];
   const why = typeof reason === 'string' ? reason : '';
   return notice === undefined ? '' : emit(stripControls(`(${notice}: ${why})`));
 };
 
-/** A command as it is typed, other arguments as JSON; complete, and without invisible characters. */
+const retryLine = ({ message, provider, retryAt, attempt }: FrameOf<'system'>['data']): string =>
+  `(${provider}: ${message}; try ${Number(attempt) + 1} at ${retryAt})`;
+
+/** A command as it is typed, an action by its name, other arguments as JSON; complete, and without invisible characters. */
 export const describeArgs = (args: unknown): string => {
   const fields = Object.entries((args ?? {}) as Readonly<Record<string, unknown>>);
-  const [only] = fields;
-  if (fields.length === 1 && only !== undefined && typeof only[1] === 'string') {
-    const lines = visibleText(only[1]);
-    return lines.includes('\n') ? `${only[0]}:\n${lines.replaceAll(/^/gm, '  ')}` : lines;
+  const [first, ...others] = fields;
+  if (first !== undefined && typeof first[1] === 'string') {
+    if (others.every(([, value]) => isNumberOrFlag(value)))
+      return withLines(first[0], first[1]) + inBrackets(others);
+    if (first[0] === 'action' && others.every(([, value]) => isNumberOrFlag(value) || isWord(value)))
+      return visibleText(first[1]) + inBrackets(others);
   }
   return visibleText(JSON.stringify(args ?? {}));
 };
+
+const withLines = (name: string, text: string): string => {
+  const lines = visibleText(text);
+  return lines.includes('\n') ? `${name}:\n${lines.replaceAll(/^/gm, '  ')}` : lines;
+};
+
+const isNumberOrFlag = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value);
+
+const inBrackets = (fields: readonly (readonly [string, unknown])[]): string =>
+  fields.length === 0
+    ? ''
+    : ` (${fields.map(([name, value]) => visibleText(`${name} ${value}`)).join(', ')})`;

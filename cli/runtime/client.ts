@@ -35,21 +35,3 @@ export const stateListener = ({
     before = state.kind;
   };
 };
-
-const pagesMax = 20;
-
-/** Reads all pages of a listing. */
-export const listAll = async <Page extends { readonly next?: string | undefined }, Item>(
-  readPage: (after: string | undefined) => Promise<Page>,
-  itemsOf: (page: Page) => readonly Item[],
-): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  let after: string | undefined;
-  for (let page = 0; page < pagesMax; page += 1) {
-    const answer = await readPage(after);
-    items.push(...itemsOf(answer));
-    after = answer.next;
-    if (after === undefined) break;
-  }
-  return items;
-};

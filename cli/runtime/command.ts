@@ -55,6 +55,20 @@ export const listing = (group: string, command: Omit<Command, 'name'>): readonly
   { name: `${group} list`, ...command },
 ];
 
+/** Options of the form `key:value` as a map. */
+export const pairsOf = (
+  texts: readonly string[],
+  sign: ':' | '=',
+  option: string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf(sign);
+      if (at < 1) throw wrongUsage(`--${option} has the form ${sign === ':' ? 'key:value' : 'NAME=value'}`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+
 export type Parsed = Pick<Call, 'positionals' | 'text' | 'isSet' | 'list'>;
 
 export const parseCommand = (command: Command, args: readonly string[]): Parsed => {

@@ -3,7 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
 export type InputStream = Readable & {
   readonly isTTY?: boolean;
   readonly setRawMode?: (isRaw: boolean) => unknown;

@@ -1,7 +1,10 @@
 /**
- * `/tokens`: created, listed, revoked. `/audit`: the rows of the audit log, the newest first.
+ * `/tokens`: created, listed, revoked. `/audit`: the rows of the audit log, the newest first, and all of them with their seals.
  */
 
+import { Readable } from 'node:stream';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { type ExportDeps, exportAudit } from '#shared/application/access/export-audit.ts';
 import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
 import type { AuditDeps, Deps } from '#shared/application/deps.ts';
 import {
@@ -21,7 +24,7 @@ import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api
 export const tokenRoutes = ({
   ports,
 }: {
-  readonly ports: AuditDeps & Deps<'tokens' | 'projects'>;
+  readonly ports: AuditDeps & Deps<'tokens' | 'projects' | 'grants'>;
 }): readonly ApiRoute[] => [
   {
     method: 'POST',
@@ -65,7 +68,8 @@ export const tokenRoutes = ({
   },
 ];
 
-export const auditRoutes = ({ ports }: { readonly ports: AuditDeps }): readonly ApiRoute[] => [
+export const auditRoutes = ({ ports }: { readonly ports: AuditDeps & ExportDeps }): readonly ApiRoute[] => [
+  exportRoute(ports),
   {
     method: 'GET',
     path: '/api/audit',
@@ -87,3 +91,25 @@ export const auditRoutes = ({ ports }: { readonly ports: AuditDeps }): readonly 
     },
   },
 ];
+
+const exportRoute = (ports: ExportDeps): ApiRoute => ({
+  method: 'GET',
+  path: '/api/audit/export',
+  needs: 'admin:read',
+  contract: {
+    summary: 'Export the audit log with its seals and their public key, as JSON lines, oldest first',
+    answers: { 200: 'bytes' },
+  },
+  handler: async () => {
+    const lines = Readable.from(exportAudit(ports), { highWaterMark: 1 });
+    return {
+      statusCode: 200,
+      headers: {
+        'content-type': 'application/jsonl',
+        'content-disposition': 'attachment; filename="audit.jsonl"',
+        'cache-control': 'no-store',
+      },
+      body: Readable.toWeb(lines.map((line: string) => Buffer.from(line))) as StreamedResult['body'],
+    };
+  },
+});

@@ -25,8 +25,8 @@ export type RouteContract = {
   /** The request's own headers, besides those of every request. */
   readonly headers?: z.ZodObject;
   readonly body?: BodyContract;
-  /** The successful answers, by status. */
-  readonly answers: Readonly<Record<number, BodyContract | 'empty'>>;
+  /** The successful answers, by status; `events`: server-sent events. */
+  readonly answers: Readonly<Record<number, BodyContract | 'empty' | 'events'>>;
   /** Errors besides those of any such request (`documentedErrors`). */
   readonly errors?: readonly ErrorCode[];
 };
@@ -61,7 +61,7 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
 
 /** As `pathValue`, for one of the platform's ids. */
-export const pathId = (event: ApiEvent, name: 'id' | 'workspace' = 'id'): string =>
+export const pathId = (event: ApiEvent, name: 'id' | 'workspace' | 'snapshotId' = 'id'): string =>
   canonicalUuid(pathValue(event, name));
 
 /** As `pathValue`, for a value that may be anything. */

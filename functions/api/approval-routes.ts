@@ -2,6 +2,7 @@
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
+import { openPrompt } from '#shared/application/approval/open-prompt.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
 import type { Deps } from '#shared/application/deps.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
@@ -16,13 +17,13 @@ import {
 } from '#shared/contracts/rest/approval-view.ts';
 import { approval } from '#shared/contracts/socket-actions.ts';
 import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
-import { grantsInForce } from '#shared/domain/turn/policy.ts';
+import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { type ApiRoute, bodyOf, decodedPathValue, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
-export type ApprovalPorts = SessionPorts & Deps<'approvals'>;
+export type ApprovalPorts = SessionPorts & Deps<'approvals' | 'sandboxReturner'>;
 
 type Approvals = { readonly ports: ApprovalPorts; readonly limits: TurnLimits };
 
@@ -53,6 +54,8 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     },
     handler: async (event, found) => {
       const request = findApproval(found, decodedPathValue(event, 'callId'));
+      const correlationId = event.requestContext.requestId;
+      await openPrompt(api.ports, found, { principal: principalOf(event), correlationId });
       return json(200, { sessionId: found.session.id, ...request });
     },
   }),

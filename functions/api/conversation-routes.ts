@@ -1,11 +1,12 @@
 /** The conversation of a session: messages in, events out, and answers to calls of tools that the client offers. */
-import type { TurnDeps } from '#shared/application/deps.ts';
-import { readEvents } from '#shared/application/events/poll-events.ts';
-import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import type { Deps, MessageDeps } from '#shared/application/deps.ts';
+import { readEvents } from '#shared/application/events/read-events.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { checkAttachments } from '#shared/application/turn/requests/check-attachments.ts';
+import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
 import { callerAnswerBody, eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
@@ -23,10 +24,8 @@ import type { SessionPorts } from './session-routes.ts';
 
 export const conversationRoutes = ({
   ports,
-  settings,
 }: {
-  readonly ports: SessionPorts;
-  readonly settings: SessionDefaults;
+  readonly ports: SessionPorts & Deps<'savedFiles'>;
 }): readonly ApiRoute[] => [
   onSession(ports, {
     method: 'POST',
@@ -36,17 +35,20 @@ export const conversationRoutes = ({
       summary: 'Queue a message for the agent',
       body: userMessage,
       answers: { 202: acceptedAnswer },
-      errors: ['invalid_session_state', 'too_many_requests', 'provider_not_configured'],
+      errors: [
+        'invalid_session_state',
+        'path_outside_workspace',
+        'payload_too_large',
+        'too_many_requests',
+        'provider_not_configured',
+        'resource_limit_exceeded',
+      ],
     },
     handler: async (event, { session }) => {
-      const message = bodyOf(event, userMessage);
-      const slotsMax = settings.slots.agentMax;
+      const { attachments: given, ...message } = bodyOf(event, userMessage);
+      const attachments = await checkAttachments(ports, session, given);
       const correlationId = event.requestContext.requestId;
-      const messageId = await acceptMessage(ports, session, {
-        ...message,
-        correlationId,
-        slotsMax: slotsMax,
-      });
+      const messageId = await acceptMessage(ports, session, { ...message, attachments, correlationId });
       return json(202, { messageId, lastSeq: session.lastSeq });
     },
   }),
@@ -89,13 +91,27 @@ export const conversationRoutes = ({
       return json(202, {});
     },
   }),
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/retry',
+    needs: 'own:write',
+    contract: {
+      summary: 'Repeat the message of the last turn, which failed',
+      answers: { 202: acceptedAnswer },
+      errors: ['invalid_session_state', 'too_many_requests', 'resource_limit_exceeded'],
+    },
+    handler: async (event, found) => {
+      const messageId = await retryTurn(ports, found, event.requestContext.requestId);
+      return json(202, { messageId, lastSeq: found.session.lastSeq });
+    },
+  }),
 ];
 
 export const callerToolRoutes = ({
   ports,
   limits,
 }: {
-  readonly ports: TurnDeps;
+  readonly ports: MessageDeps & Deps<'callers'>;
   readonly limits: TurnLimits;
 }): readonly ApiRoute[] => [
   onSession(ports, {

@@ -1,50 +1,47 @@
 /**
- * Files of a session's workspace, straight from its sandbox, streamed; the sandbox is started when needed, except
- * for a token that may only read (AC5). A written or removed file is in a checkpoint before the answer.
+ * Files of a session's workspace, read: from its sandbox, streamed, which is started when needed. A token that may only
+ * read starts none (AC5).
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
-import { fetchFiles, keepWritten } from '#shared/application/session/session-files.ts';
-import { header } from '#shared/contracts/credentials.ts';
-import { filePathProblem } from '#shared/contracts/fields.ts';
-import { filesQuery, partHeaders } from '#shared/contracts/rest/bodies.ts';
-import { filesAnswer, receivedAnswer, writtenAnswer } from '#shared/contracts/rest/workspace-view.ts';
-import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import type { FileWant } from '#shared/application/sandbox/browse-files.ts';
+import { fetchFiles } from '#shared/application/session/session-files.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import {
+  archiveQuery,
+  changedAnswer,
+  filesAnswer,
+  filesQuery,
+  watchQuery,
+} from '#shared/contracts/rest/file-view.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import type { LinkRequest } from '#shared/ports/sandbox.ts';
-import { type ApiEvent, type ApiRoute, bytesOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, principalOf, queryOf } from './api-route.ts';
+import { changeRoutes } from './file-change-routes.ts';
+import { checkedPath, filePathOf } from './file-path.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,
+  openingFor,
   type SessionSandboxPorts,
   type SessionSandboxSettings,
-  sessionSandbox,
 } from './session-sandbox.ts';
 
-export const fileRoutes = ({
-  ports,
-  settings,
-}: {
-  readonly ports: SessionSandboxPorts;
-  readonly settings: SessionSandboxSettings;
-}): readonly ApiRoute[] => {
-  const { lifetimes } = settings;
-  const read = async (event: ApiEvent, session: Session, { want, path }: Read): Promise<StreamedResult> => {
-    const opening = { lifetimes, correlationId: event.requestContext.requestId };
-    const response = await fetchFiles(ports, { session, path, principal: principalOf(event), opening }, want);
+type FileRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
+type Read = { readonly want: FileWant; readonly path: string };
+
+export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[] => {
+  const fetch = (event: ApiEvent, session: Session, { want, path }: Read): Promise<Response> => {
+    const opening = openingFor(event, settings);
+    return fetchFiles(ports, { session, path, principal: principalOf(event), opening }, want);
+  };
+  const read = async (event: ApiEvent, session: Session, wanted: Read): Promise<StreamedResult> => {
+    const response = await fetch(event, session, wanted);
     const type = response.headers.get('content-type') ?? 'application/octet-stream';
     return { statusCode: 200, headers: { 'content-type': type }, body: response.body ?? '' };
   };
-  const change = async (event: ApiEvent, session: Session, request: Change): Promise<StreamedResult> => {
-    const path = filePath(event);
-    const sandbox = await sessionSandbox(ports, event, { session, settings });
-    const response = await ask(ports, event, { sandbox, path, ...request });
-    if (response.status !== 202) await keepWritten(ports, sandbox);
-    const text = await response.text();
-    return text === ''
-      ? { statusCode: response.status, headers: {}, body: '' }
-      : json(response.status, JSON.parse(text));
+  const sendArchive = async (event: ApiEvent, session: Session, path: string): Promise<StreamedResult> => {
+    const name = path.split('/').findLast((step) => step !== '' && step !== '.') ?? 'workspace';
+    return asAttachment(await read(event, session, { want: 'archive', path }), `${name}.tar.gz`);
   };
   return [
     onSession(ports, {
@@ -52,88 +49,97 @@ export const fileRoutes = ({
       path: '/api/sessions/{id}/files',
       needs: 'own:read',
       contract: {
-        summary: 'List a folder',
+        summary: 'List a folder, or everything below it',
         query: filesQuery,
         answers: { 200: filesAnswer },
-        errors: [...insideErrors, 'path_outside_workspace', 'file_not_found'],
+        errors: readErrors,
       },
-      handler: (event, { session }) =>
-        read(event, session, { want: 'folder', path: queryOf(event, filesQuery).path }),
+      handler: (event, { session }) => {
+        const { path, recursive, archive } = queryOf(event, filesQuery);
+        checkedPath(path);
+        if (archive !== undefined) return sendArchive(event, session, path);
+        return read(event, session, { want: recursive ? 'tree' : 'folder', path });
+      },
     }),
     onSession(ports, {
       method: 'GET',
       path: '/api/sessions/{id}/files/{proxy+}',
       needs: 'own:read',
-      contract: { summary: 'Read a file', answers: { 200: 'bytes' }, errors: fileErrors },
-      handler: async (event, { session }) => {
-        const path = decodedPath(event);
-        const answer = await read(event, session, { want: 'file', path });
-        const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
-        const headers = { ...answer.headers, 'content-disposition': `attachment; filename*=UTF-8''${name}` };
-        return { ...answer, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
-      },
-    }),
-    onSession(ports, {
-      method: 'PUT',
-      path: '/api/sessions/{id}/files/{proxy+}',
-      needs: 'own:write',
       contract: {
-        summary: 'Write a file, in one request or in parts',
-        headers: partHeaders,
-        body: 'bytes',
-        answers: { 200: writtenAnswer, 201: writtenAnswer, 202: receivedAnswer },
-        errors: fileErrors,
+        summary: 'Read a file, or a folder as an archive',
+        query: archiveQuery,
+        answers: { 200: 'bytes' },
+        errors: readErrors,
       },
-      handler: (event, { session }) => {
-        const range = header(event.headers, 'content-range');
-        const headers: Record<string, string> = range === undefined ? {} : { 'content-range': range };
-        return change(event, session, { method: 'PUT', headers, body: bytesOf(event) });
+      handler: async (event, { session }) => {
+        const path = filePathOf(event);
+        if (queryOf(event, archiveQuery).archive !== undefined) return sendArchive(event, session, path);
+        const answer = await read(event, session, { want: 'file', path });
+        return asAttachment(answer, path.split('/').at(-1) ?? 'file');
       },
     }),
     onSession(ports, {
-      method: 'DELETE',
+      method: 'HEAD',
       path: '/api/sessions/{id}/files/{proxy+}',
-      needs: 'own:write',
-      contract: { summary: 'Delete a file or a folder', answers: { 204: 'empty' }, errors: fileErrors },
-      handler: (event, { session }) => change(event, session, { method: 'DELETE' }),
+      needs: 'own:read',
+      contract: {
+        summary: 'Read the size, type and time of a file or folder',
+        answers: { 200: 'empty' },
+        errors: readErrors,
+      },
+      handler: async (event, { session }) => {
+        const response = await fetch(event, session, { want: 'stat', path: filePathOf(event) });
+        return describe(await response.json());
+      },
     }),
+    onSession(ports, {
+      method: 'GET',
+      path: '/api/sessions/{id}/watch',
+      needs: 'own:read',
+      contract: {
+        summary: 'Follow the changes below a folder, or of a file',
+        query: watchQuery,
+        answers: { 200: 'events' },
+        errors: readErrors,
+      },
+      handler: async (event, { session }) => {
+        const path = checkedPath(queryOf(event, watchQuery).path);
+        const answer = await read(event, session, { want: 'watch', path });
+        return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
+      },
+    }),
+    ...changeRoutes({ ports, settings }),
   ];
 };
 
-const fileErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found', 'conflict'] as const;
+const readErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found'] as const;
 
-type Read = { readonly want: 'file' | 'folder'; readonly path: string };
-type Change = Omit<LinkRequest, 'path'>;
+/** A browser saves it, and never shows it as a page of ours. */
+export const asAttachment = (answer: StreamedResult, name: string): StreamedResult => ({
+  ...answer,
+  headers: {
+    ...answer.headers,
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+    'x-content-type-options': 'nosniff',
+  },
+});
 
-const ask = async (
-  ports: SessionSandboxPorts,
-  event: ApiEvent,
-  { sandbox, headers = {}, ...request }: LinkRequest & { readonly sandbox: LiveSandbox },
-): Promise<Response> => {
-  const correlated = { ...headers, 'x-correlation-id': event.requestContext.requestId };
-  const response = await ports.link.fetch(sandbox, { ...request, headers: correlated });
-  if (!response.ok) throw await refusalOf(response);
-  return response;
-};
-
-/** The gateway's own `proxy` parameter shadows the router's. */
-const filesPrefix = /^\/api\/sessions\/[^/]+\/files\//;
-
-const filePath = (event: ApiEvent): string =>
-  `/files/${decodedPath(event).split('/').map(encodeURIComponent).join('/')}`;
-
-const decodedPath = (event: ApiEvent): string => {
-  const path = event.path.replace(filesPrefix, '');
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(path);
-  } catch {
-    throw new AppError('invalid_request', 'the path is not encoded as a URL asks for');
-  }
-  const problem = filePathProblem(decoded);
-  if (problem !== undefined) throw new AppError('invalid_request', `it must be ${problem}`);
-  if (!decoded.split('/').includes('..')) return decoded;
-  throw new AppError('path_outside_workspace', 'the path leaves the workspace', {
-    suggestions: ['Give a path relative to /workspace.'],
-  });
+/** A folder has no length. The size is named twice: a gateway may write the length of the empty body over the first. */
+export const describe = (described: unknown): StreamedResult => {
+  const entry = decode(changedAnswer.required(), described);
+  if (!entry.ok)
+    throw new AppError('internal_error', 'the sandbox described no file', { cause: entry.problem });
+  const { type, size, modifiedAt } = entry.value;
+  const isFile = type === 'file';
+  return {
+    statusCode: 200,
+    headers: {
+      'content-type': isFile ? 'application/octet-stream' : 'inode/directory',
+      ...(isFile ? { 'content-length': String(size), 'x-sallyport-size': String(size) } : {}),
+      'last-modified': new Date(modifiedAt).toUTCString(),
+      'x-sallyport-modified-at': modifiedAt,
+      'x-sallyport-type': type,
+    },
+    body: '',
+  };
 };

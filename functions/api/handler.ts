@@ -1,14 +1,21 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
+import { makeAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
+import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/client-store.ts';
+import { makeFileLinkStore } from '#shared/adapters/aws/dynamo/file-links.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
+import { openSealKey } from '#shared/adapters/aws/seal-key.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
+import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
@@ -17,13 +24,24 @@ import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { chooseProvider, configuredProviders } from '#shared/adapters/models/operator-choice.ts';
+import { makeOAuthProtocol } from '#shared/adapters/oauth/protocol.ts';
+import { openLogin } from '#shared/adapters/oidc/login.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { secretMaker } from '#shared/adapters/webhook/signature.ts';
 import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
-import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
+import { holdsConsent, record } from '#shared/application/access/connected-clients.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import {
+  egressCeilingOf,
+  rateOf,
+  sessionDefaultsOf,
+  slotLimitsOf,
+  turnLimitsOf,
+} from '#shared/config/environment-values.ts';
+import { isOwnAuthorizationServer } from '#shared/config/oidc-settings.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
+import { grantSecondsMax } from '#shared/domain/oauth/grant.ts';
 import { pricesOf } from '#shared/domain/price.ts';
-import { agentSessionsMax } from '#shared/domain/slots.ts';
 import type { ApiEvent } from './api-route.ts';
 import { answerWith } from './route-request.ts';
 import { routes } from './routes.ts';
@@ -38,7 +56,6 @@ runtime.storeUsageIn(history);
 const settings = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const stats = {
@@ -57,12 +74,39 @@ const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
 
 const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
 
+const oauthStores = {
+  clients: makeClientStore(table),
+  codes: makeCodeStore(table),
+  grants: makeGrantStore(table),
+  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+};
+
+const protocol = makeOAuthProtocol({
+  ...common,
+  ...oauthStores,
+  stillHolds: (consent) => holdsConsent({ ...common, ...oauthStores }, consent),
+  onConnected: async (grant) => {
+    await oauthStores.clients.keep(grant.client.id, grant.createdAt + grantSecondsMax * 1000);
+    await record(common, grant, { action: 'client.connect' });
+  },
+  onReplay: (grant) => record(common, grant, { action: 'client.replay' }),
+});
+
+const isOAuthOn = isOwnAuthorizationServer(environment);
+
 const ports = {
   ...common,
+  ...oauthStores,
+  protocol,
+  ...slotLimitsOf(environment),
+  ...egressCeilingOf(environment),
+  auditSeals: makeAuditSeals(openWorkspaceBucket(environment.WORKSPACE_BUCKET)),
+  sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),
   remoteMcp: makeRemoteMcp(egress),
+  fileLinks: makeFileLinkStore(table),
   schedules: makeScheduleStore(table),
   scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
@@ -78,8 +122,10 @@ const ports = {
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   history,
-  adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, runtime.telemetry),
+  login: openLogin(environment, { telemetry: runtime.telemetry, resolveSecret }),
+  signIns: makeSignInStore(table),
+  signInMs: environment.SIGN_IN_SECONDS * 1000,
 };
 const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
@@ -89,10 +135,16 @@ export const handler = runtime.streamingHandler<ApiEvent>(async (event, context)
     ports: { ...ports, ...(await sandboxes()) },
     settings,
     limits,
+    snapshotsMax: environment.MAX_SNAPSHOTS,
     stats,
     mcpTimes,
     prices,
     configured,
+    publicUrl: environment.PUBLIC_URL,
+    isOAuthOn,
   };
-  return answerWith(ports, { event, context }, { routes: routes(api), preview: api });
+  const auth = { ports, publicUrl: environment.PUBLIC_URL };
+  const oauth = { ports, publicUrl: environment.PUBLIC_URL, isOn: isOAuthOn };
+  const doors = { routes: routes(api), preview: api, links: api, auth, oauth };
+  return answerWith(ports, { event, context }, doors);
 });

@@ -43,7 +43,7 @@ test('the models are those of the operator’s provider, or of the named one', a
 });
 
 test('an unknown provider is refused', async () => {
-  await expect(get('/api/models/check', { provider: 'bedrock' })).rejects.toMatchObject({
+  await expect(get('/api/models/check', { provider: 'mistral' })).rejects.toMatchObject({
     code: 'invalid_request',
   });
 });

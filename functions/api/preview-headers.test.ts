@@ -18,7 +18,7 @@ test('every directive that names an address names the path of the preview', () =
   expect(directives).toEqual({
     sandbox: expect.not.arrayContaining(['allow-same-origin']),
     'default-src': [here, 'data:', 'blob:', "'unsafe-inline'", "'unsafe-eval'"],
-    'connect-src': [here, 'data:', 'blob:'],
+    'connect-src': [here, here.replace('http', 'ws'), 'data:', 'blob:'],
     'frame-src': [here, 'data:', 'blob:'],
     'worker-src': [here, 'data:', 'blob:'],
     'object-src': ["'none'"],

@@ -5,11 +5,8 @@
  * nothing that can be relied on, so the one source is spelt out. A path in a source is not compared after a redirect
  * (CSP Level 3, section 7.6), the origin is. SECURITY.md lists what no policy stops.
  */
-import { header } from '#shared/contracts/credentials.ts';
+import { originOf } from '#shared/contracts/browser-request.ts';
 import type { ApiEvent } from './api-route.ts';
-
-/** Letters, digits, dots and hyphens, or an IPv6 address in brackets; a port. Nothing that could end a source. */
-const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /** The headers of a refusal, which loads nothing. */
 export const fence = {
@@ -40,7 +37,7 @@ const policyOf = (event: ApiEvent, path: string): string => {
   return [
     'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads',
     `default-src ${own}${local}${origin === undefined ? '' : " 'unsafe-inline' 'unsafe-eval'"}`,
-    `connect-src ${own}${local}`,
+    `connect-src ${own}${origin === undefined ? '' : ` ${own.replace(/^http/, 'ws')}`}${local}`,
     `frame-src ${own}${local}`,
     `worker-src ${own}${local}`,
     "object-src 'none'",
@@ -48,15 +45,4 @@ const policyOf = (event: ApiEvent, path: string): string => {
     `base-uri ${own}`,
     "frame-ancestors 'none'",
   ].join('; ');
-};
-
-/**
- * The origin that the browser sees: CloudFront sets it in `x-forwarded-host`, since the gateway behind it has
- * another name; on one machine it is the `Host`. Undefined for a value that is no name; the page may load nothing
- * then.
- */
-const originOf = ({ headers }: ApiEvent): string | undefined => {
-  const host = header(headers, 'x-forwarded-host') ?? header(headers, 'host') ?? '';
-  const scheme = header(headers, 'x-forwarded-proto') === 'https' ? 'https' : 'http';
-  return hostPattern.test(host) ? `${scheme}://${host}` : undefined;
 };

@@ -14,18 +14,26 @@ import { findSession } from '#shared/application/access/find-session.ts';
 import { openPreview, type PreviewTarget } from '#shared/application/access/preview-access.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
-import { leasePort } from '#shared/application/sandbox/lease-port.ts';
-import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
+import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
+import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bytesOf } from './api-route.ts';
 import { fenced } from './preview-headers.ts';
-import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
+import {
+  acquireInside,
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+} from './session-sandbox.ts';
 
 export const previewRoute = {
   path: '/api/sessions/{id}/ports/{port}/{proxy+}',
@@ -38,7 +46,7 @@ export const previewRoute = {
     }),
     body: 'bytes',
     answers: { 200: 'bytes', 302: 'empty' },
-    errors: insideErrors,
+    errors: [...insideErrors, 'upgrade_required'],
   },
 } as const satisfies Omit<ApiRoute, 'method' | 'handler'>;
 
@@ -59,7 +67,7 @@ export const previewTarget = ({
 const pathOf = ({ sessionId, port }: PreviewTarget): string => `/api/sessions/${sessionId}/ports/${port}/`;
 
 export type Preview = {
-  readonly ports: SessionSandboxPorts & AccessDeps & Deps<'rateLimiter'>;
+  readonly ports: SessionSandboxPorts & AccessDeps & Deps<'rateLimiter' | 'sandboxBearer'>;
   readonly settings: SessionSandboxSettings;
 };
 
@@ -72,7 +80,7 @@ export const answerPreview = async (
   const access = await openPreview(ports, target, {
     token: bearerToken(event.headers),
     ticket,
-    grant: cookieOf(event),
+    grant: cookieNamed(event.headers, cookieName),
   });
   // A grant costs a ticket, which was counted when it was made.
   if (access.kind === 'open') await throttle(ports, access.principal);
@@ -88,25 +96,60 @@ const show = async (
 ): Promise<StreamedResult> => {
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.turns, options);
-  const correlationId = event.requestContext.requestId;
-  const acquired = await openSandbox(ports, session, { lifetimes: settings.lifetimes, correlationId });
+  if (asksForUpgrade(event.headers)) requireUpgrade(event);
+  const acquired = await acquireInside(ports, event, { session, settings });
   const { sandbox } = acquired;
-  const port = await leasePort(ports, acquired, target.port);
+  const port = await leasePreviewPort(ports, acquired, target.port);
+  const path = `/ports/${port}${asSent(rest)}${queryText(event)}`;
+  if (canUpgrade(event)) return tunnelTo(ports, sandbox, path);
   const body = bytesOf(event);
   const response = await ports.link.fetch(sandbox, {
     method: event.httpMethod,
-    path: `/ports/${port}${asSent(rest)}${queryText(event)}`,
+    path,
     headers: forwarded(event),
     ...(body.length === 0 ? {} : { body }),
   });
   if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
-    throw await refusalOf(response, unheard);
+    throw await refusalOf(response, () => unheard);
   return {
     statusCode: response.status,
     headers: fenced(response, event, pathOf(target)),
     body: response.body ?? '',
   };
 };
+
+/** Only the gateway of one machine can ask so. */
+const canUpgrade = ({ requestContext }: ApiEvent): boolean => requestContext.protocol === upgradeProtocol;
+
+/** Refused where nothing carries it, before a sandbox is started for it. */
+const requireUpgrade = (event: ApiEvent): void => {
+  if (!canUpgrade(event))
+    throw new AppError('upgrade_required', 'this deployment carries no WebSocket to a port of a sandbox', {
+      suggestions: ['Use requests, or server-sent events; on one machine a WebSocket works.'],
+    });
+  requireOwnOrigin(event);
+};
+
+/** A browser sends the cookie with a page's handshake whatever the page: its origin is the preview's, or opaque. */
+const requireOwnOrigin = (event: ApiEvent): void => {
+  const origin = header(event.headers, 'origin') ?? 'null';
+  if (bearerToken(event.headers) !== undefined || origin === 'null' || origin === originOf(event)) return;
+  throw new AppError('forbidden', 'a page of another origin may not connect to this preview');
+};
+
+const tunnelTo = (
+  { sandboxBearer }: Deps<'sandboxBearer'>,
+  { workspaceId, generation, address }: LiveSandbox,
+  path: string,
+): StreamedResult => ({
+  statusCode: 200,
+  headers: {
+    [tunnelHeaders.address]: address,
+    [tunnelHeaders.path]: path,
+    [tunnelHeaders.bearer]: sandboxBearer(workspaceId, generation),
+  },
+  body: '',
+});
 
 const unheard = {
   suggestions: ['Start a server on this port in the sandbox, then ask again.'],
@@ -157,12 +200,6 @@ const redirect = (location: string): StreamedResult => ({
   headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   body: '',
 });
-
-const cookieOf = (event: ApiEvent): string | undefined =>
-  (header(event.headers, 'cookie') ?? '')
-    .split(/; */)
-    .find((pair) => pair.startsWith(`${cookieName}=`))
-    ?.slice(cookieName.length + 1);
 
 const queryText = ({ multiValueQueryStringParameters: query }: ApiEvent): string => {
   const pairs = Object.entries(query ?? {}).flatMap(([name, values]) =>

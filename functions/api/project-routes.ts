@@ -11,16 +11,19 @@ import {
   removeSecret,
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
+import type { KnownTemplates } from '#shared/application/sandbox/known-template.ts';
 import { resourceStats, type StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
-import { createProjectBody, pageQuery, updateProjectBody } from '#shared/contracts/rest/bodies.ts';
+import { pageQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   statsAnswer,
   statsHistoryAnswer,
   statsHistoryQuery,
   usageMetricsView,
 } from '#shared/contracts/rest/deployment-view.ts';
+import { createProjectBody, updateProjectBody } from '#shared/contracts/rest/project-bodies.ts';
 import {
   deletedAnswer,
+  listedProjectView,
   projectAnswer,
   projectOptionsOf,
   projectsAnswer,
@@ -46,6 +49,7 @@ import { onProject, onProjectItself } from './resource-route.ts';
 export const projectRoutes = ({
   ports,
   stats,
+  settings: { templates },
 }: {
   readonly ports: ProjectDeps &
     ProjectDeps &
@@ -54,6 +58,7 @@ export const projectRoutes = ({
     Deps<'slots' | 'sessions' | 'workspaces'> &
     Deps<'history' | 'world'>;
   readonly stats: StatsSettings;
+  readonly settings: { readonly templates?: KnownTemplates };
 }): readonly ApiRoute[] => [
   {
     method: 'POST',
@@ -67,7 +72,7 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const { name, ...body } = bodyOf(event, createProjectBody);
-      const options = { ...projectOptionsOf(body), name };
+      const options = { ...projectOptionsOf(body), name, templates };
       return json(201, projectView(await createProject(ports, principalOf(event), options)));
     },
   },
@@ -83,7 +88,7 @@ export const projectRoutes = ({
     handler: async (event) => {
       const id = pathId(event);
       await findProject(ports.projects, { id, principal: principalOf(event), intent: 'write' });
-      const options = { ...projectOptionsOf(bodyOf(event, updateProjectBody)), id };
+      const options = { ...projectOptionsOf(bodyOf(event, updateProjectBody)), id, templates };
       return json(200, projectView(await updateProject(ports, principalOf(event), options)));
     },
   }),
@@ -110,8 +115,8 @@ export const projectRoutes = ({
     handler: async (event) => {
       const { after } = queryOf(event, pageQuery);
       const page = { itemsMax: pageItemsMax, ...(after === undefined ? {} : { after }) };
-      const { projects, next } = await listProjects(ports.projects, principalOf(event), page);
-      return json(200, { projects: projects.map(projectView), ...(next === undefined ? {} : { next }) });
+      const listed = await listProjects(ports.projects, principalOf(event), page);
+      return json(200, { ...listed, projects: listed.projects.map(listedProjectView) });
     },
   },
   onProject(ports, {

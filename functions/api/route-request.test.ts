@@ -66,7 +66,7 @@ const ask = async (scope: Scope, path: string, change: Partial<ApiEvent> = {}) =
     ...change,
   } as unknown as ApiEvent;
   const ports = portsFor(scope) as unknown as Parameters<typeof answerWith>[0];
-  const doors = { routes } as unknown as Doors;
+  const doors = { routes, auth: { publicUrl: undefined } } as unknown as Doors;
   const { statusCode, headers, body } = await answerWith(ports, { event, context: {} as Context }, doors);
   return { status: statusCode, headers, body: JSON.parse(String(body)) };
 };

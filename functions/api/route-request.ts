@@ -9,32 +9,43 @@
 import httpRouter, { type Route } from '@middy/http-router';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { authenticate } from '#shared/application/access/authenticate.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { requirePermission } from '#shared/application/access/require-permission.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
-import { bearerToken } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
+import { type Auth, answerAuth, isAuth } from './auth-routes.ts';
+import { answerLink, isLink, type Links } from './link-routes.ts';
+import { answerOAuth, isOAuth, type OAuth } from './oauth-routes.ts';
+import { callerOf } from './own-page.ts';
 import { fence } from './preview-headers.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
 
-export type Doors = { readonly routes: readonly ApiRoute[]; readonly preview: Preview };
+export type Doors = {
+  readonly routes: readonly ApiRoute[];
+  readonly preview: Preview;
+  readonly links: Links;
+  readonly auth: Auth;
+  readonly oauth: OAuth;
+};
 
 export const answerWith = async (
   ports: AccessDeps & Deps<'telemetry' | 'rateLimiter'>,
   { event, context }: { readonly event: ApiEvent; readonly context: Context },
-  { routes, preview }: Doors,
+  { routes, preview, links, auth, oauth }: Doors,
 ): Promise<StreamedResult> => {
   const { requestId } = event.requestContext;
   const target = previewTarget(event);
   try {
     // A browser's page has no bearer: preview authenticates by itself.
     if (target !== undefined) return named(await answerPreview(preview, event, target), requestId);
-    event.principal = await authenticate(ports, { token: bearerToken(event.headers) });
+    if (isLink(event)) return named(await answerLink(links, event), requestId);
+    if (isAuth(event)) return fencedOff(named(await answerAuth(auth, event), requestId));
+    if (isOAuth(event)) return fencedOff(named(await answerOAuth(oauth, event), requestId));
+    event.principal = await callerOf(ports, event, auth.publicUrl);
     await throttle(ports, event.principal);
-    return named(await routed(routes)(event, context), requestId);
+    return fencedOff(named(await routed(routes)(event, context), requestId));
   } catch (error) {
     recordRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     const { headers, ...answer } = failure(error, requestId);
@@ -47,6 +58,14 @@ const named = ({ headers, ...answer }: StreamedResult, requestId: string): Strea
   ...answer,
   headers: { ...headers, 'x-request-id': requestId },
 });
+
+/** A browser that is signed in may be led to any address here: no answer is a page of ours, whatever it holds. */
+const fencedOff = ({ headers, ...answer }: StreamedResult): StreamedResult => ({
+  ...answer,
+  headers: { 'x-content-type-options': 'nosniff', 'content-security-policy': pageless, ...headers },
+});
+
+const pageless = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 /** The router passes a result on as it is; its types know only buffered ones. */
 const routed = (routes: readonly ApiRoute[]) =>

@@ -13,36 +13,48 @@ import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { auditRoutes, tokenRoutes } from './access-routes.ts';
 import { type ApiRoute, json, principalOf } from './api-route.ts';
 import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
+import { codeRoutes } from './code-routes.ts';
+import { type ConnectionPorts, connectionRoutes } from './connection-routes.ts';
 import { callerToolRoutes, conversationRoutes } from './conversation-routes.ts';
 import { fileRoutes } from './file-routes.ts';
+import { type LinkPorts, linkRoutes } from './link-routes.ts';
 import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import type { Preview } from './preview-routes.ts';
+import { processRoutes } from './process-routes.ts';
+import { programRoutes } from './program-routes.ts';
 import { projectRoutes, secretRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
-import type { SessionSandboxPorts } from './session-sandbox.ts';
+import { type SnapshotPorts, snapshotRoutes } from './snapshot-routes.ts';
+import { templateRoutes } from './template-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
-export type ApiPorts = Deps<'catalog' | 'tokens' | 'history' | 'secrets'> &
-  SessionSandboxPorts &
+export type ApiPorts = Deps<'catalog' | 'tokens' | 'history' | 'secrets' | 'auditSeals' | 'sealKey'> &
+  SnapshotPorts &
   ProjectDeps &
   McpPorts &
   ScheduleDeps &
   WebhookDeps &
   ApprovalPorts &
+  ConnectionPorts &
   AccessDeps &
+  LinkPorts &
   Preview['ports'];
 export type Api = {
   readonly ports: ApiPorts;
   readonly settings: SessionDefaults;
   readonly limits: TurnLimits;
+  readonly snapshotsMax: number;
   readonly stats: StatsSettings;
   readonly mcpTimes: CheckTimes;
   readonly prices: PriceTable;
   readonly configured: readonly ProviderName[];
+  readonly publicUrl: string | undefined;
+  /** False where an OIDC issuer gives tokens to clients of `/mcp`. */
+  readonly isOAuthOn: boolean;
 };
 
 export const routes = (api: Api): readonly ApiRoute[] => [
@@ -69,7 +81,12 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...auditRoutes(api),
   ...callerToolRoutes(api),
   ...fileRoutes(api),
+  ...linkRoutes(api),
+  ...snapshotRoutes(api),
   ...sandboxRoutes(api),
+  ...programRoutes(api),
+  ...processRoutes(api),
+  ...codeRoutes(api),
   ...projectRoutes(api),
   ...workspaceRoutes(api),
   ...secretRoutes(api),
@@ -77,7 +94,9 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...scheduleRoutes(api),
   ...webhookRoutes(api),
   ...tokenRoutes(api),
+  ...connectionRoutes(api),
   ...modelRoutes(api),
+  ...templateRoutes(api),
   openApiRoute,
 ];
 

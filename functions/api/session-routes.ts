@@ -2,11 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
-import type { AuditDeps, Deps, SessionDeps } from '#shared/application/deps.ts';
+import type { AuditDeps, Deps, SessionDeps, StopDeps } from '#shared/application/deps.ts';
+import { branchSession } from '#shared/application/session/branch-session.ts';
+import { changeNetwork } from '#shared/application/session/change-network.ts';
+import { changeSession } from '#shared/application/session/change-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
-import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { createSessionWhenFree } from '#shared/application/session/create-session-when-free.ts';
+import {
+  type CreateRequest,
+  createSession,
+  type SessionDefaults,
+} from '#shared/application/session/create-session.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
+import { resumeSession } from '#shared/application/session/resume-session.ts';
+import { forkSource } from '#shared/application/snapshot/fork-source.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import {
@@ -15,6 +23,8 @@ import {
   listQuery,
   sessionOptionsOf,
 } from '#shared/contracts/rest/bodies.ts';
+import { networkOf } from '#shared/contracts/rest/network.ts';
+import { detailsChange, updateSessionBody } from '#shared/contracts/rest/session-bodies.ts';
 import {
   cleanedAnswer,
   sessionAnswer,
@@ -26,13 +36,29 @@ import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session, SessionKind } from '#shared/domain/session.ts';
-import { idleLimit } from '#shared/domain/session-sweep.ts';
+import { idleLimit, type Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 
-export type SessionPorts = SessionDeps & AuditDeps & Deps<'slots' | 'callers' | 'forgetter'>;
+export type SessionPorts = SessionDeps &
+  AuditDeps &
+  StopDeps &
+  Deps<'callers' | 'environments' | 'sandboxAuthority' | 'forgetter' | 'snapshots'>;
+
+const createErrors = [
+  'invalid_flavor',
+  'unsupported_language',
+  'provider_not_configured',
+  'project_not_found',
+  'workspace_not_found',
+  'session_not_found',
+  'snapshot_not_found',
+  'conflict',
+  'resource_limit_exceeded',
+  'sandbox_unavailable',
+] as const;
 
 export const sessionRoutes = ({
   ports,
@@ -59,15 +85,7 @@ export const sessionRoutes = ({
         summary: 'Create a session',
         body: createSessionBody,
         answers: { 201: sessionAnswer },
-        errors: [
-          'invalid_flavor',
-          'unsupported_language',
-          'provider_not_configured',
-          'project_not_found',
-          'workspace_not_found',
-          'conflict',
-          'resource_limit_exceeded',
-        ],
+        errors: createErrors,
       },
       handler: async (event: ApiEvent) => {
         const body = bodyOf(event, createSessionBody);
@@ -108,6 +126,8 @@ export const sessionRoutes = ({
       contract: { summary: 'Show a session', answers: { 200: sessionAnswer } },
       handler: async (_event, { session, turn }) => json(200, await show(session, turn)),
     }),
+    changeRoute(ports, { lifetimes: settings.lifetimes, show }),
+    resumeRoute(ports, show),
     onSession(ports, {
       method: 'DELETE',
       path: '/api/sessions/{id}',
@@ -122,6 +142,48 @@ export const sessionRoutes = ({
     }),
   ];
 };
+
+type Showing = {
+  readonly lifetimes: Lifetimes;
+  readonly show: (session: Session, turn: TurnRecord) => Promise<unknown>;
+};
+
+const changeRoute = (ports: SessionPorts, { lifetimes, show }: Showing): ApiRoute =>
+  onSession(ports, {
+    method: 'PATCH',
+    path: '/api/sessions/{id}',
+    needs: 'own:write',
+    contract: {
+      summary: 'Change the title, the labels, the lifetimes, the network or the thinking of a session',
+      body: updateSessionBody,
+      answers: { 200: sessionAnswer },
+      errors: ['project_not_found'],
+    },
+    handler: async (event, { session, turn }) => {
+      const body = bodyOf(event, updateSessionBody);
+      const change = detailsChange(body);
+      const network = body.network === undefined ? undefined : networkOf(body.network);
+      const reached =
+        network === undefined
+          ? session
+          : await changeNetwork(ports, session, { principal: principalOf(event), network });
+      return json(200, await show(await changeSession(ports, reached, { change, lifetimes }), turn));
+    },
+  });
+
+const resumeRoute = (ports: SessionPorts, show: (session: Session) => Promise<unknown>): ApiRoute =>
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/resume',
+    needs: 'own:write',
+    contract: {
+      summary: 'Reopen an ended agent session',
+      answers: { 200: sessionAnswer },
+      errors: ['invalid_session_state', 'resource_limit_exceeded', 'project_not_found'],
+    },
+    handler: async (event, { session }) =>
+      json(200, await show(await resumeSession(ports, session, principalOf(event)))),
+  });
 
 /** A call that waits for a decision belongs to a running turn: no other session's turn is read. */
 const runningTurns = async (
@@ -138,14 +200,30 @@ const makeSession = async (
   defaults: SessionDefaults,
   { event, body }: { readonly event: ApiEvent; readonly body: z.output<typeof createSessionBody> },
 ): Promise<Session> => {
-  const { evictIdle, waitSeconds, callerTools, ...options } = sessionOptionsOf(body);
+  const { evictIdle: _, waitSeconds: __, callerTools, env, ...chosen } = sessionOptionsOf(body);
+  const id = randomUUID() as SessionId;
+  const environment =
+    env === undefined || Object.keys(env).length === 0 ? undefined : ports.environments.seal(id, env);
+  const options = { ...chosen, environment };
   if (callerTools !== undefined) refuseOffer(callerTools, options.kind);
-  const request = { id: randomUUID() as SessionId, principal: principalOf(event), options, defaults };
-  const correlationId = event.requestContext.requestId;
-  const session = await createSessionWhenFree(ports, request, { waitSeconds, evictIdle, correlationId });
+  const principal = principalOf(event);
+  const session = await make(ports, { id, principal, options, defaults }, body.from);
   if (session === undefined) throw new AppError('conflict', 'this session exists');
   if (callerTools !== undefined) await declareTools(ports, session, callerTools);
   return session;
+};
+
+const make = (
+  ports: SessionPorts,
+  request: Omit<CreateRequest, 'sourceIn' | 'continues'>,
+  from: z.output<typeof createSessionBody>['from'],
+): Promise<Session | undefined> => {
+  if (from?.session !== undefined && from.messageId !== undefined) {
+    const { messageId, files } = from;
+    return branchSession(ports, { ...request, of: { session: from.session as SessionId, messageId, files } });
+  }
+  const sourceIn = from && forkSource(ports, request.principal, from);
+  return createSession(ports, { ...request, ...(sourceIn === undefined ? {} : { sourceIn }) });
 };
 
 /** Checked before a session is created for it. */
@@ -163,16 +241,23 @@ const cleanupRoute = (ports: SessionPorts): ApiRoute => ({
   path: '/api/sessions/cleanup',
   needs: 'own:write',
   contract: {
-    summary: 'Delete sessions that ended long ago',
+    summary: 'Delete ended sessions',
     body: cleanupBody,
     answers: { 200: cleanedAnswer },
     errors: ['project_not_found'],
   },
   handler: async (event) => {
-    const { project, maxAgeHours } = bodyOf(event, cleanupBody);
+    const { project, maxAgeHours, sessions } = bodyOf(event, cleanupBody);
+    const only = sessions as readonly SessionId[] | undefined;
     const correlationId = event.requestContext.requestId;
     const forgetFiles = (workspace: WorkspaceId) => ports.forgetter.forgetWorkspace(workspace, correlationId);
-    const options = { principal: principalOf(event), project, ageMsMin: maxAgeHours * hourMs, correlationId };
+    const options = {
+      principal: principalOf(event),
+      project,
+      only,
+      ageMsMin: maxAgeHours * hourMs,
+      correlationId,
+    };
     return json(200, await cleanUpSessions({ ...ports, forgetFiles }, options));
   },
 });

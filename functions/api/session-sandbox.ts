@@ -1,7 +1,13 @@
-/** Acquires a found session's sandbox for a REST request: started when needed. */
+/**
+ * Acquires a found session's sandbox for a REST request: started when needed.
+ *
+ * An answer that is silent for a minute is cut by the proxies in front, and its error with it: a request that cannot begin its
+ * answer before waits for less, and is told `sandbox_starting` (503 with `Retry-After`), while the start goes on.
+ */
 import type { FileDeps } from '#shared/application/deps.ts';
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
-import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { type Opening, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { answerSilenceMsMax } from '#shared/domain/limits.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
@@ -28,12 +34,28 @@ export const sessionSandbox = async (
   options: OpenRequest,
 ): Promise<LiveSandbox> => (await acquireInside(ports, event, options)).sandbox;
 
-type OpenRequest = { readonly session: Session; readonly settings: SessionSandboxSettings };
+type OpenRequest = {
+  readonly session: Session;
+  readonly settings: SessionSandboxSettings;
+  /** The answer begins before its value is known, so that the whole start may be waited for. */
+  readonly beginsEarly?: boolean;
+};
 
 /** The sandbox with its workspace, as it was read. */
 export const acquireInside = (
   ports: SessionSandboxPorts,
   event: ApiEvent,
-  { session, settings: { lifetimes } }: OpenRequest,
-): Promise<AcquiredSandbox> =>
-  openSandbox(ports, session, { lifetimes, correlationId: event.requestContext.requestId });
+  { session, settings, beginsEarly = false }: OpenRequest,
+): Promise<AcquiredSandbox> => {
+  const { waitMs, ...opening } = openingFor(event, settings);
+  return openSandbox(ports, session, beginsEarly ? opening : { ...opening, waitMs });
+};
+
+export const openingFor = (
+  { requestContext }: ApiEvent,
+  { lifetimes }: SessionSandboxSettings,
+): Opening & { readonly waitMs: number } => ({
+  lifetimes,
+  correlationId: requestContext.requestId,
+  waitMs: answerSilenceMsMax,
+});

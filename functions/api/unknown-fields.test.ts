@@ -67,7 +67,7 @@ const send = async (method: string, path: string, body: unknown) => {
   const answer = await answerWith(
     api.ports,
     { event, context: {} as Context },
-    { routes: routes(api), preview: api },
+    { routes: routes(api), preview: api, links: api, auth: api as never, oauth: {} as never },
   );
   const { code, message } = JSON.parse(String(answer.body)).error;
   return [answer.statusCode, code, message];

@@ -12,11 +12,14 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { authenticate } from '#shared/application/access/authenticate.ts';
+import { authenticate, type Credentials } from '#shared/application/access/authenticate.ts';
+import { personOfCookie } from '#shared/application/access/browser-sign-in.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
+import { cookieNamed, isFromOwnPage, signInCookie } from '#shared/contracts/browser-request.ts';
 import { bearerToken, ticketOf, toAuthorizerContext } from '#shared/contracts/credentials.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
-import { isAppError } from '#shared/errors.ts';
+import type { Principal } from '#shared/domain/principal.ts';
+import { AppError, isAppError } from '#shared/errors.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('authorizer', process.env);
@@ -34,7 +37,7 @@ export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGate
   async ({ headers, queryStringParameters: query, methodArn }) => {
     try {
       const credentials = { token: bearerToken(headers), ticket: ticketOf(headers, query) };
-      const principal = await authenticate(ports, credentials);
+      const principal = (await personOf(headers, credentials)) ?? (await authenticate(ports, credentials));
       // A socket that only receives the number of waiting calls gets no session.
       const isWithout = query?.['approvals'] === '1';
       const sessionId = canonicalUuid(query?.['sessionId'] ?? (isWithout ? '' : randomUUID()));
@@ -48,6 +51,18 @@ export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGate
     }
   },
 );
+
+/** A browser sends its cookie with the handshake of any page: only one of our origin may use it. */
+const personOf = async (
+  headers: APIGatewayRequestAuthorizerEvent['headers'],
+  { token, ticket }: Credentials,
+): Promise<Principal | undefined> => {
+  const secret = cookieNamed(headers, signInCookie);
+  if (secret === undefined || token !== undefined || ticket !== undefined) return undefined;
+  if (!isFromOwnPage(headers, { kind: 'upgrade', publicUrl: environment.PUBLIC_URL }))
+    throw new AppError('forbidden', 'a sign-in is good for pages of this origin alone');
+  return personOfCookie(ports, secret);
+};
 
 const verdict = (
   Effect: 'Allow' | 'Deny',

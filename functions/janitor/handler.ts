@@ -2,20 +2,23 @@
  * The janitor: sweeps due items every minute, audits slots, looks for orphans, fills the warm pool, checks
  * registered MCP servers, and saves and stops the sandboxes that other functions have marked.
  */
+import { makeAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
+import { openSealKey } from '#shared/adapters/aws/seal-key.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
+import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
-import { lifetimesOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { janitorTask } from '#shared/contracts/tasks.ts';
-import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -32,14 +35,16 @@ const settings = {
   defaults: {
     ...sessionDefaultsOf(environment),
     provider: 'demo' as const,
-    slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
   },
   flavors: { execution: environment.MSB_DEFAULT_FLAVOR, agent: 'micro' as const },
 };
 
 const ports = {
   ...common,
+  ...slotLimitsOf(environment),
   schedules: makeScheduleStore(table),
+  auditSeals: makeAuditSeals(openWorkspaceBucket(environment.WORKSPACE_BUCKET)),
+  sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),

@@ -3,11 +3,14 @@
  * invocation.
  */
 
+import { sealAudit } from '#shared/application/access/seal-audit.ts';
 import type { Deps, ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
 import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
+import { returnSandbox } from '#shared/application/janitor/return-sandbox.ts';
 import { sweep } from '#shared/application/janitor/sweep.ts';
 import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
+import { takeOver } from '#shared/application/janitor/take-over.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
 import { sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
@@ -24,7 +27,10 @@ import { projectPrincipal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
-export type JanitorPorts = ExecutionDeps & RegistryDeps & ForgetDeps & Deps<'callers'>;
+export type JanitorPorts = ExecutionDeps &
+  RegistryDeps &
+  ForgetDeps &
+  Deps<'callers' | 'auditSeals' | 'sealKey'>;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;
@@ -53,10 +59,16 @@ export const perform = async (
         ...(await sweepOrphans(ports, { correlationId, poolSize })),
         drained: await drainPool(ports, pool),
       };
+    case 'seals':
+      return sealAudit(ports);
+    case 'start':
+      return takeOver(ports, { lifetimes, poolSize, correlationId });
     case 'pool':
       return fillPool(ports, pool);
     case 'stop':
       return stop(ports, task.workspaceId);
+    case 'return':
+      return returnSandbox(ports, task.sessionId, { lifetimes, correlationId });
     case 'workspace':
       return { forgotten: await forgetWorkspace(ports, task.workspaceId, correlationId) };
     case 'project':

@@ -20,6 +20,7 @@ const plant = defineActionTool({
       run: async () => ({ plants: ['rose'] }),
     }),
   },
+  annotations: { title: 'Plant', destructiveHint: true, openWorldHint: true },
 });
 const run = (input: unknown, scope = 'admin') =>
   plant.run(input, { principal: { scope } } as unknown as CallContext);
@@ -43,6 +44,51 @@ test('each action checks its own permission before its arguments', async () => {
   expect(plant.needs).toEqual({ sow: 'own:write', list: 'own:read' });
   expect(await run({ action: 'list' }, 'admin:ro')).toEqual({ plants: ['rose'] });
   await expect(run({ action: 'sow' }, 'admin:ro')).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('an empty field of another action is ignored, as clients that fill every field send it', async () => {
+  expect(await run({ action: 'list', seed: '', depth: null })).toEqual({ plants: ['rose'] });
+  await expect(run({ action: 'list', leaf: '' })).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+test('a client sees the actions that its token allows, and their fields', () => {
+  const shown = plant.shownTo((permission) => permission === 'own:read');
+  expect(shown).toEqual({
+    name: 'plant',
+    description: 'Plants. Actions and their fields, * required: list ().',
+    inputSchema: {
+      type: 'object',
+      properties: { action: { type: 'string', enum: ['list'], description: 'Action to perform.' } },
+      required: ['action'],
+      additionalProperties: false,
+    },
+    outputSchema: expect.anything(),
+    annotations: { title: 'Plant', readOnlyHint: true, openWorldHint: false },
+  });
+  expect(plant.annotations).toEqual({
+    title: 'Plant',
+    readOnlyHint: false,
+    destructiveHint: true,
+    openWorldHint: true,
+  });
+  expect(plant.shownTo(() => false)).toBe(undefined);
+});
+
+test('a field that two actions describe differently needs one description', () => {
+  const action = (description: string) =>
+    defineAction({
+      needs: 'any',
+      input: z.strictObject({ id: z.string().describe(description) }),
+      output: z.object({}),
+      run: async () => ({}),
+    });
+  const tool = {
+    ...{ name: 'x', description: 'X.', actions: { a: action('One.'), b: action('Two.') } },
+    annotations: { title: 'X', openWorldHint: false },
+  };
+  expect(() => defineActionTool(tool)).toThrow('x: actions describe id differently');
+  const described = defineActionTool({ ...tool, fields: { id: 'Both.' } });
+  expect(described.inputSchema.properties?.['id']).toEqual({ type: 'string', description: 'Both.' });
 });
 
 test('a field of another action is refused', async () => {

@@ -1,16 +1,23 @@
 /**
  * A tool with several actions: each has its own arguments and result, and `action` names one of them.
  *
- * The client sees all fields at once, since many clients read nothing but plain properties; the description says
- * which belong to which action, and the action's own schema checks it.
+ * A client sees the actions that its token allows, and all of their fields at once, since many clients read nothing but plain
+ * properties. The description says which belong to which action, and the action's own schema checks it. A field that two
+ * actions describe differently has one description for both.
  */
-import * as z from 'zod';
+import type * as z from 'zod';
+import { saysNothing } from '#shared/contracts/absent-arguments.ts';
 import type { Permission } from '#shared/domain/access.ts';
+import { invariant } from '#shared/domain/assert.ts';
 import { AppError } from '#shared/errors.ts';
 import {
+  type Annotations,
   admit,
+  argumentsSchema,
+  type ObjectSchema,
   objectSchema,
   parseArguments,
+  type ShownTool,
   type Tool,
   type ToolContext,
   type ToolResult,
@@ -18,8 +25,8 @@ import {
 
 type Action = {
   readonly needs: Permission;
-  readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
   readonly run: (input: unknown, context: ToolContext) => Promise<ToolResult>;
 };
 
@@ -29,36 +36,59 @@ export const defineAction = <Input extends z.ZodObject, Output extends z.ZodObje
   readonly output: Output;
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<z.output<Output>>;
 }): Action => ({
-  ...definition,
+  needs: definition.needs,
+  inputSchema: argumentsSchema(definition.input),
+  outputSchema: objectSchema(definition.output),
   run: async (value, context) => definition.run(parseArguments(definition.input, value), context),
 });
 
-export const defineActionTool = (definition: {
+type Actions = Readonly<Record<string, Action>>;
+
+type ActionToolDefinition = {
   readonly name: string;
   readonly description: string;
-  readonly actions: Readonly<Record<string, Action>>;
-}): Tool => {
-  const { name, description, actions } = definition;
+  readonly actions: Actions;
+  /** The descriptions of fields that mean something else in another action. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** `readOnlyHint` follows from the permissions. */
+  readonly annotations: Omit<Annotations, 'readOnlyHint'>;
+};
+
+export const defineActionTool = (definition: ActionToolDefinition): Tool => {
+  const { name, actions, fields = {} } = definition;
+  const unclear = ambiguousFields(actions).filter((field) => !Object.hasOwn(fields, field));
+  invariant(unclear.length === 0, `${name}: actions describe ${unclear.join(', ')} differently`);
+  const known = new Set(Object.values(actions).flatMap((action) => Object.keys(propertiesOf(action))));
   return {
-    name,
-    description: `${description} ${describeActions(actions)}`,
+    ...shownWith(definition, actions),
     needs: Object.fromEntries(Object.entries(actions).map(([action, { needs }]) => [action, needs])),
-    inputSchema: inputSchemaOf(actions),
-    outputSchema: objectSchema(z.union(Object.values(actions).map(({ output }) => output))),
+    shownTo: (permits, among = Object.keys(actions)) => {
+      const allowed = Object.entries(actions).filter(
+        ([action, { needs }]) => among.includes(action) && permits(needs),
+      );
+      return allowed.length === 0 ? undefined : shownWith(definition, Object.fromEntries(allowed));
+    },
     run: async (value, context) => {
       const { action: asked, ...input } = (value ?? {}) as Record<string, unknown>;
-      const action = actionNamed(definition, asked);
-      return action.run(input, admit(context, action.needs));
+      const action = actionNamed(name, actions, asked);
+      return action.run(withoutOthers(input, action, known), admit(context, action.needs));
     },
   };
 };
 
-type Actions = Readonly<Record<string, Action>>;
+/** Without the empty fields of other actions: a client that fills every optional field sends them too. */
+const withoutOthers = (
+  input: Readonly<Record<string, unknown>>,
+  action: Action,
+  known: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> => {
+  const own = propertiesOf(action);
+  return Object.fromEntries(
+    Object.entries(input).filter(([key, value]) => key in own || !known.has(key) || !saysNothing(value)),
+  );
+};
 
-const actionNamed = (
-  { name, actions }: { readonly name: string; readonly actions: Actions },
-  asked: unknown,
-): Action => {
+const actionNamed = (name: string, actions: Actions, asked: unknown): Action => {
   const valid = `valid actions: ${Object.keys(actions).join(', ')}`;
   if (typeof asked !== 'string' || asked === '')
     throw refused(`action parameter is required for ${name} tool; ${valid}`);
@@ -76,25 +106,60 @@ const refused = (message: string): AppError =>
     recoveryActions: ['correct_arguments'],
   });
 
+const shownWith = (
+  { name, description, fields, annotations }: ActionToolDefinition,
+  actions: Actions,
+): ShownTool => {
+  const isReadOnly = Object.values(actions).every(({ needs }) => needs.endsWith(':read'));
+  return {
+    name,
+    description: `${description} ${describeActions(actions)}`,
+    inputSchema: inputSchemaOf(actions, fields ?? {}),
+    outputSchema: { type: 'object', anyOf: Object.values(actions).map(({ outputSchema }) => outputSchema) },
+    annotations: isReadOnly
+      ? { title: annotations.title, readOnlyHint: true, openWorldHint: false }
+      : { ...annotations, readOnlyHint: false },
+  };
+};
+
 /** `create (name*, description), list (after)` */
 const describeActions = (actions: Actions): string => {
-  const described = Object.entries(actions).map(([action, { input }]) => {
-    const required = objectSchema(input).required ?? [];
-    const fields = Object.keys(input.shape).map((field) => (required.includes(field) ? `${field}*` : field));
-    return `${action} (${fields.join(', ')})`;
+  const described = Object.entries(actions).map(([name, action]) => {
+    const required = action.inputSchema.required ?? [];
+    const fields = Object.keys(propertiesOf(action)).map((field) =>
+      required.includes(field) ? `${field}*` : field,
+    );
+    return `${name} (${fields.join(', ')})`;
   });
   return `Actions and their fields, * required: ${described.join('; ')}.`;
 };
 
-const inputSchemaOf = (actions: Actions): Tool['inputSchema'] => {
-  const fields = Object.values(actions).map(({ input }) => objectSchema(input)['properties'] as object);
+const propertiesOf = ({ inputSchema }: Action): Readonly<Record<string, object>> =>
+  (inputSchema.properties ?? {}) as Readonly<Record<string, object>>;
+
+const inputSchemaOf = (actions: Actions, descriptions: Readonly<Record<string, string>>): ObjectSchema => {
+  const properties: Record<string, object> = Object.assign({}, ...Object.values(actions).map(propertiesOf));
+  const described = Object.entries(properties).map(([field, schema]) => {
+    const description = descriptions[field];
+    return [field, description === undefined ? schema : { ...schema, description }];
+  });
   return {
     type: 'object',
     properties: {
       action: { type: 'string', enum: Object.keys(actions), description: 'Action to perform.' },
-      ...Object.assign({}, ...fields),
+      ...Object.fromEntries(described),
     },
     required: ['action'],
     additionalProperties: false,
   };
+};
+
+/** The fields that actions describe differently: a client sees one description. */
+const ambiguousFields = (actions: Actions): readonly string[] => {
+  const all = Object.values(actions).flatMap((action) => Object.entries(propertiesOf(action)));
+  const names = [...new Set(all.map(([field]) => field))];
+  return names.filter((name) => {
+    const said = all.flatMap(([field, schema]) => (field === name ? [JSON.stringify(schema)] : []));
+    return new Set(said).size > 1;
+  });
 };

@@ -35,6 +35,7 @@ const whoami = defineTool({
   needs: 'any',
   input: z.strictObject({}),
   output: z.object({ scope: z.string(), id: z.string() }),
+  annotations: { title: 'Tell', readOnlyHint: true, openWorldHint: false },
   run: async (_, { principal, correlationId }) => ({ scope: principal.scope, id: correlationId }),
 });
 
@@ -50,9 +51,11 @@ const eventOf = (more: Partial<APIGatewayProxyEvent> = {}) =>
   }) as APIGatewayProxyEvent;
 
 const settings = {} as McpSettings;
+const resource = { publicUrl: 'https://app.example', issuer: undefined };
+const deadlineAt = Number.POSITIVE_INFINITY;
 const open = async () => ({ telemetry, world: systemWorld }) as unknown as McpPorts;
 const ask = (event: APIGatewayProxyEvent) =>
-  answer(auth, event, { makeServer: toolServer([whoami]), settings, open });
+  answer(auth, event, { makeServer: toolServer([whoami]), settings, open, resource, deadlineAt });
 
 test('a known client is served under the id of its request', async () => {
   const { statusCode, headers, body } = await ask(eventOf());
@@ -88,6 +91,8 @@ test.each([
   const result = await answer(auth, eventOf({ headers, body: '{' }), {
     makeServer: toolServer([whoami]),
     settings,
+    resource,
+    deadlineAt,
     open: async () => {
       opened.push('opened');
       return open();
@@ -98,7 +103,8 @@ test.each([
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      'www-authenticate': 'Bearer',
+      'www-authenticate':
+        'Bearer resource_metadata="https://app.example/.well-known/oauth-protected-resource/mcp"',
       'x-request-id': 'r-1',
     },
     body: JSON.stringify({
@@ -140,6 +146,8 @@ test('a request that fails to open is an internal error, in the shape of every e
   const result = await answer(auth, eventOf(), {
     makeServer: toolServer([whoami]),
     settings,
+    resource,
+    deadlineAt,
     open: () => Promise.reject(new Error('arn:secret')),
   });
   expect(result.statusCode).toBe(500);

@@ -1,6 +1,6 @@
 /**
  * One request to `/mcp`: refused without authentication, under a name that is not ours, and from a page of another origin;
- * the protocol does the rest.
+ * the protocol does the rest. And the metadata of the endpoint, for everyone.
  */
 
 import { localhostAllowedHostnames } from '@modelcontextprotocol/server';
@@ -14,6 +14,7 @@ import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
 import { answerMcp, type MakeServer } from './mcp-endpoint.ts';
+import { answerWellKnown, challengeOf, isWellKnown, type ResourceSettings } from './resource-metadata.ts';
 
 export type McpAuthPorts = AccessDeps & Deps<'telemetry' | 'rateLimiter'>;
 
@@ -22,23 +23,27 @@ type McpEndpoint = {
   readonly settings: McpSettings;
   /** Called only once a client is authenticated. */
   readonly open: () => Promise<McpPorts>;
+  readonly resource: ResourceSettings;
+  /** When the function ends, epoch milliseconds. */
+  readonly deadlineAt: number;
 };
 
 export const answer = async (
   auth: McpAuthPorts,
   event: APIGatewayProxyEvent,
-  { makeServer, settings, open }: McpEndpoint,
+  { makeServer, settings, open, resource, deadlineAt }: McpEndpoint,
 ): Promise<StreamedResult> => {
   const correlationId = event.requestContext.requestId;
   try {
+    if (isWellKnown(event)) return named(answerWellKnown(event, resource), correlationId);
     refuseForeign(event);
-    const principal = await authenticate(auth, { token: bearerToken(event.headers) });
+    const principal = await authenticate(auth, { token: bearerToken(event.headers), isMcp: true });
     await throttle(auth, principal);
-    const context = { ports: await open(), settings, principal, correlationId };
+    const context = { ports: await open(), settings, principal, correlationId, deadlineAt };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
   } catch (error) {
     recordRefusal(auth.telemetry, error);
-    return named(failure(error, correlationId), correlationId);
+    return named(failure(error, correlationId, challengeOf(event, resource)), correlationId);
   }
 };
 
@@ -67,14 +72,14 @@ const toResult = ({ status, headers, body }: Response): StreamedResult => {
   return { statusCode: status, headers: kept, body: body ?? '' };
 };
 
-const failure = (error: unknown, requestId: string): StreamedResult => {
+const failure = (error: unknown, requestId: string, challenge: string): StreamedResult => {
   const statusCode = errorStatus(error);
   return {
     statusCode,
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      ...(statusCode === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(statusCode === 401 ? { 'www-authenticate': challenge } : {}),
       ...(statusCode === 429 ? { 'retry-after': '1' } : {}),
     },
     body: JSON.stringify(errorBody(error, requestId)),

@@ -6,6 +6,7 @@
  * `_meta`.
  */
 import type { ServerContext } from '@modelcontextprotocol/server';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ToolProgress } from '#shared/ports/sandbox.ts';
 
@@ -13,6 +14,7 @@ import type { ToolProgress } from '#shared/ports/sandbox.ts';
 const signOfLifeMs = 10_000;
 
 type Progress = {
+  readonly onSession: (id: SessionId) => void;
   readonly onProgress: (progress: ToolProgress) => void;
   readonly onPhase: (phase: string) => void;
   readonly stop: () => void;
@@ -23,14 +25,21 @@ export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progre
   if (progressToken === undefined) return silent;
   let progress = 0;
   let lastPhase: string | undefined;
+  let sessionId: SessionId | undefined;
   const say = (message: string, meta: Readonly<Record<string, unknown>> = {}): void => {
     progress += 1;
-    const params = { progressToken, progress, message, _meta: { ...meta } };
+    const session = sessionId === undefined ? {} : { 'dev.sallyport/sessionId': sessionId };
+    const params = { progressToken, progress, message, _meta: { ...meta, ...session } };
     // The client may have disconnected; the call goes on.
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
   const life = setInterval(() => say('still working'), signOfLifeMs);
   return {
+    onSession: (id) => {
+      sessionId = id;
+      life.refresh();
+      say(`[session ${id}]`);
+    },
     onProgress: ({ stream, offset, text }) => {
       life.refresh();
       say(text, { 'dev.sallyport/stream': stream, 'dev.sallyport/offset': offset });
@@ -46,6 +55,7 @@ export const openProgress = ({ _meta, notify }: ServerContext['mcpReq']): Progre
 };
 
 const silent: Progress = {
+  onSession: () => undefined,
   onProgress: () => undefined,
   onPhase: () => undefined,
   stop: () => undefined,

@@ -41,7 +41,7 @@ test('an invalid language has its own code', () => {
 test('any other error is an invalid request that names the field', () => {
   expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', timeout: 0 }))).toEqual({
     code: 'invalid_request',
-    message: 'timeout: a number of seconds from 1 to 300',
+    message: 'timeout: a number of seconds from 1 to 3600',
     suggestions: ['Correct the arguments as the message says.'],
     recoveryActions: ['correct_arguments'],
   });
@@ -50,11 +50,15 @@ test('any other error is an invalid request that names the field', () => {
   );
 });
 
-test('null counts as absent, and no arguments as an empty object', () => {
+test('an optional argument that says nothing is absent, and no arguments are an empty object', () => {
   const input = z.strictObject({ id: z.string().optional() });
+  expect(parseArguments(input, { id: '' })).toEqual({});
+  expect(parseArguments(input, { id: [] })).toEqual({});
   expect(parseArguments(input, { id: null })).toEqual({});
   expect(parseArguments(input, undefined)).toEqual({});
 });
+
+const annotations = { title: 'Double', readOnlyHint: false, openWorldHint: false };
 
 test('a tool shows plain object schemas and runs with parsed arguments', async () => {
   const tool = defineTool({
@@ -63,13 +67,15 @@ test('a tool shows plain object schemas and runs with parsed arguments', async (
     needs: 'own:write',
     input: z.strictObject({ value: z.number().default(2) }),
     output: z.object({ doubled: z.number(), intent: z.string() }),
+    annotations,
     run: async ({ value }, { intent }) => ({ doubled: value * 2, intent }),
   });
-  const { run, ...shown } = tool;
+  const { run, shownTo: _, ...shown } = tool;
   expect(shown).toEqual({
     name: 'double',
     description: 'Doubles.',
     needs: 'own:write',
+    annotations,
     inputSchema: {
       type: 'object',
       properties: { value: { type: 'number', default: 2 } },

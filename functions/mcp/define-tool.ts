@@ -6,7 +6,7 @@
  * is checked again on the session or project that the tool then finds.
  *
  * Arguments are described to the client as plain JSON schema, and parsed here rather than by the SDK, so that a bad one is
- * refused with a message of our error table. A field that is null counts as absent: clients that fill in every field send it.
+ * refused with a message of our error table.
  */
 
 import type { ContentBlock, Tool as McpTool, ToolAnnotations } from '@modelcontextprotocol/server';
@@ -15,8 +15,10 @@ import { requirePermission } from '#shared/application/access/require-permission
 import type { Deps, ExecutionDeps, FileDeps, ProjectDeps, ScheduleDeps } from '#shared/application/deps.ts';
 import type { ConfigLimits } from '#shared/application/project/config-limits.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { decode } from '#shared/contracts/decode.ts';
+import { withoutAbsent } from '#shared/contracts/absent-arguments.ts';
+import { decode, unknownFields } from '#shared/contracts/decode.ts';
 import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
@@ -26,11 +28,13 @@ export type McpPorts = ExecutionDeps &
   FileDeps &
   ProjectDeps &
   ScheduleDeps &
-  Deps<'callers' | 'tokens' | 'runningCalls' | 'trees' | 'secretNames'>;
+  Deps<'callers' | 'tokens' | 'grants' | 'runningCalls' | 'trees' | 'secretNames'>;
 
 export type McpSettings = {
   readonly defaults: SessionDefaults;
   readonly limits: ConfigLimits;
+  /** The longest run of one tool, in seconds. */
+  readonly toolSecondsMax: number;
   readonly volume: { readonly guestPath: string; readonly isAvailable: boolean };
 };
 
@@ -47,6 +51,10 @@ export type CallContext = {
   /** Sends a client that asked for a session's events one of them, as `notifications/message`. */
   readonly tell: (level: 'info' | 'error', data: JsonObject) => void;
   readonly onProgress: (progress: ToolProgress) => void;
+  /** When the function that answers ends, epoch milliseconds. */
+  readonly deadlineAt: number;
+  /** Reports the session of the call, before anything runs in it. */
+  readonly onSession: (id: SessionId) => void;
   /** Reports the phase of a slow call to a client that asked for progress. */
   readonly onPhase: (phase: string) => void;
   /** Adds a block to the content of the result, after the text of its fields. */
@@ -61,15 +69,30 @@ export type ToolContext = CallContext & {
 /** Becomes `structuredContent` and its JSON text. */
 export type ToolResult = Readonly<Record<string, unknown>>;
 
-export type Tool = {
+/** A tool as clients see it. */
+export type ShownTool = {
   readonly name: string;
   readonly description: string;
-  /** The permission of the tool, or of each of its actions. */
-  readonly needs: Permission | Readonly<Record<string, Permission>>;
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
-  readonly annotations?: ToolAnnotations;
+  readonly annotations: Annotations;
+};
+
+export type Permits = (permission: Permission) => boolean;
+
+export type Tool = ShownTool & {
+  /** The permission of the tool, or of each of its actions. */
+  readonly needs: Permission | Readonly<Record<string, Permission>>;
+  /** The tool with the actions that a client may use, or those of a list; undefined when it may use none. */
+  readonly shownTo: (permits: Permits, among?: readonly string[]) => ShownTool | undefined;
   readonly run: (input: unknown, context: CallContext) => Promise<ToolResult>;
+};
+
+/** A client decides by them what it asks a person about. */
+export type Annotations = ToolAnnotations & {
+  readonly title: string;
+  readonly readOnlyHint: boolean;
+  readonly openWorldHint: boolean;
 };
 
 type ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> = {
@@ -78,20 +101,21 @@ type ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   readonly needs: Permission;
   readonly input: Input;
   readonly output: Output;
-  readonly annotations?: ToolAnnotations;
+  readonly annotations: Annotations;
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<z.output<Output>>;
 };
 
 export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): Tool => {
-  const { input, output, run, ...rest } = definition;
+  const { input, output, run, needs, ...rest } = definition;
+  const shown = { ...rest, inputSchema: argumentsSchema(input), outputSchema: objectSchema(output) };
   return {
-    ...rest,
-    inputSchema: objectSchema(input),
-    outputSchema: objectSchema(output),
+    ...shown,
+    needs,
+    shownTo: (permits) => (permits(needs) ? shown : undefined),
     run: async (value, context) => {
-      const allowed = admit(context, rest.needs);
+      const allowed = admit(context, needs);
       return run(parseArguments(input, value), allowed);
     },
   };
@@ -103,7 +127,7 @@ export const admit = (context: CallContext, permission: Permission): ToolContext
   return { ...context, intent: intentOf(permission) };
 };
 
-type ObjectSchema = McpTool['inputSchema'];
+export type ObjectSchema = McpTool['inputSchema'];
 
 /**
  * Without `$schema`, and in keywords that drafts 7 and 2020-12 share: older clients compile with draft 7 and
@@ -114,8 +138,24 @@ export const objectSchema = (schema: z.ZodType): ObjectSchema => {
   return { ...(described as ObjectSchema), type: 'object' };
 };
 
+/** Without the lengths of texts: each costs every model tokens, and a text that is too long is refused with the bound. */
+export const argumentsSchema = (schema: z.ZodType): ObjectSchema => {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.minLength;
+      delete jsonSchema.maxLength;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return { ...(described as ObjectSchema), type: 'object' };
+};
+
 export const parseArguments = <Input extends z.ZodType>(schema: Input, value: unknown): z.output<Input> => {
-  const given = withoutNulls(value);
+  const given = withoutAbsent(schema, value ?? {});
+  const dropped = unknownFields(schema, given).find((path) => path.endsWith('__proto__'));
+  if (dropped !== undefined)
+    throw new AppError('invalid_request', `${dropped}: there is no such field`, refusals.other);
   const decoded = decode(schema, given);
   if (decoded.ok) return decoded.value;
   const field = schema.safeParse(given).error?.issues[0]?.path[0];
@@ -148,10 +188,4 @@ const refusals: Readonly<Record<string, ArgumentRefusal>> & { readonly other: Ar
     suggestions: ['Correct the arguments as the message says.'],
     recoveryActions: ['correct_arguments'],
   },
-};
-
-const withoutNulls = (value: unknown): unknown => {
-  if (value === undefined || value === null) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 };

@@ -1,6 +1,10 @@
-/** The platform's own MCP server under `/mcp`: its tools, for programs and agents, answered as a stream. */
+/**
+ * The platform's own MCP server under `/mcp`: its tools, for programs and agents, answered as a stream; and the tools for programs inside
+ * sandboxes, whose calls the holder of their relay brings.
+ */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -13,10 +17,19 @@ import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
-import { rateOf, readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import {
+  egressCeilingOf,
+  rateOf,
+  sessionDefaultsOf,
+  slotLimitsOf,
+} from '#shared/config/environment-values.ts';
+import { isOwnAuthorizationServer } from '#shared/config/oidc-settings.ts';
+import { isPlatformCall, type PlatformCall } from '#shared/contracts/relay/platform-call.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { answer } from './authenticate-request.ts';
+import { answerCall } from './relay/answer-call.ts';
 import { toolServer } from './tool-server.ts';
 import { toolbox } from './toolbox.ts';
 
@@ -32,7 +45,6 @@ const settings = {
   defaults: {
     ...sessionDefaultsOf(environment),
     provider: chooseProvider(environment),
-    slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
   },
   limits: {
     recursionDepthMax: environment.MAX_RECURSION_DEPTH,
@@ -41,14 +53,22 @@ const settings = {
     stepsPerTurnMax: environment.MAX_STEPS_PER_TURN,
     rate: rateOf(environment),
   },
+  toolSecondsMax: environment.MAX_TOOL_SECONDS,
   volume: {
     guestPath: environment.MSB_SHARED_VOLUME_GUEST_PATH,
     isAvailable: environment.MSB_SHARED_VOLUME_PATH !== undefined,
   },
 };
 
+const resource = {
+  publicUrl: environment.PUBLIC_URL,
+  issuer: isOwnAuthorizationServer(environment) ? undefined : environment.OIDC_ISSUER,
+};
+
 const ports = {
   ...common,
+  ...slotLimitsOf(environment),
+  ...egressCeilingOf(environment),
   trees: makeTreeStore(table),
   schedules: makeScheduleStore(table),
   scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
@@ -56,13 +76,26 @@ const ports = {
   runningCalls: makeRunningCallStore(table),
   secretNames: async (project: ProjectId) => (await secretPointers.read(project)).names.toSorted(),
   callers: makeCallerStore(table),
+  grants: makeGrantStore(table),
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, runtime.telemetry),
 };
 const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
-export const handler = runtime.streamingHandler<APIGatewayProxyEvent>(async (event) => {
-  runtime.follow(event.requestContext.requestId);
+type Event = APIGatewayProxyEvent | PlatformCall;
+
+export const handler = runtime.streamingHandler<Event>(async (event, invocation) => {
   const open = async () => ({ ...ports, ...(await sandboxes()) });
-  return answer(ports, event, { makeServer, settings, open });
+  const deadlineAt = systemWorld.now() + invocation.getRemainingTimeInMillis();
+  if (isPlatformCall(event)) {
+    runtime.follow(event.correlationId);
+    const answered = await answerCall(event, { ports: await open(), settings, deadlineAt });
+    return {
+      statusCode: 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(answered),
+    };
+  }
+  runtime.follow(event.requestContext.requestId);
+  return answer(ports, event, { makeServer, settings, open, resource, deadlineAt });
 });

@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { systemWorld } from '#shared/adapters/system-world.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts';
 import { answerMcp, cancelledIn, type EndpointContext } from './mcp-endpoint.ts';
@@ -34,6 +35,7 @@ const toolOf = (run: (context: ToolContext) => Promise<{ answer: string }>): Too
     needs: 'any',
     input: z.strictObject({}),
     output: z.object({ answer: z.string() }),
+    annotations: { title: 'Ask', readOnlyHint: true, openWorldHint: false },
     run: async (_, call) => run(call),
   });
 
@@ -65,6 +67,37 @@ test.each(['legacy', 'modern'] as const)('a %s client lists tools and gets resul
     structuredContent: { answer: 'yes' },
   });
   await client.close();
+});
+
+test.each([
+  ['2025-11-25', true],
+  ['2025-06-18', true],
+  ['2025-03-26', false],
+  [undefined, false],
+])('a client of revision %s is sent output schemas: %s', async (revision, isSent) => {
+  const headers = { accept: 'application/json', ...(revision && { 'mcp-protocol-version': revision }) };
+  const request = post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers);
+  const response = await answerMcp(request, toolServer([calm]), context);
+  const { result } = (await response.json()) as { result: { tools: readonly object[] } };
+  expect(result.tools.map((tool) => 'outputSchema' in tool)).toEqual([isSent]);
+});
+
+test.each([
+  ['2025-11-25', { textBytes: 131_072, hasFields: true }],
+  [undefined, { textBytes: 131_072, hasFields: true }],
+  ['2025-03-26', { textBytes: 700_013, hasFields: false }],
+])('a client of revision %s is not sent a long result twice', async (revision, expected) => {
+  const answer = 'ж'.repeat(350_000);
+  const long = toolOf(async () => ({ answer }));
+  const headers = { accept: 'application/json', ...(revision && { 'mcp-protocol-version': revision }) };
+  const response = await answerMcp(post(callOf('ask'), headers), toolServer([long]), context);
+  const { result } = (await response.json()) as {
+    result: { content: [{ text: string }]; structuredContent?: object };
+  };
+  const { text } = result.content[0];
+  expect(JSON.parse(text).answer).toMatch(/^жжж/);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(expected.textBytes);
+  expect(result.structuredContent).toEqual(expected.hasFields ? { answer } : undefined);
 });
 
 test.each(['legacy', 'modern'] as const)('a %s client gets a refusal as a result', async (era) => {
@@ -144,6 +177,30 @@ test.each(['legacy', 'modern'] as const)('a %s client receives output while its 
   await client.close();
 });
 
+test.each(['legacy', 'modern'] as const)(
+  'the first progress of a %s client names the session',
+  async (era) => {
+    const entering = toolOf(async ({ onSession, onPhase }) => {
+      onSession('11111111-1111-4111-8111-111111111111' as SessionId);
+      onPhase('starting the sandbox');
+      return { answer: 'yes' };
+    });
+    const client = await connected(entering, era);
+    const heard: unknown[] = [];
+    await client.callTool({ name: 'ask', arguments: {} }, { onprogress: (progress) => heard.push(progress) });
+    const _meta = { 'dev.sallyport/sessionId': '11111111-1111-4111-8111-111111111111' };
+    expect(heard).toEqual([
+      { progress: 1, message: '[session 11111111-1111-4111-8111-111111111111]', _meta },
+      {
+        progress: 2,
+        message: '[starting the sandbox]',
+        _meta: { ..._meta, 'dev.sallyport/phase': 'starting the sandbox' },
+      },
+    ]);
+    await client.close();
+  },
+);
+
 test('a silent call sends a keep-alive every ten seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const started = new AbortController();
@@ -174,7 +231,8 @@ test('a silent call sends a keep-alive every ten seconds', async () => {
 });
 
 test.each([
-  ['legacy', {}, false],
+  ['legacy', {}, true],
+  ['legacy', { _meta: { progressToken: 7 } }, false],
   [
     'modern',
     {

@@ -31,6 +31,8 @@ export type EndpointContext = {
   readonly settings: McpSettings;
   readonly principal: Principal;
   readonly correlationId: string;
+  /** When the function ends, epoch milliseconds. */
+  readonly deadlineAt: number;
 };
 
 /** A fresh server for each request: it knows its caller. */

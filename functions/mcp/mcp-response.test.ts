@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toNotListening, withRefusalStatus } from './mcp-response.ts';
+import { toJsonResponse, toNotListening, withRefusalStatus } from './mcp-response.ts';
 
 const frame = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 const streamOf = (pieces: readonly (readonly [afterMs: number, text: string])[]): Response => {
@@ -60,4 +60,45 @@ test('subscribing is an unknown method; an invalid request for it stays invalid'
   ]);
   const bad = Response.json({ id: 3, error: { code: -32020, message: 'Header mismatch' } }, { status: 400 });
   expect(await toNotListening(bad)).toBe(bad);
+});
+
+const deferredStream = () => {
+  let controller: ReadableStreamDefaultController | undefined;
+  const body = new ReadableStream({
+    start: (given) => {
+      controller = given;
+    },
+  });
+  const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  const end = (text: string): void => {
+    controller?.enqueue(new TextEncoder().encode(text));
+    controller?.close();
+  };
+  return { response, end, fail: () => controller?.error(new Error('lost')) };
+};
+
+test('a client that takes JSON gets an answer in time as it is', async () => {
+  const { response, end } = deferredStream();
+  end(frame(result));
+  const answer = await toJsonResponse(response);
+  expect([answer.headers.get('content-type'), await answer.text()]).toEqual([
+    'application/json',
+    JSON.stringify(result),
+  ]);
+});
+
+test('and before a late one white space, so that no proxy ends it', async () => {
+  const { response, end } = deferredStream();
+  const answer = await toJsonResponse(response, 0);
+  const reader = answer.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(' ');
+  end(frame(result));
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(JSON.stringify(result));
+});
+
+test('a late answer that breaks off says so', async () => {
+  const { response, fail } = deferredStream();
+  const answer = await toJsonResponse(response, 0);
+  fail();
+  expect(JSON.parse(await answer.text())).toMatchObject({ error: { code: -32603 } });
 });

@@ -2,7 +2,8 @@
  * The form and the status of a response, decided before it begins, since a stream that has begun could no longer change them.
  *
  * For clients that take no event stream, the stream is read to its end, and its answers are returned as JSON: notifications
- * in between are dropped; a response that is no stream is passed on as it is.
+ * in between are dropped; a response that is no stream is passed on as it is. Before an answer that takes long white space is
+ * sent, since proxies end a silent one.
  *
  * The protocol wants to see two refusals as HTTP statuses: a client that lacks a capability (400), and an unknown method
  * (404). Listening is an unknown method: nothing is announced here, and the SDK would report too many listeners. A stream
@@ -10,21 +11,37 @@
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 
+import { firstOf, lateJson } from '#shared/adapters/lambda/late-json.ts';
+import { answerSilenceMsMax } from '#shared/domain/limits.ts';
+
 const isStream = ({ headers }: Request | Response, name: string): boolean =>
   /\btext\/event-stream\b/i.test(headers.get(name) ?? '');
 
 /** A simple client names no form, or any: it reads JSON. */
 export const acceptsStream = (request: Request): boolean => isStream(request, 'accept');
 
-export const toJsonResponse = async (response: Response): Promise<Response> => {
+export const toJsonResponse = async (
+  response: Response,
+  silenceMs = answerSilenceMsMax,
+): Promise<Response> => {
   if (!isStream(response, 'content-type')) return response;
+  const answer = answersOf(response);
+  const early = await firstOf(
+    answer.then((value) => ({ value })),
+    silenceMs,
+  );
+  const headers = { 'cache-control': 'no-store' };
+  if (early !== undefined) return Response.json(early.value, { headers });
+  const outcome = answer.catch(() => brokenOff);
+  return new Response(lateJson(outcome), { headers: { ...headers, 'content-type': 'application/json' } });
+};
+
+const answersOf = async (response: Response): Promise<unknown> => {
   const answers = (await response.text())
     .split(/\r?\n/)
     .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice('data: '.length))] : []))
     .filter((message: object) => 'result' in message || 'error' in message);
-  return Response.json(answers.length === 1 ? answers[0] : answers, {
-    headers: { 'cache-control': 'no-store' },
-  });
+  return answers.length === 1 ? answers[0] : answers;
 };
 
 const missingCapability = -32021;
@@ -49,6 +66,13 @@ export const toNotListening = async (response: Response): Promise<Response> => {
   return Response.json({ jsonrpc: '2.0', id: body.id ?? null, error }, { status: 404 });
 };
 const internalError = -32603;
+
+/** The status is sent: a call that broke off can only say so in its answer. */
+const brokenOff = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: internalError, message: 'the call broke off' },
+};
 
 export const withRefusalStatus = async (response: Response): Promise<Response> => {
   if (response.status !== 200 || response.body === null || !isStream(response, 'content-type'))

@@ -16,9 +16,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { runCancellable } from '#shared/application/execution/running-calls.ts';
+import { mayUse } from '#shared/domain/access.ts';
+import { cutLongestText, type JsonObject } from '#shared/domain/json.ts';
+import { repeatedCharactersMax } from '#shared/domain/limits.ts';
+import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import { openProgress, openTelling } from './client-notifications.ts';
-import type { Tool } from './define-tool.ts';
+import type { Tool, ToolResult } from './define-tool.ts';
 import type { EndpointContext, MakeServer } from './mcp-endpoint.ts';
 
 const serverInfo = { name: 'sallyport', version: '0.1.0' };
@@ -27,47 +31,71 @@ const instructions =
 
 export const toolServer =
   (tools: readonly Tool[]): MakeServer =>
-  (context, { era }) => {
+  (context, { era, requestInfo }) => {
     const server = new WellFormedServer(serverInfo, {
       capabilities: { tools: {}, logging: {} },
       instructions,
     });
-    const shown = tools.map(({ run: _run, needs: _needs, ...listed }) => listed);
-    server.setRequestHandler('tools/list', () => ({ tools: shown }));
+    const revision = era === 'modern' ? undefined : requestInfo?.headers.get(revisionHeader);
+    const readsFields = revision == null || revision >= firstWithFields;
+    const hasOutputs = era === 'modern' || (revision != null && readsFields);
+    server.setRequestHandler('tools/list', () => ({
+      tools: listedTools(tools, context.principal, hasOutputs),
+    }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find(({ name }) => name === params.name);
       if (tool === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such tool');
       const request = { tokenHash: context.principal.tokenHash, requestId: mcpReq.id };
       return runCancellable(context.ports, request, (cancelled) => {
-        // Before 2026 a lost connection is no cancellation: the call goes on.
-        const signal = era === 'legacy' ? cancelled : AbortSignal.any([mcpReq.signal, cancelled]);
-        return callTool(tool, params.arguments, { context, mcpReq, signal });
+        const endsWithStream = era === 'modern' || !canComeBack(mcpReq);
+        const signal = endsWithStream ? AbortSignal.any([mcpReq.signal, cancelled]) : cancelled;
+        return callTool(tool, params.arguments, { context, mcpReq, signal, readsFields });
       });
     });
     return server;
   };
 
+/**
+ * Before 2026 a lost connection is no cancellation by itself. No stream of ours can be taken up again: a client finds its
+ * call's work only by the session, which progress names. Nobody could ever hear of a call without progress.
+ */
+const canComeBack = ({ _meta }: ServerContext['mcpReq']): boolean => _meta?.progressToken !== undefined;
+
+const revisionHeader = 'mcp-protocol-version';
+/** The first revision with structured results and their schemas. */
+const firstWithFields = '2025-06-18';
+
+/** The tools, and their actions, that the client's token allows. */
+const listedTools = (tools: readonly Tool[], principal: Principal, hasOutputs: boolean) =>
+  tools.flatMap((tool) => {
+    const shown = tool.shownTo((permission) => mayUse(principal, permission));
+    if (shown === undefined) return [];
+    const { outputSchema, ...rest } = shown;
+    return [hasOutputs ? { ...rest, outputSchema } : rest];
+  });
+
 type Call = {
   readonly context: EndpointContext;
   readonly mcpReq: ServerContext['mcpReq'];
   readonly signal: AbortSignal;
+  readonly readsFields: boolean;
 };
 
 const callTool = async (
   tool: Tool,
   input: unknown,
-  { context, mcpReq, signal }: Call,
+  { context, mcpReq, signal, readsFields }: Call,
 ): Promise<CallToolResult> => {
   const { ports, correlationId } = context;
-  const { onProgress, onPhase, stop } = openProgress(mcpReq);
+  const { stop, ...progress } = openProgress(mcpReq);
   try {
     const blocks: ContentBlock[] = [];
     const show = (block: ContentBlock): void => void blocks.push(block);
-    const heard = { gone: mcpReq.signal, tell: openTelling(mcpReq), onProgress, onPhase, show };
-    const structuredContent = await tool.run(input, { ...context, signal, ...heard });
-    const text = JSON.stringify(structuredContent);
-    return { content: [{ type: 'text', text }, ...blocks], structuredContent };
+    const heard = { gone: mcpReq.signal, tell: openTelling(mcpReq), ...progress, show };
+    const fields = await tool.run(input, { ...context, signal, ...heard });
+    const { text, ...rest } = resultOf(fields, readsFields);
+    return { content: [{ type: 'text', text }, ...blocks], ...rest };
   } catch (error) {
     if (isAppError(error)) {
       recordRefusal(ports.telemetry, error, { tool: tool.name });
@@ -80,6 +108,18 @@ const callTool = async (
   } finally {
     stop();
   }
+};
+
+/**
+ * The fields and the same as JSON text. A long result is not sent twice: its text is cut for a client that reads the fields,
+ * and one of a revision before them gets the text alone.
+ */
+const resultOf = (fields: ToolResult, readsFields: boolean) => {
+  const text = JSON.stringify(fields);
+  if (text.length <= repeatedCharactersMax) return { text, structuredContent: fields };
+  if (!readsFields) return { text };
+  const cut = cutLongestText(fields as JsonObject, repeatedCharactersMax);
+  return { text: JSON.stringify(cut), structuredContent: fields };
 };
 
 const requestIdMeta = 'dev.sallyport/requestId';

@@ -5,6 +5,7 @@ import { configLimits } from './tools/config-limits.ts';
 import { executeCode, executeCommand } from './tools/execute.ts';
 import { getSessions, stopSession } from './tools/execution-sessions.ts';
 import { getVolumePath, listFiles, readFile, writeFile } from './tools/files.ts';
+import { process } from './tools/process.ts';
 import { project } from './tools/project.ts';
 import { schedule } from './tools/schedule.ts';
 import { session } from './tools/session.ts';
@@ -16,6 +17,7 @@ export const toolbox: readonly Tool[] = [
   executeCommand,
   getSessions,
   stopSession,
+  process,
   getVolumePath,
   readFile,
   writeFile,

@@ -10,11 +10,12 @@ import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
+import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { onConnected } from '#shared/application/connection/on-connected.ts';
+import { replayEvents } from '#shared/application/connection/replay-events.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
 
@@ -34,6 +35,7 @@ const ports = {
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   sockets: openSockets(environment.CONNECTIONS_URL),
   approvals: makeApprovalStore(table),
+  tokens: makeTokenStore(table),
   world: systemWorld,
   checkProvider: checkProvider(environment),
 };
@@ -42,5 +44,5 @@ type ConnectedEvent = { readonly connectionId: ConnectionId; readonly correlatio
 
 export const handler = runtime.handler<ConnectedEvent, void>(async (event) => {
   runtime.follow(event.correlationId);
-  await onConnected(ports, event);
+  await replayEvents(ports, event);
 });

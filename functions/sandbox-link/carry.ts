@@ -11,7 +11,7 @@ import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
 import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { openRequest } from './sandbox-request.ts';
+import { NotConnected, openRequest } from './sandbox-request.ts';
 
 type Carrier = { readonly target: URL; readonly telemetry: Telemetry };
 
@@ -61,9 +61,15 @@ export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Pr
     };
   } catch (error) {
     telemetry.warn('a sandbox was not reached', { host: target.hostname, error });
-    return refusal('sandbox_unavailable', 'the sandbox does not answer');
+    const refused = refusal('sandbox_unavailable', 'the sandbox does not answer');
+    return error instanceof NotConnected ? asUnsent(refused) : refused;
   }
 };
+
+const asUnsent = ({ headers, ...refused }: StreamedResult): StreamedResult => ({
+  ...refused,
+  headers: { ...headers, [linkHeader]: 'unsent' },
+});
 
 const bytesOf = ({ body, isBase64 }: FetchCall): Uint8Array | undefined =>
   body === undefined ? undefined : Buffer.from(body, isBase64 ? 'base64' : 'utf8');

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { gunzipSync } from 'node:zlib';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -20,12 +21,15 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
-import type { SaveAnswer } from '#shared/contracts/link.ts';
+import type { AdoptCall, RestoreCall, SaveAnswer, SaveCall } from '#shared/contracts/link.ts';
 import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
+import type { SavedWant } from '#shared/domain/checkpoint-paths.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
+import { adopt } from './adopt.ts';
+import { readSaved } from './read-saved.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
-import { readSaved } from './saved.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -197,9 +201,12 @@ const open = async () => {
     calls,
     warnings,
     context,
-    save: (base?: ManifestRef, id: string = randomUUID()) =>
-      save({ kind: 'save', ...common, id, logsAfter: 3, ...(base ? { base } : {}) }, context),
-    restore: (manifest: ManifestRef) => restore({ kind: 'restore', ...common, manifest }, context),
+    save: (base?: ManifestRef, id: string = randomUUID(), more: Partial<SaveCall> = {}) =>
+      save({ kind: 'save', ...common, id, logsAfter: 3, ...(base ? { base } : {}), ...more }, context),
+    restore: (manifest: ManifestRef, more: Partial<RestoreCall> = {}) =>
+      restore({ kind: 'restore', ...common, claim: 1, manifest, ...more }, context),
+    adopt: (call: Omit<AdoptCall, 'kind' | 'workspace'>) =>
+      adopt({ kind: 'adopt', workspace, ...call }, context),
     read: async (key: string) => Buffer.from((await raw('get', key)) ?? []),
     put: (Key: string, Body: Uint8Array | string) => client.send(new PutObjectCommand({ Bucket, Key, Body })),
     drop: (Key: string) => client.send(new DeleteObjectCommand({ Bucket, Key })),
@@ -237,6 +244,7 @@ test('a first save writes one pack and a manifest, and returns its hash', async 
     manifest: { id: idOf(1), sha256: sha256(manifest) },
     files: 3,
     bytes: 5,
+    packs: [idOf(1)],
     leftOut: [],
     logs: [{ number: 7, at: 1, stream: 'stderr', text: 'a line' }],
   });
@@ -326,6 +334,7 @@ test('a save without a change writes and deletes nothing, even if times differ b
   world.calls.length = 0;
   expect(await world.save(first)).toEqual({
     status: 'unchanged',
+    leftOut: [],
     logs: [{ number: 7, at: 1, stream: 'stderr', text: 'a line' }],
   });
   expect(world.calls).toEqual(['GetObjectCommand']);
@@ -814,7 +823,14 @@ test('a manifest of another workspace is refused', async () => {
   const { world, manifest } = await saveThree();
   const other = '6f1d2c3b-0000-4000-8000-000000000002';
   await world.put(`workspaces/${other}/manifests/${idOf(1)}.json`, await world.read(manifestKey(idOf(1))));
-  const call = { kind: 'restore', address: 'http://x', bearer: 'b', workspace: other, manifest } as const;
+  const call = {
+    kind: 'restore',
+    address: 'http://x',
+    bearer: 'b',
+    workspace: other,
+    claim: 1,
+    manifest,
+  } as const;
   expect(await restore(call, world.context)).toMatchObject({ status: 'refused' });
 });
 
@@ -845,7 +861,7 @@ test('if the bucket fails in the middle, the sandbox gets no end marker', async 
       throw new Error('the bucket broke');
     },
   };
-  const call = { kind: 'restore', address: 'http://x', bearer: 'b', workspace, manifest } as const;
+  const call = { kind: 'restore', address: 'http://x', bearer: 'b', workspace, claim: 1, manifest } as const;
   const outcomes = await Promise.allSettled([restore(call, { ...world.context, bucket }), cut.promise]);
   expect(outcomes).toMatchObject([
     { status: 'rejected', reason: { message: 'the bucket broke' } },
@@ -907,15 +923,33 @@ test('a saved file is read without a sandbox, whole or not at all', async () => 
   const world = await open();
   world.sandbox.tree = treeOf({ src: folder, 'src/a.txt': file('aaa'), 'src/b.txt': file('bbb') });
   const manifest = saved(await world.save());
-  const read = (ref: ManifestRef, want: 'file' | 'folder', path: string) =>
+  const read = (ref: ManifestRef, want: SavedWant, path: string) =>
     readSaved({ kind: 'saved', workspace, manifest: ref, savedAt: 9000, want, path }, world.context);
   const whole = await read(manifest, 'file', 'src/b.txt');
   expect(await new Response(whole.body).text()).toBe('bbb');
   const listed = await read(manifest, 'folder', '.');
   expect(JSON.parse(String(listed.body))).toEqual({
-    files: [{ name: 'src', type: 'directory', size: 0, modifiedAt: '1970-01-01T00:00:09.000Z' }],
+    files: [{ path: 'src', name: 'src', type: 'directory', size: 0, modifiedAt: '1970-01-01T00:00:09.000Z' }],
   });
+  const deep = await read(manifest, 'tree', '/workspace/src');
+  const { files } = (await new Response(deep.body).json()) as { files: { path: string; size: number }[] };
+  expect(files.map(({ path, size }) => [path, size])).toEqual([
+    ['src/a.txt', 3],
+    ['src/b.txt', 3],
+  ]);
+  const one = await read(manifest, 'stat', 'src/b.txt');
+  expect(JSON.parse(String(one.body))).toMatchObject({ path: 'src/b.txt', type: 'file', size: 3 });
+  const archive = await read(manifest, 'archive', '.');
+  const tar = gunzipSync(await new Response(archive.body).arrayBuffer());
+  expect([...tar.toString('latin1').matchAll(/src\/[ab]?[.\w]*|(?:aaa|bbb)/g)].map(String)).toEqual([
+    'src/',
+    'src/a.txt',
+    'aaa',
+    'src/b.txt',
+    'bbb',
+  ]);
   expect((await read(manifest, 'file', 'src')).statusCode).toBe(400);
+  expect((await read(manifest, 'archive', 'src/b.txt')).statusCode).toBe(400);
   expect((await read(manifest, 'file', '../x')).statusCode).toBe(400);
   expect((await read(manifest, 'file', 'src/c.txt')).statusCode).toBe(404);
   expect((await read({ ...manifest, sha256: 'f'.repeat(64) }, 'file', 'src/b.txt')).statusCode).toBe(500);
@@ -926,4 +960,91 @@ test('a saved file is read without a sandbox, whole or not at all', async () => 
   await world.drop(pack);
   const none = await read(manifest, 'file', 'src/b.txt');
   await expect(new Response(none.body).text()).rejects.toThrow();
+  const broken = await read(manifest, 'archive', '.');
+  await expect(new Response(broken.body).arrayBuffer()).rejects.toThrow();
+});
+
+const forkId = '6f1d2c3b-0000-4000-8000-000000000002' as WorkspaceId;
+
+test('SN5: a fork restores and saves over the packs of its source, and deletes nothing of that', async () => {
+  const world = await open();
+  const tree = treeOf({ 'old.txt': file('old'), 'new.txt': file('before') });
+  world.sandbox.tree = tree;
+  const source = saved(await world.save(undefined, idOf(1)));
+  const base = { ...source, workspace: workspace as WorkspaceId };
+  const ofFork = { workspace: forkId };
+  expect(await world.restore(base, ofFork)).toMatchObject({ status: 'restored', files: 2, missing: [] });
+  expect(plain(world.sandbox.received?.tree)).toEqual(plain(tree));
+  world.sandbox.tree = new Map([...tree, ['new.txt', file('after')]]);
+  const first = await world.save(base, idOf(2), ofFork);
+  expect(first).toMatchObject({ status: 'saved', packs: [`${workspace}/${idOf(1)}`, idOf(2)] });
+  world.sandbox.tree = treeOf({ 'new.txt': file('last') });
+  const second = saved(await world.save(saved(first), idOf(3), ofFork));
+  const third = await world.save(second, idOf(4), ofFork);
+  expect(third).toMatchObject({ status: 'unchanged' });
+  expect(await world.restore(source)).toMatchObject({ files: 2, missing: [] });
+  expect(await world.restore({ ...source, workspace: forkId }, ofFork)).toMatchObject({ status: 'refused' });
+});
+
+test('obsolete objects that are kept stay, and all stay while it is not known which are', async () => {
+  const world = await open();
+  const change = async (base: ManifestRef | undefined, id: number, more: Partial<SaveCall> = {}) => {
+    world.sandbox.tree = treeOf({ 'a.txt': file(`content ${id}`) });
+    return saved(await world.save(base, idOf(id), more));
+  };
+  const objects = (...ids: readonly number[]) =>
+    ids.flatMap((id) => [manifestKey(idOf(id)), packKey(idOf(id))]);
+  const present = async () => (await world.keys()).toSorted();
+  let base = await change(undefined, 1);
+  for (const id of [2, 3]) base = await change(base, id, { obsolete: 'later' });
+  expect(await present()).toEqual(objects(1, 2, 3).toSorted());
+  base = await change(base, 4, { obsolete: { kept: [`manifests/${idOf(1)}.json`, `packs/${idOf(1)}`] } });
+  expect(await present()).toEqual(objects(1, 3, 4).toSorted());
+  await change(base, 5);
+  expect(await present()).toEqual(objects(1, 4, 5).toSorted());
+});
+
+test('objects that are held stay until a save no longer holds them', async () => {
+  const world = await open();
+  const change = async (base: ManifestRef | undefined, id: number, more: Partial<SaveCall> = {}) => {
+    world.sandbox.tree = treeOf({ 'a.txt': file(`content ${id}`) });
+    return saved(await world.save(base, idOf(id), more));
+  };
+  const held = (id: number) => [`manifests/${idOf(id)}.json`, `packs/${idOf(id)}`];
+  const has = async (id: number) => (await world.keys()).includes(manifestKey(idOf(id)));
+  let base = await change(undefined, 1);
+  base = await change(base, 2);
+  for (const id of [3, 4]) {
+    base = await change(base, id, { obsolete: { kept: [], held: [...held(1), ...held(2)] } });
+    expect(await has(1)).toBe(true);
+  }
+  // Held goes before kept: nothing but a later save would delete it.
+  base = await change(base, 5, { obsolete: { kept: held(1), held: held(1) } });
+  expect([await has(1), await has(2)]).toEqual([true, false]);
+  await change(base, 6);
+  expect(await has(1)).toBe(false);
+});
+
+test('an adopted manifest has the contents of the other one, and makes the base obsolete', async () => {
+  const world = await open();
+  world.sandbox.tree = treeOf({ 'a.txt': file('first') });
+  const first = saved(await world.save(undefined, idOf(1)));
+  world.sandbox.tree = treeOf({ 'a.txt': file('second') });
+  const second = saved(await world.save(first, idOf(2)));
+  const kept = [`manifests/${idOf(1)}.json`, `packs/${idOf(1)}`];
+  const restored = await world.adopt({ id: idOf(3), from: first, base: second, obsolete: { kept } });
+  expect(restored).toMatchObject({ status: 'adopted', files: 1, bytes: 5, packs: [idOf(1)] });
+  if (restored.status !== 'adopted') throw new Error('it was refused');
+  expect(await world.restore(restored.manifest)).toMatchObject({ files: 1, missing: [] });
+  expect(plain(world.sandbox.received?.tree)).toEqual(plain(treeOf({ 'a.txt': file('first') })));
+  world.sandbox.tree = treeOf({ 'a.txt': file('third') });
+  await world.save(restored.manifest, idOf(4));
+  expect((await world.keys()).toSorted()).toEqual(
+    [1, 3, 4]
+      .flatMap((id) => (id === 3 ? [manifestKey(idOf(id))] : [manifestKey(idOf(id)), packKey(idOf(id))]))
+      .toSorted(),
+  );
+  expect(await world.adopt({ id: idOf(5) })).toMatchObject({ status: 'adopted', files: 0, packs: [] });
+  const forged = { ...first, sha256: 'f'.repeat(64) };
+  expect(await world.adopt({ id: idOf(6), from: forged })).toMatchObject({ status: 'refused' });
 });

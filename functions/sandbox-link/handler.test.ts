@@ -202,7 +202,7 @@ test.each([
 
 test('a sandbox that refuses the connection is unavailable', async () => {
   const answer = await invoke({ address: 'http://127.77.3.4:9' });
-  expect(answer).toMatchObject({ statusCode: 503, headers: { 'x-sallyport-link': 'refused' } });
+  expect(answer).toMatchObject({ statusCode: 503, headers: { 'x-sallyport-link': 'unsent' } });
   expect(JSON.parse(answer.body)).toMatchObject({
     error: { code: 'sandbox_unavailable', message: 'the sandbox does not answer' },
   });
@@ -220,7 +220,7 @@ const manifest = { id: idOf(1), sha256: 'a'.repeat(64) };
 const calls = [
   { kind: 'fetch' },
   { kind: 'save', bearer: 'b', workspace: idOf(9), id: idOf(2), logsAfter: 0 },
-  { kind: 'restore', bearer: 'b', workspace: idOf(9), manifest },
+  { kind: 'restore', bearer: 'b', workspace: idOf(9), claim: 1, manifest },
 ];
 
 test.each([
@@ -253,7 +253,7 @@ test.each([
   ['a header without a name', { headers: { '': 'b' } }],
   ['a body that is no base64', { method: 'PUT', body: 'a-b_', isBase64: true }],
   ['a kind that does not exist', { kind: 'exec' }],
-  ['a bearer that is none', { kind: 'restore', workspace: idOf(9), bearer: '', manifest }],
+  ['a bearer that is none', { kind: 'restore', workspace: idOf(9), bearer: '', claim: 1, manifest }],
 ])('a request with %s is refused and does not reach the sandbox', async (_title, more) => {
   let calls = 0;
   const { address } = await openSandbox((_request, response) => {
@@ -311,7 +311,7 @@ test('a workspace is saved, restored and deleted through the function', async ()
   const outcome = await archive.save(sandbox, { id: idOf(1), logsAfter: 0, owner });
   if (outcome.status !== 'saved') throw new Error(JSON.stringify(outcome));
   expect(outcome).toMatchObject({ manifest: { id: idOf(1) }, files: 1, bytes: 3, leftOut: [], logs: [] });
-  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner })).toEqual({
+  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner, claim: 1 })).toEqual({
     status: 'restored',
     files: 1,
     missing: [],
@@ -320,7 +320,7 @@ test('a workspace is saved, restored and deleted through the function', async ()
   expect(asked).toEqual([
     ['GET', `/checkpoint?id=${idOf(1)}&base=`, 'Bearer b1'],
     ['GET', '/logs?after=0', 'Bearer b1'],
-    ['POST', `/restore?id=${idOf(1)}`, 'Bearer b1'],
+    ['POST', `/restore?id=${idOf(1)}&claim=1`, 'Bearer b1'],
     [{ type: 'begin', isFull: true }, 0],
     [{ type: 'file', path: 'a', mode: 0o644, mtimeMs: 1, size: 3, sha256 }, 0],
     [{ type: 'data' }, 3],
@@ -331,7 +331,7 @@ test('a workspace is saved, restored and deleted through the function', async ()
   expect((await bucket.read(key, 100_000))?.length).toBeGreaterThan(100);
   await archive.forget(sandbox.workspaceId);
   expect(await bucket.read(key, 100_000)).toBeUndefined();
-  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner })).toEqual({
+  expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner, claim: 1 })).toEqual({
     status: 'refused',
     reason: 'the manifest is not the one that was saved',
   });
@@ -344,7 +344,9 @@ test('an interrupted save or restore reports an unreachable sandbox', async () =
   const broken = await openSandbox((_request, response) => void response.destroy());
   const failure = { code: 'sandbox_unavailable', message: 'the sandbox could not be reached' };
   await expect(archive.save(broken, { id: idOf(4), logsAfter: 0, owner })).rejects.toMatchObject(failure);
-  await expect(archive.restore(broken, { manifest: saved.manifest, owner })).rejects.toMatchObject(failure);
+  await expect(archive.restore(broken, { manifest: saved.manifest, owner, claim: 1 })).rejects.toMatchObject(
+    failure,
+  );
   const answer = await invoke({ ...calls[1], address: broken.address });
   expect([answer.statusCode, answer.headers['x-sallyport-link'], JSON.parse(answer.body)]).toMatchObject([
     503,

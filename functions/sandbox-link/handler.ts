@@ -2,18 +2,21 @@
  * The sandbox link: the only function in the VPC and the only way into a sandbox.
  *
  * It carries one request and streams the answer back, moves a checkpoint between a sandbox and the bucket, or
- * reads one. It refuses every target outside the address range of the sandboxes.
+ * reads or adopts one. It refuses every target outside the address range of the sandboxes.
  */
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/workspace-bucket.ts';
 import { openLambdaRuntime, type StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { type LinkCall, linkCall, type RestoreAnswer, type SaveAnswer } from '#shared/contracts/link.ts';
+import { type LinkAnswer, type LinkCall, linkCall } from '#shared/contracts/link.ts';
+import { adopt } from './adopt.ts';
+import { apply } from './apply.ts';
 import { carry, refusal, refuseTarget } from './carry.ts';
+import { compare } from './compare.ts';
+import { readSaved } from './read-saved.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
-import { readSaved } from './saved.ts';
 import { withSharedRestored } from './shared-restore.ts';
 import { withSharedSaved } from './shared-save.ts';
 
@@ -31,13 +34,15 @@ export const handler = runtime.streamingHandler<unknown>(async (event) => {
   const { value: call } = decoded;
   if (call.correlationId !== undefined) runtime.follow(call.correlationId);
   if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });
+  if (call.kind === 'adopt') return report(call, adopt(call, { bucket, telemetry }));
+  if (call.kind === 'compare') return report(call, compare(call, { bucket, telemetry }));
   const target = new URL(call.address);
   return (
     refuseTarget(target, { range: environment.SANDBOX_ADDRESS_RANGE, telemetry }) ?? answer(call, target)
   );
 });
 
-type SandboxCall = Exclude<LinkCall, { kind: 'saved' }>;
+type SandboxCall = Exclude<LinkCall, { kind: 'saved' | 'adopt' | 'compare' }>;
 
 const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
   const context = { target, bucket, sharedBucket, telemetry };
@@ -49,6 +54,8 @@ const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
         call,
         save(call, context).then((saved) => withSharedSaved(call, context, saved)),
       );
+    case 'apply':
+      return report(call, apply(call, context));
     case 'restore':
       return report(
         call,
@@ -59,8 +66,8 @@ const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
 
 /** The log says whether the sandbox or the bucket failed; nothing was saved, and the caller may retry. */
 const report = async (
-  { kind, address, workspace }: Exclude<SandboxCall, { kind: 'fetch' }>,
-  outcome: Promise<SaveAnswer | RestoreAnswer>,
+  { kind, workspace }: Exclude<LinkCall, { kind: 'fetch' | 'saved' }>,
+  outcome: Promise<LinkAnswer>,
 ): Promise<StreamedResult> => {
   try {
     const answer = await outcome;
@@ -73,7 +80,7 @@ const report = async (
     const body = JSON.stringify(answer);
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
   } catch (error) {
-    telemetry.warn('a checkpoint failed', { kind, address, error });
+    telemetry.warn('a checkpoint failed', { kind, workspaceId: workspace, error });
     return refusal('sandbox_unavailable', `the ${kind} of the workspace broke off`);
   }
 };

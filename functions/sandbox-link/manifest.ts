@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/workspace-bucket.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import type { LeftOut, Manifest, ManifestEntry, ManifestRef } from '#shared/domain/checkpoint.ts';
+import { manifestObject, packObject, packOf, seenFrom } from '#shared/domain/pack-names.ts';
 
 /** A larger manifest is not written. */
 export const manifestBytesMax = 64 * 1024 * 1024;
@@ -43,10 +44,14 @@ const manifestSchema = z.object({
   obsolete: z.array(z.string()),
 });
 
-export const packKey = (workspace: string, id: string): string => `${workspacePrefix(workspace)}packs/${id}`;
+/** The key of a pack as a manifest of this workspace names it. */
+export const packKey = (workspace: string, name: string): string => {
+  const pack = packOf(workspace, name);
+  return `${workspacePrefix(pack.workspace)}${packObject(pack.id)}`;
+};
 
 export const manifestKey = (workspace: string, id: string): string =>
-  `${workspacePrefix(workspace)}manifests/${id}.json`;
+  `${workspacePrefix(workspace)}${manifestObject(id)}`;
 
 export const encodeManifest = (
   manifest: Manifest,
@@ -55,16 +60,27 @@ export const encodeManifest = (
   return { bytes, ref: { id: manifest.id, sha256: sha256Of(bytes) } };
 };
 
-/** Undefined when it is not there, not the one that was saved, or of another workspace. */
+/**
+ * A manifest as `workspace` sees it, which need not own it. Undefined when it is not there, not the one that was
+ * saved, or of another owner than the reference says.
+ */
 export const readManifest = async (
   bucket: WorkspaceBucket,
   workspace: string,
   ref: ManifestRef,
 ): Promise<Manifest | undefined> => {
-  const bytes = await bucket.read(manifestKey(workspace, ref.id), manifestBytesMax);
+  const owner = ref.workspace ?? workspace;
+  const bytes = await bucket.read(manifestKey(owner, ref.id), manifestBytesMax);
   if (bytes === undefined || sha256Of(bytes) !== ref.sha256) return undefined;
   const manifest = decodeJson(manifestSchema, Buffer.from(bytes).toString());
-  return manifest.ok && manifest.value.workspace === workspace ? manifest.value : undefined;
+  return manifest.ok && manifest.value.workspace === owner ? seenFrom(manifest.value, workspace) : undefined;
+};
+
+/** The numbers of an answer about a manifest. */
+export const countFiles = ({ entries, packs }: Pick<Manifest, 'entries' | 'packs'>) => {
+  const files = entries.filter((entry) => entry.type === 'file');
+  const bytes = files.reduce((sum, file) => sum + file.size, 0);
+  return { files: files.length, bytes, packs: Object.keys(packs) };
 };
 
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

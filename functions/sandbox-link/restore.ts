@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { type ArchiveHeader, archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import type { RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
+import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
 import { headersOf, openRequest, readJson } from './sandbox-request.ts';
@@ -33,8 +33,8 @@ export const restore = async (call: RestoreCall, context: LinkContext): Promise<
     telemetry.error('a manifest is not the one that was saved', { workspace, manifest: call.manifest.id });
     return { status: 'refused', reason: 'the manifest is not the one that was saved' };
   }
-  const path = `/restore?id=${manifest.id}`;
-  const answer = await sendArchive(call, context, { path, frames: framesOf(manifest, context) });
+  const path = `/restore?id=${manifest.id}&claim=${call.claim}`;
+  const answer = await sendArchive(call, context, { path, frames: framesOfEntries(manifest, context) });
   if (answer === undefined) throw new Error('the sandbox has no workspace');
   const { files, missing } = answer;
   telemetry.info('a checkpoint was restored', { workspace, id: manifest.id, files, missing: missing.length });
@@ -43,7 +43,7 @@ export const restore = async (call: RestoreCall, context: LinkContext): Promise<
 
 /** Undefined for a sandbox without this volume. */
 export const sendArchive = async (
-  call: RestoreCall,
+  call: RestoreCall | ApplyCall,
   { target }: LinkContext,
   { path, frames }: { readonly path: string; readonly frames: AsyncIterable<Uint8Array> },
 ): Promise<z.output<typeof answerSchema> | undefined> => {
@@ -79,10 +79,14 @@ async function* inBlocks(frames: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   yield Buffer.concat(block);
 }
 
-/** Folders first, links last: no content is written through a link. */
-async function* framesOf(manifest: Manifest, { bucket }: LinkContext): AsyncGenerator<Uint8Array> {
-  const { entries, workspace } = manifest;
+/** Folders first, links last: no content is written through a link. `first`: frames before all of them. */
+export async function* framesOfEntries(
+  { entries, workspace }: Pick<Manifest, 'entries' | 'workspace'>,
+  { bucket }: Pick<LinkContext, 'bucket'>,
+  first: readonly Uint8Array[] = [],
+): AsyncGenerator<Uint8Array> {
   yield encodeArchiveFrame({ type: 'begin', isFull: true });
+  yield* first;
   for (const entry of entries) if (entry.type === 'directory') yield encodeArchiveFrame(entry);
   for (const run of planPackRuns(entries)) {
     const bytes = run.length === 0 ? nothing() : bucket.readRange(packKey(workspace, run.pack), run);

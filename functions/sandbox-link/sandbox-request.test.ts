@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { headersOf, openRequest, readJson } from './sandbox-request.ts';
+import { headersOf, NotConnected, openRequest, readJson } from './sandbox-request.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -26,6 +26,14 @@ const openSandbox = async (answer: RequestListener) => {
 test('a sandbox that never answers times out', async () => {
   const request = await openSandbox(() => undefined);
   await expect(openRequest(request)).rejects.toThrow('the sandbox fell silent');
+});
+
+test('a sandbox that is not there got no byte; one that broke off may have', async () => {
+  const { target, ...request } = await openSandbox((incoming) => void incoming.socket.destroy());
+  const broken = await openRequest({ target, ...request }).catch((error: unknown) => error);
+  expect(broken).not.toBeInstanceOf(NotConnected);
+  for (const close of opened.splice(0)) await close();
+  await expect(openRequest({ target, ...request })).rejects.toBeInstanceOf(NotConnected);
 });
 
 test('a sandbox that stops in the middle of its answer aborts it', async () => {

@@ -22,6 +22,11 @@ type SandboxRequest = {
   readonly silenceMsMax?: number;
 };
 
+/** No connection was made: nothing was sent. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+}
+
 /** A sandbox is one security group away: without an answer by then it is not there. */
 const connectMsMax = 3000;
 /** TCP keep-alive: a silent connection is probed after this long. */
@@ -47,14 +52,18 @@ export const openRequest = ({
     agent: false,
     headers: { ...headers, ...(body instanceof Uint8Array ? { 'content-length': body.length } : {}) },
   });
+  let isConnected = false;
   const giveUp = setTimeout(() => outgoing.destroy(new Error('connecting took too long')), connectMsMax);
   outgoing.once('socket', (socket) => {
     socket.setKeepAlive(true, aliveProbeMs);
-    socket.once('connect', () => clearTimeout(giveUp));
+    socket.once('connect', () => {
+      isConnected = true;
+      clearTimeout(giveUp);
+    });
   });
   outgoing.once('response', resolve);
   outgoing.once('close', () => clearTimeout(giveUp));
-  outgoing.on('error', reject);
+  outgoing.on('error', (cause) => reject(isConnected ? cause : new NotConnected(cause.message, { cause })));
   if (silenceMsMax !== undefined)
     outgoing.setTimeout(silenceMsMax, () => outgoing.destroy(new Error('the sandbox fell silent')));
   if (body === undefined || body instanceof Uint8Array) outgoing.end(body);

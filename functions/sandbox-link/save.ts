@@ -1,12 +1,11 @@
 /**
  * Saves a workspace: contents that changed since the base become one pack, and a new manifest names every entry.
  *
- * The manifest is written last, so that its packs exist; a failure before leaves no object behind. The table names
- * the base: objects that the base no longer needs are deleted now, and objects that only the base needs by the next
- * save. Log lines of the sandbox come with a save; without them the save still counts.
+ * The manifest is written last, so that its packs exist; a failure before leaves no object behind. Log lines of the
+ * sandbox come with a save; without them the save still counts.
  */
 import type { IncomingMessage } from 'node:http';
-import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/workspace-bucket.ts';
+import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { Upload } from '#shared/adapters/aws/workspace-upload.ts';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { decode } from '#shared/contracts/decode.ts';
@@ -15,6 +14,7 @@ import { isUnchanged, isWorthCompacting, type Manifest, withoutCopies } from '#s
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import {
+  countFiles,
   encodeManifest,
   manifestBytesMax,
   manifestKey,
@@ -22,6 +22,7 @@ import {
   packKey,
   readManifest,
 } from './manifest.ts';
+import { nextObsolete } from './obsolete-objects.ts';
 import { type ReceivedCheckpoint, receiveCheckpoint } from './receive-checkpoint.ts';
 import { headersOf, isOverBounds, openRequest, readJson, readRefusal } from './sandbox-request.ts';
 
@@ -87,7 +88,7 @@ const receive = async (response: IncomingMessage, job: Job): Promise<SaveAnswer>
     const received = { ...sent, entries: withoutCopies(base?.entries ?? [], sent.entries, call.id) };
     if (base !== undefined && isUnchanged(base.entries, received.entries)) {
       await pack.abort();
-      return { status: 'unchanged', logs: [] };
+      return { status: 'unchanged', leftOut: nameSome(received.leftOut), logs: [] };
     }
     // A pack that no entry points to holds only contents that the base has, or that changed while they were read.
     if (isInUse(received, call.id)) {
@@ -128,8 +129,7 @@ const writeManifest = async (
   const { bucket, telemetry } = context;
   const { workspace, id } = call;
   const packs = packsOf(received, { ...base?.packs, [id]: received.packBytes });
-  const remaining = await removeObsolete(known, context);
-  const obsolete = [...remaining, ...supersededKeys(call, known, packs)];
+  const obsolete = await nextObsolete({ ...call, known, packs }, context);
   const manifest = { version: 1, id, workspace, entries: received.entries, packs, obsolete } as const;
   const { bytes, ref } = encodeManifest(manifest);
   if (bytes.length > manifestBytesMax)
@@ -138,16 +138,15 @@ const writeManifest = async (
       'the workspace is too large to be saved: too many long names',
     );
   await bucket.write(manifestKey(workspace, id), bytes);
-  const files = received.entries.filter((entry) => entry.type === 'file');
-  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const counted = countFiles(manifest);
   telemetry.info('a checkpoint was saved', {
     workspace,
     id,
-    files: files.length,
+    files: counted.files,
     packBytes: received.packBytes,
   });
   const leftOut = nameSome(received.leftOut);
-  return { status: 'saved', manifest: ref, files: files.length, bytes: size, leftOut, logs: [] };
+  return { status: 'saved', manifest: ref, ...counted, leftOut, logs: [] };
 };
 
 const packsOf = (
@@ -156,33 +155,6 @@ const packsOf = (
 ): Record<string, number> => {
   const ids = new Set(entries.flatMap((entry) => (entry.type === 'file' && entry.pack ? [entry.pack] : [])));
   return Object.fromEntries([...ids].map((id) => [id, known[id] ?? 0]));
-};
-
-const supersededKeys = (
-  { workspace, base }: SaveCall,
-  known: Manifest | undefined,
-  packs: Readonly<Record<string, number>>,
-): string[] => {
-  const dead = Object.keys(known?.packs ?? {}).filter((id) => !Object.hasOwn(packs, id));
-  const manifests = base === undefined ? [] : [manifestKey(workspace, base.id)];
-  return [...manifests, ...dead.map((id) => packKey(workspace, id))];
-};
-
-/** Returns the keys that could not be deleted: the next save tries again. */
-const removeObsolete = async (
-  known: Manifest | undefined,
-  { bucket, telemetry }: LinkContext,
-): Promise<readonly string[]> => {
-  if (known === undefined) return [];
-  const keys = known.obsolete.filter((key) => key.startsWith(workspacePrefix(known.workspace)));
-  if (keys.length === 0) return [];
-  try {
-    await bucket.remove(keys);
-    return [];
-  } catch (error) {
-    telemetry.warn('obsolete objects could not be deleted', { workspace: known.workspace, error });
-    return keys;
-  }
 };
 
 const logBytesMax = 256 * 1024;

@@ -47,7 +47,7 @@ const restoreShared = async (
   const sent: Sent = { bytes: 0, missing: [] };
   const listed = await list(sharedPrefix(owner), context, sent.missing);
   const answer = await sendArchive(call, context, {
-    path: `/shared/restore?id=${randomUUID()}`,
+    path: `/shared/restore?id=${randomUUID()}&claim=${call.claim}`,
     frames: framesOf(listed, context, sent),
   });
   if (answer === undefined) return undefined;

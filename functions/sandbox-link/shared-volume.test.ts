@@ -80,7 +80,7 @@ const linkTo = (cloud: Cloud, address: string, owner: string) => {
   return {
     warnings,
     restore: (over: Partial<typeof context> = {}) =>
-      withSharedRestored({ kind: 'restore', ...common }, { ...context, ...over }, restored),
+      withSharedRestored({ kind: 'restore', ...common, claim: 1 }, { ...context, ...over }, restored),
     save: (over: Partial<typeof context> = {}) =>
       withSharedSaved(
         { kind: 'save', ...common, id: randomUUID(), logsAfter: 0 },
@@ -90,7 +90,7 @@ const linkTo = (cloud: Cloud, address: string, owner: string) => {
   };
 };
 const restored: RestoreAnswer = { status: 'restored', files: 0, missing: [] };
-const unchanged: SaveAnswer = { status: 'unchanged', logs: [] };
+const unchanged: SaveAnswer = { status: 'unchanged', leftOut: [], logs: [] };
 const saved = (files: number, bytes: number, removed = 0) => ({
   ...unchanged,
   shared: { files, bytes, removed, leftOut: [] },

@@ -11,10 +11,10 @@ import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
-import { readEnvironment, sessionDefaultsOf } from '#shared/config/environment.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { scheduleTask } from '#shared/contracts/tasks.ts';
-import { agentSessionsMax } from '#shared/domain/slots.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('schedules', process.env);
@@ -24,12 +24,12 @@ const { table, ports: common } = compose(environment, runtime);
 const defaults = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const ports = {
   ...common,
-  converse: makeConverse(common, defaults),
+  ...slotLimitsOf(environment),
+  converse: makeConverse({ ...common, ...slotLimitsOf(environment) }, defaults),
   schedules: makeScheduleStore(table),
   scheduler: openScheduler({
     group: environment.SCHEDULE_GROUP,

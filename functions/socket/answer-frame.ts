@@ -5,11 +5,12 @@ import { enterSession } from '#shared/application/access/enter-session.ts';
 import { type FoundSession, findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
-import type { AuditDeps, Deps, TurnDeps } from '#shared/application/deps.ts';
+import type { AuditDeps, Deps, MessageDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import { answerCall, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { checkAttachments } from '#shared/application/turn/requests/check-attachments.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
@@ -21,16 +22,17 @@ import type { Principal } from '#shared/domain/principal.ts';
 import { treeOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
+import { answerTerminal, isTerminalAction, type TerminalPorts } from './answer-terminal.ts';
 import type { SocketRequest } from './socket-event.ts';
 
-export type FramePorts = TurnDeps &
+export type FramePorts = MessageDeps &
   AuditDeps &
-  Deps<'tokens' | 'adminTokenHash' | 'callers'> & { readonly frameMeter: FrameMeter };
+  Deps<'tokens' | 'adminTokenHash' | 'callers' | 'savedFiles'> &
+  TerminalPorts & { readonly frameMeter: FrameMeter };
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
   /** Active agent sessions of one project. */
-  readonly slotsMax: number;
 };
 
 export const answerFrame = async (
@@ -40,17 +42,29 @@ export const answerFrame = async (
 ): Promise<void> => {
   const verdict = await ports.frameMeter.take(request.connectionId, request.acceptedAt);
   if (verdict === 'quiet') return;
+  let about: JsonObject = {};
   try {
     if (verdict === 'refused') throw tooManyFrames();
     const decoded = decodeJson(socketAction, request.body);
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
+    about = subjectOf(decoded.value);
     await act(ports, request, { action: decoded.value, settings });
   } catch (error) {
     recordRefusal(ports.telemetry, error, { sessionId: request.sessionId });
-    await post(ports, request, { type: 'error', data: errorBody(error, request.correlationId) });
+    await post(ports, request, {
+      type: 'error',
+      data: { ...errorBody(error, request.correlationId), ...about },
+    });
     if (isAppError(error) && error.code === 'unauthenticated')
       await ports.sockets.close(request.connectionId);
   }
+};
+
+/** Names what an `error` is about, where a connection sends many frames without an answer. */
+const subjectOf = (action: SocketAction): JsonObject => {
+  if (!isTerminalAction(action)) return {};
+  const { processId, order } = action;
+  return { processId, ...(order === undefined ? {} : { order }) };
 };
 
 const tooManyFrames = (): AppError =>
@@ -82,11 +96,15 @@ const act = async (
   const found = await enterSession(ports, { id: sessionId, principal, intent: 'write' });
   switch (action.action) {
     case 'message': {
-      const { text, messageId, model } = action;
-      const { slotsMax } = settings;
+      const { text, messageId, model, thinking } = action;
       const { session, seen } = found;
+      const attachments = await checkAttachments(ports, session, action.attachments);
       const from = { connectionId, acceptedAt, correlationId };
-      await acceptMessage(ports, session, { text, messageId, model, ...from, slotsMax, seen });
+      await acceptMessage(ports, session, {
+        ...{ text, messageId, model, thinking, attachments },
+        ...from,
+        seen,
+      });
       break;
     }
     case 'turn:cancel':
@@ -98,6 +116,8 @@ const act = async (
     case 'caller_tools:declare': {
       const { callerId, tools } = action;
       await declareTools(ports, found.session, { callerId, tools, connectionId });
+      const names = tools.map(({ name }) => `${callerId}_${name}`);
+      await post(ports, request, { type: 'caller_tools:declared', data: { callerId, tools: names } });
       break;
     }
     case 'caller_tool:result': {
@@ -105,6 +125,10 @@ const act = async (
       await answerCall(ports, found, { requestId, result, error, correlationId, limits: settings.limits });
       break;
     }
+    case 'process:input':
+    case 'process:resize':
+      await answerTerminal(ports, action, { session: found.session, ...request });
+      break;
     case 'session:stop':
       await endSession(ports, found.session, { reason: 'the user stopped the session', correlationId });
       break;
@@ -157,7 +181,7 @@ const findDecided = async (
 const post = async (
   { sockets, world }: FramePorts,
   { connectionId, sessionId }: SocketRequest,
-  { type, data }: { readonly type: 'error' | 'pong'; readonly data: JsonObject },
+  { type, data }: { readonly type: 'error' | 'pong' | 'caller_tools:declared'; readonly data: JsonObject },
 ): Promise<void> => {
   const frame = unnumberedFrame(type, { sessionId: sessionId ?? null, at: world.now(), data });
   await sockets.post(connectionId, JSON.stringify(frame));

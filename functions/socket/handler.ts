@@ -2,16 +2,19 @@
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeTerminalStore } from '#shared/adapters/aws/dynamo/terminal-store.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
+import { openSandboxLink, openSavedFiles } from '#shared/adapters/aws/open-sandbox-link.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
-import { rateOf, readEnvironment, sessionDefaultsOf, turnLimitsOf } from '#shared/config/environment.ts';
+import { openAttacher } from '#shared/application/process/attach-terminal.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import { rateOf, sessionDefaultsOf, slotLimitsOf, turnLimitsOf } from '#shared/config/environment-values.ts';
 import { callsPerAnswerMax, frameRefusalMs } from '#shared/domain/limits.ts';
-import { agentSessionsMax } from '#shared/domain/slots.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
 import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
@@ -19,7 +22,7 @@ import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('socket', process.env);
 const runtime = openLambdaRuntime('socket', environment.DEPLOYMENT);
-const { table, ports: common } = compose(environment, runtime);
+const { table, lambda, ports: common } = compose(environment, runtime);
 runtime.storeUsageIn(makeMetricsStore(table));
 
 const frameMeter = openFrameMeter({
@@ -28,8 +31,14 @@ const frameMeter = openFrameMeter({
   world: systemWorld,
 });
 
+const terminals = makeTerminalStore(table);
+
 const ports = {
   ...common,
+  ...slotLimitsOf(environment),
+  attachTerminal: openAttacher({ terminals, followerStarter: common.invoker, world: systemWorld }),
+  link: openSandboxLink(environment, { lambda, followed: runtime.followed }),
+  savedFiles: openSavedFiles(environment, { lambda, followed: runtime.followed }),
   frameMeter,
   callers: makeCallerStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
@@ -39,12 +48,10 @@ const ports = {
 const defaults = {
   ...sessionDefaultsOf(environment),
   provider: chooseProvider(environment),
-  slots: { executionMax: environment.MSB_MAX_SESSIONS, agentMax: agentSessionsMax },
 };
 
 const frameSettings = {
   limits: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
-  slotsMax: agentSessionsMax,
 };
 
 type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketContext>;

@@ -3,9 +3,9 @@
  * its sandbox, all of it as a client would. The next check ends the rest of one that died.
  */
 import * as z from 'zod';
+import type { ApiClient } from '#sdk/api-client.ts';
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { World } from '#shared/ports/world.ts';
 import { ownProject } from './own-token.ts';
@@ -48,7 +48,7 @@ export const kinds: Readonly<Record<z.output<typeof syntheticTask>['check'], Kin
 const leftAfterMs = 10 * 60_000;
 const leftMax = 20;
 
-type CheckPorts = { readonly client: Sallyport; readonly world: World };
+type CheckPorts = { readonly client: ApiClient; readonly world: World };
 
 /** Milliseconds from the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
 export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> => {
@@ -66,7 +66,7 @@ export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> =
   }
 };
 
-const end = (client: Sallyport, id: string) => client.request(api.endSession, { params: { id } });
+const end = (client: ApiClient, id: string) => client.request(api.endSession, { params: { id } });
 
 const endLeft = async ({ client, world }: CheckPorts): Promise<void> => {
   const { sessions } = await client.request(api.listSessions, {

@@ -4,7 +4,7 @@
  * It does nothing where `SYNTHETIC_CHECK` does not say so. A check that fails is counted and fails its invocation, which
  * is not retried: the next one is due soon.
  */
-import { Sallyport } from '#sdk/sallyport.ts';
+import { ApiClient } from '#sdk/api-client.ts';
 import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
@@ -24,7 +24,7 @@ const ports = { projects: makeProjectStore(table), tokens: makeTokenStore(table)
 
 /** A refusal is a result of the check: nothing is repeated. */
 const clientOf = (url: string, token: string) =>
-  new Sallyport({ url, token, timeoutMs: requestMsMax, triesMax: 1 });
+  new ApiClient({ url, token, timeoutMs: requestMsMax, triesMax: 1 });
 
 export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {
   const decoded = decode(syntheticTask, event);

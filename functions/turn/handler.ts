@@ -12,7 +12,14 @@ import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
-import { readEnvironment, treeLimitsOf, turnLimitsOf } from '#shared/config/environment.ts';
+import { readEnvironment } from '#shared/config/environment.ts';
+import {
+  knownTemplatesOf,
+  slotLimitsOf,
+  treeLimitsOf,
+  turnLimitsOf,
+} from '#shared/config/environment-values.ts';
+import type { Frame } from '#shared/contracts/frames.ts';
 import type { FeaturesSeen } from '#shared/domain/features.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
@@ -30,11 +37,14 @@ const models = makeModelProviders(modelAccess(environment, resolveSecret));
 const settings = {
   outputTokensMax: environment.MAX_OUTPUT_TOKENS,
   leaseMs: environment.TURN_LEASE_SECONDS * 1000,
+  toolTimes: { waitMs: environment.TOOL_WAIT_SECONDS * 1000, secondsMax: environment.MAX_TOOL_SECONDS },
   limits: {
     turn: { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax },
     history: { tokensMax: environment.MAX_HISTORY_TOKENS, messagesMax: environment.MAX_HISTORY_MESSAGES },
     tree: treeLimitsOf(environment),
     idleMs: environment.MAX_IDLE_TIME_MS,
+    waitStopMs: environment.WAIT_STOP_SECONDS * 1000,
+    templates: knownTemplatesOf(environment),
   },
 };
 
@@ -43,12 +53,15 @@ type TurnWork = {
   readonly correlationId: string;
   readonly hops?: number;
   readonly seen?: FeaturesSeen;
+  readonly frames?: readonly Frame[];
+  readonly kills?: readonly string[];
 };
 
 const prices = pricesOf(environment.MODEL_PRICES);
 
 const ports = {
   ...common,
+  ...slotLimitsOf(environment),
   trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,
@@ -62,10 +75,11 @@ const ports = {
 const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
 
 export const handler = runtime.handler<TurnWork, void>(
-  async ({ sessionId, correlationId, hops = 0, seen }, context) => {
+  async ({ sessionId, correlationId, hops = 0, seen, frames, kills }, context) => {
     runtime.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, seen, follow: runtime.follow };
+    const { follow } = runtime;
+    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, seen, frames, kills, follow };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

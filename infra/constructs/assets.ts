@@ -87,7 +87,7 @@ export const bundledHandler = (name: FunctionName): AssetCode =>
  * The files that the sandbox's Dockerfile copies, and no others. The server is bundled at synth, so that the image
  * matches the source. Docker is needed to deploy, never to synthesise.
  */
-const copied = ['Dockerfile', 'dist'];
+const copied = ['Dockerfile', 'dist', 'python-packages.txt'];
 
 export const bundleSandbox = (stack: Stack): void => {
   if (stack.bundlingRequired) execFileSync(process.execPath, [inRepository('sandbox-task/bundle.ts')]);
@@ -97,6 +97,10 @@ export type SandboxImageProps = {
   readonly template: string;
   /** Absent: the Dockerfile's own. */
   readonly baseImage?: string | undefined;
+  /** The stage of the Dockerfile. Absent: it has the template's name. */
+  readonly target?: 'python' | 'node' | undefined;
+  /** An operator's own, with its folder; a relative path begins at the repository. */
+  readonly dockerfile?: string | undefined;
   readonly sharedGuestPath?: string | undefined;
 };
 
@@ -109,9 +113,9 @@ export type SandboxImageProps = {
 const output = 'type=image,oci-mediatypes=true,compression=zstd,compression-level=3,force-compression=true';
 
 /** The image creates the folder of a shared volume, because on Fargate the image decides its owner. */
-export const sandboxImage = ({ template, baseImage, sharedGuestPath }: SandboxImageProps): ContainerImage =>
-  ContainerImage.fromAsset(inRepository('sandbox-task'), {
-    target: template,
+export const sandboxImage = (props: SandboxImageProps): ContainerImage => {
+  const { template, baseImage, dockerfile, sharedGuestPath } = props;
+  const options = {
     buildArgs: {
       ...(baseImage === undefined ? {} : { NODE_IMAGE: baseImage }),
       ...(sharedGuestPath === undefined ? {} : { SHARED_PATH: sharedGuestPath }),
@@ -120,5 +124,24 @@ export const sandboxImage = ({ template, baseImage, sharedGuestPath }: SandboxIm
     platform: Platform.LINUX_ARM64,
     assetName: `sandbox-${template}`,
     ignoreMode: IgnoreMode.DOCKER,
+  };
+  if (dockerfile !== undefined)
+    return ContainerImage.fromAsset(templateFolder(template, dockerfile), {
+      ...options,
+      target: 'sallyport-sandbox',
+    });
+  return ContainerImage.fromAsset(inRepository('sandbox-task'), {
+    ...options,
+    target: props.target ?? template,
     exclude: ['*', ...copied.map((path) => `!${path}`)],
   });
+};
+
+/** Written by a program of the sandbox's, which puts its stages behind those of the operator. */
+const templateFolder = (template: string, dockerfile: string): string => {
+  const folder = inRepository(`node_modules/.cache/templates/${template}`);
+  execFileSync(process.execPath, [inRepository('sandbox-task/template-image.ts'), dockerfile, folder], {
+    cwd: inRepository('.'),
+  });
+  return folder;
+};

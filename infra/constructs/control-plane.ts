@@ -8,7 +8,7 @@
 import { CfnParameter, Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type Settings, sharedGuestPathOf } from '../settings.ts';
+import { namedTemplatesOf, type Settings, sharedGuestPathOf } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 import { SystemRules } from './event-rules.ts';
 import type { DeadLetterQueues } from './function-permissions.ts';
@@ -47,6 +47,7 @@ export class ControlPlane extends Construct {
       deployment: settings.deployment,
       flavorsAllowed: settings.flavorsAllowed,
       templates: settings.templates,
+      namedTemplates: namedTemplatesOf(settings),
       sharedGuestPath: sharedGuestPathOf(settings),
     });
     this.functions = addPlatformFunctions(this, 'Functions', {

@@ -44,7 +44,7 @@ export type WebDistributionProps = {
   readonly socketDomainName: string;
 };
 
-/** The longest pause between two parts of an answer; keep-alives are more frequent. */
+/** The longest pause between two parts of an answer; functions begin or end theirs sooner (`answerSilenceMsMax`). More needs a higher quota. */
 const originPauseMax = Duration.seconds(60);
 const hstsDays = 365;
 
@@ -58,7 +58,8 @@ export class WebDistribution extends Construct {
     const logs = accessLogs(this, 'Logs');
     this.web = webBucket(this, 'Web', logs);
     const rest = forward(origin(restApi.domainName, restApi.path));
-    const named = { ...rest, functionAssociations: [this.addViewerHost()] };
+    const functionAssociations = [this.addViewerHost()];
+    const named = { ...rest, functionAssociations };
     this.distribution = new Distribution(this, 'Distribution', {
       comment: 'Sallyport',
       defaultRootObject: 'index.html',
@@ -71,9 +72,11 @@ export class WebDistribution extends Construct {
       },
       additionalBehaviors: {
         '/api/*': named,
-        '/mcp': rest,
+        '/mcp': { ...named, responseHeadersPolicy: this.addChallenge(domain) },
+        '/.well-known/*': named,
+        '/oauth/*': named,
         '/health': rest,
-        '/ws': forward(origin(socketDomainName)),
+        '/ws': { ...forward(origin(socketDomainName)), functionAssociations },
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
@@ -93,7 +96,7 @@ export class WebDistribution extends Construct {
     };
   }
 
-  /** The policy of a preview names the origin that the browser sees, which only CloudFront knows. */
+  /** The policy of a preview names the origin that the browser sees, and a cookie counts for its pages: only CloudFront knows it. */
   private addViewerHost(): FunctionAssociation {
     const code = [
       'function handler(event) {',
@@ -110,6 +113,23 @@ export class WebDistribution extends Construct {
         runtime: FunctionRuntime.JS_2_0,
       }),
     };
+  }
+
+  /**
+   * API Gateway renames `WWW-Authenticate` of an answer, and no CloudFront function sees a 401, so the header is on every
+   * answer of the endpoint (RFC 9110, 11.6.1 allows that). Without a domain its address is not known here: then clients ask
+   * for the metadata at its well-known path.
+   */
+  private addChallenge(domain: Settings['domain']): ResponseHeadersPolicy {
+    const metadata =
+      domain === undefined
+        ? ''
+        : ` resource_metadata="https://${domain.name}/.well-known/oauth-protected-resource/mcp"`;
+    return new ResponseHeadersPolicy(this, 'Challenge', {
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'WWW-Authenticate', value: `Bearer${metadata}`, override: true }],
+      },
+    });
   }
 
   private addWebHeaders(): ResponseHeadersPolicy {
@@ -170,7 +190,7 @@ const closed = {
   encryption: BucketEncryption.S3_MANAGED,
   enforceSSL: true,
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-  removalPolicy: RemovalPolicy.RETAIN,
+  removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 };
 
 const accessLogs = (scope: Construct, id: string): Bucket => {

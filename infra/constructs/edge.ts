@@ -38,6 +38,9 @@ export class Edge extends Construct {
     });
     this.url = `https://${domain?.name ?? this.distribution.distribution.distributionDomainName}`;
     new CfnOutput(this, 'Url', { value: this.url });
+    new CfnOutput(this, 'DistributionName', {
+      value: this.distribution.distribution.distributionDomainName,
+    });
     new CfnOutput(this, 'WebBucket', { value: this.distribution.web.bucketName });
     new PublicRules(this, 'Default', { settings, functions, url: this.url });
   }

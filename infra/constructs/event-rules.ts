@@ -34,6 +34,7 @@ const janitorSweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
   { sweep: 'slots', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
+  { sweep: 'seals', minutes: 60 },
   { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];
 /** `shared/contracts/tasks.ts` */

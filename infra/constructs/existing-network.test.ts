@@ -45,7 +45,7 @@ test('a VPC of the app with only isolated subnets is accepted', () => {
   const template = synth({ vpc: isolated });
   expect(ofType(template, 'AWS::EC2::VPC')).toHaveLength(1);
   expect(ofType(template, 'AWS::EC2::VPCEndpoint')).toHaveLength(3);
-  expect(ofType(template, 'AWS::Route53Resolver::FirewallConfig')).toHaveLength(1);
+  expect(ofType(template, 'AWS::Route53Resolver::FirewallRuleGroupAssociation')).toHaveLength(1);
 });
 
 describe('refused at once', () => {

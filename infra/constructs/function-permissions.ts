@@ -1,8 +1,9 @@
 /**
  * The permissions from which the rows of `platform-functions.ts` are made, each under the name of what it allows.
  *
- * Two functions have names of their own, since something refers to them before they are created: `turn` invokes
- * itself and is invoked by the janitor, which it invokes; `schedules` is the target of its own schedules.
+ * Four functions have names of their own, since something refers to them before they are created: `turn` invokes
+ * itself and is invoked by the janitor, which it invokes; `terminal` and `relay` invoke themselves; `schedules` is the target of its own
+ * schedules.
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
@@ -27,6 +28,7 @@ import type { SandboxNetwork } from './sandbox-network.ts';
 import { ScheduleGroup } from './schedule-group.ts';
 import type { RealtimeApi } from './socket-api.ts';
 import {
+  auditSeals,
   bucketEnv,
   deleteWorkspaces,
   projectSecretPermissions,
@@ -72,7 +74,9 @@ export const functionPermissions = (scope: Construct, props: FunctionPermissions
     deployment,
     deadLetterQueue: deadLetterQueues.events,
   });
-  const turn = turnTarget(Stack.of(scope), deployment);
+  const turn = ownTarget(Stack.of(scope), `${deployment}-turn`);
+  const terminal = ownTarget(Stack.of(scope), `${deployment}-terminal`);
+  const relay = ownTarget(Stack.of(scope), `${deployment}-relay`);
   const targetOf = (name: FunctionName): FunctionTarget => {
     const target = created[name]?.lambda;
     if (target === undefined) throw new Error(`the row of ${name} must stand above those that invoke it`);
@@ -80,6 +84,8 @@ export const functionPermissions = (scope: Construct, props: FunctionPermissions
   };
   const options: { readonly [F in FunctionName]?: Options } = {
     turn: { functionName: turn.functionName },
+    terminal: { functionName: terminal.functionName },
+    relay: { functionName: relay.functionName },
     schedules: { functionName: scheduleGroup.target.functionName },
     'sandbox-link': linkOptions(network),
   };
@@ -90,8 +96,14 @@ export const functionPermissions = (scope: Construct, props: FunctionPermissions
     sendFrames: socketApi.sendFrames,
     closeConnections: socketApi.closeConnections,
     invokeTurn: invoke('TURN_FUNCTION', turn),
+    invokeTerminal: invoke('TERMINAL_FUNCTION', terminal),
+    invokeRelay: invoke('RELAY_FUNCTION', relay),
     get invokeJanitor() {
       return invoke('JANITOR_FUNCTION', targetOf('janitor'));
+    },
+    /** To have the tools called that programs of sandboxes may call. */
+    get invokeMcp() {
+      return invoke('MCP_FUNCTION', targetOf('mcp'));
     },
     get invokeOnConnected() {
       return invoke('ON_CONNECTED_FUNCTION', targetOf('on-connected'));
@@ -106,27 +118,46 @@ export const functionPermissions = (scope: Construct, props: FunctionPermissions
     sendWebhooks: sendWebhooks(data),
     manageWebhooks: manageWebhooks(data),
     deleteWebhooks: deleteWebhooks(data),
-    /** To start sandboxes, and to send requests into them. */
+    /** To start sandboxes, to send requests into them, and to have their relays held. */
     get startSandboxes() {
-      return combine(startSandboxes(props), invoke('SANDBOX_LINK_FUNCTION', targetOf('sandbox-link')));
+      return combine(
+        startSandboxes(props),
+        invoke('RELAY_FUNCTION', relay),
+        readSandboxSecret(data),
+        invoke('SANDBOX_LINK_FUNCTION', targetOf('sandbox-link')),
+      );
+    },
+    /** To send requests into sandboxes that run. */
+    get useSandboxes() {
+      return combine(readSandboxSecret(data), invoke('SANDBOX_LINK_FUNCTION', targetOf('sandbox-link')));
     },
     stopSandboxes: sandboxes.stopTasks,
     sandboxAddresses: env({ SANDBOX_ADDRESS_RANGE: network.vpc.vpcCidrBlock }),
     saveWorkspaces: saveWorkspaces(data),
     deleteWorkspaces: deleteWorkspaces(data.workspaces),
+    readSeals: auditSeals(data, { writes: false }),
+    writeSeals: auditSeals(data, { writes: true }),
     secrets: projectSecretPermissions(Stack.of(scope), {
       deployment,
       keyArn: settings.projectSecretsKeyArn ?? data.encryptionKey?.keyArn,
     }),
     createSchedules: scheduleGroup.createSchedules,
     /** To call model providers. Every function learns which of them have a key; only these may read it. */
-    models: combine(readProviderKeys(settings), callClaude(settings)),
+    models: combine(readProviderKeys(settings), callClaude(settings), callBedrock(settings)),
+    /** To make the model calls of programs of sandboxes, which need a key. */
+    modelKeys: readProviderKeys(settings),
+    clientSecret: readClientSecret(settings),
   };
 };
 
+/** The secret of the platform as a client of the OIDC issuer. */
+const readClientSecret = ({ oidc }: Settings): Permission<object> =>
+  oidc?.client?.secretArn === undefined
+    ? permit()
+    : permit({ actions: ['secretsmanager:GetSecretValue'], resources: [oidc.client.secretArn] });
+
 /** A function cannot read its own generated name. */
-const turnTarget = (stack: Stack, deployment: string): FunctionTarget => {
-  const functionName = `${deployment}-turn`;
+const ownTarget = (stack: Stack, functionName: string): FunctionTarget => {
   const functionArn = stack.formatArn({
     service: 'lambda',
     resource: 'function',
@@ -148,8 +179,6 @@ type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
 const startSandboxes = ({ settings, data, network, sandboxes }: FunctionPermissionsProps) =>
   combine(
     sandboxes.runTasks,
-    readSecret('SANDBOX_SECRET', data.sandboxSecret.secretArn),
-    permit(...useKey(data.encryptionKey, { service: 'secretsmanager', actions: ['Decrypt'] })),
     env({
       SANDBOX_SUBNETS: network.vpc.isolatedSubnets.map(({ subnetId }) => subnetId).join(','),
       SANDBOX_SECURITY_GROUP: network.sandboxGroup.securityGroupId,
@@ -159,12 +188,32 @@ const startSandboxes = ({ settings, data, network, sandboxes }: FunctionPermissi
     env<SharedVolumeVariables>(sharedGuestPathOf(settings) === undefined ? {} : { SHARED_VOLUME: 'bucket' }),
   );
 
+const readSandboxSecret = ({ sandboxSecret, encryptionKey }: PlatformData) =>
+  combine(
+    readSecret('SANDBOX_SECRET', sandboxSecret.secretArn),
+    permit(...useKey(encryptionKey, { service: 'secretsmanager', actions: ['Decrypt'] })),
+  );
+
 const readProviderKeys = ({ providerKeyArns }: Settings): Permission<object> => {
   const resources = Object.values(providerKeyArns);
   return resources.length === 0
     ? permit()
     : permit({ actions: ['secretsmanager:GetSecretValue'], resources });
 };
+
+/** Only where Bedrock is the operator's choice. A profile routes a request to models in several regions. */
+const callBedrock = ({ variables }: Settings): Permission<object> =>
+  variables.LLM_PROVIDER !== 'bedrock'
+    ? permit()
+    : permit({
+        actions: ['bedrock:InvokeModelWithResponseStream'],
+        resources: [
+          'arn:aws:bedrock:*::foundation-model/*',
+          'arn:aws:bedrock:*:*:inference-profile/*',
+          'arn:aws:bedrock:*:*:application-inference-profile/*',
+        ],
+        because: 'Sessions name their models, and a profile reaches a model in any region.',
+      });
 
 /** With the function's own role instead of a key (https://docs.claude.com, Claude Platform on AWS). */
 const callClaude = ({ variables }: Settings): Permission<object> =>

@@ -1,5 +1,5 @@
 /** Log groups with the retention of the settings under the platform's key, and the role by which API Gateway writes logs. */
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { CfnCondition, CfnParameter, type CfnResource, Fn, RemovalPolicy } from 'aws-cdk-lib';
 import { CfnAccount } from 'aws-cdk-lib/aws-apigateway';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -49,14 +49,16 @@ const retentionOf = (logDays: number): RetentionDays => {
 };
 
 /**
- * The role by which API Gateway writes logs: one per account and region, so one deployment of a region sets it. It
- * outlives its stack, since other APIs may use it
+ * The role by which API Gateway writes logs: one per account and region. Unless the settings decide, a parameter says whether
+ * this deployment sets it. It outlives its stack, since other APIs may use it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
  */
+export const apiLogRoleParameter = 'SetsApiLogRole';
+
 const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
 
 export class ApiLogRole extends Construct {
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { ownsApiLogRole }: Pick<Settings, 'ownsApiLogRole'>) {
     super(scope, id);
     const role = new Role(this, 'ApiLogRole', {
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
@@ -68,8 +70,24 @@ export class ApiLogRole extends Construct {
       `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`,
       'API Gateway requires this policy by name; it allows to write logs only.',
     );
-    new CfnAccount(this, 'ApiAccount', { cloudWatchRoleArn: role.roleArn }).applyRemovalPolicy(
-      RemovalPolicy.RETAIN,
-    );
+    const account = new CfnAccount(this, 'ApiAccount', { cloudWatchRoleArn: role.roleArn });
+    account.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    if (ownsApiLogRole === true) return;
+    const condition = this.addChoice();
+    for (const resource of [account, role.node.defaultChild as CfnResource])
+      resource.cfnOptions.condition = condition;
+  }
+
+  /** `npm run deploy` reads the account and chooses. */
+  private addChoice(): CfnCondition {
+    const parameter = new CfnParameter(this, 'Choice', {
+      description: 'Whether this deployment sets the role by which API Gateway writes logs',
+      allowedValues: ['yes', 'no'],
+      default: 'yes',
+    });
+    parameter.overrideLogicalId(apiLogRoleParameter);
+    return new CfnCondition(this, 'IsOurs', {
+      expression: Fn.conditionEquals(parameter.valueAsString, 'yes'),
+    });
   }
 }

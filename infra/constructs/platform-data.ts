@@ -12,7 +12,7 @@ import {
   TableEncryptionV2,
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -29,6 +29,8 @@ export type PlatformDataProps = {
   readonly encryptionKey?: IKey | undefined;
   /** Sandboxes of one owner share a volume, and its older versions are retained. Absent: they do not. */
   readonly hasSharedVolumes?: boolean;
+  /** A key of KMS signs the seals of the audit log: a dollar a month. */
+  readonly signsSeals?: boolean;
 };
 
 const secretCharacters = 64;
@@ -47,17 +49,30 @@ export class PlatformData extends Construct {
   readonly workspaces: Bucket;
   readonly sandboxSecret: Secret;
   readonly encryptionKey: IKey | undefined;
+  /** Signs the seals of the audit log. */
+  readonly sealKey: IKey | undefined;
 
   constructor(
     scope: Construct,
     id: string,
-    { encryptionKey, hasSharedVolumes = false }: PlatformDataProps = {},
+    { encryptionKey, hasSharedVolumes = false, signsSeals = false }: PlatformDataProps = {},
   ) {
     super(scope, id);
     this.encryptionKey = encryptionKey;
+    this.sealKey = signsSeals ? this.addSealKey() : undefined;
     this.table = this.addTable();
     this.workspaces = this.addWorkspaces(hasSharedVolumes);
     this.sandboxSecret = this.addSandboxSecret();
+  }
+
+  /** Its private half never leaves KMS; deleted, it would leave seals that nobody can sign on. */
+  private addSealKey(): IKey {
+    return new Key(this, 'SealKey', {
+      description: 'Sallyport: signs the seals of the audit log',
+      keySpec: KeySpec.ECC_NIST_P256,
+      keyUsage: KeyUsage.SIGN_VERIFY,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
   }
 
   private addTable(): TableV2 {
@@ -81,6 +96,7 @@ export class PlatformData extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       timeToLiveAttribute: 'ttl',
       deletionProtection: true,
+      // A first deploy that rolls back leaves it: its protection would fail the rollback, and an empty table is free.
       removalPolicy: RemovalPolicy.RETAIN,
     });
     if (this.encryptionKey !== undefined) encryptUnder(table, this.encryptionKey);
@@ -108,7 +124,7 @@ export class PlatformData extends Construct {
         ...expireVersions('workspaces/', checkpointVersionDays),
         ...expireVersions('shared/', sharedVersionDays),
       ],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acknowledge(
       bucket,
@@ -125,7 +141,7 @@ export class PlatformData extends Construct {
       description: 'Sallyport: bearers of sandboxes are derived from it',
       generateSecretString: { passwordLength: secretCharacters, excludePunctuation: true },
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acknowledge(
       secret,

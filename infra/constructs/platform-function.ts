@@ -19,7 +19,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
-import type { Variables } from '#shared/config/settings.ts';
+import type { Variables } from '#shared/config/read-variables.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './assets.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
@@ -152,6 +152,21 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
     recursiveLoop: RecursiveLoop.ALLOW,
     retryAttempts: 2,
     deadLetters: 'turns',
+  },
+  // A follower hands over to itself until its connection closes, which API Gateway does after two hours.
+  terminal: {
+    ...retried,
+    timeout: longest,
+    memoryMib: waitingMib,
+    recursiveLoop: RecursiveLoop.ALLOW,
+    maxEventAge: aMinute,
+  },
+  // It hands over to itself for as long as the sandbox needs it; a late invocation serves nobody. Bytes of 64 streams wait in it.
+  relay: {
+    ...retried,
+    timeout: longest,
+    recursiveLoop: RecursiveLoop.ALLOW,
+    maxEventAge: aMinute,
   },
   'sandbox-link': { timeout: longest, memoryMib: largeMib },
   'task-events': { ...retried, timeout: short },

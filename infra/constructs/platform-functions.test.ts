@@ -14,6 +14,12 @@ const everySetting: Partial<Settings> = {
     audience: 'sallyport',
     scopeClaim: 'scope',
     defaultScope: 'admin:ro',
+    client: {
+      id: 'sallyport',
+      secretArn: secretArn('oidc-client'),
+      scopes: 'openid email',
+      signInSeconds: 3600,
+    },
   },
   providerKeyArns: {
     ANTHROPIC_API_KEY: secretArn('anthropic'),
@@ -34,15 +40,25 @@ const everySetting: Partial<Settings> = {
     MSB_DEFAULT_FLAVOR: 'small',
     MSB_DEFAULT_TEMPLATE: 'python',
     MSB_MAX_SESSIONS: '10',
+    MAX_AGENT_SLOTS: '10',
+    MAX_CONVERSATIONS: '10000',
+    MSB_EVICT_IDLE: 'true',
+    PAUSED_TTL_SECONDS: '604800',
+    WAIT_STOP_SECONDS: '120',
     POOL_SIZE: '2',
     ANTHROPIC_AUTH: 'key',
     ANTHROPIC_AWS_WORKSPACE_ID: 'wrkspc_1',
     OPENAI_BASE_URL: 'https://models.example.com/openai',
+    OPENAI_API: 'chat',
+    BEDROCK_REGION: 'eu-central-1',
+    BEDROCK_BASE_URL: 'https://models.example.com/bedrock',
     GOOGLE_GEMINI_BASE_URL: 'https://models.example.com/gemini',
     MAX_COST_USD: '25',
     MAX_RECURSION_DEPTH: '3',
     MAX_AGENTS_PER_SESSION: '50',
     TURN_LEASE_SECONDS: '30',
+    MAX_TOOL_SECONDS: '1800',
+    TOOL_WAIT_SECONDS: '300',
     MODEL_PRICES: '{}',
     ENABLE_CONVERSATION_COMPRESSION: 'true',
     RATE_LIMIT_PER_SECOND: '10',
@@ -52,12 +68,27 @@ const everySetting: Partial<Settings> = {
     MCP_ALLOWED_PRIVATE_HOSTS: 'mcp.internal:8080',
     MCP_CHECK_SECONDS: '60',
     WEBHOOK_ALLOWED_PRIVATE_HOSTS: 'hooks.internal',
+    MCP_AUTHORIZATION_SERVER: 'platform',
+    EGRESS_ALLOW: '*.example.org',
+    EGRESS_ALLOWED_PRIVATE_HOSTS: 'packages.internal',
+    MAX_EGRESS_MB: '500',
+    RELAY_IDLE_SECONDS: '60',
     WEBHOOK_RETRY_SECONDS: '5',
     PUBLIC_URL: 'https://sallyport.example',
+    MAX_SNAPSHOTS: '20',
     SYNTHETIC_CHECK: 'true',
+    SANDBOX_TEMPLATES: '[{"name": "science", "image": "public.ecr.aws/team/science:7"}]',
   },
 };
 const { compute } = synthesise();
+/** A value of another stack. */
+const outputOf = (stack: string, name: RegExp) => ({
+  'Fn::GetStackOutput': {
+    StackName: `sallyport-${stack}`,
+    OutputName: expect.stringMatching(name),
+    Region: { Ref: 'AWS::Region' },
+  },
+});
 const { compute: full } = synthesise({ settings: everySetting });
 
 const idOf = (name: FunctionName) => `Functions${name.replaceAll('-', '')}`;
@@ -82,12 +113,13 @@ const actionsOf = (name: FunctionName, service: string, template = compute): rea
   ].sort();
 
 describe('every function', () => {
-  // Limits of one machine are reported by its own start; on Fargate the default is the truth.
-  const ofOneMachine = ['SANDBOX_LIMITS'];
+  // One machine reports its own limits and what it cannot build; on Fargate the default is the truth. The hardened stage has
+  // a key that signs seals.
+  const ofOthers = ['AUDIT_SEAL_KEY', 'SANDBOX_LIMITS', 'TEMPLATES_PROBLEM'];
 
   test.each(names)('%s has exactly the variables of its contract', (name) => {
     const { NODE_OPTIONS, ...variables } = functionOf(name, full).Properties.Environment.Variables;
-    const contract = Object.keys(environments[name].shape).filter((key) => !ofOneMachine.includes(key));
+    const contract = Object.keys(environments[name].shape).filter((key) => !ofOthers.includes(key));
     expect(Object.keys(variables).sort()).toEqual(contract.sort());
     expect(NODE_OPTIONS).toBe('--enable-source-maps');
   });
@@ -134,7 +166,7 @@ test('only functions that check credentials know the OIDC issuer', () => {
   });
   expect(told).toEqual([
     ['authorizer', oidc],
-    ['api', oidc],
+    ['api', [...oidc, 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_LOGIN_SCOPES'].sort()],
     ['mcp', oidc],
   ]);
   const untold = JSON.stringify(names.map((name) => functionOf(name).Properties.Environment));
@@ -159,12 +191,14 @@ describe('permissions', () => {
     ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
     ['socket', items],
     ['on-connected', read],
+    ['terminal', ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem']],
+    ['relay', items],
     ['turn', items],
     ['sandbox-link', []],
     ['task-events', items],
     ['janitor', ['dynamodb:BatchWriteItem', ...items].sort()],
     ['schedules', ['dynamodb:BatchWriteItem', ...items].sort()],
-    ['api', items],
+    ['api', ['dynamodb:BatchWriteItem', ...items].sort()],
     ['mcp', ['dynamodb:BatchWriteItem', ...items].sort()],
   ])('%s does with the table what its code does, and never scans', (name, actions) => {
     expect(actionsOf(name, 'dynamodb')).toEqual(actions);
@@ -174,6 +208,8 @@ describe('permissions', () => {
     ['authorizer', []],
     ['socket', []],
     ['on-connected', []],
+    ['terminal', []],
+    ['relay', []],
     ['turn', ['ecs:DescribeTasks', 'ecs:RunTask']],
     ['sandbox-link', []],
     ['task-events', []],
@@ -195,19 +231,16 @@ describe('permissions', () => {
   const starting = (template = compute) =>
     names.flatMap((name) => statementsOf(name, template).filter(({ Action }) => Action === 'ecs:RunTask'));
 
-  test('a sandbox is started only from the two definitions, in the platform’s subnets, and without a shell', () => {
+  test('a sandbox is started only from the two definitions, and without a shell or a volume', () => {
     expect(starting()).toHaveLength(4);
     for (const { Resource, Condition } of starting()) {
-      expect(Resource).toEqual([
-        { Ref: expect.stringMatching(/^Sandboxesnode/) },
-        { Ref: expect.stringMatching(/^Sandboxespython/) },
-      ]);
+      const revisions = (family: string) => ({
+        'Fn::Join': ['', expect.arrayContaining([`:task-definition/${family}:*`])],
+      });
+      expect(Resource).toEqual([revisions('sallyport-node'), revisions('sallyport-python')]);
       expect(Condition).toEqual({
         ArnEquals: { 'ecs:cluster': { 'Fn::GetAtt': [expect.stringMatching(/^SandboxesCluster/), 'Arn'] } },
-        StringEqualsIfExists: { 'ecs:enable-execute-command': 'false' },
-        'ForAllValues:StringEquals': {
-          'ecs:subnet': [{ 'Fn::ImportValue': expect.stringContaining('sandboxSubnet1') }],
-        },
+        StringEqualsIfExists: { 'ecs:enable-execute-command': 'false', 'ecs:enable-ebs-volumes': 'false' },
       });
     }
     expect(names.flatMap((name) => actionsOf(name, 'ecs'))).not.toContain('ecs:ExecuteCommand');
@@ -229,16 +262,18 @@ describe('permissions', () => {
 
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', []],
-    ['socket', ['janitor', 'on-connected', 'turn', 'webhooks']],
+    ['socket', ['janitor', 'on-connected', 'sandbox-link', 'terminal', 'turn', 'webhooks']],
+    ['terminal', ['relay', 'sandbox-link', 'terminal']],
+    ['relay', ['mcp', 'relay', 'sandbox-link']],
     ['on-connected', []],
-    ['turn', ['janitor', 'sandbox-link', 'turn', 'webhooks']],
+    ['turn', ['janitor', 'relay', 'sandbox-link', 'turn', 'webhooks']],
     ['sandbox-link', []],
     ['task-events', ['janitor', 'webhooks']],
-    ['janitor', ['sandbox-link', 'turn', 'webhooks']],
+    ['janitor', ['relay', 'sandbox-link', 'turn', 'webhooks']],
     ['schedules', ['janitor', 'turn', 'webhooks']],
     ['webhooks', []],
-    ['api', ['janitor', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
-    ['mcp', ['janitor', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
+    ['api', ['janitor', 'relay', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
+    ['mcp', ['janitor', 'relay', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
   ])('%s invokes whom it must', (name, targets) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'lambda:InvokeFunction');
     const text = JSON.stringify(statement?.Resource ?? '');
@@ -253,12 +288,14 @@ describe('permissions', () => {
     ['authorizer', []],
     ['socket', ['DELETE', 'POST']],
     ['on-connected', ['DELETE', 'POST']],
+    ['terminal', ['POST']],
+    ['relay', ['POST']],
     ['turn', ['POST']],
     ['sandbox-link', []],
     ['task-events', ['POST']],
     ['janitor', ['POST']],
     ['schedules', ['POST']],
-    ['api', ['POST']],
+    ['api', ['DELETE', 'POST']],
     ['mcp', ['POST']],
   ])('%s manages the connections of the one stage', (name, methods) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'execute-api:ManageConnections');
@@ -268,9 +305,16 @@ describe('permissions', () => {
     ).toEqual(methods);
   });
 
-  const bucket = { 'Fn::ImportValue': expect.stringMatching(/^sallyport-data:.*Workspaces.*Arn/) };
+  const bucket = outputOf('data', /Workspaces.*Arn/);
   const checkpoints = { 'Fn::Join': ['', [bucket, '/workspaces/*']] };
   const sharedVolumes = { 'Fn::Join': ['', [bucket, '/shared/*']] };
+  const seals = { 'Fn::Join': ['', [bucket, '/audit/seals/*']] };
+  const listSeals = {
+    Action: 's3:ListBucket',
+    Condition: { StringLikeIfExists: { 's3:prefix': ['audit/seals/*'] } },
+    Effect: 'Allow',
+    Resource: bucket,
+  };
 
   test('the link reads and writes checkpoints and shared volumes under their prefixes, and may see that an object is missing', () => {
     expect(statementsOf('sandbox-link').filter(isOfS3)).toEqual([
@@ -288,7 +332,7 @@ describe('permissions', () => {
     ]);
   });
 
-  test('the janitor finds and deletes checkpoints, and reads none', () => {
+  test('the janitor finds and deletes checkpoints, and reads none; it makes seals, and deletes none', () => {
     expect(statementsOf('janitor').filter(isOfS3)).toEqual([
       { Action: 's3:DeleteObject', Effect: 'Allow', Resource: checkpoints },
       {
@@ -297,6 +341,12 @@ describe('permissions', () => {
         Effect: 'Allow',
         Resource: bucket,
       },
+      { Action: ['s3:GetObject', 's3:PutObject'], Effect: 'Allow', Resource: seals },
+      listSeals,
+    ]);
+    expect(statementsOf('api').filter(isOfS3)).toEqual([
+      { Action: 's3:GetObject', Effect: 'Allow', Resource: seals },
+      listSeals,
     ]);
   });
 
@@ -305,7 +355,11 @@ describe('permissions', () => {
       (name) => functionOf(name).Properties.Environment.Variables.WORKSPACE_BUCKET !== undefined,
     );
     expect(informed).toEqual(['turn', 'sandbox-link', 'janitor', 'api', 'mcp']);
-    expect(names.filter((name) => statementsOf(name).some(isOfS3))).toEqual(['sandbox-link', 'janitor']);
+    expect(names.filter((name) => statementsOf(name).some(isOfS3))).toEqual([
+      'sandbox-link',
+      'janitor',
+      'api',
+    ]);
   });
 
   test('the authorizer deletes tickets and reads tokens only', () => {
@@ -317,6 +371,14 @@ describe('permissions', () => {
     expect(of('dynamodb:GetItem')).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TOKEN#*'] },
     });
+  });
+
+  test('models of Bedrock may be called only where it is chosen, and only by what calls models', () => {
+    const { compute: chosen } = synthesise({ settings: { variables: { LLM_PROVIDER: 'bedrock' } } });
+    expect(names.filter((name) => actionsOf(name, 'bedrock').length > 0)).toEqual([]);
+    const callers = names.filter((name) => actionsOf(name, 'bedrock', chosen).length > 0);
+    expect(callers.toSorted()).toEqual(['api', 'turn']);
+    expect(actionsOf('turn', 'bedrock', chosen)).toEqual(['bedrock:InvokeModelWithResponseStream']);
   });
 
   test('execution roles are passed to ECS tasks only', () => {
@@ -369,12 +431,12 @@ describe('permissions', () => {
     ]);
   });
 
-  test('only the turn and the list of models read model keys', () => {
+  test('only the turn, the model broker and the list of models read model keys', () => {
     const keys = Object.values(everySetting.providerKeyArns ?? {});
     const readers = names.filter((name) =>
       JSON.stringify(statementsOf(name, full)).includes(secretArn('openai')),
     );
-    expect(readers).toEqual(['turn', 'api']);
+    expect(readers).toEqual(['turn', 'relay', 'api']);
     const reads = statementsOf('turn', full).filter(
       ({ Action }) => Action === 'secretsmanager:GetSecretValue',
     );
@@ -401,23 +463,24 @@ describe('permissions', () => {
       .filter(({ Resource }) => [Resource].flat().some((one) => JSON.stringify(one).includes(resource)))
       .flatMap(({ Action }) => Action);
 
-  test('the API creates projects’ secrets, it and the janitor delete them, and functions that reach registered servers read them', () => {
+  test('the API creates projects’ secrets, it and the janitor delete them, and functions that reach servers with them read them', () => {
     const told = names.filter(
       (name) => functionOf(name).Properties.Environment.Variables.PROJECT_SECRETS_PREFIX !== undefined,
     );
-    expect(told).toEqual(['turn', 'janitor', 'api']);
+    expect(told).toEqual(['turn', 'relay', 'janitor', 'api']);
     const read = 'secretsmanager:GetSecretValue';
     const making = ['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', read];
     const own = ':secret:sallyport/sallyport/*';
     expect(Object.fromEntries(names.map((name) => [name, secretActionsOn(name, own)]))).toEqual({
       ...Object.fromEntries(names.map((name) => [name, []])),
       turn: [read],
+      relay: [read],
       janitor: ['secretsmanager:DeleteSecret', read],
       api: making,
     });
     const resources = names.flatMap((name) => statementsOf(name).flatMap(({ Resource }) => Resource));
     const onSecrets = resources.filter((one) => JSON.stringify(one).includes(':secretsmanager:'));
-    expect(onSecrets).toEqual([projectSecrets, projectSecrets, projectSecrets]);
+    expect(onSecrets).toEqual([projectSecrets, projectSecrets, projectSecrets, projectSecrets]);
   });
 
   test('the operator’s own key is used through Secrets Manager, for projects’ secrets only', () => {
@@ -430,10 +493,11 @@ describe('permissions', () => {
       StringEquals: {
         'kms:ViaService': { 'Fn::Join': ['', ['secretsmanager.', { Ref: 'AWS::Region' }, '.amazonaws.com']] },
       },
-      ArnLike: { 'kms:EncryptionContext:SecretARN': projectSecrets },
+      StringLike: { 'kms:EncryptionContext:SecretARN': [projectSecrets, 'RequestToValidateKeyAccess'] },
     };
     expect(users).toEqual([
       { name: 'turn', Action: 'kms:Decrypt', Condition },
+      { name: 'relay', Action: 'kms:Decrypt', Condition },
       { name: 'janitor', Action: 'kms:Decrypt', Condition },
       { name: 'api', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Condition },
     ]);
@@ -441,7 +505,7 @@ describe('permissions', () => {
 
   test('functions that connect to sandboxes read the secret of the sandboxes', () => {
     const readers = names.filter((name) => secretActionsOn(name, 'SandboxSecret').length > 0);
-    expect(readers).toEqual(['turn', 'janitor', 'api', 'mcp']);
+    expect(readers).toEqual(['socket', 'terminal', 'turn', 'relay', 'janitor', 'api', 'mcp']);
   });
 
   test('every permission on all resources is in this list', () => {
@@ -479,8 +543,8 @@ describe('the link', () => {
     const placed = names.filter((name) => functionOf(name).Properties.VpcConfig !== undefined);
     expect(placed).toEqual(['sandbox-link']);
     const { SecurityGroupIds, SubnetIds } = functionOf('sandbox-link').Properties.VpcConfig;
-    expect(SecurityGroupIds).toEqual([{ 'Fn::ImportValue': expect.stringContaining('LinkGroup') }]);
-    expect(SubnetIds).toEqual([{ 'Fn::ImportValue': expect.stringContaining('sandboxSubnet1') }]);
+    expect(SecurityGroupIds).toEqual([outputOf('network', /LinkGroup/)]);
+    expect(SubnetIds).toEqual([outputOf('network', /sandboxSubnet1/)]);
   });
 
   test('has the memory to hash and upload concurrently, and the longest timeout', () => {
@@ -562,7 +626,9 @@ describe('the turn', () => {
 
 describe('an asynchronous invocation', () => {
   /** Whom a rule wakes, and whom a function or the scheduler calls without waiting. */
-  const unawaited: readonly FunctionName[] = ['on-connected', 'turn', 'task-events', 'janitor', 'schedules'];
+  const unawaited: readonly FunctionName[] = [
+    ...(['on-connected', 'terminal', 'relay', 'turn', 'task-events', 'janitor', 'schedules'] as const),
+  ];
 
   test.each(unawaited)('of %s ends in a dead-letter queue after its retries', (name) => {
     const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;

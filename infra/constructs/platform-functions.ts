@@ -30,15 +30,17 @@ type Rows = {
 const rows: Rows = {
   'sandbox-link': (p) => combine(p.sandboxAddresses, p.saveWorkspaces, joinVpc),
   webhooks: (p) => p.sendWebhooks,
-  janitor: (p) => combine(p.items.janitor, p.sendFrames, p.invokeTurn, p.startSandboxes, p.stopSandboxes, p.deleteWorkspaces, p.secrets.delete, p.notices, p.deleteWebhooks),
+  janitor: (p) => combine(p.items.janitor, p.sendFrames, p.invokeTurn, p.startSandboxes, p.stopSandboxes, p.deleteWorkspaces, p.writeSeals, p.secrets.delete, p.notices, p.deleteWebhooks),
   turn: (p) => combine(p.items.turn, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.startSandboxes, p.models, p.secrets.read, p.notices),
   authorizer: (p) => combine(p.items.authorizer, p.adminToken),
   'on-connected': (p) => combine(p.items['on-connected'], p.closeConnections),
-  socket: (p) => combine(p.items.socket, p.closeConnections, p.invokeOnConnected, p.invokeTurn, p.invokeJanitor, p.adminToken, p.notices),
+  terminal: (p) => combine(p.items.terminal, p.sendFrames, p.invokeTerminal, p.invokeRelay, p.useSandboxes, p.adminToken),
+  socket: (p) => combine(p.items.socket, p.closeConnections, p.invokeOnConnected, p.invokeTerminal, p.invokeTurn, p.invokeJanitor, p.useSandboxes, p.adminToken, p.notices),
   'task-events': (p) => combine(p.items.taskEvents, p.sendFrames, p.invokeJanitor, p.notices),
   schedules: (p) => combine(p.items.schedules, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.createSchedules, p.adminToken, p.notices),
-  api: (p) => combine(p.items.api, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.models, p.secrets.manage, p.adminToken, p.notices, p.manageWebhooks),
+  api: (p) => combine(p.items.api, p.closeConnections, p.clientSecret, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.models, p.readSeals, p.secrets.manage, p.adminToken, p.notices, p.manageWebhooks),
   mcp: (p) => combine(p.items.mcp, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.adminToken, p.notices),
+  relay: (p) => combine(p.items.relay, p.sendFrames, p.invokeRelay, p.invokeMcp, p.useSandboxes, p.modelKeys, p.secrets.read),
   synthetic: (p) => p.items.synthetic,
 };
 

@@ -19,7 +19,7 @@ export class PlatformKey extends Construct {
     this.key = new Key(this, 'Key', {
       description: 'Sallyport: table, checkpoints, secrets, logs',
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     this.key.addToResourcePolicy(forLogs(Stack.of(this)));
   }

@@ -1,5 +1,5 @@
 /**
- * The REST API: everything under `/api` to one function and `/mcp` to another, with streamed answers.
+ * The REST API: everything under `/api` and `/oauth` to one function, `/mcp` and its metadata to another, with streamed answers.
  *
  * The functions authenticate, so that a refusal has the platform's body and headers. Refusals of API Gateway itself have
  * the same shape.
@@ -48,8 +48,11 @@ export class StreamedApi extends Construct {
     this.api = this.addApi(props);
     this.addExecutionLogs(props);
     this.api.root.addResource('api').addResource('{proxy+}').addMethod('ANY', streamed(api));
+    // The authorization server for clients of /mcp.
+    this.api.root.addResource('oauth').addResource('{proxy+}').addMethod('ANY', streamed(api));
     // The function decides which methods MCP has.
     this.api.root.addResource('mcp').addMethod('ANY', streamed(mcp));
+    this.api.root.addResource('.well-known').addResource('{proxy+}').addMethod('ANY', streamed(mcp));
     this.addHealth();
     addRefusals(this.api);
     const { region, urlSuffix } = this.api.stack;
@@ -144,13 +147,15 @@ const accessLog = {
 
 /** Refusals of API Gateway before a function is invoked, in the shape of `shared/errors.ts`. */
 export const addRefusals = (api: RestApi): void => {
-  for (const [name, { type, status, code, message, headers }] of Object.entries(refusals))
+  for (const [name, refusal] of Object.entries(refusals)) {
+    const { type, status, headers } = refusal;
     api.addGatewayResponse(name, {
       type,
       statusCode: status,
       ...(headers === undefined ? {} : { responseHeaders: headers }),
-      templates: { 'application/json': refusalBody(code, message) },
+      templates: { 'application/json': refusalBody(refusal) },
     });
+  }
 };
 
 type Refusal = {
@@ -158,6 +163,8 @@ type Refusal = {
   readonly status: string;
   readonly code: string;
   readonly message: string;
+  /** In the words of the table of errors, which synthesis does not load (edge-stack.test.ts compares them). */
+  readonly advice: string;
   readonly headers?: Record<string, string>;
 };
 
@@ -168,12 +175,14 @@ const refusals: Record<string, Refusal> = {
     status: '404',
     code: 'not_found',
     message: 'there is nothing at this path',
+    advice: 'Check the address: GET /api/openapi.json lists all routes.',
   },
   Throttled: {
     type: ResponseType.THROTTLED,
     status: '429',
     code: 'rate_limited',
     message: 'too many requests',
+    advice: 'Wait as long as Retry-After says, then try again.',
     headers: { 'Retry-After': "'1'" },
   },
   TooLarge: {
@@ -181,22 +190,28 @@ const refusals: Record<string, Refusal> = {
     status: '413',
     code: 'payload_too_large',
     message: 'the request is too large',
+    advice: 'Send less at once.',
   },
   ClientFault: {
     type: ResponseType.DEFAULT_4XX,
     status: '400',
     code: 'invalid_request',
     message: 'the request is not valid',
+    advice: 'Correct what the message names, and send the request again.',
   },
   OurFault: {
     type: ResponseType.DEFAULT_5XX,
     status: '500',
     code: 'internal_error',
     message: 'the request failed',
+    advice: 'Try again in a moment.',
   },
 };
 
-const refusalBody = (code: string, message: string): string =>
+const refusalBody = ({ code, message, advice }: Refusal): string =>
   JSON.stringify({
-    error: { code, message, suggestions: [], recoveryActions: [], requestId: '$context.requestId' },
+    error: {
+      ...{ code, message, suggestions: [advice], recoveryActions: [] },
+      requestId: '$context.requestId',
+    },
   });

@@ -1,10 +1,55 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Settings } from '../settings.ts';
 import { named, ofType, synthesise } from '../stacks/synthesise.ts';
 
 const { compute } = synthesise();
 const tasks = ofType(compute, 'AWS::ECS::TaskDefinition').map(({ Properties }) => Properties);
 const containers = tasks.map(({ ContainerDefinitions }) => ContainerDefinitions);
+
+/** Keys that AWS gives the check of a RunTask; a condition on another is never wrong under an operator with `IfExists` or `ForAllValues`. */
+const keysOfRunTask =
+  /^ecs:(?:cluster|capacity-provider|enable-ebs-volumes|enable-execute-command|task-cpu|task-memory)$/;
+
+test('a start is judged by keys that AWS knows for it, and by no others', () => {
+  const { compute: sized } = synthesise({ settings: { flavorsAllowed: ['small'] } });
+  const starts = [compute, sized].flatMap((template) =>
+    ofType(template, 'AWS::IAM::Policy')
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => Action === 'ecs:RunTask'),
+  );
+  const keys = starts.flatMap(({ Condition }) =>
+    Object.values<object>(Condition).flatMap((operator) => Object.keys(operator)),
+  );
+  expect(keys).toContain('ecs:task-cpu');
+  expect(keys.filter((key) => !keysOfRunTask.test(key))).toEqual([]);
+});
+
+test('an image is pulled through the sandboxes’ network alone: a task that is started elsewhere never runs', () => {
+  const roles = ofType(compute, 'AWS::IAM::Policy').filter(({ Properties }) =>
+    JSON.stringify(Properties.Roles).includes('ExecutionRole'),
+  );
+  expect(roles).toHaveLength(2);
+  for (const { Properties } of roles)
+    expect(Properties.PolicyDocument.Statement).toContainEqual({
+      Effect: 'Deny',
+      Action: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+      Resource: '*',
+      Condition: {
+        StringNotEquals: {
+          'aws:SourceVpc': {
+            'Fn::GetStackOutput': {
+              StackName: 'sallyport-network',
+              OutputName: expect.stringMatching(/RefVpc/),
+              Region: { Ref: 'AWS::Region' },
+            },
+          },
+        },
+      },
+    });
+});
 
 test('there is one task definition per template', () => {
   expect(tasks.map(({ Family }) => Family)).toEqual(['sallyport-python', 'sallyport-node']);
@@ -31,7 +76,7 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
     expect(container.LogConfiguration).toBeUndefined();
   });
 
-  test('starts as uid 0 with only SETUID, SETGID and KILL of the default capabilities', () => {
+  test('starts as uid 0 with only SETUID, SETGID, SETPCAP and KILL of the default capabilities', () => {
     expect(container.User).toBe('0');
     expect(container.Privileged).toBeUndefined();
     expect(container.LinuxParameters.Capabilities).toEqual({
@@ -45,7 +90,6 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
         'NET_BIND_SERVICE',
         'NET_RAW',
         'SETFCAP',
-        'SETPCAP',
         'SYS_CHROOT',
       ],
     });
@@ -77,9 +121,9 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
 
   test('is pulled by a role that may pull only this image', () => {
     const role = named(compute, 'AWS::IAM::Policy', `Sandboxes${template}ExecutionRole`);
-    const actions = role.Properties.PolicyDocument.Statement.flatMap(
-      ({ Action }: { readonly Action: string | string[] }) => Action,
-    );
+    const actions = role.Properties.PolicyDocument.Statement.filter(
+      ({ Effect }: { readonly Effect: string }) => Effect === 'Allow',
+    ).flatMap(({ Action }: { readonly Action: string | string[] }) => Action);
     expect(actions).toEqual([
       'ecr:BatchCheckLayerAvailability',
       'ecr:BatchGetImage',
@@ -87,6 +131,11 @@ describe.each(['python', 'node'])('a sandbox of template %s', (template) => {
       'ecr:GetAuthorizationToken',
     ]);
   });
+});
+
+test('an upgrade keeps the revision that functions with the old code start, and a destroy deletes the last', () => {
+  for (const definition of ofType(compute, 'AWS::ECS::TaskDefinition'))
+    expect([definition.UpdateReplacePolicy, definition.DeletionPolicy]).toEqual(['Retain', 'Delete']);
 });
 
 test('tasks have no role', () => {
@@ -148,4 +197,49 @@ test('a template is built on the configured base image, or on the Dockerfile’s
   const settings = { templates: { python: { baseImage: 'public.ecr.aws/team/science:7' } } };
   expect(image('python', settings)).not.toBe(image('python'));
   expect(image('node', settings)).toBe(image('node'));
+});
+
+describe('templates of the operator', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'templates-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const dockerfile = join(folder, 'Dockerfile');
+  writeFileSync(dockerfile, 'FROM debian:12\n');
+  const { compute: more } = synthesise({
+    settings: {
+      variables: {
+        SANDBOX_TEMPLATES: JSON.stringify([
+          { name: 'science', image: 'public.ecr.aws/team/science:7' },
+          { name: 'web-tests', dockerfile },
+        ]),
+      },
+    },
+  });
+  const task = (name: string) => named(more, 'AWS::ECS::TaskDefinition', `Sandboxes${name}`).Properties;
+  const names = ['python', 'node', 'science', 'webtests'];
+
+  test('each has a task definition and an image of its own, and the walls of the others', () => {
+    const [, ...others] = names.map((name) => task(name));
+    const { Image: _, ...walls } = task('node').ContainerDefinitions[0];
+    expect(others.map(({ Family }) => Family)).toEqual([
+      'sallyport-node',
+      'sallyport-science',
+      'sallyport-web-tests',
+    ]);
+    const images = others.map(({ ContainerDefinitions: [{ Image }] }) => JSON.stringify(Image));
+    expect(new Set(images).size).toBe(3);
+    for (const { ContainerDefinitions } of others) expect(ContainerDefinitions[0]).toMatchObject(walls);
+  });
+
+  test('functions that start sandboxes may run them, and know them by name', () => {
+    const statements = named(more, 'AWS::IAM::Policy', 'FunctionsturnRole').Properties.PolicyDocument
+      .Statement;
+    const run = statements.find(({ Action }: { Action: unknown }) => Action === 'ecs:RunTask');
+    expect(run.Resource).toHaveLength(names.length);
+    const { Variables } = named(more, 'AWS::Lambda::Function', 'Functionsturn').Properties.Environment;
+    const tasks = JSON.stringify(Variables.SANDBOX_TEMPLATE_TASKS);
+    expect(tasks).toMatch(/science=.*Sandboxesscience.*,web-tests=.*Sandboxeswebtests/);
+    expect(
+      named(compute, 'AWS::Lambda::Function', 'Functionsturn').Properties.Environment.Variables,
+    ).not.toHaveProperty('SANDBOX_TEMPLATE_TASKS');
+  });
 });

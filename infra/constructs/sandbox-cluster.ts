@@ -7,11 +7,13 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, type FargateTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Construct } from 'constructs';
+import type * as z from 'zod';
+import type { sandboxSettings } from '#shared/config/settings.ts';
 import { cpuUnits, type Flavor } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
-import { bundleSandbox } from './assets.ts';
+import { bundleSandbox, type SandboxImageProps } from './assets.ts';
 import { combine, env, type Permission, permit } from './permission.ts';
-import { refuseGuestPath, sandboxDefinition, type Template } from './task-definition.ts';
+import { refuseGuestPath, sandboxDefinition } from './task-definition.ts';
 
 export type SandboxClusterProps = {
   readonly vpc: IVpc;
@@ -20,27 +22,35 @@ export type SandboxClusterProps = {
   /** Sizes in which a sandbox may be started. Absent: all. */
   readonly flavorsAllowed?: readonly Flavor[] | undefined;
   /** The base images instead of the Dockerfile's own. */
-  readonly templates?: { readonly [K in Template]?: { readonly baseImage: string } } | undefined;
+  readonly templates?: { readonly [K in OwnTemplate]?: { readonly baseImage: string } } | undefined;
+  /** Further templates, each with a task definition of its own. */
+  readonly namedTemplates?: readonly NamedTemplate[] | undefined;
   /** The path of the volume that sandboxes of one owner share; absent without one. */
   readonly sharedGuestPath?: string | undefined;
 };
+
+type OwnTemplate = 'python' | 'node';
+/** As `SANDBOX_TEMPLATES` names it. */
+export type NamedTemplate = NonNullable<z.output<typeof sandboxSettings>['SANDBOX_TEMPLATES']>[number];
 
 type Conditions = Readonly<Record<string, object>>;
 type TaskVariables = { readonly DEPLOYMENT: string; readonly SANDBOX_CLUSTER: string };
 type RunVariables = TaskVariables & {
   readonly SANDBOX_TASK_PYTHON: string;
   readonly SANDBOX_TASK_NODE: string;
+  readonly SANDBOX_TEMPLATE_TASKS?: string;
 };
 
 export class SandboxCluster extends Construct {
   readonly cluster: Cluster;
-  private readonly definitions: Readonly<Record<Template, FargateTaskDefinition>>;
+  private readonly definitions: Readonly<Record<OwnTemplate, FargateTaskDefinition>>;
+  private readonly named: ReadonlyMap<string, FargateTaskDefinition>;
   private readonly deployment: string;
   private readonly props: SandboxClusterProps;
 
   constructor(scope: Construct, id: string, props: SandboxClusterProps) {
     super(scope, id);
-    const { vpc, deployment = 'sallyport', templates, sharedGuestPath } = props;
+    const { vpc, deployment = 'sallyport', templates, namedTemplates = [], sharedGuestPath } = props;
     this.deployment = deployment;
     this.props = props;
     refuseGuestPath(sharedGuestPath);
@@ -51,14 +61,17 @@ export class SandboxCluster extends Construct {
       'Container Insights bills every task; the platform emits its own metrics of sandboxes.',
     );
     bundleSandbox(Stack.of(this));
-    const define = (template: Template): FargateTaskDefinition =>
-      sandboxDefinition(this, {
-        template,
-        deployment,
-        baseImage: templates?.[template]?.baseImage,
-        sharedGuestPath,
-      });
-    this.definitions = { python: define('python'), node: define('node') };
+    const define = (template: string, image: Partial<SandboxImageProps>): FargateTaskDefinition =>
+      sandboxDefinition(this, { template, deployment, vpc, sharedGuestPath, ...image });
+    const ofOurs = (template: OwnTemplate) =>
+      define(template, { baseImage: templates?.[template]?.baseImage });
+    this.definitions = { python: ofOurs('python'), node: ofOurs('node') };
+    this.named = new Map(
+      namedTemplates.map(({ name, image, dockerfile }) => [
+        name,
+        define(name, dockerfile === undefined ? { baseImage: image, target: 'node' } : { dockerfile }),
+      ]),
+    );
   }
 
   /** To read the state of a task. */
@@ -96,19 +109,27 @@ export class SandboxCluster extends Construct {
   /** To run tasks, and to read their state. */
   get runTasks(): Permission<RunVariables> {
     const { python, node } = this.definitions;
+    const named = [...this.named].map(([name, { taskDefinitionArn }]) => `${name}=${taskDefinitionArn}`);
+    const definitions = [python, node, ...this.named.values()];
     return combine(
       this.clusterEnv,
       this.describeTasks,
-      env({ SANDBOX_TASK_PYTHON: python.taskDefinitionArn, SANDBOX_TASK_NODE: node.taskDefinitionArn }),
+      env<Omit<RunVariables, keyof TaskVariables>>({
+        SANDBOX_TASK_PYTHON: python.taskDefinitionArn,
+        SANDBOX_TASK_NODE: node.taskDefinitionArn,
+        ...(named.length === 0 ? {} : { SANDBOX_TEMPLATE_TASKS: named.join() }),
+      }),
       permit(
         {
           actions: ['ecs:RunTask'],
-          resources: [python.taskDefinitionArn, node.taskDefinitionArn],
+          resources: definitions.map(({ family }) => this.everyRevisionOf(family)),
+          because:
+            'An invocation that runs during an upgrade starts the revision that it knows, which the upgrade keeps.',
           conditions: { ...this.inCluster, ...this.runConditions },
         },
         {
           actions: ['iam:PassRole'],
-          resources: [python.obtainExecutionRole().roleArn, node.obtainExecutionRole().roleArn],
+          resources: definitions.map((definition) => definition.obtainExecutionRole().roleArn),
           conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
         },
       ),
@@ -116,14 +137,14 @@ export class SandboxCluster extends Construct {
   }
 
   /**
-   * The caller of RunTask chooses subnets, shell and size, so conditions limit them: the isolated subnets, no shell, an
-   * allowed size (https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html).
+   * The caller of RunTask chooses shell, volumes and size, so conditions limit them. Subnets have no condition key in this
+   * action: the execution role limits them, since it pulls no image elsewhere (`task-definition.ts`,
+   * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html).
    */
   private get runConditions(): Conditions {
-    const { vpc, flavorsAllowed } = this.props;
+    const { flavorsAllowed } = this.props;
     return {
-      StringEqualsIfExists: { 'ecs:enable-execute-command': 'false' },
-      'ForAllValues:StringEquals': { 'ecs:subnet': vpc.isolatedSubnets.map(({ subnetId }) => subnetId) },
+      StringEqualsIfExists: { 'ecs:enable-execute-command': 'false', 'ecs:enable-ebs-volumes': 'false' },
       ...(flavorsAllowed && {
         NumericEquals: { 'ecs:task-cpu': flavorsAllowed.map((name) => String(cpuUnits[name])) },
       }),
@@ -136,6 +157,14 @@ export class SandboxCluster extends Construct {
 
   private get inCluster() {
     return { ArnEquals: { 'ecs:cluster': this.cluster.clusterArn } };
+  }
+
+  private everyRevisionOf(family: string): string {
+    return Stack.of(this).formatArn({
+      service: 'ecs',
+      resource: 'task-definition',
+      resourceName: `${family}:*`,
+    });
   }
 
   private get taskArns(): string {

@@ -42,7 +42,10 @@ export class SandboxPlatform extends Construct {
     const encryptionKey = props.encryptionKey ?? keyOf(this, settings.encryption);
     const logs = logOptionsOf(settings, encryptionKey);
     const hasSharedVolumes = sharedGuestPathOf(settings) !== undefined;
-    this.data = new PlatformData(this, 'Data', { encryptionKey, hasSharedVolumes });
+    this.data = new PlatformData(this, 'Data', {
+      ...{ encryptionKey, hasSharedVolumes },
+      signsSeals: settings.encryption === 'customer-managed',
+    });
     const { workspaces } = this.data;
     const { deployment } = settings;
     const vpc = this.vpcOf(settings, props);
@@ -52,7 +55,7 @@ export class SandboxPlatform extends Construct {
     this.plane = new ControlPlane(this, 'Plane', { settings, data, network, adminTokenHash });
     const { functions, socketApi } = this.plane;
     this.edge = new Edge(this, 'Edge', { settings, logs, functions, socketApi });
-    if (settings.ownsApiLogRole) this.dependOn(new ApiLogRole(this, 'Account'));
+    if (settings.ownsApiLogRole !== false) this.dependOn(new ApiLogRole(this, 'Account', settings));
   }
 
   private vpcOf({ network }: Settings, { vpc, vpcIsIsolated }: SandboxPlatformProps) {

@@ -16,6 +16,7 @@ type BucketVariables = { readonly WORKSPACE_BUCKET: string };
 
 const checkpoints = 'workspaces/*';
 const sharedVolumes = 'shared/*';
+const seals = 'audit/seals/*';
 
 const objectsOf = ({ bucketArn }: IBucket, ...prefixes: readonly string[]): string[] =>
   prefixes.map((prefix) => `${bucketArn}/${prefix}`);
@@ -62,6 +63,33 @@ export const deleteWorkspaces = (bucket: IBucket): Permission<BucketVariables> =
       resources: [bucket.bucketArn],
       conditions: { StringLike: { 's3:prefix': checkpoints } },
     },
+  ],
+});
+
+type SealVariables = { readonly AUDIT_SEAL_KEY?: string };
+
+/** To read seals of the audit log, and the key that checks them; `writes`: also to make them. A seal is never deleted. */
+export const auditSeals = (
+  { workspaces, sealKey, encryptionKey }: PlatformData,
+  { writes }: { readonly writes: boolean },
+): Permission<SealVariables> => ({
+  variables: sealKey === undefined ? {} : { AUDIT_SEAL_KEY: sealKey.keyArn },
+  statements: [
+    {
+      actions: writes ? ['s3:GetObject', 's3:PutObject'] : ['s3:GetObject'],
+      resources: objectsOf(workspaces, seals),
+      because: 'Seals are made at run time; everything under the prefix is one.',
+    },
+    {
+      // Without it a missing seal is answered with 403 instead of 404.
+      actions: ['s3:ListBucket'],
+      resources: [workspaces.bucketArn],
+      conditions: { StringLikeIfExists: { 's3:prefix': [seals] } },
+    },
+    ...(sealKey === undefined
+      ? []
+      : [{ actions: ['kms:GetPublicKey', ...(writes ? ['kms:Sign'] : [])], resources: [sealKey.keyArn] }]),
+    ...useKey(encryptionKey, { service: 's3', actions: ['Decrypt', ...(writes ? ['GenerateDataKey'] : [])] }),
   ],
 });
 
@@ -121,7 +149,8 @@ const secretStatements = (stack: Stack, secrets: ProjectSecrets, actions: Action
       resources: [key],
       conditions: {
         StringEquals: { 'kms:ViaService': `secretsmanager.${stack.region}.amazonaws.com` },
-        ArnLike: { 'kms:EncryptionContext:SecretARN': arns },
+        // Secrets Manager may try the key before the secret has an ARN.
+        StringLike: { 'kms:EncryptionContext:SecretARN': [arns, 'RequestToValidateKeyAccess'] },
       },
     },
   ];

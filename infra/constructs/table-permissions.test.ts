@@ -57,10 +57,22 @@ describe('the table is written', () => {
     ['webhooks', ['AUDIT', notice, webhook, 'WEBHOOK']],
     [
       'api',
-      ['AUDIT', ...work, webhook, 'PREVIEW', 'RATE', 'SCHEDULE', 'TICKET', 'TOKEN', 'TOKENID'],
+      [
+        'AUDIT',
+        'LINK',
+        ...work,
+        webhook,
+        'OAUTH',
+        'PREVIEW',
+        'RATE',
+        'SCHEDULE',
+        'TICKET',
+        'TOKEN',
+        'TOKENID',
+      ],
       { puts: [notice, 'WEBHOOKSECRET'], updates: ['WEBHOOK'] },
     ],
-    ['mcp', ['AUDIT', 'CALL', ...work, 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID'], { puts: [notice] }],
+    ['mcp', ['AUDIT', 'CALL', ...work, 'OAUTH', 'RATE', 'SCHEDULE', 'TOKEN', 'TOKENID'], { puts: [notice] }],
   ])('by %s where its work lies', (name, partitions, { puts = [], updates = [] } = {}) => {
     expect(reach(name, 'PutItem')).toEqual([...partitions, ...puts].sort());
     const changed = partitions.filter((partition) => partition !== 'AUDIT');
@@ -77,20 +89,22 @@ describe('the table is written', () => {
   test('by functions that process model output only away from credentials', () => {
     for (const name of ['turn', 'sandbox-link', 'task-events', 'schedules'] as const)
       for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
-        expect(reach(name, action).filter((key) => /TOKEN|TICKET|PREVIEW/.test(key))).toEqual([]);
+        expect(reach(name, action).filter((key) => /TOKEN|TICKET|PREVIEW|LINK|OAUTH/.test(key))).toEqual([]);
   });
 
   test('by the janitor so that it can delete, but not create, tokens of deleted projects', () => {
     expect(reach('janitor', 'DeleteItem')).toEqual(expect.arrayContaining(['TOKEN', 'TOKENID']));
     for (const action of ['PutItem', 'UpdateItem', 'BatchWriteItem'])
-      expect(reach('janitor', action).filter((key) => /TOKEN|TICKET|PREVIEW/.test(key))).toEqual([]);
+      expect(reach('janitor', action).filter((key) => /TOKEN|TICKET|PREVIEW|LINK|OAUTH/.test(key))).toEqual(
+        [],
+      );
   });
 });
 
 describe('the table is read', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', ['TOKEN']],
-    ['on-connected', work],
+    ['on-connected', [...work, 'TOKEN']],
     ['turn', work],
     ['socket', [...work, 'RATE', 'TOKEN']],
   ])('by %s where it must look', (name, partitions) => {
@@ -104,6 +118,8 @@ describe('the table is read', () => {
     });
     expect(both.map(({ Action }) => Action)).toEqual([
       ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
+      // A browser's connection is stored on the condition that its sign-in is there.
+      'dynamodb:ConditionCheckItem',
     ]);
   });
 });

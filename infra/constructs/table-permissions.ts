@@ -26,6 +26,9 @@ const partitions = {
     'WAITING',
     'WORKSPACE#*',
   ],
+  connections: ['CONNECTION#*'],
+  workspaces: ['WORKSPACE#*'],
+  sessions: ['SESSION#*'],
   schedules: ['SCHEDULE#*'],
   calls: ['CALL#*'],
   rates: ['RATE#*'],
@@ -34,6 +37,9 @@ const partitions = {
   tokenIds: ['TOKENID#*'],
   tickets: ['TICKET#*'],
   previews: ['PREVIEW#*'],
+  fileLinks: ['LINK#*'],
+  /** Registrations, codes and grants of clients that people connect. */
+  oauth: ['OAUTH#*'],
   webhooks: ['NOTIFY'],
   notices: ['NOTICE#*'],
   deliveries: ['WEBHOOK#*'],
@@ -101,21 +107,26 @@ const queryIndex = ({ table }: PlatformTable, index: 'due' | 'owner'): Permissio
     conditions: startingWith([`${index.toUpperCase()}#*`]),
   });
 
-/** To delete the rest of something, many items in one request. */
-const batchDelete = (platform: PlatformTable, ...on: readonly Partition[]): Permission<object> =>
+/** To delete the rest of something, or to copy a conversation, many items in one request. */
+const batchWrite = (platform: PlatformTable, ...on: readonly Partition[]): Permission<object> =>
   permit(statement(platform, { actions: ['BatchWriteItem'], on }));
 
 /** The items that each function works on. */
 export const itemPermissions = (platform: PlatformTable) => {
   const write = (access: Access) => readWrite(platform, access);
   const query = (index: 'due' | 'owner') => queryIndex(platform, index);
-  const batch = (...on: readonly Partition[]) => batchDelete(platform, ...on);
+  const batch = (...on: readonly Partition[]) => batchWrite(platform, ...on);
   return {
     turn: write({ on: ['work'] }),
     taskEvents: write({ on: ['work'] }),
     /** Empties deleted projects, also of their tokens and schedules, and records it. */
     janitor: combine(
-      write({ on: ['work', 'schedules'], append: ['audit'], delete: ['tokens', 'tokenIds'] }),
+      write({
+        on: ['work', 'schedules'],
+        read: ['audit'],
+        append: ['audit'],
+        delete: ['tokens', 'tokenIds'],
+      }),
       query('due'),
       query('owner'),
       batch('work'),
@@ -125,9 +136,31 @@ export const itemPermissions = (platform: PlatformTable) => {
       statement(platform, { actions: ['DeleteItem'], on: ['tickets'] }),
       statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
     ]),
-    'on-connected': onTable(platform, decrypt, [statement(platform, { actions: readActions, on: ['work'] })]),
-    /** Each frame checks its token in the same request as its session. */
-    socket: write({ on: ['work', 'rates'], read: ['tokens'], append: ['audit'] }),
+    /** Reads the sign-in of a browser, whose end may have missed the connection. */
+    'on-connected': onTable(platform, decrypt, [
+      statement(platform, { actions: readActions, on: ['work'] }),
+      statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
+    ]),
+    /** Each frame checks its token in the same request as its session; a connection of a browser, its sign-in as it is stored. */
+    socket: combine(
+      write({ on: ['work', 'rates'], read: ['tokens'], append: ['audit'] }),
+      permit(statement(platform, { actions: ['ConditionCheckItem'], on: ['work', 'tokens'] })),
+    ),
+    /** Keeps its place beside its connection, whose access is read before each slice, and records the end of a process. */
+    terminal: onTable(platform, encrypt, [
+      statement(platform, { actions: ['BatchGetItem', 'GetItem'], on: ['work', 'tokens'] }),
+      statement(platform, { actions: ['DeleteItem', 'UpdateItem'], on: ['connections'] }),
+      statement(platform, { actions: ['UpdateItem'], on: ['workspaces'] }),
+    ]),
+    /** Reads sandboxes and projects; writes events into the logs of sessions, and what their programs spend on models. */
+    relay: onTable(platform, encrypt, [
+      statement(platform, { actions: readActions, on: ['work'] }),
+      statement(platform, {
+        actions: ['ConditionCheckItem', 'DeleteItem', 'PutItem', 'UpdateItem'],
+        on: ['connections', 'sessions'],
+      }),
+      statement(platform, { actions: ['UpdateItem'], on: ['rates'] }),
+    ]),
     schedules: combine(
       write({ on: ['work', 'schedules'], read: ['tokens'], append: ['audit'] }),
       query('due'),
@@ -135,14 +168,19 @@ export const itemPermissions = (platform: PlatformTable) => {
     ),
     api: combine(
       write({
-        on: ['work', 'schedules', 'rates', 'tokens', 'tokenIds', 'tickets', 'previews'],
+        on: ['work', 'schedules', 'rates', 'tokens', 'tokenIds', 'tickets', 'previews', 'fileLinks', 'oauth'],
         read: ['audit'],
         append: ['audit'],
       }),
       query('owner'),
+      batch('sessions'),
     ),
+    /** A token that a tool revokes ends the clients that were connected with it. */
     mcp: combine(
-      write({ on: ['work', 'schedules', 'calls', 'rates', 'tokens', 'tokenIds'], append: ['audit'] }),
+      write({
+        on: ['work', 'schedules', 'calls', 'rates', 'tokens', 'tokenIds', 'oauth'],
+        append: ['audit'],
+      }),
       query('owner'),
       batch('work', 'schedules'),
     ),
@@ -184,7 +222,7 @@ export const sendWebhooks = (platform: PlatformTable): Permission<TableVariables
       append: ['audit'],
     }),
     queryIndex(platform, 'due'),
-    batchDelete(platform, 'deliveries'),
+    batchWrite(platform, 'deliveries'),
   );
 
 /** The project whose token the synthetic check creates (`functions/synthetic/own-token.ts`). */

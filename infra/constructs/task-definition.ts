@@ -6,7 +6,8 @@
  */
 
 import { posix } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, Duration } from 'aws-cdk-lib';
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import {
   Capability,
   type CfnTaskDefinition,
@@ -16,19 +17,17 @@ import {
   LinuxParameters,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { sandboxImage } from './assets.ts';
+import { type SandboxImageProps, sandboxImage } from './assets.ts';
 import { sandboxPort } from './security-groups.ts';
 
-export type Template = 'python' | 'node';
-
 export type SandboxDefinitionProps = {
-  readonly template: Template;
   readonly deployment: string;
-  readonly baseImage?: string | undefined;
-  readonly sharedGuestPath?: string | undefined;
-};
+  /** The network of the sandboxes. */
+  readonly vpc: IVpc;
+} & SandboxImageProps;
 
 /** The smallest flavor; RunTask overrides it (`shared/domain/flavor.ts`). */
 const taskCpuUnits = 512;
@@ -37,7 +36,10 @@ const taskMemoryMib = 1024;
 /** From SIGTERM to SIGKILL: time to finish a checkpoint, and then to end user processes. */
 const stopSecondsMax = 60;
 
-/** Docker's defaults without SETUID, SETGID and KILL: Fargate adds no capability back, so "all" cannot be dropped. */
+/**
+ * Docker's defaults without SETUID, SETGID, SETPCAP and KILL: Fargate adds no capability back, so "all" cannot be dropped.
+ * With SETPCAP the launcher empties the bounding set of user code.
+ */
 const dropped = [
   Capability.AUDIT_WRITE,
   Capability.CHOWN,
@@ -48,7 +50,6 @@ const dropped = [
   Capability.NET_BIND_SERVICE,
   Capability.NET_RAW,
   Capability.SETFCAP,
-  Capability.SETPCAP,
   Capability.SYS_CHROOT,
 ];
 
@@ -78,12 +79,31 @@ export const sandboxDefinition = (scope: Construct, props: SandboxDefinitionProp
       readOnly: false,
     })),
   );
+  pullOnlyInside(definition, props.vpc);
   // The CDK always creates a task role: an identity that code in the sandbox could assume.
   const resource = definition.node.defaultChild as CfnTaskDefinition;
   resource.addPropertyDeletionOverride('TaskRoleArn');
+  // Functions that still run the old code start the old revision; an inactive one cannot be started. Revisions are free.
+  resource.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
+  resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
   definition.node.tryRemoveChild('TaskRole');
   return definition;
 };
+
+/**
+ * A start may name any subnet of the account, also one with a route out; the image can be pulled in this VPC alone, so a
+ * task elsewhere never runs (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html).
+ */
+const pullOnlyInside = (definition: FargateTaskDefinition, { vpcId }: IVpc): void =>
+  definition.addToExecutionRolePolicy(
+    new PolicyStatement({
+      effect: Effect.DENY,
+      // Fargate asks for a token from outside the VPC: that call cannot have the condition.
+      actions: ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
+      resources: ['*'],
+      conditions: { StringNotEquals: { 'aws:SourceVpc': vpcId } },
+    }),
+  );
 
 /** The shared volume is on the task's own disk, too: the link downloads and uploads its files. */
 const foldersWith = (sharedGuestPath: string | undefined): Readonly<Record<string, string>> =>
@@ -92,8 +112,9 @@ const foldersWith = (sharedGuestPath: string | undefined): Readonly<Record<strin
 const addContainer = (
   scope: Construct,
   definition: FargateTaskDefinition,
-  { template, baseImage, sharedGuestPath }: SandboxDefinitionProps,
+  { deployment: _, vpc: __, ...image }: SandboxDefinitionProps,
 ): ContainerDefinition => {
+  const { template, sharedGuestPath } = image;
   const linuxParameters = new LinuxParameters(scope, `${template}-linux`, { initProcessEnabled: true });
   linuxParameters.dropCapabilities(...dropped);
   acknowledge(definition, 'ECS2', 'The variable holds the listening address, which is no secret.');
@@ -108,7 +129,7 @@ const addContainer = (
     'ecr:GetAuthorizationToken has no resource; pulls are limited to the one repository.',
   );
   return definition.addContainer('sandbox', {
-    image: sandboxImage({ template, baseImage, sharedGuestPath }),
+    image: sandboxImage(image),
     user: '0',
     readonlyRootFilesystem: true,
     linuxParameters,

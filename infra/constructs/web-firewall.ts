@@ -64,7 +64,7 @@ const rateLimited = JSON.stringify({
   error: {
     code: 'rate_limited',
     message: 'too many requests',
-    suggestions: [],
+    suggestions: ['Wait as long as Retry-After says, then try again.'],
     recoveryActions: [],
     requestId: 'none',
   },

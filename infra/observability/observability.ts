@@ -7,7 +7,15 @@ import { Alarms } from './alarms.ts';
 import { type Monitored, type PlatformMetrics, platformMetricsOf } from './monitored.ts';
 import { addPlatformAlarms, addWorkAlarms } from './platform-alarms.ts';
 import { queries, SavedQueries } from './queries.ts';
-import { approvalRows, awsRows, sandboxRows, turnRows, upkeepRows, webhookRows } from './sections.ts';
+import {
+  approvalRows,
+  awsRows,
+  relayRows,
+  sandboxRows,
+  turnRows,
+  upkeepRows,
+  webhookRows,
+} from './sections.ts';
 import { columns, text } from './widgets.ts';
 
 export type ObservabilityProps = Omit<Monitored, 'runbookUrl'> & {
@@ -42,7 +50,7 @@ type DashboardProps = {
   readonly alarms: readonly Alarm[];
 };
 
-/** The dashboard: a first look, the alarms, then turns, approvals, sandboxes, webhooks, upkeep, and AWS's own metrics. */
+/** The dashboard: a first look, the alarms, then turns, approvals, sandboxes, webhooks, relays, upkeep, and AWS's own metrics. */
 const addDashboard = (scope: Construct, { monitored, metric, alarms }: DashboardProps): void => {
   const dashboard = new Dashboard(scope, 'Dashboard', { defaultInterval: Duration.hours(3) });
   const rows = [
@@ -52,6 +60,7 @@ const addDashboard = (scope: Construct, { monitored, metric, alarms }: Dashboard
     ...approvalRows(monitored, metric),
     ...sandboxRows(monitored, metric),
     ...webhookRows(monitored, metric),
+    ...relayRows(monitored),
     ...upkeepRows(monitored, metric),
     ...awsRows(monitored),
   ];

@@ -13,6 +13,7 @@ const period = Duration.minutes(5);
 export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: PlatformMetrics): void => {
   addDeadLetters(alarms, monitored);
   addFunctions(alarms, monitored);
+  addRelays(alarms, monitored);
   addTable(alarms, monitored);
   addJanitor(alarms, metric);
   alarms.alarm('SyntheticChecksFailed', {
@@ -66,6 +67,20 @@ const addFunctions = (alarms: Alarms, { functions }: Monitored): void => {
     threshold: 1,
     periods: 2,
   });
+};
+
+/** Only AWS sees an invocation that never ran: no line and no metric of the platform tells of it. */
+const addRelays = (alarms: Alarms, { functions }: Monitored): void => {
+  for (const { name, lambda } of functions)
+    if (name === 'relay')
+      alarms.alarm('RelaysDropped', {
+        metric: lambda.metric('AsyncEventsDropped', { statistic: Stats.SUM, period }),
+        says: 'Relays of sandboxes were not held: their programs reached neither hosts nor the platform.',
+        runbook: 'relays-not-held',
+        // An invocation is dropped after a minute of retries; the next call has the relay held, so that one passes by itself.
+        threshold: 1,
+        periods: 2,
+      });
 };
 
 const addTable = (alarms: Alarms, { table }: Monitored): void => {

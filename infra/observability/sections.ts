@@ -77,7 +77,7 @@ export const sandboxRows = (monitored: Monitored, metric: PlatformMetrics): read
   ],
   [
     counts(metric, 'Incomplete workspaces', 'WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete'),
-    counts(metric, 'Sessions ended by the platform', 'SessionsReaped', 'SessionsEvicted'),
+    counts(metric, 'Ended, paused and evicted', 'SessionsReaped', 'SessionsPaused', 'SandboxesEvicted'),
   ],
   [logTable(monitored, sandboxFailures, 24)],
 ];
@@ -95,6 +95,31 @@ export const webhookRows = (monitored: Monitored, metric: PlatformMetrics): read
 
 const period = Duration.minutes(5);
 
+/** AWS's own metrics of the function that holds them, and the connections that were refused or cut off. */
+export const relayRows = (monitored: Monitored): readonly Row[] => {
+  const relays = monitored.functions.filter(({ name }) => name === 'relay').map(({ lambda }) => lambda);
+  return [
+    heading(monitored, 'Relays', {
+      says: 'A relay is held while a sandbox with a network is used; one that is held for days is a program that never rests. A dropped invocation is a sandbox whose programs reached nothing.',
+      anchor: 'relays-not-held',
+    }),
+    [
+      graph(
+        'Relays that are held',
+        relays.map((lambda) =>
+          lambda.metric('ConcurrentExecutions', { statistic: Stats.MAXIMUM, period, label: 'held at once' }),
+        ),
+      ),
+      graph(
+        'Invocations that never ran',
+        relays.map((lambda) =>
+          lambda.metric('AsyncEventsDropped', { statistic: Stats.SUM, period, label: 'dropped' }),
+        ),
+      ),
+    ],
+  ];
+};
+
 export const upkeepRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Locks, janitor, schedules, MCP servers', {
     says: 'Contention is normal: two invocations for one session. Lost leases are not. Five sweeps in five minutes are normal, orphans and corrections are not.',
@@ -111,7 +136,7 @@ export const upkeepRows = (monitored: Monitored, metric: PlatformMetrics): reado
   [
     counts(metric, 'Scheduled runs', 'ScheduleRuns', 'ScheduleRunsFailed'),
     counts(metric, 'MCP servers', 'McpChecksFailed', 'McpServersLost'),
-    counts(metric, 'Sockets found closed', 'SocketsGone'),
+    counts(metric, 'Sockets found closed, failed sign-ins', 'SocketsGone', 'SignInsFailed'),
   ],
   [
     times(metric, 'Synthetic turn', 'SyntheticTurnMs'),

@@ -1,9 +1,12 @@
 /** The program behind `cdk synth` and `cdk deploy`: one stage of the platform, checked by cdk-nag. */
 import { App } from 'aws-cdk-lib';
-import { settingsOf } from '../settings.ts';
+import { readSettings } from '../settings-file.ts';
 import { addSallyport } from './sallyport.ts';
 
 const app = new App();
-const stage: unknown = app.node.tryGetContext('stage');
-addSallyport(app, settingsOf(typeof stage === 'string' ? stage : 'production'));
+const text = (name: string): string | undefined => {
+  const value: unknown = app.node.tryGetContext(name);
+  return typeof value === 'string' ? value : undefined;
+};
+addSallyport(app, readSettings(text('stage') ?? 'production', text('settings')));
 app.synth();

@@ -51,6 +51,7 @@ describe('triggers of functions', () => {
       ['rate(1 minute)', '{"sweep":"due"}'],
       ['rate(5 minutes)', '{"sweep":"slots"}'],
       ['rate(10 minutes)', '{"sweep":"orphans"}'],
+      ['rate(1 hour)', '{"sweep":"seals"}'],
       ['rate(1 minute)', '{"sweep":"mcp","forSeconds":50}'],
     ]);
     for (const { Targets } of sweeps)

@@ -38,7 +38,9 @@ test('the table is billed by request, encrypted, restorable, and expires items b
 test('neither a deploy nor the deletion of the stack deletes data', () => {
   expect(table.DeletionPolicy).toBe('Retain');
   expect(table.Properties.Replicas[0].DeletionProtectionEnabled).toBe(true);
-  expect(named(data, 'AWS::SecretsManager::Secret', 'SandboxSecret').DeletionPolicy).toBe('Retain');
+  expect(named(data, 'AWS::SecretsManager::Secret', 'SandboxSecret').DeletionPolicy).toBe(
+    'RetainExceptOnCreate',
+  );
 });
 
 describe('the bucket of the checkpoints', () => {
@@ -58,7 +60,8 @@ describe('the bucket of the checkpoints', () => {
       },
       OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
     });
-    expect(bucket.DeletionPolicy).toBe('Retain');
+    // A first deploy that rolls back leaves none behind, and the next one makes none beside it.
+    expect(bucket.DeletionPolicy).toBe('RetainExceptOnCreate');
   });
 
   const lifecycle = {
@@ -117,6 +120,14 @@ test('AWS generates the secret of the sandboxes, and it is long', () => {
   ).Properties;
   expect(GenerateSecretString).toEqual({ ExcludePunctuation: true, PasswordLength: 64 });
   expect(SecretString).toBeUndefined();
+});
+
+test('whether the deployment sets the role of API Gateway’s logs is a parameter, which a deploy chooses', () => {
+  expect(data.Parameters?.['SetsApiLogRole']).toMatchObject({ AllowedValues: ['yes', 'no'], Default: 'yes' });
+  const [account] = ofType(data, 'AWS::ApiGateway::Account');
+  expect(Reflect.get(account ?? {}, 'Condition')).toMatch(/^AccountIsOurs/);
+  const [fixed] = ofType(synthesise({ settings: { ownsApiLogRole: true } }).data, 'AWS::ApiGateway::Account');
+  expect(fixed).not.toHaveProperty('Condition');
 });
 
 test('a second deployment in a region changes nothing of the account', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorRules } from '#shared/errors.ts';
 import { named, ofType, type Resource, synthesise } from './synthesise.ts';
 
 const { edge } = synthesise();
@@ -25,7 +26,7 @@ describe('REST', () => {
     const parts = Uri['Fn::Join'][1];
     expect(parts).toContain(':lambda:path/2021-11-15/functions/');
     expect(parts.at(-1)).toBe('/response-streaming-invocations');
-    expect(JSON.stringify(parts)).toContain(`sallyport-compute:ExportsOutputFnGetAtt${handler}Function`);
+    expect(JSON.stringify(parts)).toContain(`PublishOutputFnGetAtt${handler}Function`);
   });
 
   test('health is answered by API Gateway itself', () => {
@@ -36,9 +37,18 @@ describe('REST', () => {
     ]);
   });
 
-  test('paths are /api/{proxy+}, /mcp and /health, and a body is passed unchanged', () => {
+  test('paths are /api/{proxy+}, /oauth/{proxy+}, /mcp, its metadata and /health, and a body is passed unchanged', () => {
     const paths = ofType(edge, 'AWS::ApiGateway::Resource').map(({ Properties }) => Properties.PathPart);
-    expect(paths).toEqual(['api', '{proxy+}', 'mcp', 'health']);
+    expect(paths).toEqual([
+      'api',
+      '{proxy+}',
+      'oauth',
+      '{proxy+}',
+      'mcp',
+      '.well-known',
+      '{proxy+}',
+      'health',
+    ]);
     expect(named(edge, 'AWS::ApiGateway::RestApi', 'ApiRest').Properties.BinaryMediaTypes).toEqual(['*/*']);
   });
 
@@ -64,21 +74,24 @@ describe('REST', () => {
     ['REQUEST_TOO_LARGE', '413', 'payload_too_large'],
     ['DEFAULT_4XX', '400', 'invalid_request'],
     ['DEFAULT_5XX', '500', 'internal_error'],
-  ])('a refusal of API Gateway, %s, has the shape of the platform’s errors', (type, status, code) => {
-    const refusal = ofType(edge, 'AWS::ApiGateway::GatewayResponse').find(
-      ({ Properties }) => Properties.ResponseType === type,
-    )?.Properties;
-    expect(refusal.StatusCode).toBe(status);
-    expect(JSON.parse(refusal.ResponseTemplates['application/json'])).toEqual({
-      error: {
-        code,
-        message: expect.any(String),
-        suggestions: [],
-        recoveryActions: [],
-        requestId: '$context.requestId',
-      },
-    });
-  });
+  ] as const)(
+    'a refusal of API Gateway, %s, has the shape of the platform’s errors',
+    (type, status, code) => {
+      const refusal = ofType(edge, 'AWS::ApiGateway::GatewayResponse').find(
+        ({ Properties }) => Properties.ResponseType === type,
+      )?.Properties;
+      expect(refusal.StatusCode).toBe(status);
+      expect(JSON.parse(refusal.ResponseTemplates['application/json'])).toEqual({
+        error: {
+          code,
+          message: expect.any(String),
+          suggestions: [errorRules[code].advice],
+          recoveryActions: [],
+          requestId: '$context.requestId',
+        },
+      });
+    },
+  );
 });
 
 describe('the one origin', () => {
@@ -90,7 +103,7 @@ describe('the one origin', () => {
 
   test('passes REST, MCP, health and the WebSocket on, uncached, with every header but Host', () => {
     const patterns = config.CacheBehaviors.map(({ PathPattern }: Behavior) => PathPattern);
-    expect(patterns).toEqual(['/api/*', '/mcp', '/health', '/ws']);
+    expect(patterns).toEqual(['/api/*', '/mcp', '/.well-known/*', '/oauth/*', '/health', '/ws']);
     for (const behavior of config.CacheBehaviors)
       expect(behavior).toMatchObject({
         AllowedMethods: ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'],
@@ -102,8 +115,18 @@ describe('the one origin', () => {
   });
 
   test('passes the browser’s host name to the API, whatever the browser sends', () => {
-    const { FunctionAssociations: associated } = config.CacheBehaviors[0];
-    expect(associated).toMatchObject([{ EventType: 'viewer-request' }]);
+    const associated = config.CacheBehaviors.filter(
+      ({ FunctionAssociations: [one] = [] }: { FunctionAssociations?: { EventType: string }[] }) =>
+        one?.EventType === 'viewer-request',
+    );
+    // A cookie counts for pages of that name alone, on a request and on a WebSocket.
+    expect(associated.map(({ PathPattern }: Behavior) => PathPattern)).toEqual([
+      '/api/*',
+      '/mcp',
+      '/.well-known/*',
+      '/oauth/*',
+      '/ws',
+    ]);
     const { FunctionCode: code } = named(
       edge,
       'AWS::CloudFront::Function',
@@ -117,11 +140,22 @@ describe('the one origin', () => {
     expect(told.headers['x-forwarded-host']).toEqual({ value: 'own.example' });
   });
 
+  test('a client of /mcp is told how to authenticate, though API Gateway renames the header', () => {
+    const policies = ofType(edge, 'AWS::CloudFront::ResponseHeadersPolicy').map(
+      ({ Properties }) => Properties.ResponseHeadersPolicyConfig.CustomHeadersConfig?.Items,
+    );
+    expect(policies.filter((items) => items !== undefined)).toEqual([
+      [{ Header: 'WWW-Authenticate', Override: true, Value: 'Bearer' }],
+    ]);
+    const [, mcp] = config.CacheBehaviors;
+    expect(mcp.ResponseHeadersPolicyId).toBeDefined();
+  });
+
   test('takes the stage of REST as the path of its origin, and that of the WebSocket from the URL', () => {
     const origins = config.CacheBehaviors.map(({ TargetOriginId }: Behavior) => originOf(TargetOriginId));
-    const [api, mcp, health, ws] = origins;
+    const [api, mcp, metadata, oauth, health, ws] = origins;
     expect(api.OriginPath['Fn::Join'][1][0]).toBe('/');
-    expect([mcp, health]).toEqual([api, api]);
+    expect([mcp, metadata, oauth, health]).toEqual([api, api, api, api]);
     expect(ws.OriginPath).toBeUndefined();
     expect(JSON.stringify(ws.DomainName)).toContain('SocketApi');
   });
@@ -152,7 +186,7 @@ describe('the one origin', () => {
     const { SecurityHeadersConfig: headers } = named(
       edge,
       'AWS::CloudFront::ResponseHeadersPolicy',
-      'Distribution',
+      'DistributionWebHeaders',
     ).Properties.ResponseHeadersPolicyConfig;
     expect(headers.ContentSecurityPolicy.ContentSecurityPolicy).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types vue",

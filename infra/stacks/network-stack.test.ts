@@ -111,8 +111,9 @@ describe('there is one entrance', () => {
 
 describe('DNS', () => {
   test('resolves only the three names of an image pull and S3, and nothing when the firewall fails', () => {
-    const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
-    expect(config?.Properties.FirewallFailOpen).toBe('DISABLED');
+    const { Create, Update } = named(network, 'Custom::AWS', 'DnsFailClosed').Properties;
+    for (const { 'Fn::Join': call } of [Create, Update])
+      expect(call[1].join('')).toMatch(/"action":"UpdateFirewallConfig".*"FirewallFailOpen":"DISABLED"/);
     const [{ Properties: rules } = { Properties: undefined }] = ofType(
       network,
       'AWS::Route53Resolver::FirewallRuleGroup',
@@ -167,12 +168,12 @@ describe('DNS', () => {
 
   test('is filtered in the VPC of the sandboxes', () => {
     const [association] = ofType(network, 'AWS::Route53Resolver::FirewallRuleGroupAssociation');
-    const [config] = ofType(network, 'AWS::Route53Resolver::FirewallConfig');
+    const closing = named(network, 'Custom::AWS', 'DnsFailClosed').Properties.Create['Fn::Join'][1];
     const vpc = {
       Ref: Object.keys(network.Resources).find((id) => network.Resources[id]?.Type === 'AWS::EC2::VPC'),
     };
     expect(association?.Properties.VpcId).toEqual(vpc);
-    expect(config?.Properties.ResourceId).toEqual(vpc);
+    expect(closing).toContainEqual(vpc);
   });
 });
 
@@ -280,14 +281,14 @@ const plain = (value: unknown): string => {
     Ref: ref,
     'Fn::Join': join,
     'Fn::Sub': sub,
-    'Fn::ImportValue': imported,
+    'Fn::GetStackOutput': output,
   } = value as {
-    'Fn::ImportValue'?: string;
+    'Fn::GetStackOutput'?: { readonly OutputName: string };
     Ref?: string;
     'Fn::Join'?: [string, unknown[]];
     'Fn::Sub'?: string;
   };
-  if (imported !== undefined) return /Workspaces.*Arn/.test(imported) ? 'BUCKET' : imported;
+  if (output !== undefined) return /Workspaces.*Arn/.test(output.OutputName) ? 'BUCKET' : output.OutputName;
   if (ref !== undefined) return names[ref] ?? ref;
   if (sub !== undefined) return sub.replace(/\$\{([^}]+)\}/g, (_, name) => names[name] ?? name);
   return join?.[1].map(plain).join(join[0]) ?? '';

@@ -72,8 +72,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch twenty-one metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(21 + functionsCount);
+  test('watch twenty-two metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(22 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
@@ -81,6 +81,45 @@ describe('alarms', () => {
     expect(ofType(told, 'AWS::SNS::Subscription').map(({ Properties }) => Properties)).toMatchObject([
       { Protocol: 'email', Endpoint: 'operator@example.com' },
     ]);
+  });
+
+  test('may publish to the topic, whose own policy replaces the one that SNS gives every topic', () => {
+    const [policy] = ofType(observability, 'AWS::SNS::TopicPolicy');
+    const allowed = policy?.Properties.PolicyDocument.Statement.filter(
+      ({ Effect }: { Effect: string }) => Effect === 'Allow',
+    );
+    expect(allowed).toEqual([
+      {
+        Sid: 'Alarms',
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: { Ref: expect.stringMatching(/^Topic/) },
+        Condition: {
+          StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+          ArnLike: {
+            'aws:SourceArn': {
+              'Fn::Join': [
+                '',
+                [
+                  'arn:',
+                  { Ref: 'AWS::Partition' },
+                  ':cloudwatch:',
+                  { Ref: 'AWS::Region' },
+                  ':',
+                  { Ref: 'AWS::AccountId' },
+                  ':alarm:sallyport-*',
+                ],
+              ],
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('have names that the topic accepts: CloudFormation begins them with the name of the stack', () => {
+    for (const { AlarmName } of alarms) expect(AlarmName).toBeUndefined();
   });
 });
 
@@ -118,14 +157,13 @@ describe('the platform’s metrics', () => {
 type Stack = Template & { readonly Outputs?: Readonly<Record<string, Output>> };
 type Output = {
   readonly Value: { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly string[] };
-  readonly Export?: { readonly Name: string };
 };
 
-/** The type of the resource that a reference leads to, through what its stack exports. */
+/** The type of the resource that a reference leads to, through the outputs of its stack. */
 const typeOf = (stacks: Synthesised, reference: string): string | undefined => {
   const name = reference.slice(1, -1);
   for (const stack of Object.values(stacks) as readonly Stack[]) {
-    const output = Object.values(stack.Outputs ?? {}).find(({ Export }) => Export?.Name === name)?.Value;
+    const output = stack.Outputs?.[name]?.Value;
     const id = output?.Ref ?? output?.['Fn::GetAtt']?.[0];
     if (id !== undefined) return stack.Resources[id]?.Type;
   }
@@ -187,6 +225,8 @@ describe('metrics of AWS', () => {
       'AWS/DynamoDB ConsumedWriteCapacityUnits',
       'AWS/DynamoDB ReadThrottleEvents',
       'AWS/DynamoDB WriteThrottleEvents',
+      'AWS/Lambda AsyncEventsDropped',
+      'AWS/Lambda ConcurrentExecutions',
       'AWS/Lambda Duration',
       'AWS/Lambda Errors',
       'AWS/Lambda Throttles',

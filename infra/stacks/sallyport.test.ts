@@ -97,13 +97,17 @@ describe('settings', () => {
       '"Family":"one-python"',
       '"Family":"one-node"',
       '"FunctionName":"one-turn"',
+      '"FunctionName":"one-terminal"',
       '"FunctionName":"one-schedules"',
+      '"FunctionName":"one-relay"',
     ]);
     expect(names('two')).toEqual([
       '"Family":"two-python"',
       '"Family":"two-node"',
       '"FunctionName":"two-turn"',
+      '"FunctionName":"two-terminal"',
       '"FunctionName":"two-schedules"',
+      '"FunctionName":"two-relay"',
     ]);
   });
 });

@@ -4,7 +4,8 @@
  * Every stack passes the AwsSolutions rules; an exception is acknowledged at its place, with the reason. A bad setting
  * stops the synth with the same line as a start of the program.
  */
-import { type App, Tags, Validations } from 'aws-cdk-lib';
+import { type App, BOOTSTRAP_QUALIFIER_CONTEXT, Tags, Validations } from 'aws-cdk-lib';
+import { ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { checkSettings, type Settings } from '../settings.ts';
 import {
@@ -28,6 +29,8 @@ export type Sallyport = {
 
 export const addSallyport = (app: App, settings: Settings): Sallyport => {
   checkSettings(settings);
+  const { bootstrapQualifier, permissionsBoundaryArn, tags = {} } = settings;
+  if (bootstrapQualifier !== undefined) app.node.setContext(BOOTSTRAP_QUALIFIER_CONTEXT, bootstrapQualifier);
   const name = (stack: string): string => `${settings.deployment}-${stack}`;
   const data = new DataStack(app, name('data'), { settings });
   const network = new NetworkStack(app, name('network'), { settings, data });
@@ -36,7 +39,12 @@ export const addSallyport = (app: App, settings: Settings): Sallyport => {
   const firewall = settings.firewall ? new FirewallStack(app, name('firewall'), { settings }) : undefined;
   if (firewall !== undefined) edge.addStackDependency(firewall);
   const observability = new ObservabilityStack(app, name('observability'), { settings, data, compute, edge });
-  Tags.of(app).add('deployment', settings.deployment);
+  for (const [key, value] of Object.entries({ ...tags, deployment: settings.deployment }))
+    Tags.of(app).add(key, value);
+  if (permissionsBoundaryArn !== undefined)
+    PermissionsBoundary.of(app).apply(
+      ManagedPolicy.fromManagedPolicyArn(data, 'PermissionsBoundary', permissionsBoundaryArn),
+    );
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return { data, network, compute, edge, observability, ...(firewall && { firewall }) };
 };

@@ -72,14 +72,19 @@ const metricOf = (entry: readonly unknown[]): readonly ShownMetric[] => {
 
 type Intrinsic = {
   readonly Ref?: string;
-  readonly 'Fn::ImportValue'?: string;
+  readonly 'Fn::GetStackOutput'?: { readonly StackName: string; readonly OutputName: string };
   readonly 'Fn::GetAtt'?: readonly string[];
   readonly 'Fn::Join'?: readonly [string, readonly unknown[]];
 };
 
 const plain = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return String(value);
-  const { Ref: ref, 'Fn::ImportValue': name, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Intrinsic;
+  const {
+    Ref: ref,
+    'Fn::GetStackOutput': output,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+  } = value as Intrinsic;
   if (join !== undefined) return join[1].map(plain).join(join[0]);
-  return `<${ref ?? name ?? attribute?.join('.')}>`;
+  return `<${ref ?? output?.OutputName ?? attribute?.join('.')}>`;
 };

@@ -3,7 +3,8 @@
  *
  * Each holds one construct named `Default`, which adds nothing to the logical ids below it.
  */
-import { Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -26,9 +27,10 @@ export class DataStack extends Stack {
     super(scope, id, { description: 'Sallyport: the table and other data that is retained' });
     this.data = new PlatformData(this, 'Default', {
       encryptionKey: keyOf(this, settings.encryption),
+      signsSeals: settings.encryption === 'customer-managed',
       hasSharedVolumes: sharedGuestPathOf(settings) !== undefined,
     });
-    if (settings.ownsApiLogRole) new ApiLogRole(this, 'Account');
+    if (settings.ownsApiLogRole !== false) new ApiLogRole(this, 'Account', settings);
   }
 }
 
@@ -58,8 +60,7 @@ export type ComputeStackProps = NetworkStackProps & { readonly network: NetworkS
 /**
  * Functions, sandboxes, the WebSocket and the rules that invoke functions.
  *
- * The image belongs to the functions: they speak one protocol, and a task definition's new revision could not leave
- * a stack of its own while this one imports the old.
+ * The image belongs to the functions: they speak one protocol, and both change in one update.
  */
 export class ComputeStack extends Stack {
   readonly plane: ControlPlane;
@@ -124,7 +125,31 @@ export class ObservabilityStack extends Stack {
   private topicOf({ deployment, alarmTopicArn, alarmEmails }: Settings): ITopic {
     if (alarmTopicArn !== undefined) return Topic.fromTopicArn(this, 'Topic', alarmTopicArn);
     const topic = new Topic(this, 'Topic', { displayName: deployment, enforceSSL: true });
+    topic.addToResourcePolicy(this.publishedByAlarms(topic, deployment));
     for (const address of alarmEmails) topic.addSubscription(new EmailSubscription(address));
     return topic;
+  }
+
+  /**
+   * A topic with a policy of its own has lost the one by which alarms of the account publish
+   * (https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger).
+   */
+  private publishedByAlarms({ topicArn }: ITopic, deployment: string): PolicyStatement {
+    const alarms = this.formatArn({
+      service: 'cloudwatch',
+      resource: 'alarm',
+      resourceName: `${deployment}-*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    return new PolicyStatement({
+      sid: 'Alarms',
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions: ['sns:Publish'],
+      resources: [topicArn],
+      conditions: {
+        StringEquals: { 'aws:SourceAccount': this.account },
+        ArnLike: { 'aws:SourceArn': alarms },
+      },
+    });
   }
 }

@@ -16,11 +16,13 @@ export type Resource = {
   // biome-ignore lint/suspicious/noExplicitAny: the shape of a resource is CloudFormation's, and each test asserts its own part
   readonly Properties: any;
   readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
 };
 
 export type Template = {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Parameters?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Export?: unknown }>>;
 };
 
 export type StackName = 'data' | 'network' | 'compute' | 'edge' | 'observability';
@@ -87,3 +89,17 @@ export const named = (template: Template, type: string, prefix: string): Resourc
     throw new Error(`${found.length} of ${type} start with ${prefix}`);
   return only[1];
 };
+
+const outputReferences = (value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { 'Fn::GetStackOutput': output } = value as { readonly 'Fn::GetStackOutput'?: OutputReference };
+  if (output !== undefined) return [`${output.StackName} ${output.OutputName}`];
+  return Object.values(value).flatMap(outputReferences);
+};
+
+type OutputReference = { readonly StackName: string; readonly OutputName: string };
+
+/** The outputs of other stacks that a stack reads: `<stack> <output>`, each once. */
+export const readOutputs = ({ Resources }: Template): readonly string[] => [
+  ...new Set(outputReferences(Resources)),
+];

@@ -9,6 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { errorRules } from '#shared/errors.ts';
 import { AwsError, parseJson, readBody, writePaced } from '../endpoint/http-messages.ts';
 import type { Outcome } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -61,7 +62,8 @@ export const answerFromFunction = async (
 /** The gateway response that the deployment defines for this case (`infra/constructs/rest-api.ts`). */
 const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
   const refusal = { code: 'payload_too_large', message: 'the request is too large' };
-  answerRefusal(response, 413, { error: { ...refusal, suggestions: [], recoveryActions: [], requestId } });
+  const suggestions = [errorRules.payload_too_large.advice];
+  answerRefusal(response, 413, { error: { ...refusal, suggestions, recoveryActions: [], requestId } });
 };
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>
@@ -129,7 +131,7 @@ const statusMax = 599;
 /** Headers of one hop; the server sets its own. */
 const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'trailer']);
 
-const openHeadReader = (): HeadReader => {
+export const openHeadReader = (): HeadReader => {
   let seen = Buffer.alloc(0);
   return {
     read: (bytes) => {

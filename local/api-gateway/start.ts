@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { contentSecurityPolicy, hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
+import { errorRules } from '#shared/errors.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -21,6 +22,7 @@ import {
   webSocketLimits,
 } from './connection.ts';
 import { serveConnection } from './live-connection.ts';
+import { upgradeToPort } from './port-upgrade.ts';
 import { matchRoute, type RestRoute, urlOf } from './proxy-event.ts';
 import { answerFromFunction, type RestLimits, restLimits } from './rest-integration.ts';
 import { openUpgrade, type WebSocketRoutes } from './websocket-upgrade.ts';
@@ -34,6 +36,8 @@ type ApiGatewayOptions = {
   /** The keys by which functions sign messages to connections. */
   readonly keys?: Keys;
   readonly limits?: { readonly rest?: Partial<RestLimits>; readonly webSocket?: Partial<WebSocketLimits> };
+  /** The interval at which the access of an open preview connection is checked. */
+  readonly previewCheckMs?: number | undefined;
 };
 
 /** The endpoint for `@aws-sdk/client-apigatewaymanagementapi`, and the public origin. */
@@ -43,11 +47,16 @@ export type ApiGateway = Endpoint & {
 };
 
 const closeGoingAway = 1001;
+/** Of the REST API, the one path below which a connection may be upgraded. */
+const previewPath = /^\/api\/sessions\/[^/]+\/ports\//;
+
+/** The time for which a revoked token is still of use to an open preview connection. */
+const previewCheckMsDefault = 20_000;
 
 export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => {
   const rest = { ...restLimits, ...options.limits?.rest };
   const webSocket = { ...webSocketLimits, ...options.limits?.webSocket };
-  const { functions, keys } = options;
+  const { functions, keys, previewCheckMs: checkMs = previewCheckMsDefault } = options;
   const table: ConnectionTable = new Map();
   const management = await startManagement({ table, limits: webSocket }, keys);
   const live = { functions, functionName: options.webSocket.functionName, limits: webSocket, table };
@@ -65,7 +74,11 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
     open: async (port) => {
       origin = await listen((request, response) => answer(request, response, { ...options, rest }), port);
       origin.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (urlOf(request).pathname === `/${stage}`) void upgrade({ request, socket, head });
+        const { pathname } = urlOf(request);
+        const route = previewPath.test(pathname) ? matchRoute(options.restRoutes, pathname) : undefined;
+        if (pathname === `/${stage}`) void upgrade({ request, socket, head });
+        else if (route !== undefined)
+          void upgradeToPort({ request, socket, head, functions, route, checkMs });
         else socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       });
       return origin.url;
@@ -85,6 +98,11 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
   const route = matchRoute(origin.restRoutes, pathname);
   if (route !== undefined) {
     await answerFromFunction(request, response, { functions: origin.functions, route, limits: origin.rest });
+  } else if (/^\/(?:api|mcp)(?:\/|$)/.test(request.url ?? '')) {
+    // A URL with `..`, which is resolved before it is matched.
+    const message = 'the path of a request has no `..`';
+    const suggestions = [errorRules.not_found.advice];
+    sendJson(response, 404, { error: { code: 'not_found', message, suggestions, recoveryActions: [] } });
   } else if (pathname === '/health') {
     sendJson(response, 200, { status: 'ok' });
   } else if (pathname === `/${stage}` || pathname.startsWith(`/${stage}/`)) {

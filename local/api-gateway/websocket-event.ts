@@ -19,6 +19,8 @@ type RouteContext = {
   readonly connection: Connection;
   readonly requestId: string;
   readonly authorization?: Authorization | undefined;
+  /** In epoch milliseconds; absent: now. */
+  readonly receivedAt?: number;
 };
 
 export const authorizerEvent = (request: IncomingMessage, context: RouteContext) => ({
@@ -66,8 +68,10 @@ const handshakeMaps = (request: IncomingMessage) => {
 
 type Route = { readonly routeKey: string; readonly eventType: string };
 
-const requestContext = ({ connection, requestId, authorization }: RouteContext, route: Route) => {
-  const now = Date.now();
+const requestContext = (
+  { connection, requestId, authorization, receivedAt: now = Date.now() }: RouteContext,
+  route: Route,
+) => {
   return {
     ...route,
     ...(authorization === undefined ? {} : { authorizer: authorization }),

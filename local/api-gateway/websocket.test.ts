@@ -21,7 +21,7 @@ import type { WebSocketLimits } from './connection.ts';
 import { start } from './start.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
-const patience = { timeout: 10_000 };
+const patience = { timeout: 50_000 };
 
 const opened: (() => Promise<void>)[] = [];
 afterAll(async () => {

@@ -19,7 +19,7 @@ import { type OtherDynamoDb, start } from './start.ts';
 import { sweepExpired } from './table.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
-const patience = { timeout: 10_000 };
+const patience = { timeout: 50_000 };
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -77,9 +77,10 @@ type Launch = {
 };
 
 const launch = (
-  { programs, sharedVolume, log }: HostSettings,
+  { programs, sharedVolume: volume, log }: HostSettings,
   { request, workspace, socket, identity, cgroup }: Launch,
 ): ChildProcess => {
+  const sharedVolume = request.variables['SANDBOX_SHARED_PATH'] === 'none' ? undefined : volume;
   const walls = outerArguments(
     { workspace, socket, programs, sharedVolume, memoryCounters: cgroup?.memoryFolder },
     { nodePath: `${programs}/node`, variables: request.variables },

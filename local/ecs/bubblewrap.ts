@@ -2,7 +2,7 @@
  * The two walls of a local sandbox, as arguments of bubblewrap, and the programs inside them.
  *
  * The outer wall is around the server, the nested one around user code. The outer wall has no network and contains the
- * system's programs, the server and one socket. The nested one contains neither the server nor the socket. Both have
+ * system's programs, the server and its sockets. The nested one contains neither the server nor its own socket, but the relay's. Both have
  * their own user, process, IPC and host name spaces. A shared volume is in both, writable. Guarantees W1, W2, W3, W4,
  * W5 and W7 of docs/spec/sandbox.md.
  */
@@ -26,14 +26,25 @@ const tmpBytesMax = 256 * 1_048_576;
 /** Docker's default: Python keeps the locks of `multiprocessing` there. */
 const sharedMemoryBytesMax = 64 * 1_048_576;
 const node = '/opt/sallyport/bin/node';
+/** Of the relay's socket, beside the server's: user code sees it as /run/sallyport. */
+const relayFolder = '/run/sallyport/relay';
 /** Starts the runner. No process of the same user can trace a process that an unreadable executable started. */
 const loader = '/opt/sallyport/bin/loader';
 const filter = '/opt/sallyport/user.bpf';
+/** The platform for programs of user code. */
+const client = '/opt/sallyport/bin/sallyport-client';
 
 /** The programs that run user code; the same in both walls. */
 const userFiles = [
   ...['runner.mjs', 'node-interpreter.mjs'],
-  ...['python-interpreter.py', 'sallyport_results.py', 'sallyport_charts.py'],
+  ...[
+    'python-interpreter.py',
+    'sallyport_charts.py',
+    'sallyport_errors.py',
+    'sallyport_imports.py',
+    'sallyport_results.py',
+    'terminal.py',
+  ],
 ];
 
 const walls = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
@@ -57,8 +68,10 @@ export const outerArguments = (
   ...system,
   ...['--ro-bind', `${programs}/etc`, '/etc', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
   ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
+  ...['--ro-bind-try', '/etc/ssl/certs', '/etc/ssl/certs'],
   ...['--ro-bind', nodePath, node, '--ro-bind', `${programs}/loader`, loader],
   ...userFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
+  ...['--ro-bind', `${programs}/sallyport-client`, client],
   ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
   ...['--ro-bind', `${programs}/user.bpf`, filter],
   ...['--proc', '/proc', '--dev', '/dev'],
@@ -86,6 +99,9 @@ const serverVariables = (
 ): Readonly<Record<string, string>> => ({
   SANDBOX_LISTEN: 'unix:/run/sallyport/sandbox.sock',
   SANDBOX_PROC: 'read-only',
+  SANDBOX_PROXY_PORT: '19998',
+  SANDBOX_MODELS_PORT: '19999',
+  SANDBOX_RELAY_SOCKET: `${relayFolder}/relay.sock`,
   SANDBOX_USER_LAUNCHER: JSON.stringify(userLauncher(sharedPath)),
   ...(sharedPath === undefined ? {} : { SANDBOX_SHARED_PATH: sharedPath }),
   ...(memoryCounters === undefined ? {} : { SANDBOX_CGROUP: '/run/cgroup' }),
@@ -110,10 +126,11 @@ const userLauncher = (sharedPath: string | undefined): readonly string[] => [
   ...system,
   ...['--ro-bind', '/etc', '/etc', '--ro-bind', node, node, '--ro-bind', loader, loader],
   ...userFiles.flatMap((name) => ['--ro-bind', `/opt/sallyport/${name}`, `/opt/sallyport/${name}`]),
+  ...['--ro-bind', client, client],
   ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev', '--remount-ro', '/dev'],
   ...['--perms', '1777', '--size', String(sharedMemoryBytesMax), '--tmpfs', '/dev/shm'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
-  ...['--bind', '/workspace', '/workspace'],
+  ...['--bind', '/workspace', '/workspace', '--ro-bind', relayFolder, '/run/sallyport'],
   ...(sharedPath === undefined ? [] : ['--bind', sharedPath, sharedPath]),
   ...['--remount-ro', '/', '--chdir', '/workspace'],
   ...confinement,
@@ -122,6 +139,9 @@ const userLauncher = (sharedPath: string | undefined): readonly string[] => [
 ];
 
 const etc = {
+  // Debian's matplotlib does not start without this file; an empty one changes nothing.
+  matplotlibrc: '',
+  'fonts/fonts.conf': '<fontconfig><dir>/usr/share/fonts</dir><cachedir>/tmp/fonts</cachedir></fontconfig>\n',
   passwd: 'root:x:0:0:root:/:/usr/sbin/nologin\nsandbox:x:10001:10001:sandbox:/workspace:/bin/bash\n',
   group: 'root:x:0:\nsandbox:x:10001:\n',
   hosts: '127.0.0.1 localhost sandbox\n',
@@ -130,7 +150,8 @@ const etc = {
 
 /** Writes the programs that every sandbox of this cloud gets. */
 export const writePrograms = async (folder: string): Promise<void> => {
-  await mkdir(join(folder, 'etc', 'alternatives'), { recursive: true });
+  for (const name of ['alternatives', 'fonts', 'ssl/certs'])
+    await mkdir(join(folder, 'etc', name), { recursive: true });
   await Promise.all([
     bundleSandbox(folder).then(() => copyFile(filterFile(folder, process.arch), join(folder, 'user.bpf'))),
     linkNode(join(folder, 'node')),

@@ -9,19 +9,24 @@ import type {
   RunTaskCommandInput,
   StopTaskCommandInput,
 } from '@aws-sdk/client-ecs';
+import { languages, type Template } from '#shared/domain/template.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { decodeFaults, type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
-import { familyOf, withoutTags } from './task.ts';
+import { templateOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
-export type Cluster = { readonly tasks: TaskRegistry; readonly faults: FaultPlan };
+export type Cluster = {
+  readonly tasks: TaskRegistry;
+  readonly faults: FaultPlan;
+  /** The names of templates besides the platform's own. */
+  readonly templates?: readonly Template[];
+};
 
 /** The input is the request's JSON, as the SDK wrote it. */
 type Operation = (cluster: Cluster, input: Input) => unknown;
 
 type Input = RunTaskCommandInput & StopTaskCommandInput & DescribeTasksCommandInput & ListTasksCommandInput;
 
-const taskDefinitions = ['sallyport-python', 'sallyport-node'];
 const describedTasksMax = 100;
 /** Fargate names no resource, and answers 200: https://github.com/gchq/sleeper/issues/904. */
 const withoutCapacity = {
@@ -30,10 +35,10 @@ const withoutCapacity = {
 
 const invalid = (message: string): AwsError => new AwsError(400, 'InvalidParameterException', message);
 
-const runTask = ({ tasks, faults }: Cluster, input: RunTaskCommandInput) => {
+const runTask = ({ tasks, faults, templates = [] }: Cluster, input: RunTaskCommandInput) => {
   if (isThrottled(faults.current(), faults.count('run')))
     throw new AwsError(400, 'ThrottlingException', 'Rate exceeded');
-  if (!taskDefinitions.includes(familyOf(input.taskDefinition ?? '')))
+  if (![...languages, ...templates].includes(templateOf(input.taskDefinition ?? '')))
     throw new AwsError(400, 'ClientException', 'Unable to describe task definition.');
   const task = tasks.run(input);
   return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };

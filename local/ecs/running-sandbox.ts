@@ -5,6 +5,8 @@ import type { Identities } from './sandbox-identity.ts';
 
 export type SandboxRequest = {
   readonly id: string;
+  /** The template of the image. */
+  readonly template: string;
   readonly cpus: number;
   /** The container's limit: user code and server. */
   readonly memoryMb: number;

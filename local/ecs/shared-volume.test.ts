@@ -63,6 +63,6 @@ test.runIf(process.getuid?.() === 0)('as root a folder below a closed one is ref
 
 test('for Docker an owned folder is writable for all, and only owners delete files', async () => {
   const hostPath = await folder();
-  await prepareSharedVolume({ hostPath, guestPath: '/shared' }, { name: 'docker', identities });
+  await prepareSharedVolume({ hostPath, guestPath: '/shared' }, { name: 'container', identities });
   expect((await stat(hostPath)).mode & 0o7777).toBe(0o1777);
 });

@@ -20,7 +20,7 @@ export const prepareSharedVolume = async (
   {
     name: isolation,
     identities,
-  }: { readonly name: 'bubblewrap' | 'docker'; readonly identities: Identities },
+  }: { readonly name: 'bubblewrap' | 'container'; readonly identities: Identities },
 ): Promise<void> => {
   const problem = guestPathProblem(volume.guestPath);
   if (problem !== undefined) throw new Error(problem);
@@ -30,8 +30,8 @@ export const prepareSharedVolume = async (
   if (!folder?.isDirectory()) throw new Error(hostPathProblem(hostPath, 'a folder that exists'));
   const isRoot = process.getuid?.() === 0;
   const isOurs = folder.uid === process.getuid?.();
-  if (isOurs && isolation === 'docker') await chmod(hostPath, 0o1777);
-  if (isolation === 'docker') return;
+  if (isOurs && isolation === 'container') await chmod(hostPath, 0o1777);
+  if (isolation === 'container') return;
   if (isOurs && isRoot) {
     await chown(hostPath, folder.uid, sharedGid);
     await chmod(hostPath, 0o2775);

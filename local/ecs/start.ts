@@ -1,6 +1,6 @@
 /**
  * The ECS endpoint: RunTask, StopTask, DescribeTasks and ListTasks for the real `@aws-sdk/client-ecs`. Each task is a
- * sandbox, isolated by bubblewrap, or by Docker where bubblewrap cannot work.
+ * sandbox, isolated by bubblewrap, or by a container of Docker or Podman where bubblewrap cannot work.
  *
  * The start is refused where neither isolation works, and with a shared volume that sandboxes could not use. Faults can
  * be set at the start and while it runs (`faults.ts`).
@@ -10,18 +10,26 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { NamedTemplate } from '#shared/domain/template.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { writePrograms } from './bubblewrap.ts';
 import { startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
-import { buildDockerImage, isDockerAvailable, startDockerSandbox } from './docker-host.ts';
+import {
+  buildImage,
+  type ContainerEngine,
+  type Containers,
+  findContainerEngine,
+  startInContainer,
+} from './container-host.ts';
 import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } from './faults.ts';
 import { answer } from './operations.ts';
 import type { HostSettings, RunningSandbox, SandboxRequest, SharedVolume } from './running-sandbox.ts';
 import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
+import { openTemplateImages, reasonOf } from './template-images.ts';
 
 type EcsOptions = {
   readonly home: string;
@@ -33,14 +41,24 @@ type EcsOptions = {
   /** The time for a stopped server to end before it is killed. */
   readonly stopTimeoutMs?: number;
   readonly keys?: Keys;
+  /** Templates besides the platform's own, whatever the isolation of those. */
+  readonly templates?: readonly NamedTemplate[] | undefined;
+  /** Gets what the operator should know of them. */
+  readonly progress?: (line: string) => void;
+  /** Absent: bubblewrap, or else an engine of containers that answers. */
+  readonly isolation?: Isolation;
 };
 
-export type EcsEndpoint = Endpoint & { readonly limits: 'enforced' | 'best effort' };
+export type EcsEndpoint = Endpoint & {
+  readonly limits: 'enforced' | 'best effort';
+  /** The reason why no sandbox can start from the operator's templates. */
+  readonly templatesProblem?: string | undefined;
+};
 
 const defaultStopTimeoutMs = 25_000;
 
 export const start = async (options: EcsOptions): Promise<EcsEndpoint> => {
-  const isolation = chooseIsolation();
+  const isolation = options.isolation ?? chooseIsolation();
   const identities = isolation.name === 'bubblewrap' ? claimIdentities() : noIdentities;
   try {
     return await startWith(options, isolation, identities);
@@ -55,7 +73,7 @@ const startWith = async (
   isolation: Isolation,
   identities: Identities,
 ): Promise<EcsEndpoint> => {
-  const { home, onTaskEvent, log = () => undefined, sharedVolume, keys } = options;
+  const { home, onTaskEvent, log = () => undefined, sharedVolume, keys, templates = [] } = options;
   if (sharedVolume !== undefined)
     await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
   const run = await makeRunFolder(home);
@@ -64,21 +82,38 @@ const startWith = async (
   const { name, programs } = run;
   const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, log };
   await isolation.prepare(settings);
+  const images = openTemplateImages({
+    ...{ templates, folder: join(run.folder, 'templates') },
+    progress: options.progress ?? log,
+  });
   const faults = openFaultPlan(options.faults ?? {});
   const events = openEventDelivery(faults, onTaskEvent);
   const tasks = openTaskRegistry({
     faults,
     onTaskEvent: events.deliver,
-    startSandbox: (request) => isolation.start(settings, request),
+    startSandbox: async (request) => {
+      const containers = await images.imageOf(request.template)?.catch((cause: unknown) => {
+        throw new Error(`template ${request.template}: ${reasonOf(cause)}`, { cause });
+      });
+      return containers === undefined
+        ? isolation.start(settings, request)
+        : startInContainer(containers, settings, request);
+    },
     stopTimeoutMs: options.stopTimeoutMs ?? defaultStopTimeoutMs,
   });
-  const server = await listenSigned((request, response) => answer({ tasks, faults }, request, response), {
-    keys,
-  });
+  const server = await listenSigned(
+    (request, response) =>
+      answer({ tasks, faults, templates: templates.map(({ name }) => name) }, request, response),
+    {
+      keys,
+    },
+  );
   return {
     ...server,
     limits: hierarchy === undefined ? 'best effort' : 'enforced',
+    templatesProblem: images.problem,
     stop: async () => {
+      images.stop();
       await tasks.close();
       events.stop();
       await server.stop();
@@ -102,8 +137,8 @@ const makeRunFolder = async (home: string) => {
   return { name, folder, tasks, programs: join(folder, 'programs') };
 };
 
-type Isolation = {
-  readonly name: 'bubblewrap' | 'docker';
+export type Isolation = {
+  readonly name: 'bubblewrap' | 'container';
   readonly prepare: (settings: HostSettings) => Promise<void>;
   readonly start: (settings: HostSettings, request: SandboxRequest) => Promise<RunningSandbox>;
 };
@@ -114,13 +149,28 @@ const bubblewrap: Isolation = {
   start: startSandbox,
 };
 
-const docker: Isolation = { name: 'docker', prepare: buildDockerImage, start: startDockerSandbox };
+/** Runs the sandboxes as containers of an image that exists. */
+export const inContainers = (containers: Containers): Isolation => ({
+  name: 'container',
+  prepare: async () => undefined,
+  start: (settings, request) => startInContainer(containers, settings, request),
+});
+
+const inBuiltContainers = (engine: ContainerEngine): Isolation => {
+  const { promise: containers, resolve } = Promise.withResolvers<Containers>();
+  return {
+    name: 'container',
+    prepare: async () => resolve(await buildImage(engine)),
+    start: async (settings, request) => startInContainer(await containers, settings, request),
+  };
+};
 
 const chooseIsolation = (): Isolation => {
   if (isBubblewrapUsable()) return bubblewrap;
-  if (isDockerAvailable()) return docker;
+  const engine = findContainerEngine();
+  if (engine !== undefined) return inBuiltContainers(engine);
   throw new Error(
-    'sandboxes need bubblewrap or Docker: install bubblewrap ("sudo apt-get install bubblewrap") and allow unprivileged user namespaces, or start Docker',
+    'sandboxes need bubblewrap, Docker or Podman: install bubblewrap ("sudo apt-get install bubblewrap") and allow unprivileged user namespaces, or start Docker',
   );
 };
 

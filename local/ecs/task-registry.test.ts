@@ -5,6 +5,9 @@ import { type Faults, openFaultPlan } from './faults.ts';
 import type { RunningSandbox, SandboxEnd, SandboxRequest } from './running-sandbox.ts';
 import { openTaskRegistry } from './task-registry.ts';
 
+/** A ceiling for a hung test, in milliseconds. */
+const patience = { timeout: 50_000 };
+
 const request: RunTaskCommandInput = {
   cluster: 'sallyport',
   taskDefinition: 'sallyport-python',
@@ -55,7 +58,7 @@ const open = (faults: Faults = {}, start?: () => Promise<void>) => {
 };
 
 const first = async <T>(list: readonly T[]): Promise<T> => {
-  await vi.waitUntil(() => list.length > 0);
+  await vi.waitUntil(() => list.length > 0, patience);
   const [one] = list;
   if (one === undefined) throw new Error('nothing started');
   return one;
@@ -82,6 +85,7 @@ test('a request becomes a task and its overrides the request for a sandbox', asy
   });
   expect((await first(started)).request).toEqual({
     id: task?.taskArn.split('/').at(-1),
+    template: 'python',
     cpus: 1,
     memoryMb: 640,
     variables: { A: 'b' },
@@ -99,7 +103,7 @@ test('the same token with the same request is the same task, also when it has st
   const task = tasks.run(request);
   expect(tasks.run(structuredClone(request))?.taskArn).toBe(task?.taskArn);
   (await first(started)).end({ exitCode: 0, isOutOfMemory: false });
-  await vi.waitUntil(() => states().length === 2);
+  await vi.waitUntil(() => states().length === 2, patience);
   expect(tasks.run(request)).toMatchObject({ taskArn: task?.taskArn, lastStatus: 'STOPPED' });
   expect(started).toHaveLength(1);
 });
@@ -127,7 +131,7 @@ test('a stop asks the server to end, and the task has stopped when the server ha
   tasks.stop(arn, 'again');
   expect(told).toEqual(['terminate 1234']);
   end({ exitCode: 0, isOutOfMemory: false });
-  await vi.waitUntil(() => states().length === 4);
+  await vi.waitUntil(() => states().length === 4, patience);
   expect(states()).toEqual([
     '2 RUNNING RUNNING',
     '3 STOPPED RUNNING',
@@ -146,10 +150,10 @@ test('a killed sandbox has stopped with 137, and names memory only as the real c
   const { tasks, started, events } = open();
   tasks.run({ taskDefinition: 'sallyport-python' });
   tasks.run({ taskDefinition: 'sallyport-python' });
-  await vi.waitUntil(() => events.length === 2);
+  await vi.waitUntil(() => events.length === 2, patience);
   started[0]?.end({ exitCode: 137, isOutOfMemory: false });
   started[1]?.end({ exitCode: 137, isOutOfMemory: true });
-  await vi.waitUntil(() => events.length === 4);
+  await vi.waitUntil(() => events.length === 4, patience);
   const ends = events.slice(2).map(({ stopCode, stoppedReason, containers }) => ({
     stopCode,
     stoppedReason,
@@ -194,13 +198,13 @@ test('a task stays provisioning for as long as the faults say', async () => {
   expect(tasks.find(arn)).toMatchObject({ lastStatus: 'PROVISIONING' });
   expect((await first(started)).request.unreachableMs).toBe(70);
   expect(performance.now() - begun).toBeGreaterThan(95);
-  await vi.waitUntil(() => states().length === 1);
+  await vi.waitUntil(() => states().length === 1, patience);
 });
 
 test('a task that is stopped while it is provisioned never gets a sandbox', async () => {
   const { tasks, started, states, events } = open({ provisioningMs: 60_000 });
   tasks.stop(tasks.run(request)?.taskArn ?? '', 'changed my mind');
-  await vi.waitUntil(() => states().length === 3);
+  await vi.waitUntil(() => states().length === 3, patience);
   expect(states()).toEqual(['2 STOPPED PROVISIONING', '3 STOPPED STOPPING', '4 STOPPED STOPPED']);
   expect(events[2]).toMatchObject({ stopCode: 'UserInitiated', stoppedReason: 'changed my mind' });
   expect(started).toEqual([]);
@@ -212,7 +216,7 @@ test('a task that is stopped while its sandbox starts never runs', async () => {
   tasks.stop(tasks.run(request)?.taskArn ?? '', 'idle');
   gate.resolve();
   expect((await first(started)).told).toEqual(['kill']);
-  await vi.waitUntil(() => states().length === 3);
+  await vi.waitUntil(() => states().length === 3, patience);
   expect(states()).toEqual(['2 STOPPED PROVISIONING', '3 STOPPED STOPPING', '4 STOPPED STOPPED']);
 });
 
@@ -260,7 +264,7 @@ test('the newest 500 stopped tasks are remembered', async () => {
   const arns = Array.from({ length: 520 }, (_, index) =>
     tasks.run({ ...request, clientToken: `w:${index}` }),
   ).map((task) => task?.taskArn ?? '');
-  await vi.waitUntil(() => tasks.all().length === 500);
+  await vi.waitUntil(() => tasks.all().length === 500, patience);
   expect(tasks.find(arns[19] ?? '')).toBe(undefined);
   expect(tasks.find(arns[20] ?? '')).toMatchObject({ lastStatus: 'STOPPED' });
 });

@@ -19,6 +19,7 @@ import {
   newTask,
   type Task,
   taskId,
+  templateOf,
   withoutTags,
 } from './task.ts';
 
@@ -168,6 +169,7 @@ const sandboxRequestOf = (
   const variables = (container?.environment ?? []).map(({ name, value }) => [name ?? '', value ?? '']);
   return {
     id: taskId(task),
+    template: templateOf(task.taskDefinitionArn),
     cpus: Number(overrides?.cpu ?? defaultCpu) / 1024,
     memoryMb: container?.memory ?? Number(overrides?.memory ?? 1024),
     variables: Object.fromEntries(variables),

@@ -40,8 +40,15 @@ const seconds = (): number => Date.now() / 1000;
 const arn = (rest: string): string => `arn:aws:ecs:${region}:${accountId}:${rest}`;
 
 /** The family in `family`, `family:revision` or an ARN of either. */
-export const familyOf = (taskDefinition: string): string =>
+const familyOf = (taskDefinition: string): string =>
   /(?:^|\/)([\w-]+)(?::\d+)?$/.exec(taskDefinition)?.[1] ?? taskDefinition;
+
+/** The template of a family that `familyFor` named; any other is itself. */
+export const templateOf = (taskDefinition: string): string =>
+  familyOf(taskDefinition).replace(/^sallyport-/, '');
+
+/** The family of the task definition of a template. */
+export const familyFor = (template: string): string => `sallyport-${template}`;
 
 export const newTask = (request: RunTaskCommandInput, cluster: string): Task => ({
   taskArn: arn(`task/${cluster}/${randomUUID().replaceAll('-', '')}`),

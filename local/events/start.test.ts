@@ -8,7 +8,7 @@ import { start as startLambda } from '../lambda/start.ts';
 import { start } from './start.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
-const patience = { timeout: 10_000 };
+const patience = { timeout: 50_000 };
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {

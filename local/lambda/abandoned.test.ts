@@ -42,7 +42,7 @@ test.each([
 ])('a function that answers with %s to a closed connection ends', async (_what, answer) => {
   const file = await open();
   const { ended, leave } = ask({ file, ...answer });
-  await vi.waitFor(() => expect(existsSync(`${file}.begun`)).toBe(true), { timeout: 10_000 });
+  await vi.waitFor(() => expect(existsSync(`${file}.begun`)).toBe(true), { timeout: 50_000 });
   leave();
   await writeFile(file, '');
   expect(JSON.stringify(await ended)).not.toContain('timed out');

@@ -27,6 +27,8 @@ export type Environment = {
 
 export type EnvironmentHost = {
   readonly open: (definition: FunctionDefinition) => Environment;
+  /** Ends every thread in the middle of what it does; the next invocations get others. */
+  readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -81,6 +83,7 @@ const hostShared = (
         stop: () => Promise.resolve(),
       };
     },
+    kill: () => host.stop(),
     stop: async () => {
       isStopped = true;
       await host.stop();
@@ -90,6 +93,7 @@ const hostShared = (
 
 const hostStrict = (killEvery: number | undefined, { keys, log }: HostOptions): EnvironmentHost => {
   const hosts = new Set<WorkerHost>();
+  const stopAll = async (): Promise<void> => void (await Promise.all([...hosts].map((host) => host.stop())));
   return {
     open: (definition) => {
       const environment = {
@@ -112,7 +116,8 @@ const hostStrict = (killEvery: number | undefined, { keys, log }: HostOptions): 
         },
       };
     },
-    stop: async () => void (await Promise.all([...hosts].map((host) => host.stop()))),
+    kill: stopAll,
+    stop: stopAll,
   };
 };
 

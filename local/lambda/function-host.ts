@@ -42,6 +42,8 @@ export type FunctionHostOptions = {
 
 export type RunningFunctionHost = FunctionHost & {
   readonly deploy: (definitions: readonly FunctionDefinition[]) => void;
+  /** As if the machines of all functions failed: what runs ends in its middle, and fails for its caller. */
+  readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -68,6 +70,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
       }
     },
     ...invokers(pools, background),
+    kill: async () => environments?.kill(),
     stop: async () => {
       background.stop();
       await environments?.stop();

@@ -139,7 +139,7 @@ const ofEcs: AuthorisationsOf = ({ operation, body }) => {
   const on = (resource: string): Authorisation => ({ action: `ecs:${operation}`, resource, context });
   if (operation === 'RunTask')
     return [
-      on(arn('ecs', `task-definition/${taskDefinition}`)),
+      on(arn('ecs', `task-definition/${taskDefinition}${taskDefinition.includes(':') ? '' : ':1'}`)),
       passRole(executionRoleOf(taskDefinition), 'ecs-tasks.amazonaws.com'),
       ...(tags.length > 0
         ? [{ action: 'ecs:TagResource', resource: arn('ecs', `task/${cluster}/new`), context }]

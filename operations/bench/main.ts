@@ -5,14 +5,17 @@
  * the speed of a machine is no promise.
  */
 import { parseArgs } from 'node:util';
+import { forkCost } from './fork-cost.ts';
 import { type BenchResult, print } from './report.ts';
-import { sweepCost } from './sweep-cost.ts';
+import { backlogCost, sweepCost } from './sweep-cost.ts';
 import { turnCost } from './turn-cost.ts';
 import { webCost } from './web-cost.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult>>> = {
   turn: turnCost,
   sweep: sweepCost,
+  backlog: backlogCost,
+  fork: () => forkCost(),
   web: webCost,
 };
 

@@ -93,7 +93,8 @@ describe('additional resources are priced', () => {
     const hardened = synthesise({ settings: settingsOf('hardened') });
     expect(whatOf(hardened, 'interface endpoints')).toBe(29.2);
     expect(whatOf(hardened, 'web firewall')).toBeGreaterThanOrEqual(5);
-    expect(whatOf(hardened, 'keys')).toBe(1);
+    // That of the data, and the one that signs the seals of the audit log.
+    expect(whatOf(hardened, 'keys')).toBe(2);
   });
 });
 

@@ -48,6 +48,7 @@ export const prices = {
   keyRequest: at(3e-6, 'request', 'kms'),
   secret: at(0.4, 'secret and month', 'secrets-manager'),
   dnsDomain: at(0.0005, 'domain in a firewall list and month', 'route53'),
+  dnsQuery: at(0.6e-6, 'query through a firewall', 'route53'),
   webAcl: at(5, 'web ACL and month', 'waf'),
   webAclRule: at(1, 'rule and month', 'waf'),
   restRequest: at(3.5e-6, 'request', 'api-gateway'),

@@ -1,8 +1,8 @@
 /** The bill as text: a first line for machines, the items of each stage side by side, then the cost of use. */
 import { type Bill, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
 import { memoryIn, resourcesOf, type Templates } from './idle-bill.ts';
-import { hoursOfMonth, prices } from './prices.ts';
-import { storedGb, turn } from './work.ts';
+import { hoursOfMonth, minutesOfMonth, prices } from './prices.ts';
+import { reconnecting, relayHour, storedGb, turn } from './work.ts';
 
 export type StageBill = { readonly stage: string; readonly bill: Bill; readonly templates: Templates };
 
@@ -18,6 +18,8 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
     '',
     `1,000 turns: ${dollars(thousandTurns(templates))}, each with one call of a tool and ten seconds of a model, which is paid to its provider`,
     `a session-hour with a sandbox: ${sandboxHours()}; without one: nothing`,
+    `an hour of a relay that is held, for a sandbox with a network in use: $${heldRelay(templates).toFixed(4)}; at rest: nothing`,
+    `a registered MCP server that never connects: up to ${dollars(reconnectingMonth(templates))} a month; a key that rotates: $1 a month more after its first and its second year`,
     '',
     `Prices of us-east-1 as of ${datesOf().join(' and ')} (operations/cost/prices.ts), a month of ${hoursOfMonth} hours; stored are ${storedGb.table} GB`,
     `in the table and ${storedGb.checkpoints} GB of checkpoints. Scheduled work is counted as in operations/cost/work.ts.`,
@@ -26,6 +28,16 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
 
 export const thousandTurns = (templates: Templates): number =>
   usdOf(itemsOf('turns', turn, { times: 1000, memory: memoryIn(resourcesOf(templates)) }));
+
+export const heldRelay = (templates: Templates): number =>
+  usdOf(itemsOf('relay', relayHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));
+export const reconnectingMonth = (templates: Templates): number =>
+  usdOf(
+    itemsOf('reconnecting', reconnecting, {
+      times: minutesOfMonth,
+      memory: memoryIn(resourcesOf(templates)),
+    }),
+  );
 
 const itemised = (stages: readonly StageBill[]): readonly string[] => {
   const words = [...new Set(stages.flatMap(({ bill }) => bill.lines.map(({ what }) => what)))];

@@ -129,7 +129,6 @@ export const freeResources: Readonly<Record<string, string>> = {
   'AWS::Logs::LogGroup': 'paid by logged bytes, which are counted as work',
   'AWS::Logs::QueryDefinition': 'a saved query; each run is paid by the bytes it reads',
   'AWS::Logs::ResourcePolicy': control,
-  'AWS::Route53Resolver::FirewallConfig': control,
   'AWS::Route53Resolver::FirewallRuleGroup': 'paid by the query, and idle sandboxes make none',
   'AWS::Route53Resolver::FirewallRuleGroupAssociation': control,
   'AWS::S3::BucketPolicy': control,

@@ -36,6 +36,11 @@ export const checkedTurn: Work = {
   logBytes: 8 * logBytesOfRun,
 };
 
+/** An image pull asks for a dozen names, some several times. */
+const dnsQueriesOfSandbox = 50;
+/** Packets of a pull and of a link, where all of them are recorded. */
+const flowLogBytesOfSandbox = 100_000;
+
 /** The same with one tool call: a task of the smallest size from its start to its stop. */
 export const checkedSandbox: Work = {
   runs: [
@@ -55,8 +60,9 @@ export const checkedSandbox: Work = {
     trace: 32,
     fargateVcpuArm: 0.5 * (2 / 60),
     fargateGbArm: 2 / 60,
+    dnsQuery: dnsQueriesOfSandbox,
   },
-  logBytes: 32 * logBytesOfRun,
+  logBytes: 32 * logBytesOfRun + flowLogBytesOfSandbox,
 };
 
 /** One tool call, ten seconds of a model that streams in batches of 50 ms, and one open socket. */
@@ -70,8 +76,25 @@ export const turn: Work = {
   logBytes: 6 * logBytesOfRun,
 };
 
-/** Stored data of a deployment that has been used. */
-export const storedGb = { table: 1, checkpoints: 5, images: 0.5, otherBuckets: 0.1 };
+/** A relay that is held: two invocations of a quarter of an hour after each other, and its records read every 20 s. */
+export const relayHour: Work = {
+  runs: [
+    { name: 'relay', count: 4, seconds: 900 },
+    { name: 'sandbox-link', count: 4, seconds: 900 },
+  ],
+  amounts: { tableReadUnit: 360, tableWriteUnit: 180, trace: 8 },
+  logBytes: 8 * logBytesOfRun,
+};
+
+/** A registered MCP server that never connects keeps the janitor trying for most of each minute. */
+export const reconnecting: Work = {
+  runs: [{ name: 'janitor', count: 1, seconds: 50 }],
+  amounts: {},
+  logBytes: logBytesOfRun,
+};
+
+/** Stored data of a deployment that has been used: images of six releases, which `npx cdk gc` deletes, and 90 days of access logs. */
+export const storedGb = { table: 1, checkpoints: 5, images: 3, otherBuckets: 0.1 };
 
 /** Custom metrics with a value in every idle hour, billed by the month. `tests/e2e/idle-metrics.test.ts` compares them. */
 export const sweepMetrics: readonly string[] = ['SandboxesRunning', 'SweepDue'];

@@ -76,6 +76,7 @@ type Stack = {
   readonly name: string;
   readonly status: string;
   readonly outputs: Readonly<Record<string, string>>;
+  readonly parameters: Readonly<Record<string, string>>;
 };
 
 export type Held = { readonly id: string; readonly type: string; readonly physicalId: string };
@@ -84,6 +85,7 @@ type Described = {
   readonly Stacks: readonly {
     readonly StackName: string;
     readonly StackStatus: string;
+    readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[];
     readonly Outputs?: readonly { readonly OutputKey: string; readonly OutputValue: string }[];
   }[];
 };
@@ -115,8 +117,23 @@ export const findStack = async (aws: Aws, name: string): Promise<Stack | undefin
       outputs: Object.fromEntries(
         (stack.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
       ),
+      parameters: Object.fromEntries(
+        (stack.Parameters ?? []).map(({ ParameterKey, ParameterValue = '' }) => [
+          ParameterKey,
+          ParameterValue,
+        ]),
+      ),
     }
   );
+};
+
+/** Statuses of a stack that the CDK deletes before it creates another: it keeps no parameter. */
+const neverCreated = /^(?:REVIEW_IN_PROGRESS|CREATE_FAILED|ROLLBACK_.*|DELETE_.*)$/;
+
+/** Undefined for a stack that was never complete, too. */
+export const findStanding = async (aws: Aws, name: string): Promise<Stack | undefined> => {
+  const stack = await findStack(aws, name);
+  return stack === undefined || neverCreated.test(stack.status) ? undefined : stack;
 };
 
 export const resourcesOf = async (aws: Aws, stack: string): Promise<readonly Held[]> => {

@@ -2,7 +2,8 @@
 
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { type Settings, settingsOf } from '../../infra/settings.ts';
+import type { Settings } from '../../infra/settings.ts';
+import { readSettings } from '../../infra/settings-file.ts';
 import { type Aws, openAws } from './aws.ts';
 import { Failure, type Programs } from './programs.ts';
 
@@ -33,12 +34,17 @@ export const runCommand = async <F extends string>(
 ): Promise<number> => {
   const terminal = openTerminal(machine.input, machine.output);
   try {
-    const { help, stage, region, ...flags } = readFlags(program, machine.args);
+    const { help, stage, region, settings, ...flags } = readFlags(program, machine.args);
     if (help === true) {
       terminal.say(program.usage);
       return 0;
     }
-    const at = { stage: String(stage), region: region as string | undefined, variables: machine.variables };
+    const at = {
+      stage: String(stage),
+      region: region as string | undefined,
+      settingsPath: (settings as string | undefined) ?? machine.variables['SALLYPORT_SETTINGS'],
+      variables: machine.variables,
+    };
     const target = await findTarget(machine.open(machine.variables), at);
     // The CDK reads the region from the variables.
     const programs = machine.open({ ...machine.variables, AWS_REGION: target.region });
@@ -61,6 +67,7 @@ const readFlags = <F extends string>({ flags, usage }: Command<F>, args: readonl
         yes: off,
         stage: { type: 'string', default: 'production' },
         region: { type: 'string' },
+        settings: { type: 'string' },
         ...Object.fromEntries(flags.map((flag) => [flag, off])),
       },
     }).values;
@@ -97,38 +104,59 @@ const openTerminal = (
 export type Target = {
   readonly stage: string;
   readonly settings: Settings;
+  /** The file of the settings, if there is one. */
+  readonly settingsPath: string | undefined;
   readonly account: string;
   readonly region: string;
   readonly aws: Aws;
+  /** The program that builds images. */
+  readonly docker: string;
 };
 
 type TargetRequest = {
   readonly stage: string;
   readonly region?: string | undefined;
+  readonly settingsPath?: string | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
 };
 
 const findTarget = async (
   programs: Programs,
-  { stage, region, variables }: TargetRequest,
+  { stage, region, settingsPath, variables }: TargetRequest,
 ): Promise<Target> => {
-  const settings = stageSettings(stage);
+  const settings = stageSettings(stage, settingsPath);
   const chosen =
-    region ?? (variables['AWS_REGION'] || variables['AWS_DEFAULT_REGION']) ?? (await configured(programs));
+    region ??
+    settings.region ??
+    (variables['AWS_REGION'] || variables['AWS_DEFAULT_REGION']) ??
+    (await configured(programs));
   if (!chosen)
     throw new Failure('no region is chosen', ['Choose one: --region eu-central-1, or AWS_REGION.']);
   const aws = openAws(programs, chosen);
   const { Account } = await aws.ask<{ readonly Account: string }>('sts', 'get-caller-identity');
-  return { stage, settings, account: Account, region: chosen, aws };
+  requirePinned(settings, { account: Account, region: chosen });
+  const docker = variables['CDK_DOCKER'] || 'docker';
+  return { stage, settings, settingsPath, account: Account, region: chosen, aws, docker };
 };
 
-const stageSettings = (stage: string): Settings => {
+/** A profile of another account, or another region, is no target of a stage that names its own. */
+const requirePinned = (settings: Settings, found: Record<'account' | 'region', string>): void => {
+  for (const field of ['account', 'region'] as const) {
+    const wanted = settings[field];
+    if (wanted !== undefined && wanted !== found[field])
+      throw new Failure(`the stage belongs to ${field} ${wanted}, and this is ${found[field]}`, [
+        'Use the profile and region of the stage: AWS_PROFILE, --region.',
+      ]);
+  }
+};
+
+const stageSettings = (stage: string, path: string | undefined): Settings => {
   try {
-    return settingsOf(stage);
+    return readSettings(stage, path);
   } catch (cause) {
     throw new Failure(
       cause instanceof Error ? cause.message : String(cause),
-      ['Stages are in infra/settings.ts.'],
+      ['Stages are in infra/settings.ts; a file of settings is described in docs/deploy.md.'],
       cause,
     );
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { deployCommand } from './deploy.ts';
 import { busyAccount, emptyAccount, openMachine } from './fixtures/machine.ts';
 import { openPrograms } from './programs.ts';
@@ -10,7 +10,7 @@ import { openPrograms } from './programs.ts';
 const machineWith = (state: object = emptyAccount, installed?: readonly string[]) =>
   openMachine(state, installed);
 const cdkCalls = (calls: readonly string[]): readonly string[] =>
-  calls.filter((call) => call.startsWith('cdk'));
+  calls.filter((call) => call.startsWith('cdk deploy'));
 
 describe('a first deploy', () => {
   test('prints the cost, deploys, copies the web app, and prints the token once while AWS gets its hash', async () => {
@@ -23,7 +23,7 @@ describe('a first deploy', () => {
     expect(out.split(token)).toHaveLength(2);
     const hash = createHash('sha256').update(token).digest('hex');
     expect(cdkCalls(machine.calls)).toEqual([
-      `cdk deploy --all --require-approval never --context stage=production --parameters sallyport-compute:AdminTokenSha256=${hash}`,
+      `cdk deploy --all --require-approval never --force --context stage=production --parameters sallyport-compute:AdminTokenSha256=${hash} --parameters sallyport-data:SetsApiLogRole=no --parameters sallyport-network:Zone1Id=euc1-az2`,
     ]);
     expect(machine.calls.join('\n')).not.toContain(token);
     expect(machine.calls.filter((call) => call.startsWith('aws s3 sync'))).toEqual([
@@ -73,6 +73,13 @@ describe('an upgrade', () => {
     expect(out).toContain('An upgrade.');
     expect(out).not.toContain('sp_');
     expect(cdkCalls(machine.calls)[0]).not.toContain('--parameters');
+  });
+
+  test('shows the changes of permissions before it asks', async () => {
+    const machine = machineWith(busyAccount);
+    await machine.run(deployCommand, [], 'no');
+    expect(machine.calls).toContain('cdk diff --all --security-only --context stage=production');
+    expect(cdkCalls(machine.calls)).toEqual([]);
   });
 
   test('creates another one on request', async () => {
@@ -143,6 +150,63 @@ describe('a missing prerequisite is reported with advice', () => {
     const { code, error } = await machineWith().run(deployCommand, ['--force']);
     expect([code, error]).toEqual([1, expect.stringContaining('usage: npm run deploy')]);
   });
+});
+
+describe('a file of settings', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-pinned-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'settings.json');
+  const withFile = (settings: object, state: object = emptyAccount) => {
+    writeFileSync(path, JSON.stringify(settings));
+    return machineWith(state);
+  };
+
+  test('is passed to the CDK by its whole path', async () => {
+    const machine = withFile({ account: '111122223333', region: 'eu-central-1' });
+    expect((await machine.run(deployCommand, ['--yes', '--settings', path])).code).toBe(0);
+    expect(cdkCalls(machine.calls)[0]).toContain(`--context stage=production --context settings=${path}`);
+  });
+
+  test.each([
+    ['account', { account: '999988887777' }, 'account 999988887777, and this is 111122223333'],
+    ['region', { region: 'us-east-1' }, 'region us-east-1, and this is eu-central-1'],
+  ])('pins the %s', async (_, settings, says) => {
+    const machine = withFile(settings);
+    const { code, error } = await machine.run(deployCommand, [
+      '--yes',
+      '--region',
+      'eu-central-1',
+      '--settings',
+      path,
+    ]);
+    expect([code, error]).toEqual([1, expect.stringContaining(says)]);
+  });
+
+  test('names a bootstrap of its own', async () => {
+    const settings = { bootstrapQualifier: 'org1' };
+    const missing = await withFile(settings).run(deployCommand, ['--yes', '--settings', path]);
+    expect(missing.error).toContain('npx cdk bootstrap aws://111122223333/eu-central-1 --qualifier org1');
+    const machine = withFile(settings, { ...emptyAccount, qualifier: 'org1' });
+    expect((await machine.run(deployCommand, ['--yes', '--settings', path])).code).toBe(0);
+  });
+});
+
+test('a domain of one’s own is told its CNAME, and is checked before its DNS is there', async () => {
+  const machine = machineWith();
+  const edge = machine.state.deployed['sallyport-edge'];
+  Object.assign(edge?.outputs ?? {}, { Url: 'https://agents.example.com' });
+  const { out } = await machine.run(deployCommand, ['--yes']);
+  expect(out).toContain('agents.example.com -> d1.cloudfront.net');
+  const checks = machine.calls.filter((call) => call.startsWith('aws lambda invoke'));
+  expect(checks.join()).toContain('https://d1.cloudfront.net');
+});
+
+test('another builder of images is asked whether it answers', async () => {
+  const state = { ...emptyAccount, docker: { runs: false }, variables: { CDK_DOCKER: 'finch' } };
+  const missing = await machineWith(state, ['aws', 'cdk', 'npm']).run(deployCommand, ['--yes']);
+  expect(missing.error).toContain('finch does not start');
+  const { code } = await machineWith(state, ['aws', 'cdk', 'npm', 'finch']).run(deployCommand, ['--yes']);
+  expect(code).toBe(0);
 });
 
 test('help prints only the usage', async () => {

@@ -1,18 +1,29 @@
 /**
  * A deploy from its preflight to its address: it prints the cost before it creates anything, and each step as it begins.
  *
- * The first deploy creates the admin token. AWS stores its hash; the token is printed once, at the end, and stored
- * nowhere. A later deploy keeps the token; one that failed has printed none, so the next creates another.
+ * The first deploy creates the admin token. AWS stores its hash; the token is printed once, as soon as the stacks have it,
+ * and stored nowhere. A later deploy keeps it, unless the one that made it was interrupted before it was shown.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
 import { inRepository } from '../../infra/constructs/assets.ts';
-import { cloudFrontRegion } from '../../infra/settings.ts';
 import { synthesise } from '../../infra/stacks/synthesise.ts';
 import { idleBill } from '../cost/idle-bill.ts';
-import { type Aws, findStack, resourcesOf } from './aws.ts';
+import {
+  type AdminToken,
+  makeToken,
+  readTokenState,
+  recordPending,
+  showOnce,
+  type TokenState,
+} from './admin-token.ts';
+import { findStack, resourcesOf } from './aws.ts';
 import type { Command, Target, Terminal } from './command.ts';
+import { chooseParameters } from './plan.ts';
+import { checkPreflight } from './preflight.ts';
 import { Failure, type Programs } from './programs.ts';
+import { ownAddress, smokeTest } from './smoke-test.ts';
+import { putToken, tokenSecret } from './token-secret.ts';
 
 type DeployRequest = {
   readonly target: Target;
@@ -22,41 +33,65 @@ type DeployRequest = {
   readonly yes: boolean;
   /** A new admin token instead of the existing one. */
   readonly newToken: boolean;
+  /** The token goes to Secrets Manager and not to the terminal. */
+  readonly tokenToSecret: boolean;
+  /** Without the smoke test. */
+  readonly noCheck: boolean;
 };
 
 export const deploy = async (request: DeployRequest): Promise<void> => {
   const { target, programs, terminal } = request;
-  const { settings, account, region, stage } = target;
+  const { settings, account, region, stage, aws } = target;
   const { deployment } = settings;
   terminal.say(`Account ${account}, ${region}, stage ${stage}: deployment ${deployment}`);
-  await checkPreflight(programs, target);
+  const facts = await checkPreflight(programs, target, terminal.say);
   terminal.say('Credentials, Docker and the bootstrap of the CDK are in place.');
-  const isComplete = (await findUrl(target)) !== undefined;
-  terminal.say(`${isComplete ? 'An upgrade' : 'A first deploy'}. ${costsOf(target)}`);
+  const known = await readTokenState(aws, deployment);
+  terminal.say(`${sayings[known]} ${costsOf(target)}`);
+  if (known !== 'none') await showPermissions(request);
   if (!request.yes && !(await terminal.agrees(`Deploy ${deployment} to ${account}? [yes/no] `, 'yes')))
     throw new Failure('nothing was deployed');
-  const token = isComplete && !request.newToken ? undefined : `sp_${randomBytes(32).toString('hex')}`;
   await run(request, {
     says: 'Building the web app',
     program: 'npm',
     args: ['run', '--silent', 'build:web'],
   });
-  await run(request, { says: 'Deploying the stacks', program: 'cdk', args: cdkArguments(target, token) });
-  await putWeb(request);
+  const token = known === 'shown' && !request.newToken ? undefined : makeToken();
+  if (token !== undefined) await recordPending(aws, deployment, token);
+  const parameters = await chooseParameters(target, facts);
+  const args = cdkArguments(target, token, parameters);
+  await run(request, { says: 'Deploying the stacks', program: 'cdk', args });
   const url = await findUrl(target);
-  if (url === undefined)
-    throw new Failure('the stacks are deployed but name no address', [
-      `Look at the outputs of ${deployment}-edge.`,
-    ]);
-  printAddress(terminal, url, token);
+  if (token !== undefined) await handOver(request, url, token);
+  await putWeb(request);
+  terminal.say(`\nSallyport is at ${url}`);
+  const own = await ownAddress(target, url);
+  if (own !== url)
+    terminal.say(`Its name needs a CNAME in your DNS: ${new URL(url).host} -> ${new URL(own).host}`);
+  if (!request.noCheck) await smokeTest(target, terminal, own);
 };
 
-/** The address from the edge stack; undefined before a deploy has completed. */
-const findUrl = async ({ aws, settings }: Target): Promise<string | undefined> => {
-  const stack = await findStack(aws, `${settings.deployment}-edge`);
-  return stack !== undefined && /^(?:CREATE|UPDATE)_COMPLETE$|^UPDATE_ROLLBACK_COMPLETE$/.test(stack.status)
-    ? stack.outputs['Url']
-    : undefined;
+/** Before the question, and in the log of a deploy without one. */
+const showPermissions = (request: DeployRequest): Promise<void> =>
+  run(request, {
+    says: 'Changes of permissions',
+    program: 'cdk',
+    args: ['diff', '--all', '--security-only', ...contextOf(request.target)],
+  });
+
+const sayings: Readonly<Record<TokenState, string>> = {
+  none: 'A first deploy.',
+  pending: 'An upgrade. The admin token of the deploy before was never shown: this one makes another.',
+  shown: 'An upgrade. It keeps the admin token: --new-token makes another.',
+};
+
+/** The address from the edge stack, in whatever state an earlier deploy left it. */
+const findUrl = async ({ aws, settings }: Target): Promise<string> => {
+  const edge = `${settings.deployment}-edge`;
+  const url = (await findStack(aws, edge))?.outputs['Url'];
+  if (url === undefined)
+    throw new Failure('the stacks are deployed but name no address', [`Look at the outputs of ${edge}.`]);
+  return url;
 };
 
 const costsOf = ({ settings }: Target): string => {
@@ -64,19 +99,30 @@ const costsOf = ({ settings }: Target): string => {
   return `While idle it costs about $${usd.toFixed(2)} a month in us-east-1: npm run cost lists the items.`;
 };
 
-const cdkArguments = ({ stage, settings }: Target, token: string | undefined): readonly string[] => [
+/** The CDK finds a file of settings from the repository's folder. */
+const contextOf = ({ stage, settingsPath }: Target): readonly string[] => [
+  '--context',
+  `stage=${stage}`,
+  ...(settingsPath ? ['--context', `settings=${resolve(settingsPath)}`] : []),
+];
+
+const cdkArguments = (
+  target: Target,
+  token: AdminToken | undefined,
+  chosen: readonly string[],
+): readonly string[] => [
   'deploy',
   '--all',
   '--require-approval',
   'never',
-  '--context',
-  `stage=${stage}`,
-  ...(token === undefined
-    ? []
-    : ['--parameters', `${settings.deployment}-compute:AdminTokenSha256=${sha256(token)}`]),
+  // A stack reads the values of others when it is updated, also where its own template is unchanged.
+  '--force',
+  ...contextOf(target),
+  ...[
+    ...(token === undefined ? [] : [`${target.settings.deployment}-compute:AdminTokenSha256=${token.hash}`]),
+    ...chosen,
+  ].flatMap((parameter) => ['--parameters', parameter]),
 ];
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Output is shown while the program runs; a failing program prints its own reason. */
 const run = async ({ programs, terminal }: DeployRequest, step: Step): Promise<void> => {
@@ -115,79 +161,42 @@ const putWeb = async (request: DeployRequest): Promise<void> => {
   await aws.ask('cloudfront', 'create-invalidation', '--distribution-id', distribution.physicalId, ...paths);
 };
 
-const printAddress = (terminal: Terminal, url: string, token: string | undefined): void => {
-  terminal.say(`\nSallyport is at ${url}`);
-  if (token === undefined) return;
-  terminal.say(`Open ${url}/#token=${token}`);
-  terminal.say('This is the admin token, shown only once: AWS stores its hash. Keep it with your secrets.');
+/** To the terminal, or to Secrets Manager where nobody reads one. */
+const handOver = async (
+  { target, terminal, tokenToSecret }: DeployRequest,
+  url: string,
+  token: AdminToken,
+) => {
+  const { aws, settings } = target;
+  const { deployment } = settings;
+  if (tokenToSecret) await putToken(aws, deployment, token.text);
+  await showOnce({ aws, deployment, token }, () => {
+    if (tokenToSecret) terminal.say(`\nThe admin token is in the secret ${tokenSecret(deployment)}.`);
+    else showToken(terminal, url, token);
+  });
 };
 
-export const deployCommand: Command<'new-token'> = {
+const showToken = (terminal: Terminal, url: string, { text }: AdminToken): void => {
+  terminal.say(`\nOpen ${url}/#token=${text}`);
+  terminal.say(
+    'It opens when this has ended. This is the admin token, shown only once: AWS stores its hash. Keep it with your secrets.',
+  );
+};
+
+export const deployCommand: Command<'new-token' | 'no-check' | 'token-to-secret'> = {
   usage: [
-    'usage: npm run deploy [-- --stage <name>] [--region <region>] [--yes] [--new-token]',
+    'usage: npm run deploy [-- --stage <name>] [--region <region>] [--settings <file>] [--yes] [--new-token] [--token-to-secret] [--no-check]',
     '',
     'Deploys or upgrades a stage of infra/settings.ts (production) in the account of your AWS credentials.',
     'Needs the aws program, Docker that builds for arm64, and an account bootstrapped for the CDK.',
     '',
+    '  --settings   a JSON file of settings over those of the stage (SALLYPORT_SETTINGS)',
     '  --yes        does not ask for confirmation',
     '  --new-token  creates another admin token; the old one stops working',
+    '  --token-to-secret  stores the token in Secrets Manager instead of printing it',
+    '  --no-check   does not run a turn and a sandbox at the end',
   ].join('\n'),
-  flags: ['new-token'],
-  run: ({ 'new-token': newToken, ...request }) => deploy({ ...request, newToken }),
-};
-
-/** The oldest bootstrap whose roles and buckets the stacks can use (https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html). */
-const bootstrapVersionMin = 6;
-
-type Problem = { readonly problem: string; readonly next: string };
-
-/** Docker builds for arm64, and the account is bootstrapped for the CDK. One failure lists every problem. */
-const checkPreflight = async (programs: Programs, target: Target): Promise<void> => {
-  const { aws, account, region, settings } = target;
-  const regions = [...new Set(settings.firewall ? [region, cloudFrontRegion] : [region])];
-  const problems = [
-    await dockerProblem(programs),
-    ...(await Promise.all(regions.map((one) => bootstrapProblem(aws.in(one), account)))),
-  ].filter((problem) => problem !== undefined);
-  if (problems.length === 0) return;
-  throw new Failure(
-    problems.map(({ problem }) => problem).join('; '),
-    problems.map(({ next }) => next),
-  );
-};
-
-const dockerProblem = async (programs: Programs): Promise<Problem | undefined> => {
-  const version = await programs.quiet('docker', ['version', '--format', '{{.Server.Arch}}']);
-  if (version.code !== 0)
-    return {
-      problem: 'Docker does not answer',
-      next: 'Start Docker, or wait until it has started: docker version must name a server.',
-    };
-  if (version.out.trim() === 'arm64') return undefined;
-  const builders = await programs.quiet('docker', ['buildx', 'inspect', '--bootstrap']);
-  if (builders.code === 0 && builders.out.includes('linux/arm64')) return undefined;
-  return {
-    problem: `Docker on ${version.out.trim()} does not build for arm64, which sandboxes run on`,
-    next: 'Add QEMU: docker run --privileged --rm tonistiigi/binfmt --install arm64',
-  };
-};
-
-const bootstrapProblem = async (aws: Aws, account: string): Promise<Problem | undefined> => {
-  const found = await aws.find<{ readonly Parameter: { readonly Value: string } }>(
-    ['ParameterNotFound'],
-    'ssm',
-    'get-parameter',
-    '--name',
-    '/cdk-bootstrap/hnb659fds/version',
-  );
-  const environment = `aws://${account}/${aws.region}`;
-  const next = `Bootstrap it: npx cdk bootstrap ${environment}`;
-  if (found === undefined) return { problem: `${environment} is not bootstrapped for the CDK`, next };
-  const version = Number(found.Parameter.Value);
-  return version >= bootstrapVersionMin
-    ? undefined
-    : {
-        problem: `${environment} is bootstrapped with version ${version}, and ${bootstrapVersionMin} is the oldest that works`,
-        next,
-      };
+  flags: ['new-token', 'no-check', 'token-to-secret'],
+  run: ({ 'new-token': newToken, 'no-check': noCheck, 'token-to-secret': tokenToSecret, ...request }) =>
+    deploy({ ...request, newToken, noCheck, tokenToSecret }),
 };

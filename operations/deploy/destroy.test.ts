@@ -3,6 +3,12 @@ import { destroyCommand } from './destroy.ts';
 import { busyAccount, emptyAccount, openMachine, projectSecret } from './fixtures/machine.ts';
 
 const machineWith = (state: object = busyAccount) => openMachine(state);
+/** Of other functions, and of another deployment whose name begins with this one's. */
+const othersLogs = [
+  '/aws/lambda/sallyport-staging-custom',
+  '/aws/lambda/sallyport-customs',
+  '/aws/lambda/other',
+];
 const otherSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:other-abcdef';
 const sandboxSecret = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:SandboxSecret1-abcdef';
 
@@ -17,7 +23,8 @@ test('every resource of the deployment is deleted, and no other', async () => {
     buckets: { 'of-somebody-else': 1 },
     tables: { 'of-somebody-else': { protected: false } },
     secrets: [otherSecret],
-    logGroups: ['/aws/lambda/other'],
+    logGroups: othersLogs,
+    definitions: ['arn:aws:ecs:eu-central-1:111122223333:task-definition/of-somebody-else:1'],
   });
   expect(out.split('Retained:\n')[1]?.trim().split('\n')).toEqual([
     'the role by which API Gateway writes logs: it belongs to the account, and other APIs may use it',
@@ -33,13 +40,14 @@ test('functions are closed before sandboxes are stopped, and stacks are deleted 
   );
   expect(steps).toEqual([
     'put-function-concurrency',
+    'put-function-concurrency',
     'stop-task',
     'stop-task',
     ...['observability', 'edge', 'compute', 'network', 'data'].map(
       (name) => `delete-stack --stack-name sallyport-${name}`,
     ),
   ]);
-  expect(machine.state.closed).toEqual(['sallyport-turn']);
+  expect(machine.state.closed).toEqual(['sallyport-turn', 'sallyport-synthetic']);
 });
 
 test('with --keep-data table, checkpoints and secrets remain, and are named', async () => {
@@ -51,7 +59,7 @@ test('with --keep-data table, checkpoints and secrets remain, and are named', as
     buckets: { 'sallyport-data-workspaces1': 2500, 'of-somebody-else': 1 },
     tables: { 'sallyport-data-Table-1': { protected: true } },
     secrets: [sandboxSecret, projectSecret, otherSecret],
-    logGroups: ['/aws/lambda/other'],
+    logGroups: othersLogs,
   });
   const [, left = ''] = out.split('Retained:\n');
   for (const kept of ['sallyport-data-Table-1', 'sallyport-data-workspaces1', sandboxSecret, projectSecret])
@@ -116,4 +124,10 @@ test('a stack that fails to delete is reported with a link, and the next run con
   Object.assign(machine.state, { refuses: {} });
   expect((await machine.run(destroyCommand, ['--yes'])).code).toBe(0);
   expect(machine.state.stacks).toEqual({});
+});
+
+test('a log that arrives after a bucket was emptied is deleted, too', async () => {
+  const machine = machineWith({ ...busyAccount, delivered: { 'sallyport-edge-web1': 2 } });
+  expect((await machine.run(destroyCommand, ['--yes'])).code).toBe(0);
+  expect(machine.state.buckets).toEqual({ 'of-somebody-else': 1 });
 });

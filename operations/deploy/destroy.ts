@@ -2,6 +2,7 @@
  * A destroy of a deployment: its sandboxes, its stacks from the top down, then the data that stacks retain. After a
  * failure it continues with the rest when it is run again; it lists everything that it keeps, with the reason.
  */
+import { deleteRecord } from './admin-token.ts';
 import type { Command, Target, Terminal } from './command.ts';
 import {
   type Found,
@@ -20,7 +21,8 @@ import {
   deleteTable,
   projectSecrets,
 } from './retained-data.ts';
-import { closeFunctions, stopSandboxes } from './sandboxes.ts';
+import { closeFunctions, deregisterDefinitions, stopSandboxes } from './sandboxes.ts';
+import { tokenSecret } from './token-secret.ts';
 
 type DestroyRequest = {
   readonly target: Target;
@@ -59,6 +61,8 @@ export const destroy = async (request: DestroyRequest): Promise<void> => {
   await closeFunctions(stopping, inventory);
   await stopSandboxes(stopping, inventory);
   for (const stack of inventory.stacks) await deleteStack(terminal, stack);
+  await deregisterDefinitions(stopping, inventory);
+  await deleteRecord(aws, deployment);
   await deleteRest(request, inventory, retained);
   listRetained(request, inventory, retained);
 };
@@ -100,6 +104,7 @@ const deleteRest = async (
   if (keepData) return;
   for (const table of tables) await deleteTable(deleting, table);
   for (const secret of secrets) await deleteSecret(deleting, secret);
+  await deleteSecret(deleting, tokenSecret(settings.deployment));
   for (const key of keys) await deleteKey(deleting, key);
 };
 

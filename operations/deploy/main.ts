@@ -1,7 +1,8 @@
-/** Entry of `npm run deploy` and `npm run destroy`: the first argument names the command. */
+/** Entry of `npm run deploy`, `npm run doctor` and `npm run destroy`: the first argument names the command. */
 import { runCommand } from './command.ts';
 import { deployCommand } from './deploy.ts';
 import { destroyCommand } from './destroy.ts';
+import { doctorCommand } from './doctor.ts';
 import { openPrograms } from './programs.ts';
 
 const [name, ...args] = process.argv.slice(2);
@@ -14,6 +15,10 @@ const machine = {
   errors: process.stderr,
   open: openPrograms,
 };
-process.exitCode = await (name === 'destroy'
-  ? runCommand(destroyCommand, machine)
-  : runCommand(deployCommand, machine));
+const run = {
+  deploy: () => runCommand(deployCommand, machine),
+  doctor: () => runCommand(doctorCommand, machine),
+  destroy: () => runCommand(destroyCommand, machine),
+}[String(name)];
+if (run === undefined) throw new Error(`there is no command ${name}`);
+process.exitCode = await run();

@@ -5,19 +5,24 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Aws } from './aws.ts';
+import { type Aws, stackNames } from './aws.ts';
 import type { Inventory } from './inventory.ts';
+import { Failure } from './programs.ts';
 
 type Deleting = { readonly aws: Aws; readonly say: (line: string) => void };
 
 /** S3's limit per request: each page is deleted before the next is read. */
 const objectsMax = 1000;
 const daysOfKeyMin = 7;
+/** Deliveries between two listings of one bucket. */
+const deliveriesMax = 5;
+const again = 'Run it again: it continues where it stopped.';
 
 type Version = { readonly Key: string; readonly VersionId: string };
 
 export const deleteBucket = async ({ aws, say }: Deleting, bucket: string): Promise<void> => {
   let count = 0;
+  let wasFilled = 0;
   for (;;) {
     const args = ['--bucket', bucket, '--max-items', String(objectsMax)] as const;
     const page = await aws.find<{
@@ -25,13 +30,30 @@ export const deleteBucket = async ({ aws, say }: Deleting, bucket: string): Prom
       readonly DeleteMarkers?: readonly Version[];
     }>(['NoSuchBucket'], 's3api', 'list-object-versions', ...args);
     const objects = [...(page?.Versions ?? []), ...(page?.DeleteMarkers ?? [])];
-    if (objects.length === 0) break;
+    if (objects.length === 0) {
+      const deleted = await deleteEmpty(aws, bucket);
+      if (deleted) break;
+      // A service still delivered a log after the last page.
+      wasFilled += 1;
+      if (wasFilled === deliveriesMax) throw new Failure(`bucket ${bucket} keeps being filled`, [again]);
+      continue;
+    }
     const Objects = objects.slice(0, objectsMax).map(({ Key, VersionId }) => ({ Key, VersionId }));
     await deleteObjects(aws, bucket, JSON.stringify({ Objects, Quiet: true }));
     count += Objects.length;
   }
-  await aws.find(['NoSuchBucket'], 's3api', 'delete-bucket', '--bucket', bucket);
   say(`Deleted bucket ${bucket} and ${count} objects in it`);
+};
+
+/** False for one that is not empty any more. */
+const deleteEmpty = async (aws: Aws, bucket: string): Promise<boolean> => {
+  try {
+    await aws.find(['NoSuchBucket'], 's3api', 'delete-bucket', '--bucket', bucket);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure && error.message.includes('BucketNotEmpty')) return false;
+    throw error;
+  }
 };
 
 /** In a file: a thousand long names exceed the length of an argument. */
@@ -95,7 +117,9 @@ export const deleteLogs = async (
     ({ physicalId }) => physicalId,
   );
   const prefixes = [
-    `/aws/lambda/${deployment}-`,
+    // Names of functions begin with that of their stack or the deployment's; another deployment's name may begin like this one's.
+    ...stackNames.map((name) => `/aws/lambda/${deployment}-${name}-`),
+    ...ofType('AWS::Lambda::Function').map(({ physicalId }) => `/aws/lambda/${physicalId}`),
     ...apis.flatMap((id) => [`API-Gateway-Execution-Logs_${id}/`, `/aws/apigateway/${id}/`]),
   ];
   for (const prefix of prefixes) {
@@ -105,7 +129,9 @@ export const deleteLogs = async (
       '--log-group-name-prefix',
       prefix,
     );
-    for (const { logGroupName } of logGroups) {
+    const isOurs = (name: string): boolean =>
+      !prefix.startsWith('/aws/lambda/') || prefix.endsWith('-') || name === prefix;
+    for (const { logGroupName } of logGroups.filter((group) => isOurs(group.logGroupName))) {
       await aws.find(
         ['ResourceNotFoundException'],
         'logs',

@@ -67,6 +67,23 @@ const emptyCluster = async ({ aws, say, pollMs }: Stopping, cluster: string): Pr
   say(`Stopped ${asked.size} sandboxes`);
 };
 
+/** Upgrades keep the revisions that functions with older code start; a destroyed deployment needs none. */
+export const deregisterDefinitions = async ({ aws, say }: Stopping, { ofType }: Inventory): Promise<void> => {
+  const families = ofType('AWS::ECS::TaskDefinition').flatMap(
+    ({ physicalId }) => /task-definition\/([^:]+):/.exec(physicalId)?.[1] ?? [],
+  );
+  let count = 0;
+  for (const family of new Set(families)) {
+    const args = ['list-task-definitions', '--family-prefix', family, '--status', 'ACTIVE'] as const;
+    const listed = await aws.ask<{ readonly taskDefinitionArns: readonly string[] }>('ecs', ...args);
+    for (const revision of listed.taskDefinitionArns) {
+      await aws.ask('ecs', 'deregister-task-definition', '--task-definition', revision);
+      count += 1;
+    }
+  }
+  say(`Deregistered ${count} older revisions of task definitions`);
+};
+
 /** Running and stopping tasks: both block the deletion of the cluster. */
 const tasksOf = async (aws: Aws, cluster: string): Promise<readonly string[]> => {
   const listed = await aws.find<{ readonly taskArns: readonly string[] }>(

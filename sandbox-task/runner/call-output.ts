@@ -4,9 +4,10 @@
  * The bounds are on the user's side of the pipe: a program that prints gigabytes costs the sandbox and not the server.
  * Live output is whole for the first 256 KB; after that each batch has only its newest bytes, and the offset shows the gap.
  */
-
+import { codePointStart, wholeEnd } from '../wire/code-points.ts';
 import { type RunnerMessage, type StreamName, type StreamSummary, streamNames } from '../wire/messages.ts';
 import type { ResultShape } from '../wire/program-messages.ts';
+import type { OutputFiles } from './output-files.ts';
 
 export type Send = (message: RunnerMessage, payload?: Buffer) => void;
 
@@ -23,8 +24,13 @@ export type CallReport = {
 
 const progressBatchMs = 50;
 
-export const openReport = (id: number, send: Send): CallReport => {
+export const openReport = (id: number, send: Send, files?: OutputFiles): CallReport => {
   const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  const stored = { stdout: files?.open('stdout'), stderr: files?.open('stderr') };
+  const push = (stream: StreamName) => (chunk: Buffer) => {
+    windows[stream].push(chunk);
+    stored[stream]?.push(chunk);
+  };
   const show = (isEnd: boolean): void => {
     for (const stream of streamNames) {
       const shown = windows[stream].show(isEnd);
@@ -33,7 +39,7 @@ export const openReport = (id: number, send: Send): CallReport => {
   };
   const batches = setInterval(() => show(false), progressBatchMs);
   return {
-    push: { stdout: windows.stdout.push, stderr: windows.stderr.push },
+    push: { stdout: push('stdout'), stderr: push('stderr') },
     close: ({ results = [], ...end }) => {
       clearInterval(batches);
       show(true);
@@ -43,8 +49,8 @@ export const openReport = (id: number, send: Send): CallReport => {
         {
           ...{ type: 'exit', id, startFailure: null, stateLost: false, errorLine: null, resultsLeftOut: 0 },
           ...end,
-          stdout: stdout.summary,
-          stderr: stderr.summary,
+          stdout: { ...stdout.summary, ...stored.stdout?.close() },
+          stderr: { ...stderr.summary, ...stored.stderr?.close() },
           results: results.map(({ isValue, parts }) => ({ isValue, parts })),
         },
         Buffer.concat([...stdout.parts, ...stderr.parts, ...results.map(({ content }) => content)]),
@@ -120,22 +126,4 @@ const keepLast = (pending: Buffer<ArrayBuffer>, chunk: Buffer, bytesMax: number)
   if (chunk.length === 0) return pending;
   if (chunk.length >= bytesMax) return Buffer.from(chunk.subarray(chunk.length - bytesMax));
   return Buffer.concat([pending.subarray(Math.max(0, pending.length + chunk.length - bytesMax)), chunk]);
-};
-
-/** The first byte that is no continuation byte (10xxxxxx): at most three can precede it in UTF-8 (RFC 3629). */
-const codePointStart = (bytes: Buffer): number => {
-  let start = 0;
-  while (start < 3 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return start;
-};
-
-/** The end of the last whole code point. */
-const wholeEnd = (bytes: Buffer): number => {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return length > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 };

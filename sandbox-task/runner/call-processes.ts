@@ -6,25 +6,38 @@
  * variable is lost to `env -i`, a descriptor to `close_fds`, the parent link to a double fork; a cgroup per call cannot be
  * had on Fargate. Code that lowers its own mark to hide gains a background process, which every user has anyway.
  */
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { KillCause, RunnerSettings } from '../wire/messages.ts';
 
-/** Later marks are lower, since an interpreter takes a new one with each call and could not raise it. */
-export const markOf = (callId: number): number => markTop - callId;
-const markTop = 2_000_000_000;
+/**
+ * No two runners that see the same `/proc` have a mark in common: it holds the runner's pid, which is at most 2^22
+ * (proc(5)). Later marks are lower, since an interpreter takes a new one with each call and could not raise it.
+ */
+export const markOf = (callId: number): number => (process.pid + 1) * callsMax - callId;
+const callsMax = 2 ** 30;
 export const markOption = (mark: number): string => `--locks=${mark}:${mark}`;
 
-/** A killed call must vanish within this time, in milliseconds. */
-const vanishMsMax = 2000;
+/** A killed call must vanish within this time, in milliseconds: a busy machine takes a while to end its processes. */
+const vanishMsMax = 5000;
 const retryMs = 5;
+
+type Reach = {
+  /** Lives on: the interpreter of the call. */
+  readonly spared?: number | undefined;
+  /** The first process, which has no mark in its first moment. */
+  readonly first?: ChildProcess | undefined;
+};
 
 /**
  * True when none is left but `spared`. They are stopped before they are killed, so that a fork bomb cannot
  * outrun the walk.
  */
-export const killMarked = async (mark: number, spared?: number): Promise<boolean> => {
+export const killMarked = async (mark: number, { spared, first }: Reach = {}): Promise<boolean> => {
   const deadline = performance.now() + vanishMsMax;
-  const find = (): readonly number[] => findMarked(mark).filter((pid) => pid !== spared);
+  const find = (): readonly number[] => [
+    ...new Set([...findMarked(mark).filter((pid) => pid !== spared), ...livingPidOf(first)]),
+  ];
   for (;;) {
     stopAll(find, deadline);
     const pids = find();
@@ -34,6 +47,46 @@ export const killMarked = async (mark: number, spared?: number): Promise<boolean
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
 };
+
+const livingPidOf = (child: ChildProcess | undefined): readonly number[] =>
+  child?.pid === undefined || child.exitCode !== null || child.signalCode !== null ? [] : [child.pid];
+
+/** The end of a call before its time: it is killed for the first cause alone. */
+export const openKill = (mark: number, first: () => ChildProcess | undefined) => {
+  let cause: KillCause | null = null;
+  let allEnded: Promise<boolean> = Promise.resolve(true);
+  return {
+    kill: (why: KillCause): void => {
+      if (cause !== null) return;
+      cause = why;
+      allEnded = killMarked(mark, { first: first() });
+    },
+    cause: (): KillCause | null => cause,
+    /** As `killMarked`; true where nothing was killed. */
+    allEnded: (): Promise<boolean> => allEnded,
+  };
+};
+
+/** Asks all of it to end, and kills what has not ended in time. */
+export const endMarked = async (mark: number): Promise<boolean> => {
+  const deadline = performance.now() + endMsMax;
+  const asked = new Set<number>();
+  while (performance.now() < deadline) {
+    const pids = findMarked(mark);
+    if (pids.length === 0) return true;
+    const fresh = pids.filter((pid) => !asked.has(pid));
+    signalAll(fresh, 'SIGTERM');
+    // A stopped process takes the signal when it continues.
+    signalAll(fresh, 'SIGCONT');
+    for (const pid of fresh) asked.add(pid);
+    await new Promise((resolve) => setTimeout(resolve, endLookMs));
+  }
+  return killMarked(mark);
+};
+
+/** A process that is asked to end has this long, in milliseconds. */
+const endMsMax = 2000;
+const endLookMs = 20;
 
 const stopAll = (find: () => readonly number[], deadline: number): void => {
   const stopped = new Set<number>();

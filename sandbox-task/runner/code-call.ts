@@ -6,23 +6,26 @@
  * Guarantee W12 of docs/spec/sandbox.md.
  */
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KillCause } from '../wire/messages.ts';
+import type { KillCause, Surroundings } from '../wire/messages.ts';
 import type { CodeContext, InterpreterMessage, Language } from '../wire/program-messages.ts';
 import type { Call } from './call.ts';
 import { openReport, type Send } from './call-output.ts';
 import { killMarked, markOf } from './call-processes.ts';
 import { collectResults, type Interpreter, type InterpreterEnd } from './interpreter.ts';
 import { createInterpreterPool, type InterpreterPool } from './interpreter-pool.ts';
+import { outputFilesOf } from './output-files.ts';
 import type { SandboxPaths } from './user-process.ts';
 
-type CodeStart = CodeContext & {
-  readonly id: number;
-  readonly timeoutMs: number;
-  readonly code: Buffer;
-  /** Called as the code ends: kills the call if it is what fills the sandbox. */
-  readonly checkLimits: () => void;
-};
+type CodeStart = CodeContext &
+  Surroundings & {
+    readonly id: number;
+    readonly timeoutMs: number;
+    readonly code: Buffer;
+    /** Called as the code ends: kills the call if it is what fills the sandbox. */
+    readonly checkLimits: () => void;
+  };
 type CodeRunner = {
   readonly run: (start: CodeStart, send: Send) => Call;
   /** Gives the number of interpreters that had definitions, or had lost them. */
@@ -37,10 +40,15 @@ const lastOutputMsMax = 1000;
 
 export const createCodeRunner = (paths: SandboxPaths): CodeRunner => {
   const pool = createInterpreterPool(paths);
-  return { run: (start, send) => startCodeCall(start, pool, send), endContext: pool.endContext };
+  return {
+    run: (start, send) => startCodeCall({ ...start, workspace: paths.workspace }, pool, send),
+    endContext: pool.endContext,
+  };
 };
 
-const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Call => {
+type PlacedStart = CodeStart & { readonly workspace: string };
+
+const startCodeCall = (start: PlacedStart, pool: InterpreterPool, send: Send): Call => {
   const { id, timeoutMs } = start;
   const mark = markOf(id);
   const isOver = Promise.withResolvers<void>();
@@ -59,7 +67,7 @@ const startCodeCall = (start: CodeStart, pool: InterpreterPool, send: Send): Cal
     const cpuMsBefore = interpreter.cpuMs();
     if (killedFor !== null) allEnded = end(interpreter, { cause: killedFor, mark, isOver: isOver.promise });
     const limit = setTimeout(() => kill('timeout'), timeoutMs);
-    const report = openReport(id, send);
+    const report = openReport(id, send, outputFilesOf(start));
     const ran = await runIn(interpreter, start, report.push);
     clearTimeout(limit);
     isOver.resolve();
@@ -85,7 +93,7 @@ type Kill = { readonly cause: KillCause; readonly mark: number; readonly isOver:
 
 const end = async (interpreter: Interpreter, { cause, mark, isOver }: Kill): Promise<boolean> => {
   if (!isImmediate(cause) && (await interrupt(interpreter, { mark, isOver })))
-    return killMarked(mark, interpreter.pid);
+    return killMarked(mark, { spared: interpreter.pid });
   interpreter.signal('SIGKILL');
   return killMarked(mark);
 };
@@ -113,7 +121,7 @@ const interrupt = async (
   for (let waitedMs = 0; waitedMs < interruptMsMax && !hasEnded; waitedMs += interruptEveryMs) {
     interpreter.signal('SIGINT');
     await Promise.all([
-      killMarked(mark, interpreter.pid),
+      killMarked(mark, { spared: interpreter.pid }),
       Promise.race([ended, delay(interruptEveryMs, undefined, { ref: false })]),
     ]);
   }
@@ -127,7 +135,7 @@ type Outcome = InterpreterEnd & {
 
 const runIn = async (
   interpreter: Interpreter,
-  { id, code }: CodeStart,
+  { id, code, cwd, env, workspace }: PlacedStart,
   push: Readonly<Record<'stdout' | 'stderr', (chunk: Buffer) => void>>,
 ): Promise<Outcome> => {
   const nonce = randomBytes(16).toString('hex');
@@ -138,7 +146,11 @@ const runIn = async (
     interpreter.stdout.open(marks, push.stdout),
     interpreter.stderr.open(marks, push.stderr),
   ]);
-  interpreter.send({ type: 'run', number: id, ...marks }, code, (message, content) => {
+  const place = {
+    ...(cwd === undefined ? {} : { cwd: resolve(workspace, cwd) }),
+    ...(env === undefined ? {} : { env }),
+  };
+  interpreter.send({ type: 'run', number: id, ...marks, ...place }, code, (message, content) => {
     if (message.type === 'result') results.add(message, content);
     else if (message.type === 'done') done.resolve(message);
   });

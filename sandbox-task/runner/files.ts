@@ -17,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { FileEntry, FileKind } from '../wire/messages.ts';
 import {
   FileRefusal,
@@ -62,19 +62,28 @@ export const listFolder = async (roots: Roots, path: string): Promise<readonly F
     .filter((name) => !isPartial(name))
     .sort()
     .slice(0, listedEntriesMax);
-  const entries = await Promise.all(names.map((name) => describe(target, name)));
+  const entries = await Promise.all(names.map((name) => describeEntry(target, name)));
   return entries.filter((entry) => entry !== undefined);
 };
 
+/** One entry; a link is followed, as by reading. */
+export const statEntry = async (roots: Roots, path: string): Promise<FileEntry> => {
+  const target = await resolveInWorkspace(roots, path);
+  await lstat(target);
+  const entry = await describeEntry(dirname(target), basename(target));
+  if (entry === undefined) throw new FileRefusal('file_not_found', `no such file: ${path}`);
+  return entry;
+};
+
 /** An entry that vanished since it was read is left out; sockets, FIFOs and devices are listed as files. */
-const describe = async (folder: string, name: string): Promise<FileEntry | undefined> => {
+export const describeEntry = async (folder: string, name: string): Promise<FileEntry | undefined> => {
   const stat = await lstat(join(folder, name)).catch(() => undefined);
   if (stat === undefined) return undefined;
   const type: FileKind = stat.isDirectory() ? 'directory' : stat.isSymbolicLink() ? 'symlink' : 'file';
   return { name, type, size: stat.size, modifiedAt: stat.mtime.toISOString() };
 };
 
-type Part = { readonly path: string; readonly start: number; readonly total: number };
+export type Part = { readonly path: string; readonly start: number; readonly total: number };
 type PartOutcome = { readonly received: number } | Written;
 
 /** From the check of the length to the rename nothing is awaited: two parts at once come one after another. */
@@ -86,14 +95,15 @@ export const writePart = async (roots: Roots, part: Part, content: Buffer): Prom
     throw new FileRefusal('invalid_request', `${part.path} is not a file`);
   }
   const partial = partialOf(target);
-  const received = append(partial, part, content);
+  const received = appendPart(partial, part, content);
   if (received < part.total) return { received };
   if (old !== undefined) chmodFile(partial, old.mode & 0o777);
   renameSync(partial, target);
   return { isNew: old === undefined, size: received };
 };
 
-const append = (partial: string, { start }: Part, content: Buffer): number => {
+/** The bytes that have arrived. */
+export const appendPart = (partial: string, { start }: Part, content: Buffer): number => {
   const descriptor = openPartial(partial, start === 0);
   try {
     const { size } = fstatSync(descriptor);

@@ -23,8 +23,8 @@ import {
   resultPartsMax,
   resultsMax,
 } from '../wire/program-messages.ts';
-import { drain } from './call.ts';
 import { cpuMsOf, markOption, readNewChildrenCpuMs } from './call-processes.ts';
+import { drain } from './last-output.ts';
 import { createMarkedStream, type MarkedStream } from './marked-stream.ts';
 import { type SandboxPaths, spawnMarked } from './user-process.ts';
 

@@ -7,16 +7,25 @@
  */
 import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
-import { type RunnerRequest, type RunnerSettings, refusalCharactersMax } from '../wire/messages.ts';
+import {
+  type ProgramDefaults,
+  type RunnerRequest,
+  type RunnerSettings,
+  refusalCharactersMax,
+} from '../wire/messages.ts';
+import { isProcessRequest } from '../wire/process-messages.ts';
 import type { StdioWork } from '../wire/program-messages.ts';
 import { type Call, startCall } from './call.ts';
 import type { Send } from './call-output.ts';
 import { watchProcesses } from './call-processes.ts';
 import { createCodeRunner } from './code-call.ts';
-import { listFolder, readChunk, removePath, writePart, writeWhole } from './files.ts';
+import { createFileServer } from './file-requests.ts';
+import { createFlow } from './process/flow.ts';
+import { createProcessTable } from './process/process-table.ts';
 import { startStdioCall } from './stdio/stdio-call.ts';
 import { createStdioPool } from './stdio/stdio-pool.ts';
 import { createTransfers } from './transfers.ts';
+import { setDefaults } from './user-process.ts';
 import { toFileRefusal } from './workspace-path.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '') as RunnerSettings;
@@ -34,6 +43,8 @@ const stdioServers = createStdioPool(settings, (server, text) =>
   send({ type: 'stdio-log', server }, Buffer.from(text)),
 );
 
+const serveFiles = createFileServer(settings, send);
+
 /** For a payload that stays as it is until the server asks again. */
 const sendUncopied: Send = (message, payload) => {
   pipe.cork();
@@ -42,7 +53,19 @@ const sendUncopied: Send = (message, payload) => {
   pipe.uncork();
 };
 
+const follow = async (id: number, call: Call): Promise<void> => {
+  calls.set(id, call);
+  try {
+    await call.ended;
+  } finally {
+    calls.delete(id);
+  }
+};
+
+const processes = createProcessTable({ ...settings, flow: createFlow(pipe), checkLimits, send, follow });
+
 const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => {
+  if (isProcessRequest(request)) return processes.serve(request, payload);
   switch (request.type) {
     case 'start':
       return follow(request.id, startCall({ ...request, ...settings, checkLimits }, send));
@@ -57,37 +80,24 @@ const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => 
       const work = JSON.parse(payload.toString()) as StdioWork;
       return follow(request.id, startStdioCall({ ...request, work, checkLimits }, stdioServers, send));
     }
+    case 'set-defaults':
+      return configure(request.id, JSON.parse(payload.toString()) as ProgramDefaults);
     case 'kill':
       calls.get(request.id)?.kill(request.cause);
       return;
-    case 'read': {
-      const { bytes, size, modifiedAt } = await readChunk(settings, request.path, request);
-      send({ type: 'chunk', id: request.id, size, modifiedAt }, bytes);
-      return;
-    }
+    case 'read':
     case 'write':
-      send({
-        type: 'written',
-        id: request.id,
-        ...(await writeWhole(settings, request.path, payload)),
-      });
-      return;
-    case 'write-part': {
-      const outcome = await writePart(settings, request, payload);
-      if ('received' in outcome) send({ type: 'received', id: request.id, bytes: outcome.received });
-      else send({ type: 'written', id: request.id, ...outcome });
-      return;
-    }
+    case 'write-part':
     case 'remove':
-      await removePath(settings, request.path);
-      send({ type: 'done', id: request.id });
-      return;
     case 'list':
-      send(
-        { type: 'listed', id: request.id },
-        Buffer.from(JSON.stringify(await listFolder(settings, request.path))),
-      );
-      return;
+    case 'stat':
+    case 'make-folder':
+    case 'move':
+    case 'write-archive':
+    case 'job-open':
+    case 'job-next':
+    case 'job-close':
+      return serveFiles(request, payload);
     default: {
       const { message, payload: answer } = await transfers.serve(request, payload);
       sendUncopied({ ...message, id: request.id }, answer);
@@ -95,13 +105,9 @@ const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => 
   }
 };
 
-const follow = async (id: number, call: Call): Promise<void> => {
-  calls.set(id, call);
-  try {
-    await call.ended;
-  } finally {
-    calls.delete(id);
-  }
+const configure = (id: number, defaults: ProgramDefaults): void => {
+  setDefaults(settings.workspace, defaults);
+  send({ type: 'done', id });
 };
 
 const refuse = (request: RunnerRequest, cause: unknown): void => {

@@ -1,12 +1,12 @@
 /**
- * The restore: archive frames as files, folders and links under the workspace.
+ * The restore: archive frames as files, folders and links under the workspace; a frame may also remove an entry.
  *
  * A file is written to a partial beside its place and gets its name only when its hash is the one that was
  * promised; otherwise it is missing, with a reason, and the old entry stays. One bad entry does not
  * stop the others. Folders get their modes at the end, since a read-only one could not be filled.
  * Guarantee W10 of docs/spec/sandbox.md.
  */
-import { chmodSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { createFrameReader } from '../wire/frame.ts';
 import type { MissingEntry } from '../wire/messages.ts';
@@ -94,6 +94,10 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
       case 'file-end':
         finishFile(header.isWhole);
         return;
+      case 'removed':
+        attempt(header.path, () => removeEntry(paths.resolveRestorePath(header.path)));
+        paths.forget();
+        return;
       case 'end':
         isEnded = true;
     }
@@ -110,8 +114,15 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
   };
 };
 
+/** One that is gone already is no failure; a folder that has something else in it stays. */
+const removeEntry = (target: string): void => {
+  const old = lstatSync(target, { throwIfNoEntry: false });
+  if (old?.isDirectory()) rmdirSync(target);
+  else if (old !== undefined) unlinkSync(target);
+};
+
 /** Writable until everything is in it. */
-const makeFolder = (target: string, mode: number): void => {
+export const makeFolder = (target: string, mode: number): void => {
   const old = lstatSync(target, { throwIfNoEntry: false });
   if (old?.isDirectory()) {
     chmodSync(target, mode | 0o700);
@@ -121,7 +132,7 @@ const makeFolder = (target: string, mode: number): void => {
   mkdirSync(target, mode | 0o700);
 };
 
-const makeLink = (path: string, target: string): void => {
+export const makeLink = (path: string, target: string): void => {
   const partial = partialOf(path);
   if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
   symlinkSync(target, partial);
@@ -140,7 +151,7 @@ const addToIndex = (index: FileIndex, path: string, target: string): void => {
 };
 
 /** Inner folders first: an outer one may lose the right to enter it. */
-const setFolderModes = (modes: ReadonlyMap<string, number>): void => {
+export const setFolderModes = (modes: ReadonlyMap<string, number>): void => {
   for (const [target, mode] of [...modes].reverse()) {
     if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) chmodSync(target, mode);
   }

@@ -23,7 +23,7 @@ type Transfers = {
 
 type Current = { readonly transfer: string; readonly checkpoint: string; readonly volume: Volume } & (
   | { readonly saving: RunningCheckpoint }
-  | { readonly restoring: RunningRestore }
+  | { readonly restoring: RunningRestore; readonly applies: boolean }
 );
 type Folders = { readonly workspace: string; readonly sharedPath?: string | undefined };
 
@@ -53,13 +53,15 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
   };
   const finishRestore = async (): Promise<TransferAnswer> => {
     if (current === undefined || !('restoring' in current)) throw unknown();
-    const { checkpoint, restoring, volume } = current;
+    const { checkpoint, restoring, volume, applies } = current;
     current = undefined;
     const outcome = restoring.finish();
     if (outcome === undefined) throw new FileRefusal('invalid_request', 'the archive has no end');
-    // User code goes on after the answer: no change of its own may bear the time of ours.
-    await delay(settleMs);
-    volume.keepRestored(checkpoint, outcome.index);
+    if (!applies) {
+      // User code goes on after the answer: no change of its own may bear the time of ours.
+      await delay(settleMs);
+      volume.keepRestored(checkpoint, outcome.index);
+    }
     const { files, missing } = outcome;
     return { message: { type: 'restored', files }, payload: Buffer.from(JSON.stringify(missing)) };
   };
@@ -75,7 +77,7 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
     current =
       request.type === 'checkpoint-open'
         ? { transfer, checkpoint, volume, saving: await volume.openCheckpoint(request.base) }
-        : { transfer, checkpoint, volume, restoring: volume.openRestore() };
+        : { transfer, checkpoint, volume, restoring: volume.openRestore(), applies: request.applies };
     return done;
   };
 

@@ -6,10 +6,12 @@
  * they set it at their start, and may lower it again; elsewhere the server does (server/user-processes.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { userOomScore } from '../wire/messages.ts';
+import type { PlatformVariable } from '#shared/domain/session-environment.ts';
+import { type ProgramDefaults, userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
+import { networkVariables, trustVariables } from './network-variables.ts';
 
 /** The folders of user code, and the programs that it gets. */
 export type SandboxPaths = {
@@ -18,6 +20,8 @@ export type SandboxPaths = {
   /** The Node of user code. */
   readonly nodePath: string;
   readonly isProcWritable: boolean;
+  /** The port of the proxy; null: there is none. */
+  readonly proxyPort: number | null;
 };
 
 type UserProgram = SandboxPaths & {
@@ -43,12 +47,42 @@ export const spawnMarked = (
   const score = paths.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
   const [program = '', ...rest] = [...score, 'prlimit', markOption(mark), '--', ...argv];
   return spawn(program, rest, {
-    cwd: cwd ?? paths.workspace,
+    cwd: cwd ?? defaultFolder(paths.workspace),
     // A session of its own: `kill 0` in user code does not reach the runner.
     detached: true,
     stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
-    env: { ...userEnvironment(paths), ...variables, PATH: searchPath(variables) },
+    env: {
+      ...userEnvironment(paths),
+      ...(defaults.hasAuthority ? trustVariables() : {}),
+      ...defaults.variables,
+      ...variables,
+      PATH: searchPath(variables),
+    },
   });
+};
+
+let defaults: Omit<ProgramDefaults, 'cwd'> & { readonly folder?: string } = { variables: {} };
+
+/** For every program that starts from now on. A folder in the workspace is made. */
+export const setDefaults = (workspace: string, { cwd, ...given }: ProgramDefaults): void => {
+  const folder = cwd === undefined ? undefined : resolve(workspace, cwd);
+  if (folder?.startsWith(`${workspace}/`)) tryMakeFolder(folder);
+  defaults = { ...given, ...(folder === undefined ? {} : { folder }) };
+};
+
+/** Something else may stand there: then programs begin in the workspace. */
+const tryMakeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch {
+    // As said above.
+  }
+};
+
+/** The session's, while it is there. */
+export const defaultFolder = (workspace: string): string => {
+  const { folder = workspace } = defaults;
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : workspace;
 };
 
 const userPath = '/opt/sallyport/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -57,11 +91,14 @@ const userPath = '/opt/sallyport/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/u
 export const searchPath = ({ PATH }: Readonly<Record<string, string>>): string =>
   PATH === undefined ? userPath : `${PATH}:${userPath}`;
 
-/** The whole environment of user code: nothing of ours is in it. */
+/** The platform's part of the environment of every program: nothing of ours is in it. */
 const userEnvironment = ({
   workspace,
   sharedPath,
-}: Pick<SandboxPaths, 'workspace' | 'sharedPath'>): Record<string, string> => ({
+  proxyPort,
+}: Pick<SandboxPaths, 'workspace' | 'sharedPath' | 'proxyPort'>): Partial<
+  Record<PlatformVariable, string>
+> => ({
   PATH: userPath,
   HOME: workspace,
   LANG: 'C.UTF-8',
@@ -74,9 +111,28 @@ const userEnvironment = ({
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
   GIT_CONFIG_VALUE_0: 'explicit',
   ...(sharedPath === undefined ? {} : { SHARED_VOLUME_PATH: sharedPath }),
+  ...(proxyPort === null || !defaults.hasNetwork ? {} : networkVariables(proxyPort)),
 });
 
 const nameCharactersMax = 200;
+
+/** Nothing when a program can be started in the folder, which is named as the caller did. */
+export const refuseFolder = (
+  folder: string,
+  named: string = folder,
+): { readonly exitCode: 126; readonly message: string } | undefined => {
+  try {
+    if (!statSync(folder).isDirectory()) return noFolder(named, 'Not a directory');
+    accessSync(folder, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const isDenied = (error as NodeJS.ErrnoException).code === 'EACCES';
+    return noFolder(named, isDenied ? 'Permission denied' : 'No such file or directory');
+  }
+};
+
+const noFolder = (name: string, reason: string) =>
+  ({ exitCode: 126, message: `cwd: ${name.slice(0, nameCharactersMax)}: ${reason}\n` }) as const;
 
 /** Nothing when it can be started in this folder. */
 export const refuseProgram = (

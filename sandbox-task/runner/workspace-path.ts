@@ -47,7 +47,7 @@ export const resolveName = async (roots: Roots, path: string): Promise<string> =
 const rootFolders = ({ workspace, sharedPath }: Roots): readonly string[] =>
   sharedPath === undefined ? [workspace] : [workspace, sharedPath];
 
-const isInside = (folder: string, path: string): boolean =>
+export const isInside = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 
 /** `realpath` for a path whose end does not exist yet; a link that points to nothing is followed too. */
@@ -87,6 +87,9 @@ export const partialOf = (real: string): string => {
   const hash = createHash('sha256').update(basename(real)).digest('hex');
   return join(dirname(real), `${prefix}${hash.slice(0, 32)}`);
 };
+
+/** The upload of an archive, in the folder that it will fill. */
+export const archivePartialOf = (folder: string): string => join(folder, `${prefix}archive`);
 
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';

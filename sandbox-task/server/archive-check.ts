@@ -29,7 +29,7 @@ const order: Readonly<Record<ArchiveHeader['type'], { readonly in: State; readon
 };
 
 type ArchiveCheckOptions = {
-  /** Only a checkpoint of the shared volume names removed entries. */
+  /** A checkpoint of the shared volume and a result that is applied name removed entries. */
   readonly allowsRemoved?: boolean;
 };
 

@@ -14,14 +14,19 @@ export type CallWork = (context: {
   readonly onOutput: (piece: OutputPiece) => void;
 }) => Promise<CallToolResult>;
 
+type Listening = {
+  readonly onOutput: (piece: OutputPiece) => void;
+  /** Absent: until the call has ended. */
+  readonly waitMs?: number | undefined;
+};
+
 export type CallRegistry = {
-  readonly run: (
-    callId: string,
-    onOutput: (piece: OutputPiece) => void,
-    work: CallWork,
-  ) => Promise<CallToolResult>;
+  /** `running`: the call goes on after `waitMs`. */
+  readonly run: (callId: string, listening: Listening, work: CallWork) => Promise<CallToolResult | 'running'>;
   /** The state of the call when the cancel arrived. */
   readonly cancel: (callId: string) => 'running' | 'finished' | 'unknown';
+  /** True while a call runs, whether or not anybody waits for it. */
+  readonly isBusy: () => boolean;
 };
 
 type Entry = {
@@ -89,12 +94,12 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
   };
 
   return {
-    async run(callId, onOutput, work) {
+    async run(callId, { onOutput, waitMs }, work) {
       const entry = entries.get(callId) ?? start(callId, work);
       if (entry.result === undefined) throw entry.abort.signal.aborted ? cancelledEarly() : dropped();
       entry.listeners.add(onOutput);
       try {
-        return await entry.result;
+        return await within(entry.result, waitMs);
       } finally {
         entry.listeners.delete(onOutput);
       }
@@ -105,7 +110,17 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
       else if (entry.isRunning) entry.abort.abort();
       return entry === undefined ? 'unknown' : entry.isRunning ? 'running' : 'finished';
     },
+    isBusy: () => [...entries.values()].some(({ isRunning }) => isRunning),
   };
+};
+
+const within = async <T>(result: Promise<T>, waitMs: number | undefined): Promise<T | 'running'> => {
+  if (waitMs === undefined) return result;
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<'running'>((resolve) => {
+    timer = setTimeout(resolve, waitMs, 'running');
+  });
+  return Promise.race([result, over]).finally(() => clearTimeout(timer));
 };
 
 const cancelledEarly = (): Refusal =>

@@ -9,6 +9,7 @@ beforeAll(async () => {
   sandbox = await startTestSandbox();
   const files = {
     'four.mjs': 'export const four = 4; export default 3',
+    'named.mjs': 'export const named = 1',
     'five.ts': 'export type Five = 5\nexport const five: Five = 5',
     'data.json': '{"six": 6}',
     'seven.cjs': 'module.exports = { seven: 7 }',
@@ -51,6 +52,9 @@ const cases = (language: Language, rows: readonly (readonly string[])[]): void =
     },
   );
 };
+
+const lacks = (module: string, name: string): string =>
+  `SyntaxError: The requested module '${module}' does not provide an export named '${name}'`;
 
 cases('node', [
   ['1 + 1', '2'],
@@ -140,6 +144,77 @@ cases('node', [
   ['namespace N { export const v = 3 }\nN.v', '3'],
   ['let f = <T,>(x: T): T => x; f(2)', '2'],
   ['const o = { m(this: unknown, a?: number): void {} }; typeof o.m', "'function'"],
+  // https://nodejs.org/api/repl.html
+  ['[ "a", "b", "c" ]', '_.length', '_ += 1', '4'],
+  ['1 + 1', '_ = 9', '5', '_', '9'],
+  ['const m = await Promise.resolve(123)', 'm', '123'],
+  ['throw { a: 1 }', 'Uncaught { a: 1 }'],
+  // The value of a statement: https://tc39.es/ecma262/#sec-ecmascript-language-statements-and-declarations
+  ['5;;', '5'],
+  ['1; var q = 2', '1'],
+  ['1; function f() {}', '1'],
+  ['1; if (false) { 2 }', ''],
+  ['do { 3 } while (false)', '3'],
+  ['try { 1 } finally { 2 }', '1'],
+  ['switch (1) { case 1: "one" }', "'one'"],
+  ['a: b: 5', '5'],
+  ['x: { 1; break x }', '1'],
+  ['5; import "node:fs"', '5'],
+  ['import "node:fs"', ''],
+  ['export * from "node:os"', ''],
+  ['export { EOL } from "node:os"', ''],
+  // https://tc39.es/ecma262/#sec-automatic-semicolon-insertion
+  ['const f = function () { return\n1 }\nf()', ''],
+  ['let a = 1\nlet b = a\n++b\n;[a, b]', '[ 1, 2 ]'],
+  ['let c = 1\n(function () {})()', 'TypeError: 1 is not a function'],
+  ['throw\nnew Error()', 'SyntaxError: Illegal newline after throw'],
+  // A slash divides after a value, and begins a regular expression elsewhere.
+  ['let x = 4; x++ / 2', '2'],
+  ['if (true) /x/.test("x")', 'true'],
+  ['[4][0] / 2', '2'],
+  ['"a/b".replace(/[/]/g, "-")', "'a-b'"],
+  ['const r = /}/; r.test("}")', 'true'],
+  ['const s = { a: 1 }\n/a/.test("a")', "SyntaxError: Unexpected token '.'"],
+  ['/(?<year>\\d{4})/.exec("in 2024").groups.year', "'2024'"],
+  // Declarations
+  ['class A { static #p = 1; static get p() { return this.#p } }; A.p', '1'],
+  ['class A { static { this.k = 3 } }; A.k', '3'],
+  ['class B extends Missing {}', 'ReferenceError: Missing is not defined'],
+  ['class B extends Missing {}', 'class B {}; new B()', 'B {}'],
+  ['function* g() { yield 1; yield 2 }', '[...g()]', '[ 1, 2 ]'],
+  ['async function* g() { yield 1 }', 'await g().next()', '{ value: 1, done: false }'],
+  ['const { a: { b } } = {}', "TypeError: Cannot read properties of undefined (reading 'b')"],
+  ['const { a = 1, ...rest } = { b: 2 }', '[a, rest]', '[ 1, { b: 2 } ]'],
+  ['var [q, w] = await Promise.all([1, 2])', 'q + w', '3'],
+  ['for (let i = 0; i < 2; i++) await i; typeof i', "'undefined'"],
+  ['{ var inner = 1; await inner }', 'inner', '1'],
+  ['await 1; function later() { return 7 } class L {}', '[later(), typeof L]', "[ 7, 'function' ]"],
+  ['const fails = await Promise.reject(new Error("no"))', 'const fails = 2; fails', '2'],
+  ['const a', 'SyntaxError: Missing initializer in const declaration'],
+  ['let let = 1', 'SyntaxError: let is disallowed as a lexically bound name'],
+  ['let undefined = 1', "SyntaxError: Identifier 'undefined' has already been declared"],
+  ['const NaN = 1', "SyntaxError: Identifier 'NaN' has already been declared"],
+  ['var foo = 1', 'globalThis.foo', '1'],
+  ['let foo = 1', 'globalThis.foo', ''],
+  ['return 5', 'SyntaxError: Illegal return statement'],
+  ['#! node\n5', '5'],
+  // Modules
+  ['import { nothing } from "./four.mjs"', lacks('./four.mjs', 'nothing')],
+  ['import { nothing as n, four } from "./four.mjs"', lacks('./four.mjs', 'nothing')],
+  ['import none from "./named.mjs"', lacks('./named.mjs', 'default')],
+  ['import three, { four as vier, } from "./four.mjs"; [three, vier]', '[ 3, 4 ]'],
+  ['import { "four" as vier, default as three } from "./four.mjs"; [vier, three]', '[ 4, 3 ]'],
+  ['import {} from "./four.mjs"; 1', '1'],
+  ['import.meta.dirname === process.cwd()', 'true'],
+  ['module.exports = { a: 1 }; module.exports.a', '1'],
+  // The names of the global scope are free for code.
+  ['class Map { constructor() { this.own = true } }', 'new Map()', 'Map { own: true }'],
+  ['class Object {}; class Array {}; class Promise {}', '({ a: [1, 2] })', '{ a: [ 1, 2 ] }'],
+  ['let Reflect = 1, Number = 2, BigInt = 3, Set = 4, String = 5, Symbol = 6', '[7n, Reflect]', '[ 7n, 1 ]'],
+  ['const process = 1', 'process', '1'],
+  ['const globalThis = 1, global = 2', 'import { sep } from "node:path"', '[sep, globalThis]', "[ '/', 1 ]"],
+  ['let Error = 1, JSON = 2, Buffer = 3', 'missing', 'ReferenceError: missing is not defined'],
+  ['let setTimeout = 1, AbortController = 2', 'await new Promise((done) => setImmediate(done, 5))', '5'],
 ]);
 
 cases('python', [
@@ -201,6 +276,66 @@ cases('python', [
   ['del x', "NameError: name 'x' is not defined"],
   ['"+".join(["1"] * 3000) and 1', '1'],
   ['from __future__ import annotations\ndef f(a: Missing): ...\nf.__annotations__', "{'a': 'Missing'}"],
+  // https://docs.python.org/3/tutorial/
+  ['tax = 12.5 / 100\nprice = 100.50', 'price * tax', 'price + _', 'round(_, 2)', '113.06'],
+  ["'Py' 'thon'", "'Python'"],
+  ["word = 'Python'\nword[-2:], word[42:]", "('on', '')"],
+  ["word = 'Python'\nword[0] = 'J'", "TypeError: 'str' object does not support item assignment"],
+  ['a, b = 0, 1\nwhile a < 10:\n    print(a, end=",")\n    a, b = b, a + b', '0,1,1,2,3,5,8,'],
+  [
+    'for n in range(2, 5):\n    for x in range(2, n):\n        if n % x == 0: break\n    else:\n        print(n)',
+    '2\n3\n',
+  ],
+  [
+    'def http_error(status):\n    match status:\n        case 401 | 403:\n            return "not allowed"\n        case _:\n            return "?"',
+    'http_error(403)',
+    "'not allowed'",
+  ],
+  ['def f(a, so_far=[]):\n    so_far.append(a)\n    return so_far', 'f(1)', 'f(2)', '[1, 2]'],
+  [
+    'def f(pos, /, *, kw): pass\nf(pos=1, kw=2)',
+    "TypeError: f() got some positional-only arguments passed as keyword arguments: 'pos'",
+  ],
+  ['while True print("Hello world")', 'SyntaxError: invalid syntax'],
+  ["'2' + 2", 'TypeError: can only concatenate str (not "int") to str'],
+  [
+    'try:\n    raise NameError("Hi")\nexcept NameError:\n    print("flew by")\n    raise',
+    'flew by\nNameError: Hi',
+  ],
+  ['raise ExceptionGroup("there", [OSError("e1")])', 'ExceptionGroup: there (1 sub-exception)'],
+  [
+    'def scope():\n    spam = 1\n    def inner():\n        nonlocal spam\n        spam = 2\n    inner()\n    return spam\nscope()',
+    '2',
+  ],
+  ['import pickle\nclass P: n = 1', 'pickle.loads(pickle.dumps(P())).n', '1'],
+  ['import inspect\ns = "\f"\ndef f(): return 1', 'inspect.getsource(f)', "'def f(): return 1\\n'"],
+  ['import enum\nclass C(enum.Enum):\n    RED = 1\nC.RED', '<C.RED: 1>'],
+  ['x, y = 1, 2, 3', 'ValueError: too many values to unpack (expected 2)'],
+  ['a, (b, *c), d = 1, (2, 3, 4), 5\nc', '[3, 4]'],
+  ['n := 3', 'SyntaxError: invalid syntax'],
+  ['[y := 1, y + 1]', '[1, 2]'],
+  ['def f():\nreturn 1', 'IndentationError: expected an indented block after function definition on line 1'],
+  ['if True:\n\tx = 1\n        y = 2', 'TabError: inconsistent use of tabs and spaces in indentation'],
+  ['x = [1, 2', "SyntaxError: '[' was never closed"],
+  ['"""never closed', 'SyntaxError: unterminated triple-quoted string literal (detected at line 1)'],
+  ['def f():\n    await g()', "SyntaxError: 'await' outside async function"],
+  ['import asyncio\nasyncio.run(asyncio.sleep(0, 6))', '6'],
+  ['import asyncio\nq = asyncio.Queue()', 'await q.put(1)\nawait q.get()', '1'],
+  ['import asyncio\nt = asyncio.create_task(asyncio.sleep(0, 3))\nawait t', 't.result()', '3'],
+  ['if True:\n    1', ''],
+  ['5\r\n6', '6'],
+  ['\ufeff5', '5'],
+  ['exec("e = 5")\ne', '5'],
+  ['class Bad:\n    def __repr__(self): raise ValueError("r")\nBad()', 'ValueError: r'],
+  // As the REPL keeps them: https://docs.python.org/3/library/codeop.html and sys.html#sys.last_value
+  ['from __future__ import annotations', 'def f(a: Missing): ...\nf.__annotations__', "{'a': 'Missing'}"],
+  ['1 / 0', 'import sys\nrepr(sys.last_value)', '"ZeroDivisionError(\'division by zero\')"'],
+  ['x = = 1', 'import sys\nsys.last_type', "<class 'SyntaxError'>"],
+  ['exit()', 'input()', 'EOFError: EOF when reading a line'],
+  // Code may replace what the interpreter also uses.
+  ['import sys\nsys.stderr = None', '1 / 0', 'ZeroDivisionError: division by zero'],
+  ['import sys\nsys.excepthook = lambda: 1', '1 / 0', 'ZeroDivisionError: division by zero'],
+  ['list = str = print = len = isinstance = type = 5', '{"a": [1]}', "{'a': [1]}"],
 ]);
 
 test.each([

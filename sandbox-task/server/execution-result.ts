@@ -27,17 +27,21 @@ const signalExitBase = 128;
 export type FinishedExecution = Execution & {
   /** MIME bundles instead of blocks. */
   readonly hasBundles: boolean;
+  /** Characters of each stream that are shown. */
+  readonly outputLimit?: number | undefined;
 };
 
 export const toExecutionResult = (
-  { exit, payload, hasBundles }: FinishedExecution,
+  { exit, payload, hasBundles, outputLimit }: FinishedExecution,
   circumstances: Circumstances,
   signalNumbers: Readonly<Record<string, number>>,
 ): CallToolResult => {
   const stdoutBytes = exit.stdout.headBytes + exit.stdout.tailBytes;
   const streamBytes = stdoutBytes + exit.stderr.headBytes + exit.stderr.tailBytes;
-  const stdout = joinStream(exit.stdout, payload.subarray(0, stdoutBytes));
-  const stderr = joinStream(exit.stderr, payload.subarray(stdoutBytes, streamBytes));
+  const out = showStream(exit.stdout, payload.subarray(0, stdoutBytes), outputLimit);
+  const err = showStream(exit.stderr, payload.subarray(stdoutBytes, streamBytes), outputLimit);
+  const { text: stdout } = out;
+  const { text: stderr } = err;
   const errorLine = exit.errorLine ?? (exit.signal === null ? undefined : fatalErrorLine(stderr));
   const error = findError(exit, circumstances);
   const exitCode = error?.isKill ? null : exitCodeOf(exit, signalNumbers);
@@ -59,8 +63,8 @@ export const toExecutionResult = (
       stderr,
       exit_code: exitCode,
       execution_time_ms: exit.durationMs,
-      ...(isCut(exit.stdout) ? { stdout_truncated: true } : {}),
-      ...(isCut(exit.stderr) ? { stderr_truncated: true } : {}),
+      ...cutFields('stdout', out),
+      ...cutFields('stderr', err),
       // Of its first process and the children that it waited for, without parallel calls (runner/call.ts).
       cpu_ms: exit.cpuMs,
       // Of the whole sandbox during the call, with parallel and background processes (memory-counters.ts).
@@ -86,16 +90,42 @@ const fatalErrorLine = (stderr: string): string | undefined =>
 
 const isCut = ({ bytes, headBytes, tailBytes }: StreamSummary): boolean => bytes > headBytes + tailBytes;
 
-const joinStream = (summary: StreamSummary, payload: Buffer): string => {
+type ShownStream = { readonly text: string; readonly isCut: boolean; readonly file?: string };
+
+const cutFields = (stream: 'stdout' | 'stderr', { isCut, file }: ShownStream) => ({
+  ...(isCut ? { [`${stream}_truncated`]: true } : {}),
+  ...(file === undefined ? {} : { [`${stream}_file`]: file }),
+});
+
+/** The head and the tail of a stream, and the name of the file that has all of it. */
+const showStream = (
+  summary: StreamSummary,
+  payload: Buffer,
+  charactersMax = Number.POSITIVE_INFINITY,
+): ShownStream => {
   const head = payload.subarray(0, summary.headBytes);
   const tail = payload.subarray(summary.headBytes, summary.headBytes + summary.tailBytes);
-  if (!isCut(summary)) return Buffer.concat([head, tail]).toString();
-  const left = summary.bytes - head.length - tail.length;
+  const isGap = isCut(summary);
+  const whole = isGap ? '' : Buffer.concat([head, tail]).toString();
+  if (!isGap && whole.length <= charactersMax) return { text: whole, isCut: false };
   // A code point that the gap divides becomes the replacement character, which is dropped.
-  const before = head.toString().replace(/\uFFFD+$/, '');
-  const after = tail.toString().replace(/^\uFFFD+/, '');
-  return `${before}\n[... ${left} bytes left out ...]\n${after}`;
+  const before = isGap ? head.toString().replace(/\uFFFD+$/, '') : whole;
+  const after = isGap ? tail.toString().replace(/^\uFFFD+/, '') : whole;
+  const half = Math.floor(charactersMax / 2);
+  const first = before.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
+  const last = half === 0 ? '' : after.slice(-half).replace(/^[\uDC00-\uDFFF]/, '');
+  const left = summary.bytes - Buffer.byteLength(first) - Buffer.byteLength(last);
+  const { file } = summary;
+  const place = file === undefined ? '' : `; ${storedPart(summary)} in /workspace/${file.path}`;
+  return {
+    text: `${first}\n[... ${left} bytes left out${place} ...]\n${last}`,
+    isCut: true,
+    ...(file === undefined ? {} : { file: `/workspace/${file.path}` }),
+  };
 };
+
+const storedPart = ({ bytes, file }: StreamSummary): string =>
+  file !== undefined && file.bytes < bytes ? `the first ${file.bytes} bytes are` : 'the whole is';
 
 /** Why it was killed, if one of its limits was the reason. */
 export const limitKillOf = (exit: Exit, circumstances: Circumstances): string | undefined => {

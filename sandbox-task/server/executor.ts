@@ -7,6 +7,7 @@
  */
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Surroundings } from '../wire/messages.ts';
 import { type CodeContext, contextKey } from '../wire/program-messages.ts';
 import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLineSplitter, type LogRing } from './logs.ts';
@@ -15,7 +16,12 @@ import { asMemoryLoss, Refusal } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
 
 export type Limits = { readonly memoryMbMax: number; readonly processesMax: number };
-type Program = { readonly work: Work; readonly timeoutSeconds: number };
+type Program = Pick<Surroundings, 'cwd' | 'env'> & {
+  readonly work: Work;
+  readonly timeoutSeconds: number;
+  /** Characters of each stream in the result; the whole is in a file. */
+  readonly outputLimit?: number | undefined;
+};
 export type ExecutionContext = {
   readonly signal: AbortSignal;
   readonly onOutput: (piece: OutputPiece) => void;
@@ -37,7 +43,7 @@ export type ExecutorParts = {
 export const createExecutor = (parts: ExecutorParts): Executor => {
   const { userSide, limits, counters, logRing, running } = parts;
   const queue = createCodeQueue();
-  const run: Executor = async ({ work, timeoutSeconds }, { signal, onOutput }) => {
+  const run: Executor = async ({ work, timeoutSeconds, outputLimit, ...place }, { signal, onOutput }) => {
     signal.throwIfAborted();
     const oomKillsBefore = counters?.oomKills() ?? 0;
     const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
@@ -48,7 +54,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       onOutput(piece);
     };
     const timeoutMs = timeoutSeconds * 1000;
-    const execution = await userSide.execute({ work, timeoutMs, onOutput: takeOutput });
+    const execution = await userSide.execute({
+      ...{ work, timeoutMs, ...place, storedOver: outputLimit },
+      onOutput: takeOutput,
+    });
     running.add(execution);
     const cancel = (): void => execution.kill('cancelled');
     signal.addEventListener('abort', cancel, { once: true });
@@ -64,7 +73,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const kill = limitKillOf(ended.exit, circumstances);
       if (kill !== undefined) logRing.add('lifecycle', `a call was killed: ${kill}`);
       const hasBundles = 'hasBundles' in work && work.hasBundles;
-      return toExecutionResult({ ...ended, hasBundles }, circumstances, constants.signals);
+      return toExecutionResult({ ...ended, hasBundles, outputLimit }, circumstances, constants.signals);
     } catch (cause) {
       logRing.add('lifecycle', 'all processes of the sandbox were killed while a call ran');
       throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;

@@ -4,7 +4,9 @@
  * A piece is fetched from the runner when the previous one is sent, so a large file costs one piece of memory. The
  * response breaks off when a file changes its length while it is read.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { posix } from 'node:path';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
 import type { FileEntry } from '../wire/messages.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
@@ -22,8 +24,17 @@ type FileExchange = {
   readonly response: ServerResponse;
 };
 
+/** Relative to the workspace; the path of a folder elsewhere stays absolute. */
+const inWorkspace = (path: string): string => {
+  const whole = posix.resolve('/workspace', path);
+  const relative = posix.relative('/workspace', whole);
+  return relative.startsWith('..') ? whole : relative;
+};
+
 export const listFiles = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
-  sendJson(response, { files: await listFolder(userSide, path) });
+  const folder = inWorkspace(path);
+  const files = await listFolder(userSide, path);
+  sendJson(response, { files: files.map((entry) => ({ ...entry, path: posix.join(folder, entry.name) })) });
 };
 
 export const sendFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
@@ -50,12 +61,10 @@ export const receiveFile = async (
   { userSide, request, response }: FileExchange,
   path: string,
 ): Promise<void> => {
-  const body = await readBody(request, bodyBytesMax);
-  const header = request.headers['content-range'];
-  const written =
-    header === undefined
-      ? await writeFile(userSide, path, body)
-      : await writePart(userSide, { path, ...parseContentRange(header, body.length) }, body);
+  const { body, start, total, isWhole } = await readPart(request);
+  const written = isWhole
+    ? await writeFile(userSide, path, body)
+    : await writePart(userSide, { path, start, total }, body);
   if ('received' in written) sendJson(response, { received: written.received }, 202);
   else sendJson(response, { path, size: written.size }, written.isNew ? 201 : 200);
 };
@@ -63,6 +72,16 @@ export const receiveFile = async (
 export const deleteFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   await removePath(userSide, path);
   response.writeHead(204).end();
+};
+
+type ReceivedPart = UploadRange & { readonly body: Buffer; readonly isWhole: boolean };
+
+/** One body, and its place in what is uploaded. */
+export const readPart = async (request: IncomingMessage): Promise<ReceivedPart> => {
+  const body = await readBody(request, bodyBytesMax);
+  const header = request.headers['content-range'];
+  if (header === undefined) return { body, start: 0, total: body.length, isWhole: true };
+  return { body, ...parseContentRange(header, body.length), isWhole: false };
 };
 
 type UploadRange = { readonly start: number; readonly total: number };

@@ -24,8 +24,10 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
     ask,
     pin: pinned,
     execute: () => Promise.reject(new Error('not asked')),
+    startProcess: () => Promise.reject(new Error('not asked')),
     askStdio: () => Promise.reject(new Error('not asked')),
     endContext: () => Promise.reject(new Error('not asked')),
+    configure: () => Promise.reject(new Error('not asked')),
     stop: async () => undefined,
   };
 };

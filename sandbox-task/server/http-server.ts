@@ -4,9 +4,11 @@
  * Every route requires the bearer, `/health` too: the server has one client, the link.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { correlationOf } from './http-messages.ts';
 import type { Log } from './logs.ts';
+import { refuseUpgrade, upgradePort } from './ports-upgrade.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
 import { type RouteParts, serveRoute } from './routes.ts';
 
@@ -23,10 +25,22 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
       if (!parts.bearer.isAllowed(request.headers.authorization))
         throw new Refusal('unauthenticated', 'a bearer is needed');
       if (isStopping) throw new Refusal('sandbox_unavailable', 'the sandbox stops');
-      await serveRoute(parts, request, response);
+      const done = isWork(request) ? parts.work.begin() : undefined;
+      await serveRoute(parts, request, response).finally(done);
       log.info('request served', { correlation_id: correlationOf(request), route: routeOf(request) });
     };
     serve().catch((cause: unknown) => refuse(log, { request, response, cause }));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const serve = async (): Promise<void> => {
+      if (!parts.bearer.isAllowed(request.headers.authorization))
+        throw new Refusal('unauthenticated', 'a bearer is needed');
+      if (isStopping) throw new Refusal('sandbox_unavailable', 'the sandbox stops');
+      if (routeOf(request) !== 'ports') throw new Refusal('not_found', 'no such route');
+      await upgradePort({ request, socket, head });
+    };
+    serve().catch((cause: unknown) => refuseUpgrade(socket, cause));
   });
   // The link keeps its connections: one that closes while it is being reused would cost it a failure.
   server.keepAliveTimeout = 0;
@@ -39,6 +53,10 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
     },
   };
 };
+
+/** Calls, and what attached clients follow: while one is served, programs may expect a holder of the relay. */
+const workRoutes = ['mcp', 'processes', 'ports', 'agent'];
+const isWork = (request: IncomingMessage): boolean => workRoutes.includes(routeOf(request));
 
 /** The rest of a path belongs to the user. */
 const routeOf = ({ url = '' }: IncomingMessage): string => url.split(/[/?]/)[1] ?? '';

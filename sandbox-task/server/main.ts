@@ -5,21 +5,36 @@
  * user itself. Its guarantees are in docs/spec/sandbox.md. The task definition and the local host write its
  * settings, RunTask adds the bearer's hash and the memory; none of them reaches user code. A bad one stops the start.
  */
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { createAcp } from './agent/acp/acp-program.ts';
+import type { AgentParts } from './agent/agent-program.ts';
+import { type AgentTurns, createAgentTurns } from './agent/agent-turns.ts';
+import { createOpencode } from './agent/opencode/opencode-program.ts';
 import { createCallRegistry } from './call-registry.ts';
 import { createExecutor } from './executor.ts';
 import { createHttpServer } from './http-server.ts';
-import { createLog, createLogRing } from './logs.ts';
+import { createLog, createLogRing, type Log } from './logs.ts';
 import { createMcpEndpoint } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
+import { createArrivalOrder } from './process/arrival-order.ts';
+import { createFrameOrder } from './process/frame-order.ts';
+import { createInputMeter } from './process/input-meter.ts';
+
+import { createProcessRegistry } from './process/process-registry.ts';
+import { createModelEndpoint } from './relay/model-endpoint.ts';
+import { createPlatformSocket, listenOn } from './relay/platform-socket.ts';
+import { createProxy } from './relay/proxy.ts';
+import { createRelay, type SandboxRelay } from './relay/relay.ts';
+import { createRestoreFence } from './restore-fence.ts';
 import { createBearer } from './routes.ts';
 import { createStdioCaller } from './stdio-caller.ts';
 import { createWorkQueue } from './transfers.ts';
 import { openUserSide } from './user-side.ts';
+import { createWorkCount } from './work-count.ts';
 
 const absolutePath = z.string().refine((path) => isAbsolute(path), 'must be an absolute path');
 const listen = z.union([
@@ -59,7 +74,18 @@ const environment = z.object({
   SANDBOX_PROC: z.enum(['writable', 'read-only']).default('writable'),
   SANDBOX_WORKSPACE: absolutePath.default('/workspace'),
   /** A mounted folder that user code shares with its owner's other sandboxes. */
-  SANDBOX_SHARED_PATH: absolutePath.optional(),
+  /** `none`: without the one that the task definition names. */
+  SANDBOX_SHARED_PATH: z
+    .literal('none')
+    .transform(() => undefined)
+    .or(absolutePath)
+    .optional(),
+  /** The port of the proxy on the sandbox's loopback; absent: there is none. */
+  SANDBOX_PROXY_PORT: z.coerce.number().int().min(1024).max(65_535).optional(),
+  /** The port of the model broker on the sandbox's loopback; absent: there is none. */
+  SANDBOX_MODELS_PORT: z.coerce.number().int().min(1024).max(65_535).optional(),
+  /** The relay's socket, in a folder that user code sees as /run/sallyport; absent: there is none. */
+  SANDBOX_RELAY_SOCKET: absolutePath.optional(),
 });
 
 type Environment = z.output<typeof environment>;
@@ -77,6 +103,8 @@ const rememberedCallsMax = 1000;
 const rememberedBytesMax = 16 * 1_048_576;
 const logBounds = { linesMax: 1000, bytesMax: 256 * 1024 };
 const waitingTransfersMax = 16;
+/** Of OpenCode's server, on the sandbox's loopback; no preview port. */
+const opencodePort = 4096;
 /** Checkpoints may go on for this long after SIGTERM; ECS kills ten seconds later. */
 const stopMsMax = 20_000;
 /** The runner lives on the memory of user code: small heaps, few threads. */
@@ -94,10 +122,12 @@ const main = (environment: Environment): void => {
     workspace: environment.SANDBOX_WORKSPACE,
     sharedPath: environment.SANDBOX_SHARED_PATH,
     nodePath: process.execPath,
+    proxyPort: environment.SANDBOX_PROXY_PORT ?? null,
     isProcWritable,
     processesMax: limits.processesMax,
     memoryMbMax: counters === undefined ? limits.memoryMbMax : undefined,
   });
+  makeSocketFolder(environment);
   const runner = [process.execPath, ...runnerFlags, runnerPath(), settings];
   const logRing = createLogRing(logBounds);
   const userSide = openUserSide({
@@ -111,18 +141,38 @@ const main = (environment: Environment): void => {
   const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
   const transfers = createWorkQueue(waitingTransfersMax);
   const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
+  const work = createWorkCount();
+  const agents = openAgents({ userSide, workspace: environment.SANDBOX_WORKSPACE });
+  const relay = createRelay({ isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() });
   const mcp = createMcpEndpoint({
     userSide,
     execute: createExecutor(callParts),
     askStdio: createStdioCaller(callParts),
     registry,
+    relay,
     log,
   });
   const bearer = createBearer(environment.SANDBOX_BEARER_SHA256);
   const hasSharedVolume = environment.SANDBOX_SHARED_PATH !== undefined;
-  const parts = { bearer, mcp, userSide, registry, logRing, transfers, hasSharedVolume };
+  const restores = createRestoreFence();
+  const parts = {
+    bearer,
+    mcp,
+    userSide,
+    registry,
+    logRing,
+    transfers,
+    restores,
+    hasSharedVolume,
+    relay,
+    relaySocket: environment.SANDBOX_RELAY_SOCKET,
+    work,
+    agents,
+    ...processPartsOf(createProcessRegistry(callParts)),
+  };
   const server = createHttpServer(parts, log);
   server.listen(environment.SANDBOX_LISTEN, () => log.info('listening'));
+  listenInside(environment, { relay, log });
 
   // Guarantee W11 of docs/spec/sandbox.md: running checkpoints end first, then the user processes.
   const stop = async (): Promise<void> => {
@@ -134,6 +184,35 @@ const main = (environment: Environment): void => {
   };
   process.once('SIGTERM', () => void stop());
   process.once('SIGINT', () => void stop());
+};
+
+const processPartsOf = (processes: ReturnType<typeof createProcessRegistry>) => ({
+  processes,
+  inputMeter: createInputMeter(),
+  frameOrder: createFrameOrder(),
+  arrivalOrder: createArrivalOrder(),
+});
+
+const openAgents = (parts: AgentParts): AgentTurns =>
+  createAgentTurns({ opencode: createOpencode(parts, opencodePort), acp: createAcp(parts) });
+
+/** User code sees it from its first moment. */
+const makeSocketFolder = ({ SANDBOX_RELAY_SOCKET: path }: Environment): void => {
+  if (path !== undefined) mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+};
+
+/** The endpoints of the server that programs of the sandbox reach. */
+const listenInside = (
+  {
+    SANDBOX_PROXY_PORT: proxyPort,
+    SANDBOX_MODELS_PORT: modelsPort,
+    SANDBOX_RELAY_SOCKET: socketPath,
+  }: Environment,
+  parts: { readonly relay: SandboxRelay; readonly log: Log },
+): void => {
+  if (proxyPort !== undefined) createProxy(parts).listen(proxyPort, '127.0.0.1');
+  if (modelsPort !== undefined) createModelEndpoint(parts).listen(modelsPort, '127.0.0.1');
+  if (socketPath !== undefined) listenOn(createPlatformSocket(parts), socketPath);
 };
 
 /** Beside the bundle in the image; in the source tree its neighbour. */

@@ -2,7 +2,8 @@
  * The MCP endpoint: seven tools without sessions, one small MCP server per request.
  *
  * A call with an id in `_meta["dev.sallyport/callId"]` outlives its connection, and a repeat is answered from the
- * registry; a call without an id ends with its request. The tools parse their arguments themselves, so that a refusal has
+ * registry; with `dev.sallyport/waitMs` it is answered by then, even if the call still runs. A call without an id ends with
+ * its request. The tools parse their arguments themselves, so that a refusal has
  * the wording of the product.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,11 +12,15 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { relayWantedMessage } from '#shared/contracts/relay/wanted.ts';
+import { callIdMeta, runningMeta, waitMeta } from '#shared/contracts/sandbox-call.ts';
+import { executionSecondsMax } from '#shared/domain/limits.ts';
 import type { CallRegistry, CallWork } from './call-registry.ts';
 import type { Executor } from './executor.ts';
 import { correlationHeader } from './http-messages.ts';
 import type { Log } from './logs.ts';
 import { Refusal, toErrorResult } from './refusal.ts';
+import type { SandboxRelay } from './relay/relay.ts';
 import type { StdioCaller } from './stdio-caller.ts';
 import { tools } from './tools.ts';
 import type { OutputPiece, UserSide } from './user-side.ts';
@@ -25,10 +30,17 @@ type McpParts = {
   readonly execute: Executor;
   readonly askStdio: StdioCaller;
   readonly registry: CallRegistry;
+  readonly relay: Pick<SandboxRelay, 'onWanted'>;
   readonly log: Log;
 };
 
 const callIdSchema = z.string().min(1).max(256).optional();
+/** As long as any program may run. */
+const waitSchema = z
+  .int()
+  .min(0)
+  .max(executionSecondsMax * 1000)
+  .optional();
 /** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
 const bodyBytesMax = 26 * 1_048_576;
 
@@ -44,21 +56,24 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken;
       let progress = 0;
-      const onOutput = (piece: OutputPiece): void => {
+      const report = (message: string): void => {
         if (progressToken === undefined) return;
         progress += 1;
-        const message = JSON.stringify(piece);
         // The client may have disconnected; the call goes on.
         mcpReq
           .notify({ method: 'notifications/progress', params: { progressToken, progress, message } })
           .catch(() => undefined);
       };
+      const onOutput = (piece: OutputPiece): void => report(JSON.stringify(piece));
+      const stopTelling = parts.relay.onWanted(() => report(relayWantedMessage));
       const call = {
         name: params.name,
         input: params.arguments,
-        callId: mcpReq._meta?.['dev.sallyport/callId'],
+        callId: mcpReq._meta?.[callIdMeta],
+        waitMs: mcpReq._meta?.[waitMeta],
       };
-      return answer(parts, { ...call, correlationId, onOutput, signal: mcpReq.signal });
+      const asked = { ...call, correlationId, onOutput, signal: mcpReq.signal };
+      return answer(parts, asked).finally(stopTelling);
     });
     return server;
   };
@@ -73,6 +88,7 @@ type ToolCall = {
   readonly name: string;
   readonly input: unknown;
   readonly callId: unknown;
+  readonly waitMs: unknown;
   readonly correlationId: string | undefined;
   readonly onOutput: (piece: OutputPiece) => void;
   readonly signal: AbortSignal;
@@ -90,9 +106,12 @@ const answer = async (parts: McpParts, call: ToolCall): Promise<CallToolResult> 
     if (!callId.success) throw new Refusal('invalid_request', 'a call id has 1 to 256 characters');
     const work: CallWork = async (context) =>
       tool.run(call.input, { ...context, userSide, execute, askStdio });
+    const waitMs = waitSchema.safeParse(call.waitMs);
+    if (!waitMs.success) throw new Refusal('invalid_request', 'a wait is at most an hour, in milliseconds');
     const result = await (callId.data === undefined
       ? work(call)
-      : registry.run(callId.data, call.onOutput, work));
+      : registry.run(callId.data, { onOutput: call.onOutput, waitMs: waitMs.data }, work));
+    if (result === 'running') return { content: [], _meta: { [runningMeta]: true } };
     log.info('tool call ended', { ...about, durationMs: Math.round(performance.now() - startedAt) });
     return result;
   } catch (cause) {

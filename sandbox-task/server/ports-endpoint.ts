@@ -1,7 +1,7 @@
 /**
  * The ports endpoint: a request streamed to a web server of user code, and its answer streamed back.
  *
- * Only ports 8000 to 8999 of the loopback. Credentials of the platform (`authorization`, `cookie`) and headers of one
+ * Only ports of user code on the loopback. Credentials of the platform (`authorization`, `cookie`) and headers of one
  * connection are not passed on. The answer is user code's and not trusted.
  */
 import { once } from 'node:events';
@@ -13,32 +13,26 @@ import {
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
 import { refusalHeader } from '#shared/contracts/link.ts';
+import { isPreviewPort, previewPortRule } from '#shared/domain/sandbox.ts';
 import { Refusal } from './refusal.ts';
 
-const portMin = 8000;
-const portMax = 8999;
 const connectMsMax = 3000;
 const idleMsMax = 120_000;
 
-/** Headers of one connection (RFC 9110, 7.6.1), and `expect`, which the server has already answered. */
-const hopByHop = [
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
-];
 const secret = ['authorization', 'cookie', 'host'];
 
 export const proxyPort = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { port, target } = parseTarget(request.url ?? '');
-  const socket = await open(port);
+  const socket = await openPort(port);
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const outgoing = openRequest({
     createConnection: () => socket,
     method: request.method ?? 'GET',
     path: target,
     headers: {
-      ...withoutHeaders(request, secret),
-      host: `127.0.0.1:${port}`,
+      ...userHeaders(request, port),
       connection: 'close',
       ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
     },
@@ -55,16 +49,20 @@ export const proxyPort = async (request: IncomingMessage, response: ServerRespon
 };
 
 /** From the text as it came: a URL parser would take dots out of a path of user code. */
-const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
-  const [, digits = '', rest = ''] = /^\/ports\/(\d{4})([/?].*)?$/s.exec(url) ?? [];
+export const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
+  const [, digits = '', rest = ''] = /^\/ports\/([1-9]\d{3,4})([/?].*)?$/s.exec(url) ?? [];
   const port = Number(digits);
-  if (!(port >= portMin && port <= portMax)) {
-    throw new Refusal('invalid_request', `a port is a number from ${portMin} to ${portMax}`);
-  }
+  if (!isPreviewPort(port)) throw new Refusal('invalid_request', `a port is ${previewPortRule}`);
   return { port, target: rest.startsWith('/') ? rest : `/${rest}` };
 };
 
-const open = async (port: number): Promise<Socket> => {
+/** Headers of a request as user code gets them. */
+export const userHeaders = (request: IncomingMessage, port: number) => ({
+  ...withoutHeaders(request, secret),
+  host: `127.0.0.1:${port}`,
+});
+
+export const openPort = async (port: number): Promise<Socket> => {
   const socket = connect({ host: '127.0.0.1', port });
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(connectMsMax) });
@@ -96,7 +94,7 @@ const withoutHeaders = (
   names: readonly string[],
 ): Record<string, string | string[]> => {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const left = new Set([...hopByHop, ...named, ...names]);
+  const left = new Set([...hopByHopHeaders, ...named, ...names]);
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || left.has(name) ? [] : [[name, value] as const],

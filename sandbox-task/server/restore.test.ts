@@ -51,8 +51,11 @@ const cut = (content: Buffer): Buffer[] => {
   return parts;
 };
 
+let claims = 0;
 const restoreBytes = async (bytes: Buffer, id = randomUUID()) => {
-  const { status, body } = await target.ask('POST', `/restore?id=${id}`, { body: Readable.from(cut(bytes)) });
+  claims += 1;
+  const path = `/restore?id=${id}&claim=${claims}`;
+  const { status, body } = await target.ask('POST', path, { body: Readable.from(cut(bytes)) });
   return { status, body: JSON.parse(body.toString()) as unknown };
 };
 const restore = (pieces: readonly Piece[], id = randomUUID()) =>
@@ -244,4 +247,29 @@ test.each<[string, Buffer]>([
   expect(outcome).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
   expect((await checkpoint(target, randomUUID(), id)).isFull).toBe(true);
   expect((await readdir(target.workspace)).filter((name) => name !== 'written')).toEqual([]);
+});
+
+test('a restore under an earlier claim, or a second one under the same, is refused', async () => {
+  const send = async (claim: string, content: string) => {
+    const path = `/restore?id=${randomUUID()}&claim=${claim}`;
+    const { status } = await target.ask('POST', path, { body: bytesOf([begin, ...file('a', content), end]) });
+    return [status, await readFile(inside('a'), 'utf8').catch(() => 'no file')];
+  };
+  expect(await send('', 'none')).toEqual([400, 'no file']);
+  expect(await send('2', 'two')).toEqual([200, 'two']);
+  await writeFile(inside('a'), 'work');
+  expect(await send('1', 'one')).toEqual([409, 'work']);
+  expect(await send('2', 'two')).toEqual([409, 'work']);
+  expect(await send('3', 'three')).toEqual([200, 'three']);
+});
+
+test('a later restore ends one that hangs', async () => {
+  const hanging = new Readable({ read: () => undefined });
+  hanging.push(bytesOf([begin]));
+  const first = target.ask('POST', `/restore?id=${randomUUID()}&claim=1`, { body: hanging });
+  first.catch(() => undefined);
+  await delay(200);
+  const path = `/restore?id=${randomUUID()}&claim=2`;
+  const { status } = await target.ask('POST', path, { body: bytesOf([begin, ...file('a', 'two'), end]) });
+  expect([status, await readFile(inside('a'), 'utf8')]).toEqual([200, 'two']);
 });

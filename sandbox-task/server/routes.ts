@@ -8,17 +8,29 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { filePathProblem } from '#shared/contracts/fields.ts';
 import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
 import type { VolumeName } from '../wire/messages.ts';
 import { isLanguage, type Language } from '../wire/program-messages.ts';
+import { agentRoutes } from './agent/agent-routes.ts';
+import type { AgentTurns } from './agent/agent-turns.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { deleteFile, listFiles, receiveFile, sendFile } from './files.ts';
+import { decode, type Exchange } from './exchange.ts';
+import { fileRoutes } from './file-routes.ts';
 import { readBody, sendJson } from './http-messages.ts';
 import type { LogRing } from './logs.ts';
 import { type McpEndpoint, serveMcp } from './mcp-endpoint.ts';
 import { proxyPort } from './ports-endpoint.ts';
+import type { ArrivalOrder } from './process/arrival-order.ts';
+import type { FrameOrder } from './process/frame-order.ts';
+import type { InputMeter } from './process/input-meter.ts';
+
+import type { ProcessRegistry } from './process/process-registry.ts';
+import { processRoutes } from './process/process-routes.ts';
 import { Refusal } from './refusal.ts';
+import { writeAuthorities } from './relay/authorities.ts';
+import type { SandboxRelay } from './relay/relay.ts';
+import { relayRoutes } from './relay/relay-routes.ts';
+import { type RestoreFence, readRestoreClaim } from './restore-fence.ts';
 import {
   readCheckpointRequest,
   readTransferId,
@@ -28,6 +40,7 @@ import {
   type WorkQueue,
 } from './transfers.ts';
 import type { UserSide } from './user-side.ts';
+import type { WorkCount } from './work-count.ts';
 
 export type RouteParts = {
   readonly bearer: Bearer;
@@ -35,16 +48,18 @@ export type RouteParts = {
   readonly userSide: UserSide;
   readonly registry: CallRegistry;
   readonly logRing: LogRing;
+  readonly processes: ProcessRegistry;
+  readonly inputMeter: InputMeter;
+  readonly frameOrder: FrameOrder;
+  readonly arrivalOrder: ArrivalOrder;
   readonly transfers: WorkQueue;
+  readonly restores: RestoreFence;
   readonly hasSharedVolume: boolean;
-};
-
-type Exchange = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly query: URLSearchParams;
-  /** The group of the route's pattern, decoded. */
-  readonly name: string;
+  readonly relay: SandboxRelay;
+  /** The path of the relay's socket; absent: there is none. */
+  readonly relaySocket?: string | undefined;
+  readonly work: WorkCount;
+  readonly agents: AgentTurns;
 };
 
 type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
@@ -54,24 +69,7 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
     pattern: /^\S+ \/mcp$/,
     serve: ({ mcp }, { request, response }) => serveMcp(mcp, request, response),
   },
-  {
-    pattern: /^GET \/files$/,
-    serve: ({ userSide }, exchange) =>
-      listFiles({ userSide, ...exchange }, parseUserPath(queryPath(exchange.request) || '.')),
-  },
-  {
-    pattern: /^GET \/files\/(.+)$/s,
-    serve: ({ userSide }, exchange) => sendFile({ userSide, ...exchange }, parseUserPath(exchange.name)),
-  },
-  {
-    pattern: /^PUT \/files\/(.+)$/s,
-    serve: ({ userSide }, exchange) => receiveFile({ userSide, ...exchange }, parseUserPath(exchange.name)),
-  },
-  {
-    pattern: /^DELETE \/files\/(.*)$/s,
-    serve: ({ userSide }, exchange) =>
-      deleteFile({ userSide, ...exchange }, parseUserPath(exchange.name || '.')),
-  },
+  ...fileRoutes,
   {
     pattern: /^POST \/calls\/([^/]+)\/cancel$/,
     serve: ({ registry }, { response, name }) => sendJson(response, { call: registry.cancel(name) }),
@@ -84,8 +82,23 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
       response.writeHead(204).end();
     },
   },
+  ...processRoutes,
+  ...agentRoutes,
+  ...relayRoutes,
   { pattern: /^GET \/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'workspace') },
   { pattern: /^POST \/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'workspace') },
+  {
+    pattern: /^POST \/apply$/,
+    serve: async ({ transfers, userSide }, { query, request, response }) => {
+      const id = readTransferId(query);
+      await transfers.run(async () => {
+        sendJson(
+          response,
+          await receiveRestore(userSide, { volume: 'workspace', id, applies: true }, request),
+        );
+      });
+    },
+  },
   { pattern: /^GET \/shared\/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'shared') },
   { pattern: /^POST \/shared\/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'shared') },
   {
@@ -102,6 +115,19 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
     pattern: /^POST \/claim$/,
     serve: async ({ bearer }, { request, response }) => {
       await receiveClaim(bearer, request);
+      response.writeHead(204).end();
+    },
+  },
+  {
+    pattern: /^PUT \/environment$/,
+    serve: async ({ userSide, relay, relaySocket }, { request, response }) => {
+      const { authority, isTrial, ...asked } = parseDefaults(await readBody(request, defaultsBytesMax));
+      const hasAuthority = authority !== undefined && writeAuthorities(relaySocket, authority);
+      relay.setNetwork(asked.hasNetwork ?? false);
+      if (isTrial) relay.setTrial();
+      // Programs of a trial find the proxy, which notes the hosts that they want.
+      const given = isTrial ? { ...asked, hasNetwork: true as const } : asked;
+      await userSide.configure({ ...given, ...(hasAuthority ? { hasAuthority } : {}) });
       response.writeHead(204).end();
     },
   },
@@ -140,23 +166,18 @@ const restore = async (
   { query, request, response }: Exchange,
   volume: VolumeName,
 ): Promise<void> => {
-  const id = readTransferId(query);
+  const [id, claim] = [readTransferId(query), readRestoreClaim(query)];
   refuseWithout(parts, volume);
-  await parts.transfers.run(async () =>
-    sendJson(response, await receiveRestore(parts.userSide, { volume, id }, request)),
-  );
+  const superseded = parts.restores.begin(volume, claim);
+  superseded.addEventListener('abort', () => request.socket.destroy(), { once: true });
+  await parts.transfers.run(async () => {
+    superseded.throwIfAborted();
+    sendJson(response, await receiveRestore(parts.userSide, { volume, id }, request));
+  });
 };
 
 const refuseWithout = ({ hasSharedVolume }: RouteParts, volume: VolumeName): void => {
   if (volume === 'shared' && !hasSharedVolume) throw new Refusal('not_found', 'there is no shared volume');
-};
-
-const decode = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    throw new Refusal('invalid_request', 'the path is not URL-encoded', { cause });
-  }
 };
 
 const parseContext = (name: string): string => {
@@ -171,16 +192,6 @@ const readLanguage = (query: URLSearchParams): Language | null => {
     throw new Refusal('invalid_request', 'language is python or node');
   return language;
 };
-
-const parseUserPath = (path: string): string => {
-  const problem = filePathProblem(path);
-  if (problem !== undefined) throw new Refusal('invalid_request', `it must be ${problem}`);
-  return path;
-};
-
-/** Decoded strictly: `URLSearchParams` would put another character for bytes that are none. */
-const queryPath = ({ url = '' }: IncomingMessage): string =>
-  decode(/[?&]path=([^&#]*)/.exec(url)?.[1]?.replaceAll('+', ' ') ?? '');
 
 const readLogNumber = (query: URLSearchParams): number => {
   const text = query.get('after') ?? '0';
@@ -225,5 +236,27 @@ const parseClaim = (body: Buffer): z.output<typeof claimBody> => {
     return claimBody.parse(JSON.parse(body.toString()));
   } catch (cause) {
     throw new Refusal('invalid_request', 'the body must be {"bearerSha256": "<64 hex>"}', { cause });
+  }
+};
+
+const defaultsBytesMax = 256 * 1024;
+const defaultsBody = z.strictObject({
+  variables: z.record(z.string().min(1), z.string()),
+  cwd: z.string().min(1).optional(),
+  hasNetwork: z.literal(true).optional(),
+  isTrial: z.literal(true).optional(),
+  /** The certificate of an authority that programs are to trust, as PEM. */
+  authority: z.string().min(1).optional(),
+});
+
+const parseDefaults = (body: Buffer): z.output<typeof defaultsBody> => {
+  try {
+    return defaultsBody.parse(JSON.parse(body.toString()));
+  } catch {
+    // Without the cause: it may repeat a value.
+    throw new Refusal(
+      'invalid_request',
+      'the body must be {"variables": {…}, "cwd"?: "…", "hasNetwork"?: true, "isTrial"?: true, "authority"?: "…"}',
+    );
   }
 };

@@ -10,6 +10,7 @@ import {
   type RunnerMessage,
   refusalCharactersMax,
 } from '../wire/messages.ts';
+import { processStreams } from '../wire/process-messages.ts';
 import { blocksMax, resultMimeType, resultPartsMax, resultsMax } from '../wire/program-messages.ts';
 
 const count = z.number().int().nonnegative();
@@ -20,7 +21,14 @@ const killCause = z.enum(['timeout', 'cancelled', 'memory', 'processes']);
 /** The name of a registered MCP server: it can neither break a line of the log nor colour it. */
 const serverName = /^[\w-]{1,64}$/;
 const displayable = /^(?:image|text)\/[\w.+-]{1,100}$/;
-const summary = z.object({ bytes: count, headBytes: count, tailBytes: count });
+/** A name of ours in the workspace: it goes into the result's text. */
+const outputPath = z.string().regex(/^\.sallyport\/outputs\/[\w-]{1,100}\.(?:stdout|stderr)\.txt$/);
+const summary = z.object({
+  bytes: count,
+  headBytes: count,
+  tailBytes: count,
+  file: z.object({ path: outputPath, bytes: count }).optional(),
+});
 
 const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
@@ -51,6 +59,19 @@ const message = z.discriminatedUnion('type', [
       // One more is the value of the last expression.
       .max(resultsMax + 1),
     resultsLeftOut: count,
+  }),
+  z.object({ type: z.literal('process-started'), id, pid: count }),
+  z.object({ type: z.literal('process-output'), id, stream: z.enum(processStreams) }),
+  z.object({ type: z.literal('process-ended'), id, isEnded: z.boolean() }),
+  z.object({
+    type: z.literal('process-exit'),
+    id,
+    exitCode: z.number().int().nullable(),
+    signal: word.nullable(),
+    killedFor: killCause.nullable(),
+    isEnded: z.boolean(),
+    durationMs: count,
+    startFailure: word.nullable(),
   }),
   z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
   z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),

@@ -21,6 +21,8 @@ export type Answer = {
 type AnswerListener = {
   readonly onAnswer: (answer: Answer) => void;
   readonly onFailure: (cause: Error) => void;
+  /** It listens for as long as a process lives: the scores of what that starts are inherited. */
+  readonly isLasting: boolean;
 };
 
 export type RunnerProcess = {
@@ -63,7 +65,10 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
   const deliver = (message: RunnerMessage, payload: Buffer): void => {
     if (message.type === 'ready') {
       userUid = readUid(child.pid);
-      if (raisesScores) scores = watchUserScores(child.pid ?? 0, () => listeners.size > 0);
+      if (raisesScores)
+        scores = watchUserScores(child.pid ?? 0, () =>
+          [...listeners.values()].some(({ isLasting }) => !isLasting),
+        );
       ready.resolve();
     } else if (message.type === 'stdio-log') onStdioLog(message.server, payload.toString());
     else listeners.get(message.id)?.onAnswer({ message, payload });
@@ -127,7 +132,9 @@ const collectStderr = (child: ChildProcess): (() => string) => {
 type CallOptions = {
   readonly request: RunnerRequest;
   readonly payload: Buffer | undefined;
-  readonly timeoutMs: number;
+  /** None when absent. */
+  readonly timeoutMs: number | undefined;
+  readonly isLasting?: boolean;
   /** The server's deadline comes this long after the runner's, in milliseconds. A file operation has only the server's. */
   readonly killMsMax: number;
   /** True for a message that is not the last. */
@@ -140,11 +147,11 @@ export type RunningCall = {
 };
 
 export const followCall = (runner: RunnerProcess, id: number, options: CallOptions): RunningCall => {
-  const { request, payload, timeoutMs, killMsMax, onPiece } = options;
+  const { request, payload, timeoutMs, killMsMax, onPiece, isLasting = false } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const startDeadline = (waitMs: number): NodeJS.Timeout =>
     setTimeout(() => runner.kill('a call did not end in time'), waitMs);
-  let deadline = startDeadline(timeoutMs + killMsMax);
+  let deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs + killMsMax);
   const settle = (): void => {
     clearTimeout(deadline);
     unlisten();
@@ -161,7 +168,7 @@ export const followCall = (runner: RunnerProcess, id: number, options: CallOptio
     settle();
     reject(cause);
   };
-  const unlisten = runner.listen(id, { onAnswer, onFailure });
+  const unlisten = runner.listen(id, { onAnswer, onFailure, isLasting });
   runner.send(request, payload);
   const kill = (cause: KillCause): void => {
     clearTimeout(deadline);

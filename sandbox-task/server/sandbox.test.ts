@@ -65,18 +65,18 @@ test('the log has programs’ stderr, line by line, and why calls were killed', 
 
 test.each(['execute_command', 'execute_code'])('%s refuses an unknown argument by its name', async (name) => {
   const sandbox = await start();
-  const input = { command: 'true', code: '1', language: 'node', args: [], cwd: '/' };
-  const { command, code, language, cwd } = input;
+  const input = { command: 'true', code: '1', language: 'node', folder: '/' };
+  const { command, code, language, folder } = input;
   const result = await sandbox.callTool(
     name,
-    name === 'execute_code' ? { code, language, cwd } : { command, cwd },
+    name === 'execute_code' ? { code, language, folder } : { command, folder },
   );
   expect(result).toMatchObject({
     isError: true,
     content: [
       {
         text: JSON.stringify({
-          error: { type: 'invalid_request', message: `${name}: the call has no field "cwd"` },
+          error: { type: 'invalid_request', message: `${name}: the call has no field "folder"` },
         }),
       },
     ],

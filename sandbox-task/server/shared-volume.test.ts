@@ -39,10 +39,12 @@ const file = (path: string, content: string): Piece[] => {
   ];
 };
 
+let claims = 0;
 const restore = async (sandbox: TestSandbox, pieces: readonly Piece[]) => {
+  claims += 1;
   const whole: Piece[] = [[{ type: 'begin', isFull: true }], ...pieces, [{ type: 'end' }]];
   const frames = whole.map(([header, payload = '']) => encodeArchiveFrame(header, Buffer.from(payload)));
-  const { status, body } = await sandbox.ask('POST', `/shared/restore?id=${randomUUID()}`, {
+  const { status, body } = await sandbox.ask('POST', `/shared/restore?id=${randomUUID()}&claim=${claims}`, {
     body: Readable.from(frames),
   });
   return { status, body: JSON.parse(body.toString()) as unknown };
@@ -210,7 +212,7 @@ test('a sandbox without a shared volume has no such routes', async () => {
   const id = randomUUID();
   const asked = await Promise.all([
     sandbox.ask('GET', `/shared/checkpoint?id=${id}`),
-    sandbox.ask('POST', `/shared/restore?id=${id}`),
+    sandbox.ask('POST', `/shared/restore?id=${id}&claim=1`),
     sandbox.ask('POST', `/shared/settle?id=${id}`),
   ]);
   expect(asked.map(({ status }) => status)).toEqual([404, 404, 404]);

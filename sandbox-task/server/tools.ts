@@ -9,6 +9,7 @@
  */
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { withoutAbsent } from '#shared/contracts/absent-arguments.ts';
 import { describeIssues, inPlainWords } from '#shared/contracts/issue-text.ts';
 import {
   programArgument,
@@ -54,7 +55,7 @@ const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>
     description,
     inputSchema,
     run: (value, context) => {
-      const parsed = input.safeParse(value ?? {}, inPlainWords);
+      const parsed = input.safeParse(withoutAbsent(input, value ?? {}), inPlainWords);
       if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error.issues));
       return run(parsed.data, context);
     },
@@ -112,18 +113,30 @@ const listFilesTool = defineTool({
 const executeCommandTool = defineTool({
   name: 'execute_command',
   contract: sandboxTools.execute_command,
-  run: ({ command, args, timeout }, context) => {
+  run: ({ command, args, ...more }, context) => {
     // Without these two options bash reads ~/.bashrc when its stdin looks like a network connection (bash(1), INVOCATION).
     const argv = args ? [command, ...args] : ['bash', '--norc', '--noprofile', '-c', command];
-    return context.execute({ work: { argv }, timeoutSeconds: timeout }, context);
+    return context.execute({ work: { argv }, ...programOptions(more) }, context);
   },
 });
 
 const executeCodeTool = defineTool({
   name: 'execute_code',
   contract: sandboxTools.execute_code,
-  run: ({ timeout, results, ...code }, context) =>
-    context.execute({ work: { ...code, hasBundles: results }, timeoutSeconds: timeout }, context),
+  run: ({ code, language, context: name, results, ...more }, context) => {
+    const work = { code, language, context: name, hasBundles: results };
+    return context.execute({ work, ...programOptions(more) }, context);
+  },
+});
+
+type ProgramArguments = Pick<
+  z.output<typeof sandboxTools.execute_command.input>,
+  'timeout' | 'cwd' | 'env' | 'output_limit'
+>;
+
+const programOptions = ({ timeout, cwd, env, output_limit: outputLimit }: ProgramArguments) => ({
+  timeoutSeconds: timeout,
+  ...{ cwd, env, outputLimit },
 });
 
 const argumentsBytesMax = 1_048_576;

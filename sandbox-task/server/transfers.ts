@@ -1,6 +1,6 @@
 /**
  * Transfers of a volume as an archive: `GET /checkpoint` out of the sandbox, `POST /restore` into it, and the same below
- * `/shared`. They run one after another, since two at once would each see half of the other.
+ * `/shared`; `POST /apply` writes and deletes single entries of the workspace. They run one after another, since two at once would each see half of the other.
  *
  * A piece is fetched from the runner while the previous one is sent, and acknowledged by it before the next is read.
  * Frames are checked one by one and passed on unchanged: a forged frame, or a runner that ends, breaks the response off
@@ -87,9 +87,16 @@ export const readTransferId = (parameters: URLSearchParams): string => {
   return id.data;
 };
 
+type Received = {
+  readonly volume: VolumeName;
+  readonly id: string;
+  /** Only what changed: the rest stays, and what is saved of it stays known. */
+  readonly applies?: boolean;
+};
+
 export const receiveRestore = async (
   userSide: UserSide,
-  { volume, id: checkpoint }: { readonly volume: VolumeName; readonly id: string },
+  { volume, id: checkpoint, applies = false }: Received,
   request: IncomingMessage,
 ): Promise<{ readonly files: number; readonly missing: readonly MissingEntry[] }> => {
   const ask = await userSide.pin();
@@ -98,9 +105,12 @@ export const receiveRestore = async (
   const drop = (): void => void socket.destroy();
   socket.setTimeout(stallMsMax, drop);
   try {
-    expectAnswer(await ask({ type: 'restore-open', transfer, volume, checkpoint }), 'done');
+    expectAnswer(await ask({ type: 'restore-open', transfer, volume, checkpoint, applies }), 'done');
     // A refusal in the middle of the request must still reach the client: the connection stays open.
-    await passOn(request.iterator({ destroyOnReturn: false }), (piece) => writePiece(ask, transfer, piece));
+    await passOn(request.iterator({ destroyOnReturn: false }), {
+      check: createArchiveCheck({ allowsRemoved: applies }),
+      write: (piece) => writePiece(ask, transfer, piece),
+    });
     const answer = await ask({ type: 'restore-end', transfer });
     const { files } = expectAnswer(answer, 'restored');
     return { files, missing: parseMissing(answer.payload) };
@@ -117,9 +127,8 @@ const writePiece = async (ask: Ask, transfer: string, piece: Buffer): Promise<vo
 
 const passOn = async (
   request: AsyncIterable<Uint8Array>,
-  write: (piece: Buffer) => Promise<void>,
+  { check, write }: { readonly check: ArchiveCheck; readonly write: (piece: Buffer) => Promise<void> },
 ): Promise<void> => {
-  const check = createArchiveCheck();
   let pending: Uint8Array[] = [];
   let bytes = 0;
   for await (const frame of parseArchive(request)) {

@@ -5,7 +5,15 @@
  * deadline for each call, because user code can stop the runner that should keep it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KillCause, RunnerMessage, RunnerRequest, StreamName } from '../wire/messages.ts';
+import type {
+  KillCause,
+  ProgramDefaults,
+  RunnerMessage,
+  RunnerRequest,
+  StreamName,
+  Surroundings,
+} from '../wire/messages.ts';
+import type { ProcessSpec, ProcessStream } from '../wire/process-messages.ts';
 import {
   type CodeContext,
   contextKey,
@@ -34,7 +42,7 @@ export type Work =
       /** The answer has MIME bundles. */
       readonly hasBundles: boolean;
     });
-type ExecuteOptions = {
+type ExecuteOptions = Surroundings & {
   readonly work: Work;
   readonly timeoutMs: number;
   readonly onOutput: (piece: OutputPiece) => void;
@@ -49,26 +57,46 @@ type StdioOptions = {
   readonly onProgress: (text: string) => void;
 };
 export type RunningStdio = RunningCall;
+type ProcessOptions = {
+  readonly spec: ProcessSpec;
+  readonly input: Buffer;
+  readonly onOutput: (stream: ProcessStream, chunk: Buffer) => void;
+};
+type ProcessExit = Extract<RunnerMessage, { type: 'process-exit' }>;
+/** A started process; its runner alone knows it. */
+export type ProcessControl = {
+  readonly pid: number;
+  readonly ended: Promise<ProcessExit>;
+  readonly kill: (cause: KillCause) => void;
+  /** A refusal of the runner is thrown. */
+  readonly ask: (request: ProcessQuestion, payload?: Buffer) => Promise<Answer>;
+};
+type ProcessQuestion = WithoutTarget<Extract<RunnerRequest, { process: number }>>;
+type WithoutTarget<T> = T extends unknown ? Omit<T, 'id' | 'process'> : never;
 /** One question, one answer; a refusal of the runner is thrown. */
 export type Ask = (request: PlainRequest, payload?: Buffer) => Promise<Answer>;
 
 export type UserSide = {
   readonly execute: (options: ExecuteOptions) => Promise<RunningExecution>;
+  /** Resolves when it runs, or has failed to. */
+  readonly startProcess: (options: ProcessOptions) => Promise<ProcessControl>;
   /** Asks an MCP server of the user, which is started when it does not live. */
   readonly askStdio: (options: StdioOptions) => Promise<RunningStdio>;
   /** True when there was such a context: of one language, or of any. */
   readonly endContext: (context: string, language: Language | null) => Promise<boolean>;
   readonly ask: Ask;
+  /** Gives all programs that start from now on their variables and folder, in this runner and in its successors. */
+  readonly configure: (defaults: ProgramDefaults) => Promise<void>;
   /** Asks only the runner that lives now: what it remembers of a transfer its successor does not. */
   readonly pin: () => Promise<Ask>;
   /** Resolves when no user process is left. */
   readonly stop: () => Promise<void>;
 };
 
-/** The server's deadline comes this long after the runner's, in milliseconds. */
-const graceMs = 4000;
+/** The server's deadline comes this long after the runner's, in milliseconds: a kill may take 5 s, the last output 2 s. */
+const graceMs = 12_000;
 /** An interpreter and an MCP server are asked to stop before they are killed (runner/code-call.ts, stdio-call.ts). */
-const codeGraceMs = 7000;
+const codeGraceMs = 15_000;
 const fileOperationMsMax = 60_000;
 const restartDelayMs = 100;
 const stopMsMax = 2000;
@@ -79,6 +107,9 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
   let replaced: Promise<void> = Promise.resolve();
   let isStopped = false;
   let lastId = 0;
+  let configured:
+    | { readonly defaults: Buffer; readonly by: Map<RunnerProcess, Promise<unknown>> }
+    | undefined;
   const replace = async (): Promise<void> => {
     await delay(restartDelayMs);
     if (!isStopped) watch(start());
@@ -90,10 +121,18 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
     });
   };
   watch(runner);
+  const configureOnce = async (one: RunnerProcess): Promise<void> => {
+    if (configured === undefined) return;
+    const { defaults, by } = configured;
+    const asked = by.get(one) ?? askOn(one, { type: 'set-defaults', id: nextId() }, defaults);
+    by.set(one, asked);
+    await asked;
+  };
   /** The one that lives: a dead runner never answers. */
   const living = async (): Promise<RunnerProcess> => {
     await replaced;
     await runner.ready;
+    await configureOnce(runner);
     return runner;
   };
 
@@ -111,6 +150,13 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
       const now = await living();
       return withLoss(executeOn(now, nextId(), options), memory.record(options.work, now));
     },
+    async startProcess(options) {
+      const now = await living();
+      const id = nextId();
+      const ask = askOf(now);
+      const started = await startProcessOn(now, id, options);
+      return { ...started, ask: (request, payload) => ask({ ...request, process: id }, payload) };
+    },
     async askStdio(options) {
       return askStdioOn(await living(), nextId(), options);
     },
@@ -121,6 +167,10 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
     },
     async ask(request, payload) {
       return askOf(await living())(request, payload);
+    },
+    async configure(defaults) {
+      configured = { defaults: Buffer.from(JSON.stringify(defaults)), by: new Map() };
+      await living();
     },
     async pin() {
       return askOf(await living());
@@ -164,7 +214,9 @@ const withLoss = (execution: RunningExecution, isLost: boolean): RunningExecutio
 });
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-type PlainRequest = WithoutId<Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'kill' }>>;
+type PlainRequest = WithoutId<
+  Exclude<RunnerRequest, { type: 'start' | 'run-code' | 'ask-stdio' | 'start-process' | 'kill' }>
+>;
 const askOn = (runner: RunnerProcess, request: RunnerRequest, payload: Buffer | undefined): Promise<Answer> =>
   followCall(runner, request.id, {
     ...{ request, payload, timeoutMs: fileOperationMsMax, killMsMax: 0 },
@@ -172,12 +224,13 @@ const askOn = (runner: RunnerProcess, request: RunnerRequest, payload: Buffer | 
   }).ended;
 
 const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): RunningExecution => {
-  const { work, timeoutMs, onOutput } = options;
+  const { work, timeoutMs, onOutput, cwd, env, storedOver } = options;
+  const around = { cwd, env, storedOver };
   const isCode = 'language' in work;
   const { ended, kill } = followCall(runner, id, {
     request: isCode
-      ? { type: 'run-code', id, language: work.language, context: work.context, timeoutMs }
-      : { type: 'start', id, argv: work.argv, timeoutMs },
+      ? { type: 'run-code', id, language: work.language, context: work.context, timeoutMs, ...around }
+      : { type: 'start', id, argv: work.argv, timeoutMs, ...around },
     payload: isCode ? Buffer.from(work.code) : undefined,
     timeoutMs,
     killMsMax: isCode ? codeGraceMs : graceMs,
@@ -191,6 +244,33 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
     ended: ended.then((answer) => ({ exit: expectAnswer(answer, 'exit'), payload: answer.payload })),
     kill,
   };
+};
+
+const startProcessOn = async (
+  runner: RunnerProcess,
+  id: number,
+  { spec, input, onOutput }: ProcessOptions,
+): Promise<Omit<ProcessControl, 'ask'>> => {
+  const written = Buffer.from(JSON.stringify(spec));
+  const started = Promise.withResolvers<number>();
+  const { ended, kill } = followCall(runner, id, {
+    request: { type: 'start-process', id, specBytes: written.length },
+    payload: Buffer.concat([written, input]),
+    timeoutMs: spec.timeoutMs,
+    killMsMax: graceMs,
+    isLasting: true,
+    onPiece: ({ message, payload }) => {
+      if (message.type === 'process-started') started.resolve(message.pid);
+      else if (message.type === 'process-output') onOutput(message.stream, payload);
+      else return false;
+      return true;
+    },
+  });
+  // It counts after the start as well, when nothing waits for it yet.
+  ended.catch(started.reject);
+  const deadline = setTimeout(() => runner.kill('a process did not start in time'), fileOperationMsMax);
+  const pid = await started.promise.finally(() => clearTimeout(deadline));
+  return { pid, kill, ended: ended.then((answer) => expectAnswer(answer, 'process-exit')) };
 };
 
 const askStdioOn = (

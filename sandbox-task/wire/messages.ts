@@ -4,6 +4,8 @@
  * The runner trusts the server; the server parses the runner's messages (server/runner-message.ts), because
  * user code can take the runner over.
  */
+import type { FileRequest } from './file-messages.ts';
+import type { ProcessRequest, ProcessStream } from './process-messages.ts';
 import type { CodeContext, Language, ResultShape, StdioBlock } from './program-messages.ts';
 
 /** The oom_score_adj of user processes: the highest there is. */
@@ -24,21 +26,51 @@ export type RunnerSettings = {
   readonly nodePath: string;
   /** True if user processes set their oom_score_adj themselves; false if they find /proc read-only. */
   readonly isProcWritable: boolean;
+  /** The port of the proxy on the loopback; null: there is none. */
+  readonly proxyPort: number | null;
   /** Processes and threads of the whole sandbox. */
   readonly processesMax: number;
   /** Given only where no cgroup limits the memory: the runner then counts it itself. */
   readonly memoryMbMax?: number | undefined;
 };
 
+/** The surroundings of one call, if it differs from others. */
+export type Surroundings = {
+  /** Relative to the workspace, or absolute. */
+  readonly cwd?: string | undefined;
+  /** More than what all user code has. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** A stream that is longer, in bytes, is stored whole as a file of the workspace. */
+  readonly storedOver?: number | undefined;
+};
+
+/** The file of authorities, in the folder of the relay's socket, and the folder as user code sees it. */
+export const authoritiesFile = 'authorities.pem';
+export const relayFolder = '/run/sallyport';
+
+/** The session's own part of the environment of every program. */
+export type ProgramDefaults = {
+  readonly variables: Readonly<Record<string, string>>;
+  /** Relative to the workspace, or absolute. */
+  readonly cwd?: string | undefined;
+  /** They are told of the proxy. */
+  readonly hasNetwork?: true | undefined;
+  /** They are told of a file with more authorities than the system's. */
+  readonly hasAuthority?: true | undefined;
+};
+
 export type RunnerRequest =
-  | {
+  /** The payload is `ProgramDefaults` as JSON, which may be longer than a header. */
+  | { readonly type: 'set-defaults'; readonly id: number }
+  | ({
       readonly type: 'start';
       readonly id: number;
       readonly argv: readonly string[];
       readonly timeoutMs: number;
-    }
+    } & Surroundings)
   /** The payload is the code. */
-  | ({ readonly type: 'run-code'; readonly id: number; readonly timeoutMs: number } & CodeContext)
+  | ({ readonly type: 'run-code'; readonly id: number; readonly timeoutMs: number } & CodeContext &
+      Surroundings)
   /** Ends the interpreters of this context: of one language, or of all. */
   | {
       readonly type: 'end-context';
@@ -66,7 +98,9 @@ export type RunnerRequest =
       readonly total: number;
     }
   | { readonly type: 'remove'; readonly id: number; readonly path: string }
+  | FileRequest
   | StdioRequest
+  | ProcessRequest
   | TransferRequest;
 
 /** Which of the two folders is saved or restored. */
@@ -90,6 +124,8 @@ export type TransferRequest =
       readonly transfer: string;
       readonly volume: VolumeName;
       readonly checkpoint: string;
+      /** Single entries of the workspace: no state that a checkpoint begins with. */
+      readonly applies: boolean;
     }
   /** The payload is frames of shared/contracts/archive.ts, cut anywhere. */
   | { readonly type: 'restore-write'; readonly id: number; readonly transfer: string }
@@ -132,12 +168,15 @@ export type StreamSummary = {
   readonly bytes: number;
   readonly headBytes: number;
   readonly tailBytes: number;
+  /** The path in the workspace of the file that has the stream, and its length; absent: there is none. */
+  readonly file?: { readonly path: string; readonly bytes: number } | undefined;
 };
 
 export type RunnerMessage =
   | { readonly type: 'ready' }
   | StdioLog
   | StdioAnswer
+  | ProcessMessage
   /** New output of a running call, for progress: the payload, from byte `offset` of its stream. */
   | { readonly type: 'output'; readonly id: number; readonly stream: StreamName; readonly offset: number }
   /** The end of a call. The payload is stdout's head and tail, then stderr's, then the parts of the results. */
@@ -180,6 +219,25 @@ export type RunnerMessage =
       readonly id: number;
       readonly failure: FileFailure;
       readonly message: string;
+    };
+
+/** About a process that outlives the request that started it. */
+type ProcessMessage =
+  /** `isEnded`: false when some of it survived, as below. */
+  | { readonly type: 'process-ended'; readonly id: number; readonly isEnded: boolean }
+  | { readonly type: 'process-started'; readonly id: number; readonly pid: number }
+  /** The payload is what came next on this stream. */
+  | { readonly type: 'process-output'; readonly id: number; readonly stream: ProcessStream }
+  | {
+      readonly type: 'process-exit';
+      readonly id: number;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly killedFor: KillCause | null;
+      /** False when some of it survived a kill: the server then ends all user processes. */
+      readonly isEnded: boolean;
+      readonly durationMs: number;
+      readonly startFailure: string | null;
     };
 
 export type StdioFailure = KillCause | 'start' | 'protocol' | 'died' | 'limit';

@@ -32,6 +32,9 @@ export type InterpreterRequest = {
   /** Written to stdout and stderr before the code's own output and after it. */
   readonly begin: string;
   readonly end: string;
+  /** The working folder and variables of this call alone. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** One form of a result; its data has this length in the payload. Text is UTF-8, JSON its text, an image its bytes. */

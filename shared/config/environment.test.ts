@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { lifetimesOf, readEnvironment, sessionDefaultsOf } from './environment.ts';
+import { readEnvironment } from './environment.ts';
+import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from './environment-values.ts';
 
 const authorizer = { DEPLOYMENT: 'prod', TABLE_NAME: 'sallyport', ADMIN_TOKEN_SHA256: 'a'.repeat(64) };
 const taskEvents = {
@@ -14,6 +15,7 @@ const turn = {
   ...taskEvents,
   TURN_FUNCTION: 'turn',
   SANDBOX_CLUSTER: 'sandboxes',
+  RELAY_FUNCTION: 'relay',
   WORKSPACE_BUCKET: 'workspaces',
   SANDBOX_TASK_PYTHON: 'python',
   SANDBOX_TASK_NODE: 'node',
@@ -45,11 +47,20 @@ test('settings that are not set have their defaults', () => {
     MAX_AGENTS_PER_SESSION: 50,
     MAX_COST_USD: 10,
     TURN_LEASE_SECONDS: 30,
+    MAX_TOOL_SECONDS: 3600,
+    TOOL_WAIT_SECONDS: 300,
     ENABLE_CONVERSATION_COMPRESSION: false,
     ANTHROPIC_AUTH: 'key',
+    OPENAI_API: 'responses',
     HISTORY_TTL_SECONDS: 86_400,
+    PAUSED_TTL_SECONDS: 604_800,
+    WAIT_STOP_SECONDS: 120,
     MAX_IDLE_TIME_MS: 900_000,
     MSB_SESSION_TIMEOUT_SECONDS: 1800,
+    MSB_MAX_SESSIONS: 10,
+    MAX_AGENT_SLOTS: 10,
+    MAX_CONVERSATIONS: 10_000,
+    MSB_EVICT_IDLE: true,
     POOL_SIZE: 0,
   });
 });
@@ -138,8 +149,32 @@ test('an address range is accepted', () => {
 });
 
 test('lifetimes are milliseconds', () => {
-  const variables = { MAX_IDLE_TIME_MS: 5000, MSB_SESSION_TIMEOUT_SECONDS: 60, HISTORY_TTL_SECONDS: 120 };
-  expect(lifetimesOf(variables)).toEqual({ idleMs: 5000, executionIdleMs: 60_000, historyMs: 120_000 });
+  const variables = {
+    MAX_IDLE_TIME_MS: 5000,
+    MSB_SESSION_TIMEOUT_SECONDS: 60,
+    HISTORY_TTL_SECONDS: 120,
+    PAUSED_TTL_SECONDS: 604_800,
+    WAIT_STOP_SECONDS: 120,
+  };
+  expect(lifetimesOf(variables)).toEqual({
+    idleMs: 5000,
+    executionIdleMs: 60_000,
+    historyMs: 120_000,
+    pausedMs: 604_800_000,
+    waitStopMs: 120_000,
+  });
+});
+
+test('the limits of slots are those of the operator', () => {
+  const set = {
+    MSB_MAX_SESSIONS: '3',
+    MAX_AGENT_SLOTS: '4',
+    MAX_CONVERSATIONS: '5',
+    MSB_EVICT_IDLE: 'false',
+  };
+  const { slotLimits, lifetimes } = slotLimitsOf(readEnvironment('api', { ...door, ...set }));
+  expect(slotLimits).toEqual({ executionMax: 3, agentMax: 4, conversationsMax: 5, evictsIdle: false });
+  expect(lifetimes.pausedMs).toBe(604_800_000);
 });
 
 describe('a session is created', () => {
@@ -149,7 +184,14 @@ describe('a session is created', () => {
     expect(made({})).toEqual({
       flavor: 'small',
       template: 'python',
-      lifetimes: { idleMs: 900_000, executionIdleMs: 1_800_000, historyMs: 86_400_000 },
+      templates: { named: [], problem: undefined },
+      lifetimes: {
+        idleMs: 900_000,
+        executionIdleMs: 1_800_000,
+        historyMs: 86_400_000,
+        pausedMs: 604_800_000,
+        waitStopMs: 120_000,
+      },
     });
   });
 
@@ -159,12 +201,24 @@ describe('a session is created', () => {
       MSB_DEFAULT_TEMPLATE: 'node',
       MODEL: 'm',
       MAX_IDLE_TIME_MS: '1000',
+      SANDBOX_TEMPLATES: '[{"name": "science", "image": "example.org/science:7"}]',
+      TEMPLATES_PROBLEM: 'no engine answers',
     };
     expect(made(set)).toEqual({
       flavor: 'large',
       template: 'node',
+      templates: {
+        named: [{ name: 'science', image: 'example.org/science:7' }],
+        problem: 'no engine answers',
+      },
       model: 'm',
-      lifetimes: { idleMs: 1000, executionIdleMs: 1_800_000, historyMs: 86_400_000 },
+      lifetimes: {
+        idleMs: 1000,
+        executionIdleMs: 1_800_000,
+        historyMs: 86_400_000,
+        pausedMs: 604_800_000,
+        waitStopMs: 120_000,
+      },
     });
   });
 });

@@ -2,94 +2,60 @@
  * The environment contract: the variables that each function reads. Infra must supply exactly these keys or it
  * does not compile; a handler reads them once at cold start or does not start.
  *
- * The only file, with settings.ts, that knows a variable's name. Endpoints of AWS services are the SDK's own
+ * Only the files of this folder know a variable's name. Endpoints of AWS services are the SDK's own
  * variables (AWS_ENDPOINT_URL_*), by which the same code runs against the embedded cloud.
  */
 import * as z from 'zod';
-import { oidcSettings } from './oidc-settings.ts';
+import {
+  access,
+  ceiling,
+  credentials,
+  decisions,
+  deployment,
+  janitor,
+  link,
+  name,
+  projectSecrets,
+  publicAddress,
+  relays,
+  sandboxes,
+  schedules,
+  seals,
+  sessions,
+  sockets,
+  table,
+  templates,
+  terminals,
+  turns,
+  webhooks,
+} from './environment-parts.ts';
+import { clientSettings, loginSettings } from './oidc-settings.ts';
+import { readVariables, type Variables } from './read-variables.ts';
 import {
   checkSettings,
+  egressSettings,
   historySettings,
   lifetimeSettings,
   mcpSettings,
   modelSettings,
-  poolSettings,
   quotaSettings,
   rateSettings,
-  readVariables,
   sandboxSettings,
   senderSettings,
+  snapshotSettings,
   treeSettings,
   turnSettings,
-  type Variables,
   volumeSettings,
   webhookSettings,
 } from './settings.ts';
 
-const name = z.string().min(1).describe('a name');
-
-/** The deployment's name: the dimension of its metrics, and `startedBy` of its tasks. Every function reads it. */
-const deployment = z.object({
-  DEPLOYMENT: z
-    .string()
-    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
-    .describe('1 to 64 letters, digits, - and _'),
-});
-const table = z.object({ TABLE_NAME: name });
-/** The SHA-256 of the admin token, in hexadecimal: the token itself is never stored. */
-const access = z.object({
-  ADMIN_TOKEN_SHA256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .describe('64 hexadecimal digits'),
-});
-/** Every function that receives credentials asks the issuer; an open socket asks only when they expire. */
-const credentials = z.object({ ...access.shape, ...oidcSettings.shape });
-/** The @connections endpoint of the WebSocket API, with its stage. */
-const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
-const turns = z.object({ TURN_FUNCTION: name });
-/** Every function that marks a sandbox invokes the janitor to save and stop it. */
-const janitor = z.object({ JANITOR_FUNCTION: name });
-/** Every function that changes a schedule invokes its dispatcher. */
-const schedules = z.object({ SCHEDULES_FUNCTION: name });
-/** Every function that writes a notice invokes the sender. */
-const webhooks = z.object({ WEBHOOKS_FUNCTION: name });
-const sandboxes = z.object({
-  SANDBOX_CLUSTER: name,
-  SANDBOX_TASK_PYTHON: name,
-  SANDBOX_TASK_NODE: name,
-  /** Subnet ids with commas between. */
-  SANDBOX_SUBNETS: name,
-  SANDBOX_SECURITY_GROUP: name,
-  SANDBOX_LINK_FUNCTION: name,
-  /** Bearers of sandboxes are derived from it: the value, or the ARN of a secret that holds it. */
-  SANDBOX_SECRET: z.string().min(32).describe('at least 32 characters, or the ARN of a secret'),
-  /** The bucket of the checkpoints. */
-  WORKSPACE_BUCKET: name,
-  /**
-   * The kind of volume that sandboxes of one owner share: stored in the bucket, or one mounted folder. Absent:
-   * none.
-   */
-  SHARED_VOLUME: z.enum(['bucket', 'mounted']).optional().describe('bucket or mounted'),
-  ...poolSettings.shape,
-});
-/** The prefix of the names of projects' secrets in Secrets Manager. */
-const projectSecrets = z.object({ PROJECT_SECRETS_PREFIX: name });
-/** The limits of a turn that a decision may reach. */
-const decisions = z.object({
-  MAX_STEPS_PER_TURN: turnSettings.shape.MAX_STEPS_PER_TURN,
-  MAX_COST_USD: turnSettings.shape.MAX_COST_USD,
-});
-/** The defaults of a new session, and its lifetimes. */
-const sessions = z.object({
-  ...modelSettings.shape,
-  ...sandboxSettings.shape,
-  ...lifetimeSettings.shape,
-  ...quotaSettings.shape,
-});
-
 export const environments = {
-  authorizer: z.object({ ...deployment.shape, ...table.shape, ...credentials.shape }),
+  authorizer: z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...credentials.shape,
+    ...publicAddress.shape,
+  }),
   socket: z.object({
     ...deployment.shape,
     ...table.shape,
@@ -99,6 +65,8 @@ export const environments = {
     ...turns.shape,
     ...janitor.shape,
     ON_CONNECTED_FUNCTION: name,
+    ...terminals.shape,
+    ...link.shape,
     ...webhooks.shape,
     ...decisions.shape,
     ...sessions.shape,
@@ -110,6 +78,15 @@ export const environments = {
     ...modelSettings.shape,
     /** True when agents are offered the tool that starts others. */
     MAX_RECURSION_DEPTH: treeSettings.shape.MAX_RECURSION_DEPTH,
+  }),
+  terminal: z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...access.shape,
+    ...sockets.shape,
+    ...link.shape,
+    ...terminals.shape,
+    ...relays.shape,
   }),
   turn: z.object({
     ...deployment.shape,
@@ -124,7 +101,26 @@ export const environments = {
     ...treeSettings.shape,
     ...historySettings.shape,
     ...lifetimeSettings.shape,
+    ...quotaSettings.shape,
+    ...templates.shape,
     ...mcpSettings.shape,
+    ...projectSecrets.shape,
+  }),
+  relay: z.object({
+    ...deployment.shape,
+    ...table.shape,
+    ...sockets.shape,
+    ...link.shape,
+    ...relays.shape,
+    /** It has the tools that programs of sandboxes call. */
+    MCP_FUNCTION: name,
+    ...egressSettings.shape,
+    ...rateSettings.shape,
+    /** For the model calls of programs of sandboxes. */
+    ...modelSettings.shape,
+    MAX_OUTPUT_TOKENS: turnSettings.shape.MAX_OUTPUT_TOKENS,
+    MAX_COST_USD: turnSettings.shape.MAX_COST_USD,
+    MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
     ...projectSecrets.shape,
   }),
   'sandbox-link': z.object({
@@ -151,6 +147,7 @@ export const environments = {
     ...sandboxSettings.shape,
     ...quotaSettings.shape,
     ...mcpSettings.shape,
+    ...seals.shape,
     ...projectSecrets.shape,
   }),
   schedules: z.object({
@@ -181,6 +178,9 @@ export const environments = {
     ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
+    ...loginSettings.shape,
+    ...clientSettings.shape,
+    ...publicAddress.shape,
     ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
@@ -197,8 +197,11 @@ export const environments = {
     ...decisions.shape,
     ...sessions.shape,
     ...mcpSettings.shape,
+    ...snapshotSettings.shape,
+    ...ceiling.shape,
     /** The prices of models. */
     MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
+    ...seals.shape,
     ...projectSecrets.shape,
     /** The key under which new bundles are encrypted; absent: the one AWS manages. */
     PROJECT_SECRETS_KEY: z.string().startsWith('arn:').optional().describe('the ARN of a KMS key'),
@@ -207,6 +210,8 @@ export const environments = {
     ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
+    ...clientSettings.shape,
+    ...publicAddress.shape,
     ...rateSettings.shape,
     ...sockets.shape,
     ...turns.shape,
@@ -218,6 +223,8 @@ export const environments = {
     ...treeSettings.shape,
     ...sessions.shape,
     ...volumeSettings.shape,
+    ...ceiling.shape,
+    MAX_TOOL_SECONDS: turnSettings.shape.MAX_TOOL_SECONDS,
   }),
   synthetic: z.object({ ...deployment.shape, ...table.shape, ...checkSettings.shape }),
 } as const;
@@ -244,47 +251,3 @@ export const readEnvironment = <F extends FunctionName>(
   if (result.ok) return result.value as Environment<F>;
   throw new Error(`${functionName} cannot start: ${result.problems.join('; ')}`);
 };
-
-type LifetimeVariables = z.output<typeof lifetimeSettings>;
-
-/** The lifetimes of sessions, their sandboxes and what they leave, in milliseconds. */
-export const lifetimesOf = (variables: LifetimeVariables) => ({
-  idleMs: variables.MAX_IDLE_TIME_MS,
-  executionIdleMs: variables.MSB_SESSION_TIMEOUT_SECONDS * 1000,
-  historyMs: variables.HISTORY_TTL_SECONDS * 1000,
-});
-
-type DefaultVariables = z.output<typeof sandboxSettings> &
-  z.output<typeof lifetimeSettings> & { readonly MODEL?: string | undefined };
-
-/** The settings of a session whose creator leaves them open. */
-export const sessionDefaultsOf = (variables: DefaultVariables) => ({
-  flavor: variables.MSB_DEFAULT_FLAVOR,
-  template: variables.MSB_DEFAULT_TEMPLATE,
-  lifetimes: lifetimesOf(variables),
-  ...(variables.MODEL === undefined ? {} : { model: variables.MODEL }),
-});
-
-/** The limits of a turn, for every function that moves it. */
-export const turnLimitsOf = (variables: z.output<typeof decisions>) => ({
-  stepsMax: variables.MAX_STEPS_PER_TURN,
-  usdMax: variables.MAX_COST_USD,
-});
-
-/** The limits of trees of agents, where a session has none of its own. */
-export const treeLimitsOf = (
-  variables: z.output<typeof treeSettings> & Pick<z.output<typeof decisions>, 'MAX_COST_USD'>,
-): {
-  readonly recursionDepthMax: number;
-  readonly agentsPerSessionMax: number;
-  readonly costUsdMax: number;
-} => ({
-  recursionDepthMax: variables.MAX_RECURSION_DEPTH,
-  agentsPerSessionMax: variables.MAX_AGENTS_PER_SESSION,
-  costUsdMax: variables.MAX_COST_USD,
-});
-
-export const rateOf = (variables: z.output<typeof rateSettings>) => ({
-  perSecond: variables.RATE_LIMIT_PER_SECOND,
-  burst: variables.RATE_LIMIT_BURST,
-});

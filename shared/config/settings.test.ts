@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { localSettings, readVariables, type Variables } from './settings.ts';
+import { readVariables, type Variables } from './read-variables.ts';
+import { localSettings } from './settings.ts';
 
 const read = (variables: Variables) => readVariables(localSettings, variables);
 const problemsOf = (variables: Variables): readonly string[] => {
@@ -9,6 +10,7 @@ const problemsOf = (variables: Variables): readonly string[] => {
 
 const defaults = {
   PORT: 4350,
+  SALLYPORT_INSTALL_PACKAGES: true,
   SALLYPORT_SWEEP_SECONDS: 60,
   MAX_OUTPUT_TOKENS: 8192,
   MAX_HISTORY_TOKENS: 30_000,
@@ -18,21 +20,36 @@ const defaults = {
   MAX_RECURSION_DEPTH: 3,
   MAX_AGENTS_PER_SESSION: 50,
   TURN_LEASE_SECONDS: 30,
+  MAX_TOOL_SECONDS: 3600,
+  TOOL_WAIT_SECONDS: 300,
   RATE_LIMIT_PER_SECOND: 10,
   RATE_LIMIT_BURST: 20,
   ENABLE_CONVERSATION_COMPRESSION: false,
   ANTHROPIC_AUTH: 'key',
+  OPENAI_API: 'responses',
   HISTORY_TTL_SECONDS: 86_400,
+  PAUSED_TTL_SECONDS: 604_800,
+  WAIT_STOP_SECONDS: 120,
   MAX_IDLE_TIME_MS: 900_000,
   MSB_SESSION_TIMEOUT_SECONDS: 1800,
   MSB_DEFAULT_FLAVOR: 'small',
   MSB_DEFAULT_TEMPLATE: 'python',
   MSB_MAX_SESSIONS: 10,
+  MAX_AGENT_SLOTS: 10,
+  MAX_CONVERSATIONS: 10_000,
+  MSB_EVICT_IDLE: true,
+  MAX_SNAPSHOTS: 100,
   OIDC_SCOPE_CLAIM: 'sallyport_scope',
+  OIDC_LOGIN_SCOPES: 'openid profile email',
+  SIGN_IN_SECONDS: 28_800,
+  MCP_AUTHORIZATION_SERVER: 'issuer',
   POOL_SIZE: 0,
   MSB_SHARED_VOLUME_GUEST_PATH: '/shared',
   MCP_ALLOWED_PRIVATE_HOSTS: [],
   MCP_CHECK_SECONDS: 60,
+  EGRESS_ALLOWED_PRIVATE_HOSTS: [],
+  MAX_EGRESS_MB: 10_000,
+  RELAY_IDLE_SECONDS: 30,
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: [],
   WEBHOOK_RETRY_SECONDS: 5,
   SYNTHETIC_CHECK: true,
@@ -83,6 +100,8 @@ describe('numbers', () => {
     ['MAX_RECURSION_DEPTH', { min: 0, max: 10 }],
     ['MAX_AGENTS_PER_SESSION', { min: 1, max: 1000 }],
     ['TURN_LEASE_SECONDS', { min: 3, max: 300 }],
+    ['MAX_TOOL_SECONDS', { min: 1, max: 3600 }],
+    ['TOOL_WAIT_SECONDS', { min: 1, max: 3600 }],
     ['MCP_CHECK_SECONDS', { min: 1, max: 3600 }],
     ['WEBHOOK_RETRY_SECONDS', { min: 1, max: 60 }],
     ['RATE_LIMIT_PER_SECOND', { min: 1, max: 10_000 }],
@@ -91,6 +110,11 @@ describe('numbers', () => {
     ['MAX_IDLE_TIME_MS', { min: 1000, max: 86_400_000 }],
     ['MSB_SESSION_TIMEOUT_SECONDS', { min: 60, max: 86_400 }],
     ['MSB_MAX_SESSIONS', { min: 1, max: 100 }],
+    ['MAX_AGENT_SLOTS', { min: 1, max: 1000 }],
+    ['MAX_CONVERSATIONS', { min: 1, max: 1_000_000 }],
+    ['PAUSED_TTL_SECONDS', { min: 60, max: 31_536_000 }],
+    ['WAIT_STOP_SECONDS', { min: 1, max: 86_400 }],
+    ['MAX_SNAPSHOTS', { min: 1, max: 1000 }],
     ['POOL_SIZE', { min: 0, max: 100 }],
     ['SALLYPORT_SWEEP_SECONDS', { min: 1, max: 3600 }],
   ];
@@ -164,7 +188,7 @@ describe('choices', () => {
   });
 
   test.each([
-    ['LLM_PROVIDER', 'anthropic, claude, openai, chatgpt, gemini, google, demo'],
+    ['LLM_PROVIDER', 'anthropic, claude, openai, chatgpt, gemini, google, bedrock, demo'],
     ['MSB_DEFAULT_FLAVOR', 'micro, small, medium, large'],
     ['MSB_DEFAULT_TEMPLATE', 'python, node'],
   ])('another %s is refused with the valid ones', (name, allowed) => {
@@ -248,6 +272,10 @@ describe('an OIDC issuer', () => {
     expect(problemsOf({ OIDC_ISSUER: both.OIDC_ISSUER })).toEqual([
       'OIDC_AUDIENCE is required with OIDC_ISSUER: set it to a text of 1 to 2048 characters',
     ]);
+    for (const name of ['OIDC_CLIENT_SECRET', 'OIDC_LOGIN_SCOPES', 'SIGN_IN_SECONDS'])
+      expect(problemsOf({ ...both, [name]: name === 'SIGN_IN_SECONDS' ? '300' : 'openid' })).toEqual([
+        `OIDC_CLIENT_ID is required with ${name}: set it to a text of 1 to 2048 characters`,
+      ]);
     for (const name of ['OIDC_AUDIENCE', 'OIDC_SCOPE_CLAIM', 'OIDC_DEFAULT_SCOPE'])
       expect(problemsOf({ [name]: 'admin' })).toEqual([
         `OIDC_ISSUER is required with ${name}: set it to an https URL without query and fragment, or an http one of localhost`,

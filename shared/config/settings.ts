@@ -5,8 +5,10 @@
  * as unset. A bad one is refused with one line that names variable, value and what is allowed.
  */
 import * as z from 'zod';
+import { parseHostPattern } from '../domain/network.ts';
 import { decodePrices } from '../domain/price.ts';
-import { oidcCompanions, oidcSettings } from './oidc-settings.ts';
+import { decodeTemplates } from '../domain/template.ts';
+import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -34,6 +36,11 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
 
 const text = z.string().min(1).max(2048).describe('a text of 1 to 2048 characters');
 
+const region = z
+  .string()
+  .regex(/^[a-z]{2}(-[a-z]+)+-\d$/)
+  .describe('a region such as eu-central-1');
+
 /** Lower-cased before it is compared, so that `SMALL` is `small`. */
 const flavor = z.preprocess(
   (value) => (typeof value === 'string' ? value.toLowerCase() : value),
@@ -48,8 +55,30 @@ const prices = z
     'JSON such as {"openai/gpt-6": {"input": 1, "output": 2.5}}, dollars per million tokens from 0 to 10000',
   );
 
+/** Read once: a text that passes is the list. */
+const templates = z
+  .string()
+  .transform((text, { issues }) => {
+    const decoded = decodeTemplates(text);
+    if (decoded.ok) return decoded.templates;
+    issues.push({ code: 'custom', message: decoded.problem, input: text });
+    return z.NEVER;
+  })
+  .describe(
+    'a JSON list of 1 to 10 {"name", "dockerfile" or "image", "description"?} such as [{"name": "science", "image": "example.org/science:7"}], names of small letters, digits and -, up to 1500 characters',
+  );
+
 export const modelSettings = z.object({
-  LLM_PROVIDER: oneOf(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo']).optional(),
+  LLM_PROVIDER: oneOf([
+    'anthropic',
+    'claude',
+    'openai',
+    'chatgpt',
+    'gemini',
+    'google',
+    'bedrock',
+    'demo',
+  ]).optional(),
   ANTHROPIC_API_KEY: text.optional(),
   /** `iam`: requests are signed with the function's own role, and there is no key. */
   ANTHROPIC_AUTH: oneOf(['key', 'iam']).default('key'),
@@ -57,8 +86,13 @@ export const modelSettings = z.object({
   ANTHROPIC_BASE_URL: text.optional(),
   OPENAI_API_KEY: text.optional(),
   OPENAI_BASE_URL: text.optional(),
+  /** The wire that the server at that address speaks. */
+  OPENAI_API: oneOf(['responses', 'chat']).default('responses'),
   GEMINI_API_KEY: text.optional(),
   GOOGLE_GEMINI_BASE_URL: text.optional(),
+  /** Absent: the region of the functions. */
+  BEDROCK_REGION: region.optional(),
+  BEDROCK_BASE_URL: text.optional(),
   MODEL: text.optional(),
 });
 
@@ -70,6 +104,10 @@ export const turnSettings = z.object({
   MAX_COST_USD: amount(0, 100_000).default(10),
   /** The silence after which another holder takes over a turn. */
   TURN_LEASE_SECONDS: integer(3, 300).default(30),
+  /** The longest run of one tool. */
+  MAX_TOOL_SECONDS: integer(1, 3600).default(3600),
+  /** A call in a sandbox that takes longer runs on while no function waits for it. */
+  TOOL_WAIT_SECONDS: integer(1, 3600).default(300),
   /** Prices of models as JSON; they come before the known ones. */
   MODEL_PRICES: prices.optional(),
 });
@@ -86,14 +124,26 @@ export const lifetimeSettings = z.object({
   MAX_IDLE_TIME_MS: integer(1000, 86_400_000).default(900_000),
   MSB_SESSION_TIMEOUT_SECONDS: integer(60, 86_400).default(1800),
   HISTORY_TTL_SECONDS: integer(60, 31_536_000).default(86_400),
+  PAUSED_TTL_SECONDS: integer(60, 31_536_000).default(604_800),
+  WAIT_STOP_SECONDS: integer(1, 86_400).default(120),
 });
 
 export const sandboxSettings = z.object({
   MSB_DEFAULT_FLAVOR: flavor.default('small'),
   MSB_DEFAULT_TEMPLATE: oneOf(['python', 'node']).default('python'),
+  /** Templates besides the platform's own. */
+  SANDBOX_TEMPLATES: templates.optional(),
 });
 
-export const quotaSettings = z.object({ MSB_MAX_SESSIONS: integer(1, 100).default(10) });
+export const quotaSettings = z.object({
+  MSB_MAX_SESSIONS: integer(1, 100).default(10),
+  MAX_AGENT_SLOTS: integer(1, 1000).default(10),
+  MAX_CONVERSATIONS: integer(1, 1_000_000).default(10_000),
+  MSB_EVICT_IDLE: flag.default(true),
+});
+
+/** Of one project. */
+export const snapshotSettings = z.object({ MAX_SNAPSHOTS: integer(1, 1000).default(100) });
 
 export const rateSettings = z.object({
   RATE_LIMIT_PER_SECOND: integer(1, 10_000).default(10),
@@ -119,6 +169,24 @@ export const mcpSettings = z.object({
     .default([]),
   /** The interval at which a healthy one is checked. */
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
+});
+
+/** The hosts that sandboxes may reach at most, and how long the relay is held for them. */
+export const egressSettings = z.object({
+  /** The ceiling of what projects may allow: hosts as in their lists; absent: no sandbox has a network. */
+  EGRESS_ALLOW: z
+    .string()
+    .max(16_384)
+    .transform((value) => value.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every((entry) => parseHostPattern(entry) !== undefined))
+    .describe('host, *.host or either with :port, several with commas between')
+    .optional(),
+  /** `host` or `host:port` that sandboxes may reach although its address is private. */
+  EGRESS_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,
+  /** Megabytes that one session may exchange with hosts outside, both ways together. */
+  MAX_EGRESS_MB: integer(1, 1_000_000).default(10_000),
+  /** The relay is held for so long after the last byte, when nothing else needs it. */
+  RELAY_IDLE_SECONDS: integer(1, 3600).default(30),
 });
 
 /** The destinations of webhooks, and the address in their bodies. */
@@ -160,11 +228,15 @@ export const operatorSettings = z.object({
   ...lifetimeSettings.shape,
   ...sandboxSettings.shape,
   ...quotaSettings.shape,
+  ...snapshotSettings.shape,
   ...rateSettings.shape,
   ...oidcSettings.shape,
+  ...loginSettings.shape,
+  ...clientSettings.shape,
   ...poolSettings.shape,
   ...volumeSettings.shape,
   ...mcpSettings.shape,
+  ...egressSettings.shape,
   ...webhookSettings.shape,
   ...senderSettings.shape,
   ...checkSettings.shape,
@@ -176,6 +248,8 @@ export const localSettings = z.object({
   SALLYPORT_HOME: text.optional(),
   /** The interval at which the janitor sweeps on this machine. */
   SALLYPORT_SWEEP_SECONDS: integer(1, 3600).default(60),
+  /** True: a start as root installs missing packages for work in sandboxes, from Debian. */
+  SALLYPORT_INSTALL_PACKAGES: flag.default(true),
   SALLYPORT_TOKEN: z
     .string()
     .regex(/^sp_[0-9a-f]{64}$/)
@@ -184,65 +258,4 @@ export const localSettings = z.object({
   ...operatorSettings.shape,
 });
 
-/** Raw variables, as in a process environment. */
-export type Variables = Readonly<Record<string, string | undefined>>;
-
 export const providerKeys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'] as const;
-
-/** Never shown. A hash is among them because a wrong value may be the token itself. */
-const secretNames: readonly string[] = [
-  'ADMIN_TOKEN_SHA256',
-  'SALLYPORT_TOKEN',
-  ...providerKeys,
-  'SANDBOX_SECRET',
-];
-
-type ReadResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** Reads the schema's keys, and only those; every bad one is one line, a secret's value never shown. */
-export const readVariables = <S extends z.ZodObject>(
-  schema: S,
-  variables: Variables,
-): ReadResult<z.output<S>> => {
-  const given = Object.fromEntries(
-    Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])),
-  );
-  const result = schema.safeParse(given);
-  const issues = result.success ? [] : result.error.issues;
-  const names = [...new Set(issues.map((issue) => String(issue.path[0])))];
-  const problems = [
-    ...names.map((name) => problem(schema, { name, value: given[name] })),
-    ...alone(schema, given),
-  ];
-  return result.success && problems.length === 0 ? { ok: true, value: result.data } : { ok: false, problems };
-};
-
-/** A line for each variable that is missing beside one that is set. */
-const alone = (schema: z.ZodObject, given: Variables): readonly string[] => {
-  const missing = oidcCompanions.filter(
-    ([name, other]) => given[name] !== undefined && given[other] === undefined,
-  );
-  return missing.map(
-    ([name, other]) =>
-      `${other} is required with ${name}: set it to ${descriptionOf(schema.shape[other] as z.ZodType)}`,
-  );
-};
-
-const problem = (
-  schema: z.ZodObject,
-  { name, value }: { name: string; value: string | undefined },
-): string => {
-  const allowed = descriptionOf(schema.shape[name] as z.ZodType);
-  if (value === undefined) return `${name} is required: set it to ${allowed}`;
-  const shown = secretNames.includes(name) ? '(hidden)' : JSON.stringify(value.slice(0, 80));
-  return `${name}=${shown} is not allowed: set it to ${allowed}`;
-};
-
-/** The description of the innermost schema that has one: defaults and options wrap it. */
-const descriptionOf = (schema: z.ZodType): string => {
-  if (schema.description !== undefined) return schema.description;
-  const inner: unknown = Reflect.get(schema.def, 'innerType') ?? Reflect.get(schema.def, 'out');
-  return inner instanceof z.ZodType ? descriptionOf(inner) : 'another value';
-};

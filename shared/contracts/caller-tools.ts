@@ -7,7 +7,7 @@ import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { clientIdCharactersMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { schemaDepthMax, toolDescriptionCharactersMax } from './fields.ts';
-import { closed, sessionId, text } from './tools/tool-fields.ts';
+import { closed, id, orJsonText, text } from './tools/tool-fields.ts';
 
 const name = z
   .string()
@@ -23,30 +23,51 @@ const isSchema = (value: unknown): boolean =>
   ['object', undefined].includes((value as { type?: string }).type) &&
   isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax });
 
-const callerTool = z.object({
+/** The model receives exactly this object: a parser's copy could lose unknown fields. */
+const inputSchema = z
+  .unknown()
+  .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
+  .meta({ type: 'object', description: 'JSON schema of the arguments, passed to the model unchanged.' })
+  .transform((value) => value as JsonObject);
+
+const toolFields = {
   name: name.describe('Name of the tool.'),
   description: z
     .string()
     .max(toolDescriptionCharactersMax)
     .default('')
     .describe('Description for the model.'),
-  /** The model receives exactly this object: a parser's copy could lose unknown fields. */
-  inputSchema: z
-    .unknown()
-    .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
-    .meta({ type: 'object', description: 'JSON schema of the arguments, passed to the model unchanged.' })
-    .transform((value) => value as JsonObject)
-    .default({ type: 'object' }),
-});
+};
 
-export const offeredTools = z
-  .array(callerTool)
-  .max(callerToolsMax, `has at most ${callerToolsMax} tools`)
-  .refine(
-    (list) => utf8Bytes(JSON.stringify(list)) <= callerToolBytesMax,
-    `has at most ${callerToolBytesMax} bytes`,
-  )
-  .refine((list) => new Set(list.map((tool) => tool.name)).size === list.length, 'names each tool once');
+type OfferedTool = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
+
+const listOf = <Tool extends z.ZodType<OfferedTool>>(tool: Tool) =>
+  z
+    .array(tool)
+    .max(callerToolsMax, `has at most ${callerToolsMax} tools`)
+    .refine(
+      (list) => utf8Bytes(JSON.stringify(list)) <= callerToolBytesMax,
+      `has at most ${callerToolBytesMax} bytes`,
+    )
+    .refine(
+      (list) => new Set(list.map((offered) => offered.name)).size === list.length,
+      'names each tool once',
+    );
+
+export const offeredTools = listOf(
+  z.object({ ...toolFields, inputSchema: inputSchema.default({ type: 'object' }) }),
+);
+
+/** As a tool's argument: its schema may be JSON text, since a strict schema has no free-form objects. */
+export const offeredToolsArgument = listOf(
+  closed({
+    ...toolFields,
+    inputSchema: orJsonText(inputSchema)
+      .optional()
+      .transform((schema) => schema ?? { type: 'object' })
+      .describe('JSON schema of the arguments, as JSON.'),
+  }),
+);
 
 export const callerOffer = z.object({ callerId, tools: offeredTools });
 
@@ -81,9 +102,12 @@ export const contentOfAnswer = (result: unknown): readonly ToolContent[] => {
 
 /** The arguments of the tool `caller_tool_response`. */
 export const callerResponseArguments = closed({
-  session_id: sessionId,
+  session_id: id.describe('Id of the session of the agent that called.'),
   request_id: text(clientIdCharactersMax).describe('`requestId` of the event caller_tool:request.'),
-  result: callerResult.optional().describe('Result of the tool: a text, MCP content, or any JSON.'),
+  result: callerResult
+    .meta({ type: 'string' })
+    .optional()
+    .describe('Result of the tool: a text, or any value as JSON.'),
   error: text(errorCharactersMax)
     .optional()
     .describe('Error message of the tool; takes precedence over a result.'),

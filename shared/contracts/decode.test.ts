@@ -104,6 +104,7 @@ describe('unknown fields', () => {
     [{ free: { zz: 1 }, loose: { zz: 1 } }, []],
     [{ plain: { zz: 1 } }, []],
     [JSON.parse('{"__proto__": 1, "toString": 1}'), ['__proto__', 'toString']],
+    [JSON.parse('{"named": {"a": {}, "__proto__": {}}}'), ['named.__proto__']],
     [['zz'], []],
     ['zz', []],
   ])('%j', (value, expected) => {

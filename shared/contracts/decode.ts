@@ -44,7 +44,7 @@ type Path = readonly string[];
 /**
  * The fields of a value that its contract does not know, as paths (`targets.0.name`) in the order of the value: in its
  * objects, in lists of them, in the alternatives of a union. An object whose contract is loose, and a value of any kind,
- * may hold anything. Schemas stay lenient, since the same ones read what clients send over a socket, where unknown
+ * may hold anything. A record may have any key but `__proto__`, which schemas drop without a word. Schemas stay lenient, since the same ones read what clients send over a socket, where unknown
  * fields are ignored.
  */
 export const unknownFields = (schema: Schema, value: unknown): readonly string[] =>
@@ -61,7 +61,9 @@ const unknownWithin = (schema: z.core.$ZodTypes, value: unknown): readonly Path[
         : [];
     case 'record':
       return isObject(value)
-        ? Object.entries(value).flatMap(([key, item]) => below(key, def.valueType, item))
+        ? Object.entries(value).flatMap(([key, item]) =>
+            key === '__proto__' ? [[key]] : below(key, def.valueType, item),
+          )
         : [];
     case 'union':
       return def.options

@@ -6,13 +6,8 @@ import { validateServer } from '#shared/domain/mcp/validate.ts';
 import { validateSchedule } from '#shared/domain/schedule/validate.ts';
 import { decode } from './decode.ts';
 import { filePathProblem } from './fields.ts';
-import {
-  createProjectBody,
-  createSessionBody,
-  createTokenBody,
-  createWorkspaceBody,
-  updateProjectBody,
-} from './rest/bodies.ts';
+import { createSessionBody, createTokenBody, createWorkspaceBody } from './rest/bodies.ts';
+import { createProjectBody, updateProjectBody } from './rest/project-bodies.ts';
 import { restNames } from './rest/schedule-bodies.ts';
 import { createProjectArguments, updateProjectArguments } from './tools/project-tool.ts';
 import { messageArguments, spawnArguments } from './tools/session-tool/converse.ts';

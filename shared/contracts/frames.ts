@@ -76,10 +76,14 @@ type UnnumberedType =
   | 'system:ready'
   | 'system'
   | 'delta'
+  | 'reasoning_delta'
   | 'tool:progress'
   | 'caller_tool:request'
   | 'approvals'
   | 'error'
+  | 'caller_tools:declared'
+  | 'process:output'
+  | 'process:exit'
   | 'pong';
 
 export const unnumberedFrame = (

@@ -3,9 +3,12 @@
  * or a read of a saved one. Contents of a workspace pass through the link alone.
  */
 import * as z from 'zod';
+import { savedWants } from '#shared/domain/checkpoint-paths.ts';
+import { changeKinds } from '#shared/domain/file-change.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { logStream, pathCharactersMax, sha256 } from './fields.ts';
 
-/** Marks an answer of the link itself, with the value `refused`: a sandbox cannot set it. */
+/** Marks an answer of the link itself: `refused`, or `unsent` when it sent no byte. A sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
 
 /** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
@@ -14,7 +17,19 @@ export const refusalHeader = 'x-sallyport-refusal';
 /** `http://<private address>:<port>`. */
 const address = z.url({ protocol: /^http$/ });
 const correlationId = z.string().exactOptional();
-const manifest = z.object({ id: z.uuid(), sha256 });
+const manifest = z.object({
+  id: z.uuid(),
+  sha256,
+  /** The workspace that owns it; absent: the one of the call. */
+  workspace: z.custom<WorkspaceId>((id) => z.uuid().safeParse(id).success).exactOptional(),
+});
+/** Objects that the base names as obsolete: kept by name, held until a later save, or all until the next one. */
+const obsolete = z
+  .union([
+    z.object({ kept: z.array(z.string()), held: z.array(z.string()).exactOptional() }),
+    z.literal('later'),
+  ])
+  .exactOptional();
 /** The volume that all sandboxes of an owner share. */
 const shared = z.object({ owner: z.string().min(1).max(256) }).exactOptional();
 const target = { address, bearer: z.string().min(1), workspace: z.uuid(), correlationId };
@@ -41,6 +56,7 @@ const saveCall = z.object({
   base: manifest.exactOptional(),
   /** Log lines of the sandbox after this number come with the answer. */
   logsAfter: z.number().int().min(0),
+  obsolete,
   /** Saves this volume besides, file by file. */
   shared,
 });
@@ -48,6 +64,8 @@ const saveCall = z.object({
 const restoreCall = z.object({
   kind: z.literal('restore'),
   ...target,
+  /** The number of the claim that it is made under: the sandbox takes none after a higher one. */
+  claim: z.number().int().min(1),
   /** Absent for a workspace that was never saved. */
   manifest: manifest.exactOptional(),
   /** Restores this volume besides, with its current contents. */
@@ -61,18 +79,52 @@ const savedCall = z.object({
   manifest,
   /** Epoch milliseconds. */
   savedAt: z.number().int().min(0),
-  want: z.enum(['file', 'folder']),
+  want: z.enum(savedWants),
   path: z.string().max(pathCharactersMax),
   correlationId,
 });
 
-export const linkCall = z.discriminatedUnion('kind', [fetchCall, saveCall, restoreCall, savedCall]);
+/** A new manifest with the contents of another one, without a sandbox: no address. */
+const adoptCall = z.object({
+  kind: z.literal('adopt'),
+  workspace: z.uuid(),
+  /** The new manifest's name. */
+  id: z.uuid(),
+  /** Absent: the new manifest is empty. */
+  from: manifest.exactOptional(),
+  /** The checkpoint that the table names. */
+  base: manifest.exactOptional(),
+  obsolete,
+  correlationId,
+});
+
+/** The states before and after a trial, each absent where there were no files. */
+const states = { before: manifest.exactOptional(), after: manifest.exactOptional() };
+
+/** A comparison of two saved states, without a sandbox: no address. The workspace is the one that sees both. */
+const compareCall = z.object({ kind: z.literal('compare'), workspace: z.uuid(), ...states, correlationId });
+
+/** The difference of two saved states, written into a sandbox that runs. */
+const applyCall = z.object({ kind: z.literal('apply'), ...target, id: z.uuid(), ...states });
+
+export const linkCall = z.discriminatedUnion('kind', [
+  fetchCall,
+  saveCall,
+  restoreCall,
+  savedCall,
+  adoptCall,
+  compareCall,
+  applyCall,
+]);
 
 export type LinkCall = z.output<typeof linkCall>;
 export type FetchCall = z.output<typeof fetchCall>;
 export type SaveCall = z.output<typeof saveCall>;
 export type RestoreCall = z.output<typeof restoreCall>;
 export type SavedCall = z.output<typeof savedCall>;
+export type AdoptCall = z.output<typeof adoptCall>;
+export type CompareCall = z.output<typeof compareCall>;
+export type ApplyCall = z.output<typeof applyCall>;
 
 const ref = z.object({ path: z.string(), reason: z.string() });
 
@@ -102,12 +154,19 @@ export const saveAnswer = z.discriminatedUnion('status', [
     manifest,
     files: count,
     bytes: count,
+    packs: z.array(z.string()),
     leftOut: z.array(ref),
     logs: z.array(sandboxLogLine),
     ...ofSave,
   }),
   /** Nothing differs from the base: nothing was written. */
-  z.object({ status: z.literal('unchanged'), logs: z.array(sandboxLogLine), ...ofSave }),
+  z.object({
+    status: z.literal('unchanged'),
+    /** Absent from a link of an older release. */
+    leftOut: z.array(ref).default([]),
+    logs: z.array(sandboxLogLine),
+    ...ofSave,
+  }),
   z.object({ status: z.literal('refused'), code: z.string(), message: z.string(), ...ofSave }),
 ]);
 
@@ -117,6 +176,45 @@ export const restoreAnswer = z.discriminatedUnion('status', [
   z.object({ status: z.literal('refused'), reason: z.string(), ...ofRestore }),
 ]);
 
+export const adoptAnswer = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('adopted'),
+    manifest,
+    files: count,
+    bytes: count,
+    packs: z.array(z.string()),
+  }),
+  z.object({ status: z.literal('refused'), reason: z.string() }),
+]);
+
+const refused = z.object({ status: z.literal('refused'), reason: z.string() });
+
+/** `changes`: the number of all of them; the files are the first. */
+export const compareAnswer = z.discriminatedUnion('status', [
+  z.object({
+    status: z.literal('compared'),
+    files: z.array(
+      z.object({
+        path: z.string(),
+        change: z.enum(changeKinds),
+        bytes: count,
+        diff: z.string().exactOptional(),
+      }),
+    ),
+    changes: count,
+  }),
+  refused,
+]);
+
+export const applyAnswer = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('applied'), files: count, missing: z.array(ref) }),
+  refused,
+]);
+
+export type CompareAnswer = z.output<typeof compareAnswer>;
+export type ApplyAnswer = z.output<typeof applyAnswer>;
+export type LinkAnswer = SaveAnswer | RestoreAnswer | AdoptAnswer | CompareAnswer | ApplyAnswer;
+export type AdoptAnswer = z.output<typeof adoptAnswer>;
 export type SaveAnswer = z.output<typeof saveAnswer>;
 export type RestoreAnswer = z.output<typeof restoreAnswer>;
 export type SharedSaved = z.output<typeof sharedSaved>;

@@ -90,6 +90,18 @@ describe('the agent is told', () => {
       '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs were lost. Nothing had been saved: the workspace is empty.]',
     ],
     [
+      'of processes that ended with their sandbox, the latest ten by name',
+      {
+        ...start,
+        lostProcesses: Array.from({ length: 11 }, (_, index) => ({
+          id: `p${index}`,
+          command: 'make\n  all',
+        })),
+      },
+      `[These background processes ended with their sandbox: ${Array.from({ length: 10 }, (_, index) => `p${index + 1} (make all)`).join(', ')} and 1 more.]`,
+    ],
+    ['nothing of processes when none was lost', { ...start, lostProcesses: [] }, undefined],
+    [
       'of a loss, and what its files are as of',
       { ...start, lost, restored },
       '[The sandbox before this one was lost: OutOfMemoryError; exit code 137. Running programs were lost. Files are as they were at 2026-01-02T03:04:05.006Z; later changes are lost.]',

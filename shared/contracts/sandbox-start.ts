@@ -3,6 +3,7 @@
 import type { Missing } from '#shared/domain/checkpoint.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
 import type { SandboxSource } from '#shared/domain/sandbox.ts';
+import { cutMiddle } from '#shared/domain/text.ts';
 import { iso } from './fields.ts';
 
 export type Restored = {
@@ -30,7 +31,11 @@ export type SandboxStart = {
   readonly shared?: RestoredShared;
   /** The reason for which the sandbox before it ended by itself. */
   readonly lost?: string;
+  /** Processes that ran in the background and ended with their sandbox. */
+  readonly lostProcesses?: readonly LostProcess[];
 };
+
+export type LostProcess = { readonly id: string; readonly command: string };
 
 /** Paths that one event or one notice names; the rest is counted. */
 const pathsNamedMax = 20;
@@ -76,11 +81,17 @@ const namesOf = (missing: readonly Missing[]) => ({
 });
 
 /** The notice for the agent before it goes on; undefined when it lost nothing. */
-export const startNotice = ({ restored, shared, lost }: SandboxStart): string | undefined => {
+export const startNotice = ({
+  restored,
+  shared,
+  lost,
+  lostProcesses = [],
+}: SandboxStart): string | undefined => {
   const parts = [
     ...(lost === undefined
       ? []
       : [`The sandbox before this one was lost: ${lost}. Running programs were lost.`]),
+    ...processesSentence(lostProcesses),
     ...(lost !== undefined && restored === undefined
       ? ['Nothing had been saved: the workspace is empty.']
       : []),
@@ -97,6 +108,20 @@ export const startNotice = ({ restored, shared, lost }: SandboxStart): string | 
   return parts.length === 0 ? undefined : `[${parts.join(' ')}]`;
 };
 
+/** Processes that one notice names, and the characters of each command. */
+const processesNamedMax = 10;
+const commandCharactersMax = 100;
+
+const processesSentence = (lost: readonly LostProcess[]): readonly string[] => {
+  if (lost.length === 0) return [];
+  const named = lost
+    .slice(-processesNamedMax)
+    .map(({ id, command }) => `${id} (${cutMiddle(command.replaceAll(/\s+/g, ' '), commandCharactersMax)})`);
+  const rest = lost.length - named.length;
+  const others = rest > 0 ? ` and ${rest} more` : '';
+  return [`These background processes ended with their sandbox: ${named.join(', ')}${others}.`];
+};
+
 const missingSentence = (what: string, missing: readonly Missing[]): readonly string[] => {
   if (missing.length === 0) return [];
   const named = missing.slice(0, pathsNamedMax).map(({ path, reason }) => `${path} (${reason})`);
@@ -105,9 +130,18 @@ const missingSentence = (what: string, missing: readonly Missing[]): readonly st
 };
 
 /** `savedAt` is the time from which changes are lost; absent when nothing was ever saved. */
-export const stoppedEntry = (reason: string, savedAt: number | undefined): LogEntry => ({
+export const stoppedEntry = (
+  reason: string,
+  savedAt: number | undefined,
+  lostProcesses: number = 0,
+): LogEntry => ({
   type: 'system',
-  data: { kind: 'sandbox_stopped', reason, ...(savedAt === undefined ? {} : { savedAt: iso(savedAt) }) },
+  data: {
+    kind: 'sandbox_stopped',
+    reason,
+    ...(savedAt === undefined ? {} : { savedAt: iso(savedAt) }),
+    ...(lostProcesses === 0 ? {} : { lostProcesses }),
+  },
 });
 
 export const notSavedEntry = (reason: string, savedAt: number | undefined): LogEntry => ({

@@ -40,7 +40,7 @@ describe('a client may send', () => {
 
 describe('refused frames', () => {
   const unknownAction =
-    'action: must be one of "message", "tool:approval", "turn:cancel", "history:reset", "session:stop", "caller_tools:declare", "caller_tool:result", "ping"';
+    'action: must be one of "message", "tool:approval", "turn:cancel", "history:reset", "session:stop", "caller_tools:declare", "caller_tool:result", "process:input", "process:resize", "ping"';
 
   test.each([
     [{ action: 'nonsense' }, unknownAction],

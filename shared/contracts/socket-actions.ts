@@ -5,16 +5,20 @@
  * that exist.
  */
 import * as z from 'zod';
+import { attachmentPathCharactersMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
 import {
   callIdCharactersMax,
   clientIdCharactersMax,
+  inputBytesPerSecondMax,
   messageTextBytesMax,
   modelNameCharactersMax,
   reasonCharactersMax,
 } from '#shared/domain/limits.ts';
+import { thinkingLevels } from '#shared/domain/model.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
 import { givenId, givenUuid } from './fields.ts';
+import { terminalSize } from './process.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
 const modelName = z.string().min(1).max(modelNameCharactersMax);
@@ -24,6 +28,17 @@ export const userMessage = z.object({
   text: z.string().min(1).describe(`Message to the agent, at most ${messageTextBytesMax} bytes.`),
   messageId: clientId.optional(),
   model: modelName.optional(),
+  thinking: z
+    .enum(thinkingLevels)
+    .optional()
+    .describe('How long the model thinks before it answers this message; absent: as in the session.'),
+  attachments: z
+    .array(z.object({ path: z.string().min(1).max(attachmentPathCharactersMax) }))
+    .max(attachmentsPerMessageMax)
+    .optional()
+    .describe(
+      'Files of the workspace that the message is about: PNG, JPEG, GIF and WebP images are shown to the model, other files are named.',
+    ),
 });
 
 /** A decision about one waiting call, the same over every protocol. */
@@ -35,6 +50,11 @@ export const approval = z.object({
     .optional()
     .describe('Digest of the call that was shown; a different call is a conflict.'),
   turnId: givenId(clientId).optional().describe('Turn of the call that was shown.'),
+  effectDigest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
+    .optional()
+    .describe('Digest of the effect that was shown: required to approve a call that was tried.'),
   reason: z
     .string()
     .max(reasonCharactersMax)
@@ -51,6 +71,12 @@ export const approval = z.object({
     ),
 });
 
+const ofProcess = {
+  processId: givenId(clientId),
+  order: z.int().min(0).optional().describe('Number of this frame among those to this process, from 0.'),
+  offset: z.int().min(0).optional().describe('First byte of the output to send; absent: the oldest kept.'),
+};
+
 export const socketActions = {
   message: z.object({ action: z.literal('message'), ...userMessage.shape }),
   'tool:approval': z.object({
@@ -65,6 +91,12 @@ export const socketActions = {
   'session:stop': z.object({ action: z.literal('session:stop') }),
   'caller_tools:declare': z.object({ action: z.literal('caller_tools:declare'), ...callerOffer.shape }),
   'caller_tool:result': z.object({ action: z.literal('caller_tool:result'), ...callerAnswer.shape }),
+  'process:input': z.object({
+    action: z.literal('process:input'),
+    ...ofProcess,
+    text: z.string().max(inputBytesPerSecondMax).describe('Text to type; empty: only attaches.'),
+  }),
+  'process:resize': z.object({ action: z.literal('process:resize'), ...ofProcess, ...terminalSize.shape }),
   ping: z.object({ action: z.literal('ping') }),
 } as const;
 
@@ -76,6 +108,8 @@ export const socketAction = z.discriminatedUnion('action', [
   socketActions['session:stop'],
   socketActions['caller_tools:declare'],
   socketActions['caller_tool:result'],
+  socketActions['process:input'],
+  socketActions['process:resize'],
   socketActions.ping,
 ]);
 

@@ -3,7 +3,7 @@
  * that changed what such a task takes up.
  */
 import * as z from 'zod';
-import { isUuid, type ProjectId, type WorkspaceId } from '#shared/domain/ids.ts';
+import { isUuid, type ProjectId, type SessionId, type WorkspaceId } from '#shared/domain/ids.ts';
 import { mcpNameCharactersMax, mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { sweptMax } from '#shared/domain/webhook/limits.ts';
@@ -16,12 +16,18 @@ export const janitorTask = z.discriminatedUnion('sweep', [
   z.object({ sweep: z.literal('due'), correlationId }),
   z.object({ sweep: z.literal('slots'), correlationId }),
   z.object({ sweep: z.literal('orphans'), correlationId }),
+  /** Seals the rows of the audit log since the last seal. */
+  z.object({ sweep: z.literal('seals'), correlationId }),
+  /** The start of a platform whose functions are all dead. */
+  z.object({ sweep: z.literal('start'), correlationId }),
   z.object({ sweep: z.literal('pool'), correlationId }),
   z.object({
     sweep: z.literal('stop'),
     workspaceId: z.custom<WorkspaceId>((value) => typeof value === 'string' && value !== ''),
     correlationId,
   }),
+  /** The sandbox of a session whose turn waits for a person, who has opened the prompt. */
+  z.object({ sweep: z.literal('return'), sessionId: uuid<SessionId>(), correlationId }),
   /** The remains of a deleted workspace, and of a deleted project. */
   z.object({
     sweep: z.literal('workspace'),

@@ -1,6 +1,7 @@
 /** A tool call as a model requested it: complete, with its arguments parsed and its destination. */
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
+import type { AgentRuntime } from './runtime-name.ts';
 import { cutMiddle } from './text.ts';
 
 /** An MCP server on the network, or one that runs in the sandbox. */
@@ -14,11 +15,23 @@ export type ServerRoute = {
 /** A client that offered the tool; it answers while none of our functions run. */
 export type CallerRoute = { readonly kind: 'caller'; readonly caller: string; readonly tool: string };
 
-/** The platform itself: the agent's sessions. */
-export type PlatformRoute = { readonly kind: 'platform'; readonly tool: 'session' };
+/** Tools that the platform performs itself; each has actions. */
+export const platformTools = ['session', 'process'] as const;
+export type PlatformTool = (typeof platformTools)[number];
+
+/** The platform itself: the agent's sessions, and the processes of its sandbox. */
+export type PlatformRoute = { readonly kind: 'platform'; readonly tool: PlatformTool };
+
+/** A program of the sandbox that carries the turn and asks before it acts; it runs the call itself. */
+export type RuntimeRoute = {
+  readonly kind: 'runtime';
+  readonly runtime: AgentRuntime;
+  /** The program knows its question by it. */
+  readonly question: string;
+};
 
 /** The destination of a call to a tool outside the sandbox, fixed when the model asks for it. */
-export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute;
+export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute | RuntimeRoute;
 
 /** A call of a model's answer, before it has its position in a turn. */
 export type AskedCall = {
@@ -66,6 +79,8 @@ export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>)
   switch (route.kind) {
     case 'platform':
       return JSON.stringify([route.kind, route.tool]);
+    case 'runtime':
+      return JSON.stringify([route.kind, route.runtime, name]);
     case 'caller':
       return JSON.stringify([route.kind, route.caller, route.tool]);
     case 'remote':

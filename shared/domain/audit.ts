@@ -1,4 +1,5 @@
 /** A row of the audit log: actor, action and subject, stored apart from logs and for longer. */
+import type { ChainLink } from './audit-seal.ts';
 import type { ProjectId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Decider } from './principal.ts';
@@ -15,4 +16,6 @@ export type AuditRow = {
   /** The project it happened in; absent: in the deployment. */
   readonly project?: ProjectId;
   readonly detail: JsonObject;
+  /** Of a decision: its place among those of its session. */
+  readonly chain?: ChainLink;
 };

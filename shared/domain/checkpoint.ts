@@ -5,6 +5,7 @@
  * base is written again. The manifest's own hash stands in the workspace's record, so that nothing in the bucket
  * is trusted merely because it is there.
  */
+import type { TurnId, WorkspaceId } from './ids.ts';
 
 /** A larger workspace is not saved, and the client is told. */
 export const workspaceBytesMax = 2 * 1024 * 1_048_576;
@@ -24,6 +25,8 @@ export type ManifestRef = {
   readonly id: string;
   /** SHA-256 of the manifest's bytes, in hexadecimal. */
   readonly sha256: string;
+  /** The workspace that owns it; absent: the one it is a checkpoint of. A fork begins with the manifest of another. */
+  readonly workspace?: WorkspaceId;
 };
 
 /** The last checkpoint of a workspace. */
@@ -34,7 +37,18 @@ export type Checkpoint = ManifestRef & {
   readonly generation: number;
   readonly files: number;
   readonly bytes: number;
+  /** The packs that its manifest points into: `<id>` of the manifest's workspace, `<workspace>/<id>` of another. */
+  readonly packs: readonly string[];
+  /** The turn that took it. */
+  readonly turn?: TurnId;
 };
+
+/** The reference alone: a call to the link needs no more of a checkpoint. */
+export const refOf = ({ id, sha256, workspace }: ManifestRef): ManifestRef => ({
+  id,
+  sha256,
+  ...(workspace === undefined ? {} : { workspace }),
+});
 
 export type ManifestEntry =
   | { readonly type: 'directory'; readonly path: string; readonly mode: number }
@@ -47,8 +61,8 @@ export type ManifestEntry =
       readonly size: number;
       readonly sha256: string;
       /**
-       * The position of the content: a pack of the same workspace, and the first byte in it. An empty file is in
-       * none ('').
+       * The position of the content: a pack of the same workspace, or of another (`<workspace>/<id>`), and the first
+       * byte in it. An empty file is in none ('').
        */
       readonly pack: string;
       readonly offset: number;

@@ -4,10 +4,12 @@
  * An entry is what a decision wants to publish; an event is an entry with its number and its time. Deltas and
  * progress are best effort and never stored.
  */
+import type { Attachment } from './attachment.ts';
+import type { Effect } from './effect.ts';
 import type { CallId, MessageId, TurnId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
 import { eventsPerSessionMax } from './limits.ts';
-import type { TokenUsage } from './model.ts';
+import type { ProviderName, TokenUsage } from './model.ts';
 import type { Decider } from './principal.ts';
 
 /** An MCP content block, as a tool returned it. */
@@ -32,11 +34,31 @@ export type LogEntry =
         readonly messageId: MessageId;
         readonly role: 'user' | 'assistant';
         readonly text: string;
+        /** Of a user's message: the files of the workspace that it is about. */
+        readonly attachments?: readonly Attachment[];
+        /** The answer broke off: there is no more of it. */
+        readonly partial?: true;
+      };
+    }
+  | {
+      /** Thoughts of the model before the answer of that id, as its provider shows them. */
+      readonly type: 'reasoning';
+      readonly data: {
+        readonly messageId: MessageId;
+        readonly text: string;
+        /** There was more of it. */
+        readonly truncated?: true;
       };
     }
   | {
       readonly type: 'tool:call';
-      readonly data: { readonly callId: CallId; readonly name: string; readonly args: JsonObject };
+      readonly data: {
+        readonly callId: CallId;
+        readonly name: string;
+        readonly args: JsonObject;
+        /** The sub-agent of a program that called it. */
+        readonly agent?: string;
+      };
     }
   | {
       readonly type: 'tool:approval_required';
@@ -52,6 +74,13 @@ export type LogEntry =
         /** 1-based. */
         readonly queuePosition: number;
         readonly totalInQueue: number;
+        /** Of a call that was tried: what it does, and the digest that an approval names. */
+        readonly effect?: Effect;
+        readonly effectDigest?: string;
+        /** The reason for which the effect of a call is not known, where one is asked by effects. */
+        readonly effectMissing?: string;
+        /** A program of the sandbox asks about its own act: the sandbox, not the question, is the wall. */
+        readonly advisory?: true;
       };
     }
   | {
@@ -77,6 +106,9 @@ export type LogEntry =
         readonly name: string;
         readonly content: readonly ToolContent[];
         readonly durationMs: number;
+        /** Of a program that carries its turn: the call failed, and who had called it. */
+        readonly isError?: true;
+        readonly agent?: string;
       };
     }
   | { readonly type: 'tool:rejected'; readonly data: { readonly callId: CallId; readonly name: string } }
@@ -86,8 +118,27 @@ export type LogEntry =
       readonly data: { readonly requestId: string; readonly name: string; readonly args: JsonObject };
     }
   | {
+      /** Connections of the sandbox to a host outside that have ended or were refused, joined when there were many. */
+      readonly type: 'egress';
+      readonly data: {
+        readonly host: string;
+        readonly port: number;
+        readonly allowed: boolean;
+        /** From the host into the sandbox. */
+        readonly bytesIn: number;
+        readonly bytesOut: number;
+        readonly connections: number;
+        /** They ended because the session has used its bytes. */
+        readonly isOverLimit?: true;
+      };
+    }
+  | {
       readonly type: 'agent:error';
-      readonly data: { readonly code: string; readonly message: string; readonly callId?: CallId };
+      readonly data: {
+        readonly code: string;
+        readonly message: string;
+        readonly callId?: CallId;
+      } & Partial<ModelFailureOrigin>;
     }
   | {
       readonly type: 'completion';
@@ -98,8 +149,19 @@ export type LogEntry =
         readonly usage: TokenUsage;
         /** The cost of all model calls of the session, by the price table. */
         readonly sessionCostUsd: number;
+        /** Of a turn that used a sandbox: its last checkpoint, and whether later changes are lost. */
+        readonly workspace?: { readonly savedAt?: string; readonly lost?: true };
       };
     };
+
+/** The provider that failed to answer. */
+export type ModelFailureOrigin = {
+  readonly provider: ProviderName;
+  /** The number of tries, from 1. */
+  readonly attempt: number;
+  /** When the provider may answer, if it says so: ISO 8601, UTC. */
+  readonly retryAt?: string;
+};
 
 /** The end of a turn. */
 export type Completion = Extract<LogEntry, { type: 'completion' }>['data'];
@@ -125,14 +187,16 @@ export const numberEntries = (
   { firstSeq, at }: { readonly firstSeq: number; readonly at: number },
 ): readonly LogEvent[] => entries.map((entry, index) => ({ ...entry, seq: firstSeq + index, at }));
 
+/** True where a turn begins that repeats the message of a failed one. */
+export const isRepetition = (entry: LogEntry): boolean =>
+  entry.type === 'system' && entry.data.kind === 'turn_retried';
+
+const beginsTurn = (entry: LogEntry): boolean =>
+  isRepetition(entry) || (entry.type === 'message' && entry.data.role === 'user');
+
 /** The events from the message that began the latest turn on; all of them when it began before the first. */
 export const ofLatestTurn = (events: readonly LogEvent[]): readonly LogEvent[] =>
-  events.slice(
-    Math.max(
-      0,
-      events.findLastIndex((event) => event.type === 'message' && event.data.role === 'user'),
-    ),
-  );
+  events.slice(Math.max(0, events.findLastIndex(beginsTurn)));
 
 /** The log is a ring: the number of the oldest event that can still be read (0 for a short log). */
 export const oldestKept = (lastSeq: number): number => Math.max(0, lastSeq - eventsPerSessionMax + 1);

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
 import {
   decodeFlavor,
-  decodeTemplate,
   type Flavor,
   flavors,
   sessionCpusMax,
   sessionMemoryMbMax,
   smallerFlavor,
-  templates,
 } from './flavor.ts';
 
 test('each flavor is the smallest Fargate task that holds its limit and the server', () => {
@@ -30,20 +28,6 @@ test.each([
   ['__proto__', undefined],
 ])('the flavor %j is %j', (name, expected) => {
   expect(decodeFlavor(name)).toBe(expected);
-});
-
-test.each([
-  ['python', 'python'],
-  ['node', 'node'],
-  ['Python', undefined],
-  ['ruby', undefined],
-  ['', undefined],
-])('the template %j is %j', (name, expected) => {
-  expect(decodeTemplate(name)).toBe(expected);
-});
-
-test('there are two templates, the default first', () => {
-  expect(templates).toEqual(['python', 'node']);
 });
 
 test.each<[Flavor, Flavor | undefined]>([

@@ -1,5 +1,5 @@
 /**
- * Sandbox sizes and languages: what user code may use, and the smallest Fargate task that holds it.
+ * Sandbox sizes: what user code may use, and the smallest Fargate task that holds it.
  *
  * Fargate sells only certain pairs of CPU units and MiB; each pair here is the smallest valid one for
  * the limit (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html).
@@ -7,9 +7,6 @@
 /** The smallest first. */
 export const flavorNames = ['micro', 'small', 'medium', 'large'] as const;
 export type Flavor = (typeof flavorNames)[number];
-
-export const templates = ['python', 'node'] as const;
-export type Template = (typeof templates)[number];
 
 type FlavorSize = {
   readonly cpus: number;
@@ -36,6 +33,3 @@ export const decodeFlavor = (name: string): Flavor | undefined => {
   const flavor = name.toLowerCase();
   return Object.hasOwn(flavors, flavor) ? (flavor as Flavor) : undefined;
 };
-
-export const decodeTemplate = (name: string): Template | undefined =>
-  templates.find((template) => template === name);

@@ -6,6 +6,7 @@
  */
 export type SessionId = string & { readonly brand: 'SessionId' };
 export type WorkspaceId = string & { readonly brand: 'WorkspaceId' };
+export type SnapshotId = string & { readonly brand: 'SnapshotId' };
 export type ProjectId = string & { readonly brand: 'ProjectId' };
 export type ConnectionId = string & { readonly brand: 'ConnectionId' };
 export type TurnId = string & { readonly brand: 'TurnId' };

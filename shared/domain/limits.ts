@@ -26,6 +26,8 @@ export const toolResultCharactersMax = 50_000;
 export const callsPerAnswerMax = 32;
 /** Bytes of text one model answer may have: it is stored in one item (400 KB). */
 export const answerTextBytesMax = 300 * 1024;
+/** Bytes of reasoning of one model answer that are shown and kept; the rest is left out, and the answer goes on. */
+export const answerReasoningBytesMax = 64 * 1024;
 /** Bytes of tool arguments one model answer may have: with what else a step writes, one transaction takes it (4 MB). */
 export const answerArgumentsBytesMax = 1.5 * 1_048_576;
 /** Bytes of the arguments, as JSON, that a person puts in place of a call's own. */
@@ -34,6 +36,8 @@ export const editedBytesMax = 1.25 * 1_048_576;
 export const historyArgumentsBytesMax = 200 * 1024;
 /** The time for which deltas are collected before they are sent, in milliseconds. */
 export const deltaBatchMs = 50;
+/** Bytes of frames that an asynchronous invocation carries (Lambda takes 256 KB). */
+export const carriedFrameBytesMax = 128 * 1024;
 /** The interval at which the list of subscribers is read again while a turn streams, in milliseconds. */
 export const subscriberRefreshMs = 2000;
 /** The number of times that one piece of work is handed from function to function before it is left to the janitor. */
@@ -45,6 +49,10 @@ export const turnHopsMax = 200;
 export const resultBytesMax = 250 * 1024;
 /** The age at which the janitor drives an accepted message whose invocation was lost, in milliseconds. */
 export const redriveAfterMs = 15_000;
+/** The time after which a session with a detached call is due again, in milliseconds. */
+export const detachedLookMs = 15_000;
+/** The time after its timeout by which the sandbox has ended a call, in milliseconds. */
+export const callEndMarginMs = 60_000;
 /**
  * A turn is ended after this many of the janitor's tries without a step, and not before this time, in milliseconds: if no
  * function took its lease since the first try, it cannot start; else functions start and die.
@@ -65,6 +73,10 @@ export const locateEveryMs = 5000;
 export const sandboxStartMsMax = 180_000;
 /** The time that one request waits for a starting sandbox, in milliseconds. */
 export const sandboxWaitMsMax = 120_000;
+/**
+ * The longest silence of an answer, in milliseconds: proxies of the deployment end an answer after a minute without a byte.
+ */
+export const answerSilenceMsMax = 45_000;
 /** The time after which a stop that ECS has not confirmed is requested again, in milliseconds. */
 export const stopRetryMs = 30_000;
 /**
@@ -95,6 +107,18 @@ export const pageItemsMax = 100;
 export const clientIdCharactersMax = 128;
 /** Characters of the name of a model that a client asks for. */
 export const modelNameCharactersMax = 256;
+/** Labels of one session, and characters of a label's value. */
+export const sessionLabelsMax = 16;
+export const labelValueCharactersMax = 256;
+/** Environment variables of a session's sandbox, and the bytes of their names and values. */
+export const sessionVariablesMax = 64;
+export const sessionVariablesBytesMax = 32 * 1024;
+/** Characters of a title that a client gives a session. */
+export const sessionTitleCharactersMax = 200;
+/** The idle limit and the lifetime of a sandbox that a client may choose for a session, in seconds. */
+export const idleSecondsMax = 86_400;
+export const lifetimeSecondsMin = 10;
+export const lifetimeSecondsMax = 28_800;
 /** Characters of the external id and the source that a client gives a workspace, each. */
 export const workspaceNoteCharactersMax = 256;
 /** Characters of a project's description. */
@@ -111,10 +135,28 @@ export const approvalsPageItemsMax = 50;
 export const reasonCharactersMax = 2000;
 /** The age of ended sessions that a clean-up may name, in hours. */
 export const cleanupHoursMax = 24 * 365;
+/** The time without a new pin after which the pins of a workspace are known, in milliseconds: a transaction is over by then. */
+export const pinsQuietMs = 15_000;
+/**
+ * The time for which a save may still write after its workspace was deleted, in milliseconds: that of the function which
+ * had read the record before, and that of the link which it then invoked.
+ */
+export const lateSaveMsMax = 1_860_000;
+/** Characters of a running call's output that are kept, the newest. */
+export const printedCharactersMax = 10_000;
+/** The time from a running call's first output until it is stored, and between two writes of it, in milliseconds. */
+export const printedFirstMs = 1000;
+export const printedKeptMs = 10_000;
+/** Sessions of a workspace that the transaction of a restore checks; with more, the sandbox is marked first. */
+export const restoreCheckUsersMax = 48;
+/** Characters of the name of a snapshot. */
+export const snapshotNameCharactersMax = 128;
 /** The longest wait of a request for a slot, in seconds. */
 export const slotWaitSecondsMax = 60;
 /** The shortest interval between two writes of a session's heartbeat, in milliseconds. */
 export const heartbeatMs = 5000;
+/** The longest interval between two heartbeats while something runs in a session, in milliseconds. */
+export const heartbeatMsMax = 60_000;
 /** The number of starts that ECS may refuse for capacity before the start fails, or a smaller size is tried. */
 export const capacityTriesMax = 4;
 /** The time for which a claimed restore excludes others, in milliseconds. */
@@ -127,6 +169,12 @@ export const sandboxLookMs = 3_600_000;
 export const saveMsMax = 150_000;
 /** The time for which a sandbox that fell silent during a call is asked again, in milliseconds. */
 export const toolSilenceMsMax = 90_000;
+/** Sessions of one workspace that one transaction can check for activity, beside the workspace, its slot and its counter. */
+export const idleCheckUsersMax = 97;
+/** A counter of slots is corrected when it has differed from them for so long without a change, in milliseconds. */
+export const miscountMsMin = 60_000;
+/** The time for which a sweep takes up what is due, in milliseconds: the next one begins a minute after it. */
+export const sweepMsMax = 45_000;
 /** The number of attempts at a last save before the sandbox is stopped without it. */
 export const lastSaveTriesMax = 3;
 /** A ready sandbox that was seen so recently is used without a check, in milliseconds. */
@@ -138,6 +186,8 @@ export const taskUnseenMsMax = 30_000;
 /** Ports of a sandbox that can be leased for preview: the first, and their number. */
 export const previewPortFirst = 8000;
 export const previewPortCount = 1000;
+/** The longest lifetime of a link to a file, in seconds. */
+export const linkSecondsMax = 86_400;
 /** The lifetime of a browser's access to one preview port, in seconds. */
 export const previewSecondsMax = 3600;
 /** The retention of a sandbox's log lines in the table, in seconds. */
@@ -146,11 +196,55 @@ export const sandboxLogSecondsMax = 86_400;
 export const logLinesMax = 2000;
 /** The interval at which the slot count is compared with the slots taken, after a change, in milliseconds. */
 export const slotAuditMs = 300_000;
+/** Characters of each output stream that a client of `/mcp` is shown unless it asks for another number. */
+export const outputCharactersShown = 30_000;
+/** Characters of a result of `/mcp` that its text repeats whole, for clients that read the structured fields as well. */
+export const repeatedCharactersMax = 131_072;
+/** The time that a call of `/mcp` leaves before its function's end for its answer and the save, in milliseconds. */
+export const answerMarginMs = 90_000;
 /** The longest timeout that may be requested for one execution, in seconds. */
-export const executionSecondsMax = 300;
+export const executionSecondsMax = 3600;
+
+/** The longest timeout of a program run over REST, in seconds. */
+export const execSecondsMax = 3600;
+/** The time that a stream of output lasts at most, in milliseconds: less than a function may run. */
+export const outputStreamMsMax = 880_000;
+/** The time for which the link follows the output of a process before it is asked anew, in milliseconds. */
+export const outputSliceMs = 20_000;
+/** The interval at which an idle sandbox is asked for processes that keep it, in milliseconds. */
+export const processLookMs = 300_000;
+/** The retention of the record of a process, in seconds. */
+export const processRecordSecondsMax = 7 * 86_400;
+/** The longest lifetime of a sandbox in which processes run, and so of a process, in seconds. */
+export const processSecondsMax = 28_800;
+/** The time that a request waits for the end of a program, in milliseconds. */
+export const processWaitMsMax = 45_000;
+/** Environment variables of one program, and the bytes of their names and values. */
+export const processVariablesMax = 64;
+export const processVariablesBytesMax = 32 * 1024;
+/** Characters of a process's command in a listing, and of its working folder. */
+export const processCommandCharactersMax = 4096;
+/** Columns and rows of a terminal, each. */
+export const terminalCellsMax = 1000;
+/** Bytes of input to processes that one connection may send per second. */
+export const inputBytesPerSecondMax = 64 * 1024;
+/** The time that a numbered frame waits for the one before it, in milliseconds. */
+export const frameOrderWaitMs = 5000;
+/** The time that a frame without a number waits for frames that were received before it, in milliseconds. */
+export const arrivalOrderMs = 150;
+/** The time for which a follower of a terminal may stay silent before another one takes its place, in milliseconds. */
+export const followerLeaseMs = 60_000;
+/** The time before its function's end at which a follower hands over, in milliseconds: more than a slice. */
+export const followerMarginMs = 45_000;
 
 /** The longest duration of a call to a registered MCP server on the network, in milliseconds. */
 export const remoteCallMsMax = 330_000;
+/** Bytes of the instructions of a project, of a named agent, and of a session. */
+export const instructionsBytesMax = 32 * 1024;
+/** Bytes of all instructions and agents of a project, which is one item. */
+export const projectInstructionsBytesMax = 256 * 1024;
+/** Named agents of a project. */
+export const projectAgentsMax = 50;
 /** Tools that a project or a session may turn off by name. */
 export const toolNamesMax = 200;
 /** Pages of projects, workspaces or sessions read for one listing that filters: the caller continues with `next`. */
@@ -164,6 +258,8 @@ export const deletionWaitMsMax = 90_000;
  * concurrently checks.
  */
 export const deletedProjectSecondsMax = 86_400;
+/** The time after which code that a request waits for is interrupted, in milliseconds: less than a function may run. */
+export const codeAnswerMsMax = 840_000;
 /** The time that one request waits for the end of a turn, in milliseconds: less than a function may run. */
 export const completionWaitMsMax = 840_000;
 /** The shortest interval at which a log is read while a caller waits for it, in milliseconds. */
@@ -175,3 +271,6 @@ export const projectSecretsMax = 50;
 export const secretValueBytesMax = 8192;
 /** Bytes of all secrets of a project as JSON; Secrets Manager takes 65,536. */
 export const projectSecretsBytesMax = 60_000;
+
+/** The time after which the files of an old trial are looked at again, while somebody may still decide. */
+export const trialLookMs = 3_600_000;

@@ -8,7 +8,7 @@ import type { HistoryMessage } from './history.ts';
 import type { CallId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
-export const providers = ['anthropic', 'openai', 'gemini', 'demo'] as const;
+export const providers = ['anthropic', 'openai', 'gemini', 'bedrock', 'demo'] as const;
 export type ProviderName = (typeof providers)[number];
 
 /** One default per provider; the provider itself lists which models exist. */
@@ -16,6 +16,8 @@ export const defaultModels: Record<ProviderName, string> = {
   anthropic: 'claude-opus-5-5',
   openai: 'gpt-6.1-sol',
   gemini: 'gemini-3.8-flash',
+  // By an inference profile: newer models take no request without one.
+  bedrock: 'global.anthropic.claude-opus-5-5',
   demo: 'demo',
 };
 
@@ -30,6 +32,10 @@ export const decodeProvider = (given: string): ProviderName | undefined => {
   const alias = Object.hasOwn(providerAliases, name) ? providerAliases[name] : undefined;
   return alias ?? providers.find((provider) => provider === name);
 };
+
+/** Levels of thinking before an answer; `off`: none, where the model can be told so. */
+export const thinkingLevels = ['off', 'low', 'medium', 'high'] as const;
+export type ThinkingLevel = (typeof thinkingLevels)[number];
 
 export type ListedModel = { readonly id: string; readonly name: string };
 
@@ -47,6 +53,8 @@ export type ModelRequest = {
   readonly tools: readonly ToolSpec[];
   readonly history: readonly HistoryMessage[];
   readonly outputTokensMax: number;
+  /** Absent: as the model thinks by itself. */
+  readonly thinking?: ThinkingLevel;
 };
 
 export type TokenUsage = {
@@ -64,6 +72,8 @@ export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
 
 export type ModelChunk =
   | { readonly type: 'text'; readonly text: string }
+  /** Thoughts that the provider shows: no part of the answer. */
+  | { readonly type: 'reasoning'; readonly text: string }
   /** A whole call: arguments are emitted only when complete. */
   | { readonly type: 'call'; readonly callId?: CallId; readonly name: string; readonly args: JsonObject }
   | {

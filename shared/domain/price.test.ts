@@ -65,7 +65,7 @@ test.each([
   ['null', 'prices are a JSON object'],
   [
     '{"gpt-6": {"input": 1, "output": 2}}',
-    '"gpt-6" is not <provider>/<model>: providers are anthropic, openai, gemini, demo',
+    '"gpt-6" is not <provider>/<model>: providers are anthropic, openai, gemini, bedrock, demo',
   ],
   ['{"openai/gpt": 3}', 'the price of "openai/gpt" is not an object'],
   ['{"openai/gpt": {"input": 1}}', 'the price of "openai/gpt" needs "output"'],

@@ -31,6 +31,9 @@ const listPrices: PriceTable = {
   'anthropic/claude-opus-5-5': { input: 4, output: 20, cached: 0.2, cacheWrite: 5 },
   'anthropic/claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
   'anthropic/claude-haiku-5-5': { input: 0.1, output: 0.5, cached: 0.01, cacheWrite: 0.125 },
+  'bedrock/global.anthropic.claude-opus-5-5': { input: 4, output: 20, cached: 0.2, cacheWrite: 5 },
+  'bedrock/global.anthropic.claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
+  'bedrock/global.anthropic.claude-haiku-5-5': { input: 0.1, output: 0.5, cached: 0.01, cacheWrite: 0.125 },
   'openai/gpt-6.1-sol': { input: 2, output: 10, cached: 0.1, cacheWrite: 2.5 },
   'openai/gpt-6.1-terra': { input: 1, output: 5, cached: 0.05, cacheWrite: 1.25 },
   // Half of it until the end of 2026.

@@ -15,6 +15,8 @@ export type Principal = {
   readonly isPerson?: true;
   /** The end of a person's sign-in, in epoch milliseconds; a token of ours is looked up instead. */
   readonly expiresAt?: number;
+  /** The hash of the cookie of a browser's sign-in, or of a client's access token: looked up as a token is, so that its end is seen. */
+  readonly signIn?: string;
   /** The token's id in listings; absent for a person, and for the deployment's first token. */
   readonly tokenId?: string;
   /** The token's name, or the person's by the issuer: shown beside what they decide, trusted for nothing. */
@@ -65,6 +67,19 @@ export type AccessToken = {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly expiresAt?: number;
+  /** The hash of a person: a browser's sign-in, which no bearer stands for, or a client that the person connected. */
+  readonly person?: string;
+  /** Of a connected client: good at `/mcp` alone. `firstToken`: the deployment's first token when somebody consented with it. */
+  readonly client?: { readonly family: string; readonly firstToken?: string };
+};
+
+/** The hash under which the table has a principal's credential; undefined for one without a record. */
+export const recordedAs = (
+  { isPerson, signIn, tokenHash }: Principal,
+  adminTokenHash: string,
+): string | undefined => {
+  if (isPerson || signIn !== undefined) return signIn;
+  return tokenHash === adminTokenHash ? undefined : tokenHash;
 };
 
 export const decodeScope = (text: string): Scope | undefined => {

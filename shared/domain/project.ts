@@ -3,14 +3,18 @@
  * its stored fields win.
  */
 
-import type { Flavor, Template } from './flavor.ts';
+import type { NamedAgent } from './agent-profile.ts';
+import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
 import type { Namespacing } from './mcp/server.ts';
-import type { ProviderName } from './model.ts';
+import type { ProviderName, ThinkingLevel } from './model.ts';
+import type { Network } from './network.ts';
 import { defaultProject, deploymentOwner } from './principal.ts';
+import type { RuntimeName } from './runtime-name.ts';
 import type { ApprovalMode } from './session.ts';
 import type { TreeLimits } from './session-tree.ts';
+import type { Template } from './template.ts';
 import { utf8Bytes } from './text.ts';
 
 export type Project = {
@@ -21,6 +25,9 @@ export type Project = {
   readonly provider?: ProviderName;
   /** A model of the provider above, or of the operator's. */
   readonly model?: string;
+  readonly thinking?: ThinkingLevel;
+  /** The program that carries the turns of its sessions; absent: the platform's own loop. */
+  readonly runtime?: RuntimeName;
   readonly flavor?: Flavor;
   readonly template?: Template;
   /** The calls its agents make without a human. */
@@ -31,8 +38,14 @@ export type Project = {
   readonly limits?: TreeLimits;
   /** Tools its agents are not offered. */
   readonly disabledTools?: readonly string[];
+  /** Text that its agents read before every conversation. */
+  readonly instructions?: string;
+  /** Agents that a session can be made with, by name. */
+  readonly agents?: readonly NamedAgent[];
   /** The naming of its MCP servers' tools; absent: `auto`. */
   readonly mcpNamespacing?: Namespacing;
+  /** The hosts that its sandboxes may reach; absent: none. */
+  readonly network?: Network;
   /** Epoch milliseconds. */
   readonly createdAt: number;
 };

@@ -5,8 +5,9 @@
  * `<workspace>:<generation>`, and the table refuses a write of an older generation.
  */
 import type { Checkpoint } from './checkpoint.ts';
-import type { Flavor, Template } from './flavor.ts';
+import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
+import type { KeptCheckpoints } from './kept-checkpoints.ts';
 import {
   addressLateMs,
   previewPortCount,
@@ -14,6 +15,10 @@ import {
   sandboxStartMsMax,
   startReissueMs,
 } from './limits.ts';
+import type { Network } from './network.ts';
+import type { EnvironmentRef } from './session-environment.ts';
+import type { SlotHolder } from './slot-holder.ts';
+import type { Template } from './template.ts';
 
 export const sandboxStates = ['starting', 'ready', 'stopping', 'stopped'] as const;
 
@@ -37,6 +42,10 @@ export type SandboxRecord = {
   readonly readyAt?: number;
   /** A restore of the workspace into it runs until then at the latest. */
   readonly restoringUntil?: number;
+  /** The number of the last claim to restore. */
+  readonly restores?: number;
+  /** The janitor's check whether its many sessions are idle; a caller that uses it meanwhile removes it. */
+  readonly idleCheck?: string;
   /** Absent in a stopped one that ended by itself. */
   readonly stopRequestedAt?: number;
   /** The last save runs until then at the latest. */
@@ -45,12 +54,31 @@ export type SandboxRecord = {
   readonly taskStopRequestedAt?: number;
   readonly stoppedAt?: number;
   readonly stoppedReason?: string;
+  /** It is stopped, and some of these sessions may not have been told. */
+  readonly untold?: readonly SessionId[];
+  /** A snapshot was restored into the workspace: the files of this sandbox are saved no more. */
+  readonly isDiscarded?: true;
   /** The reason for which the sandbox before it ended by itself, if it did: its unsaved files are lost. */
   readonly lost?: string;
+  /** The last generation before this one in which processes were started: the agent is told which of them were lost. */
+  readonly processesOf?: number;
   /** Ports leased for preview, in the order of the leases. */
   readonly ports?: readonly number[];
+  /** A call is tried in it: it neither sees nor saves what sandboxes of its owner share. */
+  readonly isTrial?: true;
+  /** Processes were started in it that outlive their requests: its idle check asks for them. */
+  readonly hasProcesses?: true;
   /** The number of its log lines that are stored. */
   readonly logsSeen?: number;
+  /** The variables and the working folder that all its programs get. */
+  readonly environment?: EnvironmentRef;
+  readonly cwd?: string;
+  /** The hosts that its programs may reach; absent: none. */
+  readonly network?: Network;
+  /** It is stopped this long after it became ready, whatever runs in it, in milliseconds. */
+  readonly lifetimeMs?: number;
+  /** The slot that it holds; absent: none, or not any more. */
+  readonly slot?: { readonly holder: SlotHolder; readonly session: SessionId };
 };
 
 export type Workspace = {
@@ -74,6 +102,12 @@ export type Workspace = {
   readonly deletedAt?: number;
   readonly sandbox?: SandboxRecord;
   readonly checkpoint?: Checkpoint;
+  /** Absent: it had no checkpoint, or one at most. */
+  readonly kept?: KeptCheckpoints;
+  /** Snapshots or forks need objects of it, or did so a moment ago. */
+  readonly isPinned?: true;
+  /** Other workspaces whose packs it holds by a pin: those of the snapshot or the session it was made from. */
+  readonly sources?: readonly WorkspaceId[];
 };
 
 /** A sandbox that answers: its address and its generation. */
@@ -132,6 +166,10 @@ export const startPhase = (
   return taskArn === undefined ? 'requested' : 'placed';
 };
 
+/** The end of its lifetime; undefined where it has none. */
+export const lifetimeEnd = ({ readyAt, lifetimeMs }: SandboxRecord): number | undefined =>
+  readyAt === undefined || lifetimeMs === undefined ? undefined : readyAt + lifetimeMs;
+
 /** The last time the table has seen it alive, in epoch milliseconds. */
 export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
   Math.max(
@@ -142,22 +180,51 @@ export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
 /** The loss that the next sandbox must report; one that was never ready passes on the loss it should have reported. */
 export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined => {
   if (sandbox?.state !== 'stopped') return undefined;
+  if (sandbox.isDiscarded) return sandbox.stoppedReason ?? 'a snapshot was restored';
   if (sandbox.readyAt === undefined) return sandbox.lost;
   return sandbox.stopRequestedAt === undefined ? (sandbox.stoppedReason ?? 'it stopped') : undefined;
 };
 
+/**
+ * Why files of a turn that began at `since` may be lost with its sandbox, which ended by itself; undefined where the last
+ * checkpoint has all that was written before the turn's last step.
+ */
+export const lostSince = (
+  { sandbox, checkpoint }: Pick<Workspace, 'sandbox' | 'checkpoint'>,
+  { since, steppedAt }: { readonly since: number; readonly steppedAt: number },
+): string | undefined => {
+  const reason = lossOf(sandbox);
+  if (reason === undefined || (sandbox?.stoppedAt ?? 0) < since) return undefined;
+  const isSaved = checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= steppedAt;
+  return isSaved ? undefined : `its sandbox was lost: ${reason}`;
+};
+
+/** The generation whose processes may be lost and were not named yet: the last one, or one before those that never began. */
+export const processesBefore = (sandbox: SandboxRecord | undefined): number | undefined => {
+  if (sandbox?.hasProcesses) return sandbox.generation;
+  return sandbox?.readyAt === undefined ? sandbox?.processesOf : undefined;
+};
+
 /** The next port for preview, in rotation; undefined when all are leased. */
 export const nextPort = (leased: readonly number[]): number | undefined => {
-  const last = leased.at(-1) ?? previewPortFirst - 1;
+  const end = previewPortFirst + previewPortCount;
+  const last = leased.findLast((port) => port >= previewPortFirst && port < end) ?? previewPortFirst - 1;
   for (let step = 1; step <= previewPortCount; step += 1) {
     const port = previewPortFirst + ((last - previewPortFirst + step) % previewPortCount);
-    if (!leased.includes(port)) return port;
+    if (isPreviewPort(port) && !leased.includes(port)) return port;
   }
   return undefined;
 };
 
+/** Programs of the platform listen on these: its server, and its relay and proxy for user code. */
+const platformPorts = [4096, 8080, 19_998, 19_999];
+const userPortFirst = 1024;
+const userPortLast = 65_535;
+
+export const previewPortRule = `a number from ${userPortFirst} to ${userPortLast}, but for the platform's own: ${platformPorts.join(', ')}`;
+
 export const isPreviewPort = (port: number): boolean =>
-  Number.isInteger(port) && port >= previewPortFirst && port < previewPortFirst + previewPortCount;
+  Number.isInteger(port) && port >= userPortFirst && port <= userPortLast && !platformPorts.includes(port);
 
 /** The port of the server in every sandbox. */
 const serverPort = 8080;

@@ -3,7 +3,7 @@ import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
 import { idleLimit, isResting, isStalled, nextStall, type SweepStep, sweepStep } from './session-sweep.ts';
 
-const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000 };
+const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000, pausedMs: 5000, waitStopMs: 900_000 };
 const activeAt = 10_000;
 
 const session = (change: Partial<Session>): Session => ({
@@ -43,6 +43,7 @@ type Row<Expected = SweepStep> = [what: string, session: Session, age: number, e
 describe('the janitor’s action for a session without pending work', () => {
   const forget: SweepStep = { step: 'forget' };
   const end: SweepStep = { step: 'end' };
+  const pause: SweepStep = { step: 'pause' };
   const wait = (until: number): SweepStep => ({ step: 'wait', until });
   const rest: SweepStep = { step: 'rest', next: 11_000 };
 
@@ -61,11 +62,11 @@ describe('the janitor’s action for a session without pending work', () => {
     const until = (at: number) => execution(status, { runningCalls: { a: 5, b: at } });
     return [
       [`execution ${status}, active`, execution(status), 299, wait(10_300)],
-      [`execution ${status}, idle`, execution(status), 300, end],
+      [`execution ${status}, idle`, execution(status), 300, pause],
       [`execution ${status}, a call beyond its idle time`, until(10_700), 300, wait(10_700)],
-      [`execution ${status}, a call that cannot be running any more`, until(10_700), 700, end],
+      [`execution ${status}, a call that cannot be running any more`, until(10_700), 700, pause],
       [`execution ${status}, an expired call within its idle time`, until(10_100), 200, wait(10_300)],
-      [`execution ${status}, an expired call`, until(10_100), 300, end],
+      [`execution ${status}, an expired call`, until(10_100), 300, pause],
     ];
   });
   const rows: Row[] = [
@@ -78,6 +79,8 @@ describe('the janitor’s action for a session without pending work', () => {
       1000,
       forget,
     ],
+    ['execution paused, within its time', execution('paused'), 5299, wait(15_300)],
+    ['execution paused, after its time', execution('paused'), 5300, end],
     ['execution error, active', execution('error'), 0, end],
     ['execution error, long ago', execution('error'), 90_000, end],
   ];

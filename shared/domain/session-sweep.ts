@@ -2,8 +2,8 @@
  * The sweep of a session that is due, as the janitor decides it: drive it on, release its sandbox, end it, delete it, or
  * check again later.
  *
- * An idle agent session loses its sandbox, not its life; an idle execution session is stopped. A running tool, a
- * turn that has something to do and a call in flight are never idle (L5).
+ * An idle session loses its sandbox, not its life: an agent session rests, an execution session is paused. A running tool,
+ * a turn that has something to do and a call in flight are never idle (L5).
  */
 import { stallMsMin, startTriesMax, stepTriesMax } from './limits.ts';
 import { isEnded, type Session, type Stall } from './session.ts';
@@ -15,6 +15,10 @@ export type Lifetimes = {
   readonly executionIdleMs: number;
   /** The time for which history and files outlive the last activity, in milliseconds. */
   readonly historyMs: number;
+  /** The time for which a paused execution session keeps its files, in milliseconds. */
+  readonly pausedMs: number;
+  /** The time after which a sandbox stops while only a person can move the turn, in milliseconds. */
+  readonly waitStopMs: number;
 };
 
 /**
@@ -32,11 +36,23 @@ export type SweepStep =
   | { readonly step: 'drive'; readonly rests: boolean }
   /** Its sandbox may be released, if no other session uses it; check again at `next`. */
   | { readonly step: 'rest'; readonly next: number }
+  /** An execution session: its sandbox may be released, and it waits for its next call. */
+  | { readonly step: 'pause' }
   | { readonly step: 'end' }
   | { readonly step: 'forget' };
 
-export const idleLimit = ({ kind }: Pick<Session, 'kind'>, { idleMs, executionIdleMs }: Lifetimes): number =>
-  kind === 'agent' ? idleMs : executionIdleMs;
+/** Its own limit, else that of its kind; a shorter one while its turn waits for a person. */
+export const idleLimit = (
+  { kind, idleMs: own, waits = false }: Pick<Session, 'kind' | 'idleMs' | 'waits'>,
+  { idleMs, executionIdleMs, waitStopMs }: Lifetimes,
+): number => {
+  const limit = own ?? (kind === 'agent' ? idleMs : executionIdleMs);
+  return waits ? Math.min(limit, waitStopMs) : limit;
+};
+
+/** The end of a paused session's time: counted from its last activity, whatever paused it. */
+export const pausedUntil = (session: Pick<Session, 'kind' | 'lastActiveAt'>, lifetimes: Lifetimes): number =>
+  session.lastActiveAt + idleLimit(session, lifetimes) + lifetimes.pausedMs;
 
 export const sweepStep = (
   session: Session,
@@ -46,13 +62,18 @@ export const sweepStep = (
   const forgetAt = session.lastActiveAt + lifetimes.historyMs;
   if (isEnded(session.status)) return now < forgetAt ? { step: 'wait', until: forgetAt } : { step: 'forget' };
   if (session.status === 'error') return { step: 'end' };
+  if (session.status === 'paused') {
+    const until = pausedUntil(session, lifetimes);
+    return now < until ? { step: 'wait', until } : { step: 'end' };
+  }
   if (work === 'own') return { step: 'drive', rests: false };
   const idleAt = session.lastActiveAt + idleLimit(session, lifetimes);
   const busyUntil = Math.max(0, ...Object.values(session.runningCalls));
   const restAt = Math.max(idleAt, busyUntil);
   if (work === 'others') return { step: 'drive', rests: now >= restAt };
   if (now < restAt) return { step: 'wait', until: restAt };
-  if (session.kind === 'execution' || now >= forgetAt) return { step: 'end' };
+  if (session.kind === 'execution') return { step: 'pause' };
+  if (now >= forgetAt) return { step: 'end' };
   return { step: 'rest', next: Math.max(forgetAt, now + 1) };
 };
 
@@ -79,9 +100,16 @@ export const isAsRead = (
   other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
 ): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
 
+/** The time from which on its sandbox may be released. */
+export const idleFrom = (session: Session, lifetimes: Lifetimes): number =>
+  isEnded(session.status)
+    ? 0
+    : Math.max(
+        session.lastActiveAt + idleLimit(session, lifetimes),
+        session.lease.until,
+        ...Object.values(session.runningCalls),
+      );
+
 /** True when its sandbox may be released now. */
-export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean => {
-  if (isEnded(session.status)) return true;
-  const busyUntil = Math.max(session.lease.until, ...Object.values(session.runningCalls));
-  return now >= session.lastActiveAt + idleLimit(session, lifetimes) && now >= busyUntil;
-};
+export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean =>
+  now >= idleFrom(session, lifetimes);

@@ -1,12 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   canBecome,
   endedStatus,
-  holdsSlot,
+  isConversation,
   isEnded,
   isOffered,
+  isPausable,
   type SessionStatus,
   titleOf,
+  totalsOf,
   unheldLease,
 } from './session.ts';
 
@@ -14,15 +16,16 @@ type Cells = Record<SessionStatus, 'yes' | '-'>;
 
 // biome-ignore format: a table is read by column
 const table: Record<SessionStatus, Cells> = {
-  created:   { created: 'yes', running: 'yes', idle: '-',   completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
-  running:   { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
-  idle:      { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
-  completed: { created: '-',   running: '-',   idle: '-',   completed: 'yes', failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: '-' },
-  failed:    { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: 'yes', creating: '-',   ready: '-',   error: '-',   stopped: '-' },
-  creating:  { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: 'yes', ready: 'yes', error: 'yes', stopped: 'yes' },
-  ready:     { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', error: 'yes', stopped: 'yes' },
-  error:     { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   error: 'yes', stopped: 'yes' },
-  stopped:   { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   error: '-',   stopped: 'yes' },
+  created:   { created: 'yes', running: 'yes', idle: '-',   completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   paused: '-',   error: '-',   stopped: '-' },
+  running:   { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: 'yes', paused: 'yes', error: 'yes', stopped: 'yes' },
+  idle:      { created: '-',   running: 'yes', idle: 'yes', completed: 'yes', failed: 'yes', creating: '-',   ready: '-',   paused: '-',   error: '-',   stopped: '-' },
+  completed: { created: '-',   running: '-',   idle: 'yes', completed: 'yes', failed: '-',   creating: '-',   ready: '-',   paused: '-',   error: '-',   stopped: '-' },
+  failed:    { created: '-',   running: '-',   idle: 'yes', completed: '-',   failed: 'yes', creating: '-',   ready: '-',   paused: '-',   error: '-',   stopped: '-' },
+  creating:  { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: 'yes', ready: 'yes', paused: 'yes', error: 'yes', stopped: 'yes' },
+  ready:     { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', paused: 'yes', error: 'yes', stopped: 'yes' },
+  paused:    { created: '-',   running: 'yes', idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: 'yes', paused: 'yes', error: 'yes', stopped: 'yes' },
+  error:     { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   paused: '-',   error: 'yes', stopped: 'yes' },
+  stopped:   { created: '-',   running: '-',   idle: '-',   completed: '-',   failed: '-',   creating: '-',   ready: '-',   paused: '-',   error: '-',   stopped: 'yes' },
 };
 const statuses = Object.keys(table) as SessionStatus[];
 const cells = statuses.flatMap((from) => statuses.map((to) => ({ from, to, allowed: table[from][to] })));
@@ -31,7 +34,7 @@ test.each(cells)('$from -> $to: $allowed', ({ from, to, allowed }) => {
   expect(canBecome(from, to)).toBe(allowed === 'yes');
 });
 
-test('a session has ended when it has no transition left', () => {
+test('a session that takes no more messages or calls has ended', () => {
   expect(statuses.filter(isEnded)).toEqual(['completed', 'failed', 'stopped']);
 });
 
@@ -44,16 +47,21 @@ test('a lease without a holder is expired at any time and older than any fence',
   expect(unheldLease).toEqual({ holder: '', fence: 0, until: 0 });
 });
 
-test('an agent session holds a slot while it runs or waits for its next message', () => {
-  expect(statuses.filter((status) => holdsSlot({ kind: 'agent', status }))).toEqual(['running', 'idle']);
+test('an agent session is a conversation from its first message to its end, and a child is none', () => {
+  const of = (kind: 'agent' | 'execution', tree = {}) =>
+    statuses.filter((status) => isConversation({ kind, status, ...tree }));
+  expect(of('agent')).toEqual(['running', 'idle']);
+  expect(of('agent', { tree: { root: 'r', parent: 'r' } })).toEqual([]);
+  expect(of('execution')).toEqual([]);
 });
 
-test('an execution session holds a slot from its creation to its stop or error', () => {
-  expect(statuses.filter((status) => holdsSlot({ kind: 'execution', status }))).toEqual([
+test('an execution session that could have a sandbox is paused without it', () => {
+  expect(statuses.filter((status) => isPausable({ kind: 'execution', status }))).toEqual([
     'running',
     'creating',
     'ready',
   ]);
+  expect(isPausable({ kind: 'agent', status: 'running' })).toBe(false);
 });
 
 test('a tool is offered unless it is disabled, or is not among those allowed', () => {
@@ -76,4 +84,21 @@ test.each([
   [' \n\u200B', undefined],
 ])('%j is called %j', (text, title) => {
   expect(titleOf(text)).toBe(title);
+});
+
+describe('the totals of a session', () => {
+  const own = { usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 }, costUsd: 1 };
+  const brokered = { brokeredUsd: 0.5, brokeredInputTokens: 15, brokeredOutputTokens: 1 };
+
+  test('are those of its turns and of programs of its sandbox', () => {
+    expect(totalsOf(own)).toEqual(own);
+    const usage = { inputTokens: 25, outputTokens: 3, cachedInputTokens: 4 };
+    expect(totalsOf({ ...own, ...brokered })).toEqual({ costUsd: 1.5, usage });
+  });
+
+  test('count once what a program that carries its turns reports itself', () => {
+    const { usage, costUsd } = totalsOf({ ...own, ...brokered, runtime: 'opencode' });
+    expect(usage).toEqual({ inputTokens: 15, outputTokens: 2, cachedInputTokens: 4 });
+    expect(costUsd).toBe(1.5);
+  });
 });

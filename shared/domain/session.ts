@@ -1,20 +1,26 @@
 /**
  * A session: one conversation or one series of executions, its owner, its settings and its states.
  *
- * Statuses change only along `transitions`; an ended session stays ended.
+ * Statuses change only along `transitions`; of the ended sessions only those of agents can be resumed.
  */
-import type { Flavor, Template } from './flavor.ts';
+import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/server.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
+import type { AgentRuntime } from './runtime-name.ts';
+import type { SessionDetails } from './session-details.ts';
+import type { EnvironmentRef } from './session-environment.ts';
 import type { SessionTree, TreeLimits } from './session-tree.ts';
+import type { Slot } from './slot.ts';
+import type { Template } from './template.ts';
 import type { Grant } from './turn/grant.ts';
 
 /**
  * The approval modes: the calls that run without a human. `ask` none, `auto` all; between them `low` (reading),
- * `medium` (reading, editing, git) and `high` (all but a call that repeats itself).
+ * `medium` (reading, editing, git) and `high` (all but a call that repeats itself). `effect` asks as `ask` does, and tries
+ * a call of the sandbox first.
  */
-export const approvalModes = ['ask', 'low', 'medium', 'high', 'auto'] as const;
+export const approvalModes = ['ask', 'effect', 'low', 'medium', 'high', 'auto'] as const;
 export type ApprovalMode = (typeof approvalModes)[number];
 
 export const sessionKinds = ['agent', 'execution'] as const;
@@ -28,6 +34,7 @@ export const sessionStatuses = [
   'failed',
   'creating',
   'ready',
+  'paused',
   'error',
   'stopped',
 ] as const;
@@ -45,20 +52,20 @@ export type Stall = {
   readonly since: number;
 };
 
-export type Session = {
+export type Session = SessionDetails & {
   readonly id: SessionId;
   readonly owner: OwnerId;
   readonly project: ProjectId;
   readonly workspace: WorkspaceId;
   readonly kind: SessionKind;
-  /** The first words of its first message (`titleOf`); absent until then. */
-  readonly title?: string;
   readonly status: SessionStatus;
   readonly flavor: Flavor;
   readonly template: Template;
   readonly provider: ProviderName;
   readonly model: string;
   readonly approvals: ApprovalMode;
+  /** The program of its sandbox that carries its turns; absent: the platform's own loop. */
+  readonly runtime?: AgentRuntime;
   /** The grants of the session; a running turn has its own. */
   readonly grants: readonly Grant[];
   /** Its project's limits of money, depth and agents when it was made; the operator's apply to the rest. */
@@ -67,11 +74,17 @@ export type Session = {
   readonly disabledTools?: readonly string[];
   /** The only tools its agent is offered; absent: all. */
   readonly allowedTools?: readonly string[];
+  /** The named agent of its project that it was made with. */
+  readonly agent?: string;
   /** The naming of MCP servers' tools; absent: `auto`. */
   readonly mcpNamespacing?: Namespacing;
   readonly usage: TokenUsage;
   /** The cost of its model calls, by the price table. */
   readonly costUsd: number;
+  /** Model calls that programs of its sandbox made, beside those of its turns. */
+  readonly brokeredUsd?: number;
+  readonly brokeredInputTokens?: number;
+  readonly brokeredOutputTokens?: number;
   /** 0 for a session that a client made. */
   readonly depth: number;
   /** Absent: it is no child. */
@@ -83,11 +96,23 @@ export type Session = {
   readonly isFleeting?: true;
   /** True when its agent has started others. */
   readonly hasChildren?: true;
+  /** The variables of a sandbox that it starts. */
+  readonly environment?: EnvironmentRef;
+  /** The folder in which programs of a sandbox that it starts begin: relative to the workspace, or absolute. */
+  readonly cwd?: string;
+  /** Its slot when its turn moved it last: the turn's part is true, the sandbox's may have changed since. */
+  readonly slot?: Slot;
+  /** The session that tries a call in it: it is in no list, and is deleted once nobody decides about the call any more. */
+  readonly trialOf?: SessionId;
+  /** The session under which a sandbox that it starts counts: its parent's, whose workspace it shares. */
+  readonly slotOf?: SessionId;
   /** True when a sandbox of the next smaller flavor suffices when there is no capacity for its own. */
   readonly allowSmallerFlavor: boolean;
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
+  /** True while only a person can move its turn. */
+  readonly waits?: boolean;
   /** Running calls of an execution session, each with the time after which it cannot be running any more. */
   readonly runningCalls: Readonly<Record<string, number>>;
   /** The janitor's tries to have its turn continued; of another version than the turn's: it went on since. */
@@ -106,12 +131,13 @@ export type Session = {
 
 const transitions: Record<SessionStatus, readonly SessionStatus[]> = {
   created: ['running', 'completed', 'failed'],
-  running: ['idle', 'ready', 'completed', 'failed', 'error', 'stopped'],
+  running: ['idle', 'ready', 'paused', 'completed', 'failed', 'error', 'stopped'],
   idle: ['running', 'completed', 'failed'],
-  completed: [],
-  failed: [],
-  creating: ['ready', 'running', 'error', 'stopped'],
-  ready: ['running', 'error', 'stopped'],
+  completed: ['idle'],
+  failed: ['idle'],
+  creating: ['ready', 'running', 'paused', 'error', 'stopped'],
+  ready: ['running', 'paused', 'error', 'stopped'],
+  paused: ['running', 'ready', 'error', 'stopped'],
   error: ['stopped'],
   stopped: [],
 };
@@ -119,16 +145,21 @@ const transitions: Record<SessionStatus, readonly SessionStatus[]> = {
 export const canBecome = (from: SessionStatus, to: SessionStatus): boolean =>
   from === to || transitions[from].includes(to);
 
-export const isEnded = (status: SessionStatus): boolean => transitions[status].length === 0;
+const endedStatuses: readonly SessionStatus[] = ['completed', 'failed', 'stopped'];
+
+/** True when it takes no more messages or calls; an agent session may be resumed. */
+export const isEnded = (status: SessionStatus): boolean => endedStatuses.includes(status);
 
 /** The status a stop gives: an agent session completes, an execution session is stopped. */
 export const endedStatus = (kind: SessionKind): SessionStatus => (kind === 'agent' ? 'completed' : 'stopped');
 
-/** True when it holds one of its owner's or project's slots: a child is bounded by its tree. */
-export const holdsSlot = ({ kind, status, tree }: Pick<Session, 'kind' | 'status' | 'tree'>): boolean =>
-  kind === 'agent'
-    ? tree === undefined && (status === 'running' || status === 'idle')
-    : executionHoldsSlot.includes(status);
+/** True when it counts among the conversations of its project: a child is bounded by its tree. */
+export const isConversation = ({ kind, status, tree }: Pick<Session, 'kind' | 'status' | 'tree'>): boolean =>
+  kind === 'agent' && tree === undefined && (status === 'running' || status === 'idle');
+
+/** True when the loss of its sandbox makes it wait for its next call. */
+export const isPausable = ({ kind, status }: Pick<Session, 'kind' | 'status'>): boolean =>
+  kind === 'execution' && (status === 'creating' || status === 'ready' || status === 'running');
 
 /** True when it answers messages to its workspace: a child answers its parent alone. */
 export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'>): boolean =>
@@ -137,8 +168,6 @@ export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'
 /** The root of its tree; undefined for a session without parent and children. */
 export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 'hasChildren'>) =>
   tree?.root ?? (hasChildren ? id : undefined);
-
-const executionHoldsSlot: readonly SessionStatus[] = ['creating', 'ready', 'running'];
 
 /** True when its agent is offered a tool of that name. */
 export const isOffered = (
@@ -149,6 +178,31 @@ export const isOffered = (
 export const unheldLease: Lease = { holder: '', fence: 0, until: 0 };
 
 const titleCharactersMax = 80;
+
+type Totalled = Pick<
+  Session,
+  'runtime' | 'usage' | 'costUsd' | 'brokeredUsd' | 'brokeredInputTokens' | 'brokeredOutputTokens'
+>;
+
+/**
+ * The usage of all its model calls, and their cost by the price table. A program that carries its turns calls models through the broker:
+ * what it reports itself is counted there already.
+ */
+export const totalsOf = ({
+  runtime,
+  usage,
+  costUsd,
+  brokeredUsd = 0,
+  brokeredInputTokens: input = 0,
+  brokeredOutputTokens: output = 0,
+}: Totalled): { readonly usage: TokenUsage; readonly costUsd: number } => ({
+  usage: {
+    ...usage,
+    inputTokens: runtime === undefined ? usage.inputTokens + input : Math.max(usage.inputTokens, input),
+    outputTokens: runtime === undefined ? usage.outputTokens + output : Math.max(usage.outputTokens, output),
+  },
+  costUsd: costUsd + brokeredUsd,
+});
 
 /** A session's title: the first words of its first message, on one line. Undefined: it has no visible character. */
 export const titleOf = (text: string): string | undefined => {

@@ -1,8 +1,13 @@
 /**
  * The tools that the platform itself offers an agent, and the system prompt: the sandbox's, whose contracts are in
- * contracts/tools/sandbox-tools.ts, and `session`, by which an agent delegates work to other sessions.
+ * contracts/tools/sandbox-tools.ts, `process` (contracts/tools/process-tool.ts), and `session`, by which an agent delegates
+ * work to other sessions.
  */
+
+import type { PlatformTool } from './asked-call.ts';
+import { flavorNames } from './flavor.ts';
 import type { ToolSpec } from './model.ts';
+import type { Network } from './network.ts';
 
 export const sandboxToolNames = [
   'execute_command',
@@ -18,19 +23,30 @@ export const isSandboxTool = (name: string): name is SandboxToolName =>
 
 /** The system prompt before every conversation. */
 export const systemPrompt = [
-  'You are an agent that works in an isolated sandbox: a Linux machine without network, with a workspace at /workspace.',
+  'You are an agent that works in an isolated sandbox: a Linux machine with a workspace at /workspace.',
   'Use the tools to act. A person may be asked before a tool runs and may reject it: then find another way or ask.',
   'A call that failed with tool_outcome_unknown may have run in part: look at the state before you repeat it.',
 ].join('\n');
+
+/** The line about the network of the sandbox, which a model cannot find out without trying. */
+export const networkLine = (network: Network | undefined): string =>
+  network === undefined
+    ? 'The sandbox has no network.'
+    : `The sandbox reaches these hosts alone, over HTTP and TLS: ${network.allow.join(', ')}. Programs find the proxy by themselves.`;
 
 const text = (description: string) => ({ type: 'string', description });
 
 /** The actions of `session`. */
 const agentActions = ['spawn', 'message', 'get', 'list', 'events', 'end'] as const;
 
+const readingActions: Readonly<Record<PlatformTool, readonly string[]>> = {
+  session: ['get', 'list', 'events'],
+  process: ['list', 'output'],
+};
+
 /** True for an action that changes nothing. */
-export const isLook = (action: unknown): boolean =>
-  action === 'get' || action === 'list' || action === 'events';
+export const isReadingAction = (tool: PlatformTool, action: unknown): boolean =>
+  typeof action === 'string' && readingActions[tool].includes(action);
 
 /** The tool by which an agent delegates work, as a model sees it. */
 export const sessionTool: ToolSpec = {
@@ -39,7 +55,8 @@ export const sessionTool: ToolSpec = {
     'Delegates work to another agent in a session of its own. `spawn` starts one with a prompt and returns its final answer;',
     'several calls in one answer run in parallel. `message` sends another prompt to a session that you started. With wait false',
     'both return the session id at once. `get`, `list` and `events` read such sessions; `end` ends one. Agents share your workspace',
-    'and your budget, unless you ask for a workspace of their own, and know nothing but the prompt.',
+    'and your budget, unless you ask for a workspace of their own, and know nothing but the prompt. One with another template,',
+    'a smaller flavor or fewer variables works on a copy of your files: its changes stay there.',
   ].join(' '),
   inputSchema: {
     type: 'object',
@@ -53,6 +70,13 @@ export const sessionTool: ToolSpec = {
         type: 'string',
         enum: ['shared', 'own'],
         description: 'Workspace of the agent: yours (the default) or its own; for spawn.',
+      },
+      template: text('Another template; for spawn.'),
+      flavor: { type: 'string', enum: [...flavorNames], description: 'A smaller flavor; for spawn.' },
+      env: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names of the environment variables of yours that it gets, all by default; for spawn.',
       },
       since_index: {
         type: 'integer',

@@ -197,8 +197,11 @@ test('no hidden character is left, and no combining mark except on a letter', ()
   );
 });
 
+/** Planes 0 to 3 and 14 have characters; the others have private use or nothing, one like the next. */
+const stepAt = (number: number): number => ([0, 1, 2, 3, 14].includes(number >> 16) ? 1 : 97);
+
 test('every code point is recovered, alone and on a letter', () => {
-  for (let number = 0; number <= 0x10ffff; number += 1) {
+  for (let number = 0; number <= 0x10ffff; number += stepAt(number)) {
     const character = String.fromCodePoint(number);
     const text = `a${character}b${character}`;
     if (toldBack(visibleText(text)) !== text) expect.fail(`U+${number.toString(16)} is lost`);

@@ -19,6 +19,36 @@ export interface TokenStore {
   remove(id: string): Promise<AccessToken | undefined>;
 }
 
+/** Sign-ins of browsers: found by the hash of their cookie like tokens, and together by their person. */
+export interface SignInStore {
+  put(signIn: AccessToken & { readonly person: string }): Promise<void>;
+  /** The sign-ins of a person. One of the last seconds may be missing. */
+  ofPerson(person: string): Promise<readonly AccessToken[]>;
+  remove(hash: string): Promise<void>;
+}
+
+/** The secrets of one sign-in, which the browser keeps until it comes back from the issuer. */
+export type SignInSecrets = {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE (RFC 7636). */
+  readonly verifier: string;
+};
+
+/** The platform as a client of the OIDC issuer: people sign in with their browser. */
+export interface LoginClient {
+  /** The issuer's page for a new sign-in. */
+  begin(redirectUri: string): Promise<{ readonly url: string; readonly secrets: SignInSecrets }>;
+  /**
+   * The person whom the issuer names; `expiresAt` is that of its statement. Undefined when it names none: the code, the
+   * state or the nonce is not of this sign-in. Throws `issuer_unavailable` when it does not answer.
+   */
+  finish(answer: {
+    readonly callbackUrl: string;
+    readonly secrets: SignInSecrets;
+  }): Promise<Identity | undefined>;
+}
+
 /** An OIDC issuer beside our own tokens: verifies a JWT and returns its identity. */
 export interface IdentityIssuer {
   /**
@@ -52,6 +82,16 @@ export interface FrameBucket {
 /** The audit log: rows are appended and read, never changed. */
 export interface AuditLog {
   append(row: AuditRow): Promise<void>;
+  /** The oldest first, of a time: from its first moment, before its last. `next`: there may be more. */
+  read(page: {
+    readonly from: number;
+    readonly through: number;
+    readonly after?: string | undefined;
+    readonly itemsMax: number;
+  }): Promise<{
+    readonly rows: readonly { readonly id: string; readonly row: AuditRow }[];
+    readonly next?: string;
+  }>;
   /** The newest first. A page that the filter left short still has a `next`. */
   list(page: {
     readonly now: number;

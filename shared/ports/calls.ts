@@ -1,4 +1,7 @@
-/** Tools that clients of a session offer to its agent, and running calls that their client may still cancel. */
+/**
+ * Calls beside their turn: tools that clients of a session offer to its agent, what running calls print, and running calls
+ * that their client may still cancel.
+ */
 import type { Caller } from '../domain/caller-tool.ts';
 import type { ConnectionId, SessionId } from '../domain/ids.ts';
 
@@ -12,6 +15,19 @@ export interface CallerStore {
   list(session: SessionId): Promise<readonly Caller[]>;
   /** No effect when another connection has declared it since. */
   withdraw(session: SessionId, callerId: string, connectionId: ConnectionId): Promise<void>;
+  /** A call from a sandbox, outside any turn, waits for its answer until then, in epoch milliseconds. */
+  ask(session: SessionId, requestId: string, until: number): Promise<void>;
+  /** `late` for a call that waits no longer, was answered, or was never asked. */
+  answer(
+    session: SessionId,
+    requestId: string,
+    answer: { readonly text: string; readonly isError: boolean; readonly at: number },
+  ): Promise<'answered' | 'late'>;
+  /** Undefined while there is none. */
+  answerTo(
+    session: SessionId,
+    requestId: string,
+  ): Promise<{ readonly text: string; readonly isError: boolean } | undefined>;
 }
 
 export type RunningCall = {
@@ -33,4 +49,15 @@ export interface RunningCallStore {
   cancel(call: RunningCall): Promise<void>;
   isCancelled(call: RunningCall): Promise<boolean>;
   remove(call: RunningCall): Promise<void>;
+}
+
+/** Output of a turn's calls while they run: they may never have a result. */
+export interface CallOutputs {
+  /** Replaces what was kept of this call before. */
+  keepOutput(
+    session: SessionId,
+    output: { readonly key: string; readonly printed: string; readonly at: number },
+  ): Promise<void>;
+  /** By the keys of the calls; those of which nothing is kept are left out. */
+  outputsOf(session: SessionId, keys: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }

@@ -23,7 +23,10 @@ export type PreviewGrant = {
 };
 
 export interface ConnectionStore {
+  /** Refuses, as `unauthenticated`, the connection of a browser whose sign-in has ended. */
   put(connection: Connection): Promise<void>;
+  /** The connections that a browser's sign-in has opened. */
+  openedBy(signIn: string): Promise<readonly ConnectionId[]>;
   get(id: ConnectionId): Promise<Connection | undefined>;
   /** The removed connection; undefined when there was none. */
   remove(id: ConnectionId): Promise<Connection | undefined>;

@@ -5,6 +5,11 @@ import type { SessionId } from '../domain/ids.ts';
 export interface EventLog {
   /** Appends entries from outside a turn, numbered like all others. Undefined when there is no such session. */
   append(id: SessionId, entries: readonly LogEntry[], at: number): Promise<readonly LogEvent[] | undefined>;
+  /** As `append`, but none when the last mark that was named here is as high. */
+  appendOnce(
+    id: SessionId,
+    once: { readonly mark: number; readonly entries: readonly LogEntry[]; readonly at: number },
+  ): Promise<readonly LogEvent[] | undefined>;
   /** Oldest first, after `since` (-1: all). */
   read(
     id: SessionId,

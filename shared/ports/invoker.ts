@@ -1,13 +1,24 @@
 /** Asynchronous invocations of other functions: at least once, possibly late, possibly twice. */
+import type { Frame } from '../contracts/frames.ts';
 import type { FeaturesSeen } from '../domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { TerminalKey } from './terminals.ts';
 
-export interface Invoker {
-  /** `hops`: the number of hand-overs of the work so far. `seen`: the features of the deployment, read a moment ago. */
+export interface Invoker extends RelayStarter {
+  /**
+   * `hops`: the number of hand-overs of the work so far. `seen`: the features of the deployment, read a moment ago.
+   * `frames`: of events that were just committed, for the turn's holder to publish, who reads the subscribers anyway.
+   * `kills`: keys of calls that still run in the sandbox, of a turn that was cancelled.
+   */
   runTurn(
     sessionId: SessionId,
     correlationId: string,
-    work?: { readonly hops?: number; readonly seen?: FeaturesSeen | undefined },
+    work?: {
+      readonly hops?: number;
+      readonly seen?: FeaturesSeen | undefined;
+      readonly frames?: readonly Frame[] | undefined;
+      readonly kills?: readonly string[] | undefined;
+    },
   ): Promise<void>;
   /** Saves and stops a sandbox that is marked as stopping. */
   stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
@@ -18,10 +29,38 @@ export interface Invoker {
   connected(connection: ConnectionId, correlationId: string): Promise<void>;
 }
 
+export type RelayWork = {
+  readonly workspaceId: WorkspaceId;
+  readonly generation: number;
+  /** It has the events of the connections. */
+  readonly sessionId: SessionId;
+  readonly correlationId: string;
+  /** The holder that hands over. */
+  readonly replaces?: string | undefined;
+};
+
+/** Invokes the function that holds the relay of a sandbox; as above. */
+export interface RelayStarter {
+  /** Without effect while another invocation holds it. */
+  holdRelay(work: RelayWork): Promise<void>;
+}
+
+/** Invokes the follower of a terminal; as above. */
+export interface FollowerStarter {
+  /** Sends the output of a process to a connection, under the lease of this run. */
+  followTerminal(terminal: TerminalKey, run: string, correlationId: string): Promise<void>;
+}
+
 /** Invokes the sender of webhooks; as above. */
 export interface NoticeSender {
   /** Sends written notices to their webhooks. */
   sendNotices(notices: readonly string[]): Promise<void>;
+}
+
+/** Invokes the janitor to start a sandbox for a turn that waits; as above. */
+export interface SandboxReturner {
+  /** Starts the sandbox of a session and restores its files, if its turn still waits for a person. */
+  returnSandbox(session: SessionId, correlationId: string): Promise<void>;
 }
 
 /** Invokes the janitor to delete, which other functions may not; as above. */

@@ -1,10 +1,11 @@
 /** Sandboxes as the platform uses them: started, reached, worked in, and their logs. */
 
 import type { ToolContent } from '../domain/event-log.ts';
-import type { Flavor, Template } from '../domain/flavor.ts';
+import type { Flavor } from '../domain/flavor.ts';
 import type { WorkspaceId } from '../domain/ids.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { LiveSandbox } from '../domain/sandbox.ts';
+import type { Template } from '../domain/template.ts';
 
 export type StartTask = {
   /** The same token with the same request gives the same task. */
@@ -15,6 +16,8 @@ export type StartTask = {
   readonly template: Template;
   /** SHA-256 of the bearer that the sandbox accepts, in hexadecimal. */
   readonly bearerHash: string;
+  /** It sees no shared volume. */
+  readonly withoutShared?: true;
 };
 
 /** A task as the host describes it. */
@@ -71,6 +74,8 @@ export type SandboxCall = {
   readonly args: JsonObject;
   readonly correlationId: string;
   readonly onProgress: (progress: ToolProgress) => void;
+  /** A program of the sandbox waits for the relay, which nothing holds. */
+  readonly onRelayWanted?: () => void;
   readonly signal?: AbortSignal;
 };
 
@@ -94,12 +99,28 @@ export type ToolOutcome =
       readonly message: string;
       readonly structured?: JsonObject;
     }
-  /** The connection broke: the call may or may not have run; ask again under the same key. */
-  | { readonly status: 'lost'; readonly message: string };
+  | Lost;
+
+/** The connection broke: the call may or may not have run; ask again under the same key. */
+export type Lost = {
+  readonly status: 'lost';
+  readonly message: string;
+  /** No byte of the request was sent: it has had no effect. */
+  readonly isUnsent?: true;
+};
+
+/** The sandbox answers after so many milliseconds, also if the call still runs. */
+export type BoundedCall = SandboxCall & { readonly waitMs: number };
+
+/** `running`: the call goes on. Asked again under its key, the sandbox returns its result. */
+export type AskedOutcome = ToolOutcome | { readonly status: 'running' };
 
 /** The tools inside a sandbox, called over MCP through the link. */
 export interface SandboxTools {
   call(call: SandboxCall): Promise<ToolOutcome>;
+  callFor(call: BoundedCall): Promise<AskedOutcome>;
+  /** Kills a call, whoever asked for it; an unreachable sandbox has nothing to kill. */
+  cancel(sandbox: LiveSandbox, callKey: string): Promise<void>;
 }
 
 export type LogLine = {

@@ -9,28 +9,41 @@ import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus, Stall } from '../domain/session.ts';
+import type { DetailsChange } from '../domain/session-details.ts';
+import type { FilesSource } from '../domain/snapshot.ts';
 
 export interface SessionStore {
   /**
-   * Creates the session, its workspace when that is new, and its slot when it needs one: all or nothing. `exists`
-   * when the id is taken: the caller reads its owner. `full` when no slot is left, for a child in its tree.
-   * `moved` when its workspace was concurrently made, deleted, or, where that matters, entered.
+   * Creates the session, and its workspace when that is new: all or nothing. `exists` when the id is taken: the caller
+   * reads its owner. `full` when the tree of a child has no room for it. `moved` when its workspace was concurrently made, deleted, or, where that matters, entered.
    */
   create(
     session: Session,
     request: {
       /** A new workspace, made with the session. */
       readonly workspace?: Workspace;
+      /** The files that the new workspace begins with; `moved` when they have changed or are deleted. */
+      readonly source?: FilesSource;
       /** An existing workspace. */
       readonly enters?: {
         /** Only while this is its latest agent session; `null`: while it has none. */
         readonly after?: SessionId | null;
       };
-      readonly slotsMax: number;
+      /** Its sealed variables, stored beside it. */
+      readonly sealed?: string;
+      /** The text that its agent reads before every conversation, stored beside it. */
+      readonly instructions?: string;
       /** Rows of the audit log that are true exactly if it is made. */
       readonly audits?: readonly AuditRow[];
-      /** A child, and the limit of agents in its tree; `orphan` when its parent has ended or moved on. */
-      readonly child?: { readonly parent: Session; readonly agentsMax: number };
+      /**
+       * A child, and the limit of agents in its tree; `orphan` when its parent has ended or moved on: to another lease, or, for a
+       * child that is made without one, at all.
+       */
+      readonly child?: {
+        readonly parent: Session;
+        readonly agentsMax: number;
+        readonly isUnleased?: true | undefined;
+      };
     },
   ): Promise<'created' | 'exists' | 'full' | 'moved' | 'orphan'>;
   get(id: SessionId): Promise<Session | undefined>;
@@ -53,19 +66,47 @@ export interface SessionStore {
   getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
   /** Records a sign of life; brings its next check forward to `dueAt` if that is sooner. */
   touch(session: Session, at: number, dueAt: number): Promise<void>;
-  /** Begins a call of an execution session: a `ready` one becomes `running`. Undefined when it takes no more calls. */
+  /** The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. */
+  change(id: SessionId, change: DetailsChange): Promise<Session | undefined>;
+  /** Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. */
   beginCall(
     id: SessionId,
     call: { readonly key: string; readonly at: number; readonly until: number; readonly dueAt: number },
   ): Promise<Session | undefined>;
   /** Its sandbox is ready: a `creating` session becomes `running`. */
   recordRunning(id: SessionId): Promise<void>;
-  /** Ends the call; the session becomes `ready` when it was the last. */
+  /** Its sandbox runs again, without a call: a `paused` session becomes `ready`. */
+  recordReady(id: SessionId, dueAt: number): Promise<void>;
+  /** Ends the call; the session becomes `ready` when it was the last, `paused` when its sandbox never came. */
   endCall(
     id: SessionId,
-    call: { readonly key: string; readonly at: number; readonly dueAt: number },
+    call: {
+      readonly key: string;
+      readonly at: number;
+      readonly dueAt: number;
+      readonly isWithoutSandbox?: boolean;
+    },
   ): Promise<void>;
-  /** Ends it once, releases its slot and logs the end; undefined when it had ended or does not exist. */
+  /** An execution session waits for its next call, without a sandbox; false when it moved since it was read. */
+  pause(session: Session, until: number): Promise<boolean>;
+  /**
+   * Reopens an ended agent session, without its grants, in its workspace. `moved` when it changed since it was read, `gone`
+   * when its workspace does not exist any more, `full` when its project has as many conversations as it may have.
+   */
+  resume(
+    session: Session,
+    resuming: {
+      readonly at: number;
+      readonly dueAt: number;
+      readonly conversationsMax: number;
+      readonly log: readonly LogEntry[];
+      readonly audits: readonly AuditRow[];
+    },
+  ): Promise<
+    | { readonly status: 'resumed'; readonly session: Session; readonly events: readonly LogEvent[] }
+    | { readonly status: 'moved' | 'gone' | 'full' }
+  >;
+  /** Ends it once, releases the slot of its turn and logs the end; undefined when it had ended or does not exist. */
   end(
     session: Session,
     ending: {
@@ -77,7 +118,7 @@ export interface SessionStore {
       readonly log?: readonly LogEntry[];
     },
   ): Promise<{ readonly session: Session; readonly events: readonly LogEvent[] } | undefined>;
-  /** Removes one that never got a message; false when it got one concurrently. */
+  /** Removes one that never got a message or a sandbox; false when it got one concurrently. */
   removeUnused(session: Session): Promise<boolean>;
   /** Deletes the remains of an ended session: log, history, record. */
   forget(id: SessionId): Promise<void>;
@@ -91,4 +132,6 @@ export interface SessionStore {
    * caller makes now.
    */
   postpone(session: Session, dueAt: number, stall?: Stall): Promise<boolean>;
+  /** Every session that can be decoded, page by page. */
+  live(onUnreadable?: (error: unknown) => void): AsyncIterable<readonly Session[]>;
 }

@@ -5,6 +5,7 @@
  * epoch milliseconds.
  */
 import type { AuditRow } from '../domain/audit.ts';
+import type { ChainHead } from '../domain/audit-seal.ts';
 import type { Caller } from '../domain/caller-tool.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
@@ -13,10 +14,13 @@ import type { HistoryMessage } from '../domain/history.ts';
 import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { AccessToken } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
+import type { Slot } from '../domain/slot.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
 import type { WaitingChange } from '../domain/turn/waiting-call.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
+import type { CallOutputs } from './calls.ts';
 import type { InboxMessage } from './inbox.ts';
+import type { CheckpointBase } from './workspace-store.ts';
 
 /**
  * All that a turn needs, read at once. Inbox and history are oldest first; a message stays in the inbox until it
@@ -27,6 +31,8 @@ export type SessionWork = {
   readonly inbox: readonly InboxMessage[];
   readonly history: readonly HistoryMessage[];
   readonly callers: readonly Caller[];
+  /** The text that its agent reads before every conversation. */
+  readonly instructions?: string;
   readonly subscribers: readonly ConnectionId[];
 };
 
@@ -34,7 +40,16 @@ export type SessionWork = {
 export type CheckpointNote = {
   readonly workspaceId: WorkspaceId;
   readonly checkpoint: Checkpoint;
-  readonly base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined };
+  readonly base: CheckpointBase;
+};
+
+/** A move of the session's slot with its turn. */
+export type TurnSlot = {
+  readonly change: 'turn-began' | 'turn-rested';
+  /** As the writer knows it: of its turn's part the session's record is the truth. */
+  readonly known: Slot;
+  /** For a turn that begins. */
+  readonly slotsMax?: number;
 };
 
 export type TurnCommit = {
@@ -52,6 +67,8 @@ export type TurnCommit = {
   readonly historyKept: number;
   /** The number of items in which the turn was read. */
   readonly parts?: number | undefined;
+  /** The newest decision of the session in the audit log, this commit's included. */
+  readonly decided?: ChainHead;
   readonly at: number;
   readonly log: readonly LogEntry[];
   readonly history: readonly HistoryMessage[];
@@ -67,6 +84,8 @@ export type TurnCommit = {
   /** The message that begins the turn: refused as moved when it waits no longer. */
   readonly begins?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
+  /** The slot that its turn takes or gives back with this step. */
+  readonly slot?: TurnSlot | undefined;
   /** Releases the lease, unless there is new work that the writer has not seen. */
   readonly release: boolean;
   /** The change to the list of waiting calls. */
@@ -82,7 +101,10 @@ export type TurnCommit = {
 };
 
 export type SessionPatch = Partial<
-  Pick<Session, 'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'model' | 'title'>
+  Pick<
+    Session,
+    'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'model' | 'title' | 'runningCalls' | 'waits'
+  >
 >;
 
 export type CommitResult =
@@ -98,6 +120,8 @@ export type CommitResult =
   | { readonly status: 'moved' }
   /** The checkpoint does not follow the recorded one: nothing was written. */
   | { readonly status: 'unsaved' }
+  /** Its turn needs a slot, and none is free: nothing was written. */
+  | { readonly status: 'full' }
   /** As `committed`, but the lease is still held: new work arrived concurrently. */
   | {
       readonly status: 'kept';
@@ -106,7 +130,16 @@ export type CommitResult =
       readonly events: readonly LogEvent[];
     };
 
-export interface TurnStore {
+/** A conversation up to a message, its events with the times they had. */
+export type Continued = {
+  readonly history: readonly HistoryMessage[];
+  readonly events: readonly LogEvent[];
+  readonly note: LogEntry;
+  readonly title?: string;
+  readonly at: number;
+};
+
+export interface TurnStore extends CallOutputs {
   /**
    * The session and its turn; with them the token of that hash, and the features that the deployment uses: in one
    * read.
@@ -129,10 +162,20 @@ export interface TurnStore {
   ): Promise<readonly { readonly session: Session; readonly turn: TurnRecord }[]>;
   loadWork(id: SessionId): Promise<SessionWork>;
   /** The version of the turn and its subscribers, which a holder polls while something runs. */
-  readVersion(
-    id: SessionId,
-  ): Promise<{ readonly version: number; readonly subscribers: readonly ConnectionId[] }>;
+  readVersion(id: SessionId): Promise<{
+    readonly version: number;
+    readonly subscribers: readonly ConnectionId[];
+    /** Its holder is asked to cancel it. */
+    readonly isCancelAsked?: true;
+  }>;
+  /** Asks the holder of the turn to cancel it, until its next version; false when it has another version already. */
+  askToCancel(id: SessionId, version: number): Promise<boolean>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
+  /**
+   * Gives a session that was just made the conversation of another: its log is these entries, and then the note. Undefined when
+   * it has a message or an end by now; what was written is unseen then.
+   */
+  continueFrom(session: Session, conversation: Continued): Promise<Session | undefined>;
   /** Records new work for its turn; false when it has ended or does not exist. */
   wake(id: SessionId, at: number): Promise<boolean>;
   /** Acquires a free, expired or own lease under the next fence. Undefined when another holder has it. */
@@ -142,7 +185,18 @@ export interface TurnStore {
   ): Promise<Session | undefined>;
   /** False when the fence has passed or the lease was released. */
   renewLease(session: Session, until: number): Promise<boolean>;
+  /** Ends the lease as it was read, of a holder that is known to be dead, and makes the session due; false when it moved. */
+  breakLease(session: Session, at: number): Promise<boolean>;
   /** Releases without a change; `kept` when new work arrived concurrently, `stale` when the fence has passed. */
-  releaseLease(session: Session, dueAt: number): Promise<'released' | 'kept' | 'stale'>;
+  releaseLease(
+    session: Session,
+    left: {
+      readonly dueAt: number;
+      /** No message waits: a running session is idle from now on. */
+      readonly isIdle: boolean;
+      /** The turn has nothing to do since then, and gives back a slot that it still holds. */
+      readonly restsAt?: number;
+    },
+  ): Promise<'released' | 'kept' | 'stale'>;
   commit(commit: TurnCommit): Promise<CommitResult>;
 }

@@ -2,15 +2,34 @@
  * Workspaces and their sandboxes. Every write is conditional on the sandbox's generation, so that the table
  * refuses writes of older sandboxes.
  */
+import type { AuditRow } from '../domain/audit.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { KeptCheckpoints } from '../domain/kept-checkpoints.ts';
+import type { Network } from '../domain/network.ts';
 import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
 import type { Session } from '../domain/session.ts';
+import type { Slot } from '../domain/slot.ts';
+import type { FilesSource } from '../domain/snapshot.ts';
+import type { PinStore } from './pins.ts';
+import type { RemainsStore } from './remains.ts';
 
 /** The public name of a sandbox: its workspace, and its generation there. */
 export type SandboxName = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
-export interface WorkspaceStore {
+/** The slot of the session that starts it, as its caller knows it, and the limit of its counter. */
+export type SlotClaim = { readonly known: Slot; readonly slotsMax: number };
+export type Claimed = 'claimed' | 'lost' | 'full';
+
+/** The checkpoint before, and what the write of the next one records besides. */
+export type CheckpointBase = {
+  readonly id?: string | undefined;
+  readonly logsSeen?: number | undefined;
+  /** The earlier checkpoints that are kept from then on; absent: as before. */
+  readonly kept?: KeptCheckpoints | undefined;
+};
+
+export interface WorkspaceStore extends PinStore, RemainsStore {
   /** No effect when it exists. */
   create(workspace: Workspace): Promise<void>;
   /** Creates a named one and lists it with its project; false when the id is taken. */
@@ -28,18 +47,24 @@ export interface WorkspaceStore {
   get(id: WorkspaceId): Promise<Workspace | undefined>;
   /** Many at once; those that do not exist are left out. */
   getMany(ids: readonly WorkspaceId[]): Promise<readonly Workspace[]>;
-  /** The workspace after the session left. */
+  /** The workspace after the session left; undefined when it does not exist, or the session has not ended. */
   leave(id: WorkspaceId, session: SessionId): Promise<Workspace | undefined>;
-  /** Deletes it, unless it has users or a sandbox, or is named and not marked as deleted. */
-  remove(id: WorkspaceId): Promise<boolean>;
-  /** True for exactly one caller per generation, which then calls ECS; false where no session uses it. */
-  claimStart(id: WorkspaceId, sandbox: SandboxRecord): Promise<boolean>;
-  /** Moves the ready sandbox of a pool entry to the workspace, as its `generation`; false when either has changed. */
+  /**
+   * `claimed` for exactly one caller per generation, which then calls ECS; `lost` also where no session uses it. With the
+   * slot that the record names: `full` when none is free.
+   */
+  claimStart(id: WorkspaceId, sandbox: SandboxRecord, slot?: SlotClaim): Promise<Claimed>;
+  /** Moves the ready sandbox of a pool entry to the workspace, as its `generation`; `lost` when either has changed. */
   claimWarm(
     id: WorkspaceId,
     entry: Workspace,
-    claim: { readonly generation: number; readonly at: number; readonly sandbox: SandboxRecord },
-  ): Promise<boolean>;
+    claim: {
+      readonly generation: number;
+      readonly at: number;
+      readonly sandbox: SandboxRecord;
+      readonly slot?: SlotClaim | undefined;
+    },
+  ): Promise<Claimed>;
   /** The workspace that claimed a pool entry's generation. */
   claimantOf(warm: SandboxName): Promise<SandboxName | undefined>;
   /** False when it has another task, or has ended. */
@@ -50,17 +75,21 @@ export interface WorkspaceStore {
     generation: number,
     task: { readonly taskArn: string; readonly address: string },
   ): Promise<boolean>;
-  /** True for the one caller that may restore the workspace now, until then. */
+  /** The number of the claim, from 1, for the one caller that may restore the workspace now, until then. */
   claimRestore(
     id: WorkspaceId,
     generation: number,
     claim: { readonly at: number; readonly until: number },
+  ): Promise<number | undefined>;
+  /** Releases the claim, if it is the last: another caller may restore. */
+  unclaimRestore(id: WorkspaceId, generation: number, claim: number): Promise<void>;
+  /** True for exactly one caller: that one informs the sessions. After a restore, only for the one with the last claim. */
+  markReady(
+    id: WorkspaceId,
+    generation: number,
+    ready: { readonly at: number; readonly claim?: number | undefined },
   ): Promise<boolean>;
-  /** Releases the claim: another caller may restore. */
-  unclaimRestore(id: WorkspaceId, generation: number): Promise<void>;
-  /** True for exactly one caller: that one informs the sessions. */
-  markReady(id: WorkspaceId, generation: number, at: number): Promise<boolean>;
-  /** First phase of a stop; the workspace when it was not stopped yet. */
+  /** First phase of a stop, which releases its slot; the workspace when it was not stopped yet. */
   markStopping(
     id: WorkspaceId,
     generation: number,
@@ -68,6 +97,8 @@ export interface WorkspaceStore {
       readonly reason: string;
       readonly at: number;
       readonly dueAt: number;
+      /** The slot that it held when it was read; a wrong one costs a further request. */
+      readonly slot?: SandboxRecord['slot'];
       /** Only one that is still starting and not being restored, or that no session uses: undefined for any other. */
       readonly only?: 'starting' | 'unused';
     },
@@ -82,29 +113,73 @@ export interface WorkspaceStore {
   unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
   /** Records that ECS has accepted the stop. */
   recordStopRequest(id: WorkspaceId, generation: number, at: number): Promise<void>;
-  /** As `markStopping`, if none of its sessions changed since they were read, and none entered: undefined otherwise. */
+  /** Marks a ready sandbox as checked for activity, in place of an earlier check; undefined when it is not ready. */
+  markIdleCheck(id: WorkspaceId, generation: number, check: string): Promise<Workspace | undefined>;
+  /** Removes the mark, for a caller that uses it; false when it is not ready any more. */
+  endIdleCheck(id: WorkspaceId, generation: number): Promise<boolean>;
+  /**
+   * As `markStopping`, if no session entered since and none that was read changed: undefined otherwise. With more than
+   * `idleCheckUsersMax` sessions the mark of the workspace that was read must still be there, in place of the latter; else
+   * its execution sessions are paused in the same write.
+   */
   markIdle(
     workspace: Workspace,
     sessions: readonly Session[],
-    stop: { readonly reason: string; readonly at: number; readonly dueAt: number },
+    stop: {
+      readonly reason: string;
+      readonly at: number;
+      readonly dueAt: number;
+      /** The end of a paused session's time. */
+      readonly pausedUntil: (session: Session) => number;
+    },
   ): Promise<Workspace | undefined>;
   /** Second phase, when ECS confirms it, or a failed start; the workspace when this caller ended it. */
   markStopped(
     id: WorkspaceId,
     generation: number,
-    stop: { readonly reason: string; readonly at: number },
+    stop: {
+      readonly reason: string;
+      readonly at: number;
+      /** Its sessions are to be told: at this time by the janitor, if the caller did not. */
+      readonly tellAt?: number;
+    },
   ): Promise<Workspace | undefined>;
+  /** Its sessions were told of its end. */
+  recordTold(id: WorkspaceId, generation: number): Promise<void>;
   /**
    * Records the checkpoint that follows `base`; false when another was recorded concurrently, or the sandbox has
    * passed.
    */
-  recordCheckpoint(
-    id: WorkspaceId,
-    checkpoint: Checkpoint,
-    base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined },
-  ): Promise<boolean>;
+  recordCheckpoint(id: WorkspaceId, checkpoint: Checkpoint, base: CheckpointBase): Promise<boolean>;
+  /**
+   * The workspace has this checkpoint from now on, and its sandbox is marked as stopping: what runs in it is not saved
+   * any more. Undefined when a session, the sandbox or the checkpoint changed since it was read, or the source is
+   * deleted.
+   */
+  restoreTo(
+    workspace: Workspace,
+    sessions: readonly Session[],
+    change: {
+      readonly checkpoint: Checkpoint;
+      readonly source: FilesSource;
+      readonly reason: string;
+      readonly at: number;
+      readonly dueAt: number;
+      readonly audits: readonly AuditRow[];
+    },
+  ): Promise<Workspace | undefined>;
   /** Records the number of the sandbox's own log lines that are stored. */
   recordLogsSeen(id: WorkspaceId, generation: number, logsSeen: number): Promise<void>;
+  /** Changes the lifetime of a sandbox that starts or runs; undefined removes it. False when it has passed. */
+  setLifetime(
+    id: WorkspaceId,
+    generation: number,
+    lifetime: { readonly lifetimeMs: number | undefined; readonly dueAt: number },
+  ): Promise<boolean>;
+  /** Changes the network of a sandbox that starts or runs; undefined removes it. False when it has passed. */
+  setNetwork(id: WorkspaceId, generation: number, network: Network | undefined): Promise<boolean>;
+  /** Records that processes run in it, from then on to its end; false when the sandbox is not ready. */
+  recordProcesses(id: WorkspaceId, generation: number): Promise<boolean>;
   /** Leases a preview port; returns the leased ports, undefined when the sandbox is not ready. */
   leasePort(id: WorkspaceId, generation: number, port: number): Promise<readonly number[] | undefined>;
   /** Workspaces that are due: a start or a stop that takes too long. As `due` of sessions. */

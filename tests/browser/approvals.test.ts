@@ -31,6 +31,23 @@ afterAll(() => cloud.stop());
 const titleIs = (page: Page, title: string): Promise<unknown> =>
   page.waitForFunction((wanted) => document.title === wanted, title);
 
+/** The places of prompts whose call could not be rejected at first, noted as they are drawn: a busy machine looks too late. */
+const guardedPlaces = async (page: Page): Promise<() => Promise<readonly string[]>> => {
+  const noted = await page.evaluateHandle(() => {
+    const places = new Set<string>();
+    const note = (): void => {
+      const prompt = document.querySelector('[aria-label="Waiting for your approval"]');
+      const buttons = [...(prompt?.querySelectorAll('button') ?? [])];
+      const reject = buttons.find(({ textContent }) => textContent.trim() === 'Reject');
+      const place = /\d+ of \d+/.exec(prompt?.textContent ?? '')?.[0];
+      if (reject?.disabled && place !== undefined) places.add(place);
+    };
+    new MutationObserver(note).observe(document, { subtree: true, childList: true, attributes: true });
+    return places;
+  });
+  return () => noted.evaluate((places) => [...places]);
+};
+
 /** A pending call of a child session. */
 const untilAChildAsks = async (prompt: string): Promise<Waiting> => {
   const spawn = await untilItAsks(cloud, asking('session', { action: 'spawn', prompt }));
@@ -81,6 +98,7 @@ test('pending calls of three sessions and a child are on one page, oldest first,
     await untilAChildAsks('$ echo below'),
   ];
   const page = await openApp(cloud);
+  const guarded = await guardedPlaces(page);
   await goTo(page, cloud, '/approvals');
   const list = page.getByRole('navigation', { name: 'Pending calls' }).getByRole('listitem');
   await list.nth(3).waitFor();
@@ -89,13 +107,13 @@ test('pending calls of three sessions and a child are on one page, oldest first,
   expect(await list.nth(3).innerText()).toContain('$ echo below');
   await place(page, '1 of 4');
   expect(await shownText(page)).toBe('echo one');
-  expect(await rejectButton(page).isDisabled()).toBe(true);
+  expect(await guarded()).toEqual(['1 of 4']);
   await screenshot(page, 'approvals');
 
   await page.keyboard.press('j');
   await place(page, '2 of 4');
   expect(await shownText(page)).toBe('echo two');
-  expect(await rejectButton(page).isDisabled()).toBe(true);
+  expect(await guarded()).toEqual(['1 of 4', '2 of 4']);
   await page.keyboard.press('k');
   await place(page, '1 of 4');
   await mayApprove(page);
@@ -323,7 +341,7 @@ test('the browser notifies of each new pending call, without its arguments', asy
   const told = () => page.evaluate(() => (globalThis as unknown as { told: object[] }).told);
   const first = await untilItAsks(cloud, '$ echo secret-argument');
   const second = await untilItAsks(cloud, '$ echo another-secret');
-  await eventually(told, (all) => all.length === 2, 10_000);
+  await eventually(told, (all) => all.length === 2);
   expect(await told()).toMatchObject(
     [first, second].map(({ sessionId }) => ({
       title: 'Needs your approval',

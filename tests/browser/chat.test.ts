@@ -31,7 +31,8 @@ test('two calls are approved one after the other', async () => {
   const page = await openApp(cloud);
   await say(page, '$ echo first > a.txt && cat a.txt\n$ echo second');
   await place(page, '1 of 2');
-  expect(await page.title()).toBe('(1) Chat · Sallyport');
+  // The number comes by a frame of its own.
+  await page.waitForFunction(() => document.title === '(1) Chat · Sallyport');
   await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('needs approval').waitFor();
   await screenshot(page, 'approval');
   await approve(page);
@@ -90,6 +91,22 @@ test('the second half of a double click does not decide the next call', async ()
   await page.getByRole('button', { name: 'Reject' }).click();
   await ended(page);
   await page.getByLabel('Tool call').nth(1).getByText('rejected').waitFor();
+});
+
+test('a session that has ended is resumed with its conversation', async () => {
+  const page = await openApp(cloud);
+  await say(page, 'hello');
+  await ended(page);
+  await page.locator('[data-kind="answer"]').waitFor();
+  const { sessions } = await cloud.ask<{ sessions: readonly { id: string }[] }>(
+    '/api/sessions?status=active',
+  );
+  await cloud.ask(`/api/sessions/${sessions[0]?.id}`, { method: 'DELETE' });
+  await page.getByText('This session has ended.').waitFor();
+  await screenshot(page, 'ended-session');
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await say(page, 'hello again');
+  await page.locator('[data-kind="answer"]').nth(1).waitFor();
 });
 
 test('the URL of an unknown session creates none', async () => {

@@ -21,7 +21,7 @@ const untilItAsks = async (): Promise<Waiting> => {
 };
 
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '2' } });
+  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '2', MSB_EVICT_IDLE: 'false' } });
   const { id, pendingApprovals } = await untilItAsks();
   await cloud.ask(`/api/sessions/${id}/approvals/${pendingApprovals[0]?.callId}`, post({ approved: true }));
   await eventually(
@@ -30,8 +30,9 @@ beforeAll(async () => {
     60_000,
   );
   await untilItAsks();
-  for (const expected of [201, 201, 429]) {
-    const { status } = await cloud.request('/api/sessions', post({ kind: 'execution' }));
+  for (const expected of [200, 200, 429]) {
+    const { id: execution } = await cloud.ask<{ id: string }>('/api/sessions', post({ kind: 'execution' }));
+    const { status } = await cloud.request(`/api/sessions/${execution}/exec`, post({ command: 'true' }));
     expect(status).toBe(expected);
   }
   await cloud.janitor({ sweep: 'orphans' });
@@ -42,13 +43,13 @@ test('activity is shown as charts, sentences and tables', async () => {
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/operator`);
   const starts = page.getByRole('figure', { name: 'Sandbox starts' });
-  await starts.getByText(/^1 cold \(median .+, 95th percentile .+\), 0 warm, 0 failed\.$/).waitFor();
+  await starts.getByText(/^3 cold \(median .+, 95th percentile .+\), 0 warm, 0 failed\.$/).waitFor();
   await starts.locator('canvas').waitFor();
   await page
     .getByRole('figure', { name: 'Approvals decided' })
     .getByText(/^1 decided/)
     .waitFor();
-  await page.getByRole('figure', { name: 'Active' }).getByText('Sandboxes running 1 now').waitFor();
+  await page.getByRole('figure', { name: 'Active' }).getByText('Sandboxes running 3 now').waitFor();
   const errors = page.getByRole('figure', { name: 'Errors' });
   await errors.getByText('1 error, most often resource_limit_exceeded (1).').waitFor();
   await page
@@ -68,7 +69,7 @@ test('activity is shown as charts, sentences and tables', async () => {
 
   await starts.getByText('Show as table').click();
   const row = starts.getByRole('row').nth(1);
-  expect((await row.getByRole('cell').allInnerTexts()).map((text) => text.trim())).toEqual(['1', '0', '0']);
+  expect((await row.getByRole('cell').allInnerTexts()).map((text) => text.trim())).toEqual(['3', '0', '0']);
   await screenshot(page, 'operator');
 });
 
@@ -87,7 +88,7 @@ test('the time range is chosen by keyboard, and the point under the pointer is s
   await page.mouse.move(box.x + box.width - 30, box.y + box.height / 2);
   await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2);
   await screenshot(page, 'operator-pointed');
-  await page.getByText(/Cold 1 · Warm 0 · Failed 0/).waitFor();
+  await page.getByText(/Cold 3 · Warm 0 · Failed 0/).waitFor();
 });
 
 test('a project token sees its project, with empty charts when there is no data', async () => {

@@ -48,6 +48,38 @@ test('a sandbox starts on demand; then a file is created, edited, saved and read
   await page.locator('.code-block').getByText('print').waitFor();
 });
 
+test('a folder is made, renamed, downloaded and deleted, and a file is renamed', async () => {
+  const id = await open();
+  await put(id, 'old/inner/a.txt', 'one');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await page.getByRole('button', { name: 'New folder' }).click();
+  await page.getByLabel('Path').fill('made/deep');
+  await page.getByRole('button', { name: 'Create folder' }).click();
+  await item(page, 'deep').waitFor();
+  await item(page, 'old').click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download folder' }).click();
+  expect((await download).suggestedFilename()).toBe('old.tar.gz');
+  await page.getByRole('button', { name: 'Rename folder' }).click();
+  await page.getByLabel('Path').fill('made/new');
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await item(page, 'new').waitFor();
+  expect(await read(id, 'made/new/inner/a.txt')).toBe('one');
+  await page.getByRole('button', { name: 'Delete folder' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await item(page, 'new').waitFor({ state: 'detached' });
+
+  await put(id, 'b.txt', 'two');
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await item(page, 'b.txt').click();
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page.getByLabel('Path').fill('made/c.txt');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await item(page, 'c.txt').waitFor();
+  expect(await read(id, 'made/c.txt')).toBe('two');
+});
+
 test('a concurrent change is overwritten only after confirmation', async () => {
   const id = await open();
   await put(id, 'notes.txt', 'one\r\ntwo\r\n');
@@ -142,7 +174,7 @@ test('a leased port opens its server in a new page', async () => {
   await visit(page, agent.id);
   await page.getByRole('tab', { name: 'Preview' }).click();
   await page.getByRole('spinbutton', { name: 'Port' }).fill('7');
-  await page.getByText('A whole number from 8000 to 8999.').waitFor();
+  await page.getByText('Enter a number from 1024 to 65535').waitFor();
   await page.getByRole('spinbutton', { name: 'Port' }).fill('8123');
   await page.getByRole('button', { name: 'Start a preview' }).click();
   await page.getByRole('button', { name: 'Check 8123' }).click();
@@ -173,7 +205,7 @@ test('the log shows the lifecycle, and the session is stopped', async () => {
   await page.getByLabel('Show').selectOption('All');
   await page.getByRole('button', { name: 'Stop session' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stop session' }).click();
-  await page.getByText(/sandbox 1 stopped/).waitFor({ timeout: 30_000 });
+  await page.getByText(/sandbox 1 stopped/).waitFor({ timeout: 60_000 });
   await page.getByRole('tab', { name: 'Files' }).click();
   await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
 });
@@ -236,4 +268,36 @@ test('axe finds no violation in any look', async () => {
     await page.getByRole('tab', { name: 'Details' }).click();
     await page.getByText('½ CPU').waitFor();
   });
+});
+
+test('a snapshot is created, restored after a change, forked and deleted', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'before');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await page.getByRole('tab', { name: 'Snapshots' }).click();
+  await page.getByText('No snapshots').waitFor();
+  await page.getByLabel('Name of the snapshot').fill('first');
+  await page.getByRole('button', { name: 'Create snapshot' }).click();
+  await page.getByText('1 file, 6 B').waitFor();
+  await inEveryLook(cloud, 'sandbox-snapshots', async (looked) => {
+    await visit(looked, id);
+    await looked.getByRole('tab', { name: 'Snapshots' }).click();
+    await looked.getByText('1 file, 6 B').waitFor();
+  });
+  await put(id, 'notes.txt', 'after');
+  await page.getByRole('button', { name: 'Restore first' }).click();
+  await page.getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByText('Restored first').waitFor();
+  expect(await read(id, 'notes.txt')).toBe('before');
+  await page.getByRole('button', { name: 'Fork first' }).click();
+  await page.waitForURL(({ hash }) => hash.endsWith('/sandbox') && !hash.includes(id));
+  const [, fork = ''] = /sessions\/([0-9a-f-]+)\/sandbox/.exec(page.url()) ?? [];
+  onTestFinished(async () => void (await cloud.ask(`/api/sessions/${fork}`, { method: 'DELETE' })));
+  expect(await read(fork, 'notes.txt')).toBe('before');
+  await visit(page, id);
+  await page.getByRole('tab', { name: 'Snapshots' }).click();
+  await page.getByRole('button', { name: 'Delete first' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('No snapshots').waitFor();
 });

@@ -41,6 +41,23 @@ test('a link that opens while the first page loads is not lost', async () => {
   await page.getByRole('textbox', { name: 'Message' }).waitFor();
 });
 
+test('a page whose code does not arrive says so, keeps the page before it, and can be loaded again', async () => {
+  const page = await openApp(cloud, { expects: /ERR_FAILED|dynamically imported module/ });
+  const draft = page.getByRole('textbox', { name: 'Message' });
+  await draft.fill('a draft');
+  await page.route(/models-page/, (route) => route.abort());
+  await page.getByRole('link', { name: 'Models' }).click();
+  await page.getByRole('alert').getByText('This page could not be loaded').waitFor();
+  expect(await draft.isVisible()).toBe(false);
+  await page.getByRole('link', { name: 'Chat' }).click();
+  await draft.waitFor();
+  expect(await draft.inputValue()).toBe('a draft');
+  await page.getByRole('link', { name: 'Models' }).click();
+  await page.unroute(/models-page/);
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
+});
+
 test('the form asks for a token, and a wrong one is rejected with the reason', async () => {
   const page = await newPage(cloud.url, { expects: /status of 401/ });
   await page.goto(cloud.url);

@@ -1,20 +1,19 @@
 /** Tokens, rates and the audit log against a real DynamoDB engine. */
 import { createHash, randomUUID } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
-import type { ProjectId } from '#shared/domain/ids.ts';
+import type { ConnectionId, OwnerId, ProjectId, SessionId } from '#shared/domain/ids.ts';
 import type { AccessToken } from '#shared/domain/principal.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import type { Connection } from '#shared/ports/connections.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const newToken = (createdAt: number): AccessToken => ({
   id: randomUUID(),
@@ -43,6 +42,60 @@ describe('a token', () => {
     const first = await tokens.list({ itemsMax: 2 });
     const second = await tokens.list({ itemsMax: 2, after: first.next ?? '' });
     expect([...first.tokens, ...second.tokens].map(({ createdAt }) => createdAt)).toEqual([3000, 2000, 1000]);
+  });
+});
+
+describe('a sign-in of a browser', () => {
+  const person = 'ab'.repeat(32);
+  const signedIn = async () => {
+    const signIn = {
+      ...newToken(Date.now()),
+      scope: 'admin',
+      person,
+      expiresAt: Date.now() + 60_000,
+    } as const;
+    await makeSignInStore(fixture.table).put(signIn);
+    return signIn;
+  };
+  const hashesOf = async (whose: string): Promise<readonly string[]> =>
+    (await makeSignInStore(fixture.table).ofPerson(whose)).map(({ hash }) => hash);
+  const connectionOf = (signIn: string): Connection => ({
+    id: randomUUID() as ConnectionId,
+    sessionId: randomUUID() as SessionId,
+    principal: {
+      ...{ owner: `person-${person}` as OwnerId, scope: 'admin', tokenHash: person, isPerson: true, signIn },
+      expiresAt: Date.now() + 60_000,
+    },
+    connectedAt: Date.now(),
+  });
+
+  test('is found like a token, by its person, in no list of tokens, and deleted', async () => {
+    const [tokens, signIns] = [makeTokenStore(fixture.table), makeSignInStore(fixture.table)];
+    const signIn = await signedIn();
+    const other = await signedIn();
+    expect(await tokens.get(signIn.hash)).toEqual(signIn);
+    expect((await hashesOf(person)).toSorted()).toEqual([signIn.hash, other.hash].toSorted());
+    expect(await hashesOf('another')).toEqual([]);
+    expect((await tokens.list({ itemsMax: 100 })).tokens.map(({ hash }) => hash)).not.toContain(signIn.hash);
+    await signIns.remove(signIn.hash);
+    expect(await tokens.get(signIn.hash)).toBeUndefined();
+    expect(await hashesOf(person)).toEqual([other.hash]);
+  });
+
+  test('knows the connections that it opened, and opens none after its end', async () => {
+    const connections = makeConnectionStore(fixture.table);
+    const { hash } = await signedIn();
+    const [first, second] = [connectionOf(hash), connectionOf(hash)];
+    await connections.put(first);
+    await connections.put(second);
+    expect((await connections.openedBy(hash)).toSorted()).toEqual([first.id, second.id].toSorted());
+    await connections.remove(first.id);
+    expect(await connections.openedBy(hash)).toEqual([second.id]);
+    await makeSignInStore(fixture.table).remove(hash);
+    const late = connectionOf(hash);
+    await expect(connections.put(late)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await connections.get(late.id)).toBeUndefined();
+    expect(await connections.openedBy(hash)).toEqual([second.id]);
   });
 });
 

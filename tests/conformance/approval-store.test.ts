@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { keys, type Table } from '#shared/adapters/aws/dynamo/table.ts';
@@ -13,13 +13,9 @@ import type { Session } from '#shared/domain/session.ts';
 import type { Deciding } from '#shared/domain/turn/turn.ts';
 import { type WaitingChange, waitingChange } from '#shared/domain/turn/waiting-call.ts';
 import { newSession, onTable } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const deciding = (askedAt: string, content = 'x'): Deciding => ({
   ...{ kind: 'deciding', turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },

@@ -70,3 +70,16 @@ test('a session has a maximum of callers, and an existing one may always declare
   expect(await callers.declare(id, caller('one-more'))).toBe('full');
   expect(await callers.declare(id, caller('c0', 'x'))).toBe('declared');
 });
+
+test('a call from a sandbox is answered once, and not when it waits no longer', async () => {
+  const store = callers;
+  const id = newSession();
+  await store.ask(id, 'r', 100);
+  const answer = { text: '[]', isError: false };
+  expect(await store.answerTo(id, 'r')).toBeUndefined();
+  expect(await store.answer(id, 'other', { ...answer, at: 1 })).toBe('late');
+  expect(await store.answer(id, 'r', { ...answer, at: 100 })).toBe('late');
+  expect(await store.answer(id, 'r', { ...answer, at: 99 })).toBe('answered');
+  expect(await store.answer(id, 'r', { text: 'again', isError: true, at: 99 })).toBe('late');
+  expect(await store.answerTo(id, 'r')).toEqual(answer);
+});

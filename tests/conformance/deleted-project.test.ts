@@ -3,10 +3,11 @@
  * back from the scheduler, whatever dies on the way; what is another's stays.
  */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeSnapshotStore } from '#shared/adapters/aws/dynamo/snapshots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
@@ -25,14 +26,10 @@ import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 import { fake } from '../fake.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 import { newWebhook } from './webhook-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const at = 2_000_000;
 const armedFor = 9_000_000;
@@ -49,6 +46,7 @@ const openPorts = () => {
     projects: makeProjectStore(table),
     tokens: makeTokenStore(table),
     schedules: makeScheduleStore(table),
+    snapshots: makeSnapshotStore(table),
     mcpServers: makeMcpServerStore(table),
     webhooks: makeWebhookStore(table),
     webhookDispatcher: fake<WebhookDispatcher>({

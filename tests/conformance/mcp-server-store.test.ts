@@ -1,16 +1,12 @@
 /** Registered MCP servers against a real DynamoDB engine: one of a name, no more than may be, each version written once. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { atOnce, farAway, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const store = () => makeMcpServerStore(fixture.table);
 const newProject = () => crypto.randomUUID() as ProjectId;

@@ -1,11 +1,12 @@
 /** Lists of a project's things, and named workspaces: created, entered, left and deleted. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { MessageId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import {
   atOnce,
+  inboxLimits,
   message,
   newExecution,
   newSandbox,
@@ -14,16 +15,11 @@ import {
   tally,
   workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
-const slotsMax = 100;
 const uuid = <Id extends string>(): Id => crypto.randomUUID() as string as Id;
 const namedWorkspace = (change: Partial<Workspace> = {}): Workspace => ({
   ...workspaceOf(newSession()),
@@ -100,11 +96,11 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     const first = memberOf(named);
     const made = { ...named, users: [first.id], latestAgent: first.id };
-    expect(await sessions.create(first, { workspace: made, slotsMax: slotsMax })).toBe('created');
+    expect(await sessions.create(first, { workspace: made })).toBe('created');
     await create(newSession({ project: named.project }));
     expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [made] });
     const late = memberOf(named);
-    expect(await sessions.create(late, { workspace: made, slotsMax: slotsMax })).toBe('moved');
+    expect(await sessions.create(late, { workspace: made })).toBe('moved');
     expect(await sessions.get(late.id)).toBeUndefined();
   });
 
@@ -117,8 +113,7 @@ describe('a named workspace', () => {
       memberOf(named),
       newExecution({ workspace: named.id, project: named.project }),
     ];
-    for (const member of members)
-      expect(await sessions.create(member, { enters: {}, slotsMax: slotsMax })).toBe('created');
+    for (const member of members) expect(await sessions.create(member, { enters: {} })).toBe('created');
     const now = await readWorkspace(named.id);
     expect([...now.users].sort()).toEqual(members.map(({ id }) => id).sort());
     expect(now.latestAgent).toBe(members[1]?.id);
@@ -128,8 +123,7 @@ describe('a named workspace', () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
-    const enter = (after: SessionId | null) => () =>
-      sessions.create(memberOf(named), { enters: { after }, slotsMax: slotsMax });
+    const enter = (after: SessionId | null) => () => sessions.create(memberOf(named), { enters: { after } });
     expect(tally(await atOnce(10, enter(null)))).toEqual({ created: 1, moved: 9 });
     const latest = (await stores().readWorkspace(named.id)).latestAgent ?? null;
     expect(tally(await atOnce(10, enter(latest)))).toEqual({ created: 1, moved: 9 });
@@ -140,20 +134,9 @@ describe('a named workspace', () => {
     const { workspaces, sessions } = stores();
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
-    const options = { enters: {}, slotsMax };
+    const options = { enters: {} };
     expect(await sessions.create(memberOf({ ...named, project: uuid<ProjectId>() }), options)).toBe('moved');
     expect(await sessions.create(memberOf({ ...named, id: uuid<WorkspaceId>() }), options)).toBe('moved');
-  });
-
-  test('without a free slot is unchanged, and the caller is told', async () => {
-    const { workspaces, sessions, readWorkspace } = stores();
-    const named = namedWorkspace();
-    await workspaces.makeNamed(named);
-    const owner = uuid<OwnerId>();
-    await sessions.create(newExecution({ owner }), { slotsMax: 1 });
-    const member = newExecution({ owner, workspace: named.id, project: named.project });
-    expect(await sessions.create(member, { enters: {}, slotsMax: 1 })).toBe('full');
-    expect(await readWorkspace(named.id)).toEqual(named);
   });
 
   test('outlives its sessions: one that never got a message leaves it', async () => {
@@ -161,11 +144,11 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const member = memberOf(named);
-    await sessions.create(member, { enters: {}, slotsMax: slotsMax });
-    expect(await workspaces.remove(named.id)).toBe(false);
+    await sessions.create(member, { enters: {} });
+    expect(await workspaces.remove(named.id, 7000)).toBe(false);
     expect(await sessions.removeUnused(member)).toBe(true);
     expect((await readWorkspace(named.id)).users).toEqual([]);
-    expect(await workspaces.remove(named.id)).toBe(false);
+    expect(await workspaces.remove(named.id, 7000)).toBe(false);
     expect(await sessions.get(member.id)).toBeUndefined();
   });
 
@@ -174,18 +157,19 @@ describe('a named workspace', () => {
     const named = namedWorkspace();
     await workspaces.makeNamed(named);
     const member = memberOf(named);
-    await sessions.create(member, { enters: {}, slotsMax: slotsMax });
+    await sessions.create(member, { enters: {} });
     expect(await workspaces.markDeleted(named, 5000)).toBeUndefined();
     await workspaces.claimStart(named.id, newSandbox());
+    await sessions.end(member, { status: 'completed', at: 4000, dueAt: 9000 });
     await workspaces.leave(named.id, member.id);
     expect(await workspaces.markDeleted(named, 5000)).toMatchObject({ id: named.id, deletedAt: 5000 });
     expect(await workspaces.markDeleted(named, 6000)).toBeDefined();
     expect((await readWorkspace(named.id)).deletedAt).toBe(5000);
     expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [] });
-    expect(await sessions.create(memberOf(named), { enters: {}, slotsMax: slotsMax })).toBe('moved');
-    expect(await workspaces.remove(named.id)).toBe(false);
+    expect(await sessions.create(memberOf(named), { enters: {} })).toBe('moved');
+    expect(await workspaces.remove(named.id, 7000)).toBe(false);
     await workspaces.markStopped(named.id, 1, { reason: 'gone', at: 7000 });
-    expect(await workspaces.remove(named.id)).toBe(true);
+    expect(await workspaces.remove(named.id, 7000)).toBe(true);
     expect(await workspaces.get(named.id)).toBeUndefined();
   });
 
@@ -200,7 +184,7 @@ test('a private workspace that another session has entered since is left and not
   const { create, sessions, readWorkspace } = stores();
   const first = await create();
   const second = newSession({ workspace: first.workspace, project: first.project });
-  await sessions.create(second, { enters: {}, slotsMax: slotsMax });
+  await sessions.create(second, { enters: {} });
   expect(await sessions.removeUnused(first)).toBe(true);
   expect((await readWorkspace(first.workspace)).users).toEqual([second.id]);
 });
@@ -208,7 +192,7 @@ test('a private workspace that another session has entered since is left and not
 test('the acceptance of a message is remembered', async () => {
   const { create, inbox } = stores();
   const session = await create();
-  await inbox.accept(session, message('m-1'), slotsMax);
+  await inbox.accept(session, message('m-1'), inboxLimits);
   const asked = ['m-1', 'm-2'].map((id) => inbox.wasAccepted(session.id, id as MessageId));
   expect(await Promise.all(asked)).toEqual([true, false]);
 });

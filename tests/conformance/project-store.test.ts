@@ -1,16 +1,12 @@
 /** Projects against a real DynamoDB engine. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
 import type { Project } from '#shared/domain/project.ts';
 import { onTable } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable, openTableFixture } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const store = () => makeProjectStore(fixture.table);
 const defaultId = '00000000-0000-4000-8000-000000000000' as ProjectId;

@@ -12,6 +12,7 @@ import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
+import { makeProcessStore } from '#shared/adapters/aws/dynamo/process-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -119,6 +120,7 @@ const platform = (): Platform => {
     // One call or two, as the clock will have it: not what is counted here.
     rateLimiter: { take: async () => true },
     auditLog: makeAuditLog(table),
+    processes: makeProcessStore(table),
     sandboxLog: makeSandboxLog(table),
     workspaces: makeWorkspaceStore(table),
     host: ofSandbox('host'),
@@ -130,7 +132,13 @@ const platform = (): Platform => {
     adminTokenHash: 'of no token',
   };
   const all = new Proxy(ports, { get: (known, name) => Reflect.get(known, name) ?? absent });
-  const lifetimes = { idleMs: 1000, executionIdleMs: 1000, historyMs: 1000 };
+  const lifetimes = {
+    idleMs: 1000,
+    executionIdleMs: 1000,
+    historyMs: 1000,
+    pausedMs: 604_800_000,
+    waitStopMs: 900_000,
+  };
   const settings = { provider: 'demo', flavor: 'small', template: 'python', lifetimes, slots: {} };
   return { ports: all, settings, limits: {}, stats: {} } as unknown as Platform;
 };
@@ -157,7 +165,7 @@ const ask = async (token: string, { method, path, body, query }: Question): Prom
     requestContext: { requestId: 'the same' },
   } as unknown as ApiEvent;
   const api = platform();
-  const doors = { routes: routes(api), preview: api };
+  const doors = { routes: routes(api), preview: api, links: api, auth: api as never, oauth: {} as never };
   const answer = await answerWith(api.ports, { event, context: {} as Context }, doors);
   return { status: answer.statusCode, text: String(answer.body), calls };
 };

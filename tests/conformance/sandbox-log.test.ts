@@ -1,17 +1,13 @@
 /** Stored lines of a sandbox, against a real DynamoDB engine: in order, and bounded however many come at once. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LogLine } from '#shared/ports/sandbox.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const log = () => makeSandboxLog(fixture.table);
 const newId = () => crypto.randomUUID() as WorkspaceId;

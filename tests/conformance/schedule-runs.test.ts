@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
@@ -23,13 +23,9 @@ import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { fake } from '../fake.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { atOnce, newSession } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const minute = 60_000;
 const begin = 1_800_000_000_000 - (1_800_000_000_000 % minute);

@@ -1,19 +1,15 @@
 /** Schedules against a real DynamoDB engine: listed where they run, written once per version, their runs ended once. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Run } from '#shared/domain/schedule/run.ts';
 import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import { newProjectId, newRun, newSchedule } from './schedule-fixture.ts';
 import { atOnce, farAway, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const store = () => makeScheduleStore(fixture.table);
 const noDue = { dueAt: undefined, schedulesMax: 50 };

@@ -1,15 +1,11 @@
 /** Signs of life against a real DynamoDB engine: heartbeats bring a look forward only, calls overlap and end each once. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session, SessionStatus } from '#shared/domain/session.ts';
 import { atOnce, farAway, newExecution, newSession, onTable } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const begin = (key: string, at: number) => ({ key, at, until: at + 100, dueAt: at + 1000 });

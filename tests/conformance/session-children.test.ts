@@ -1,25 +1,21 @@
 /** Children in the table against a real DynamoDB engine: made under a living parent's lease, bounded, found, and woken for. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { agentSlots } from '#shared/domain/slots.ts';
+import { agentSlots } from '#shared/domain/slot-holder.ts';
 import {
   atOnce,
   farAway,
+  inboxLimits,
   message,
   newSession,
   onTable,
-  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
@@ -28,8 +24,8 @@ const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 const holdRoot = async (): Promise<Session> => {
   const { sessions, inbox, turns } = stores();
   const root = newSession();
-  await sessions.create(root, { workspace: workspaceOf(root), slotsMax: slotsMax });
-  await inbox.accept(root, message('m'), slotsMax);
+  await sessions.create(root, { workspace: workspaceOf(root) });
+  await inbox.accept(root, message('m'), inboxLimits);
   const held = await turns.takeLease(root.id, { holder: 'h', at: 3000, until: farAway });
   if (held === undefined) throw new Error('the lease was not free');
   return held;
@@ -42,7 +38,7 @@ const childOf = (parent: Session, change: Partial<Session> = {}): Session =>
   });
 
 const bear = (parent: Session, child: Session, agentsMax = 50) =>
-  stores().sessions.create(child, { enters: {}, slotsMax: 0, child: { parent, agentsMax } });
+  stores().sessions.create(child, { enters: {}, child: { parent, agentsMax } });
 
 test('a child belongs to its root, uses its workspace, and takes no slot', async () => {
   const { sessions, inbox, workspaces, slots } = stores();
@@ -54,7 +50,7 @@ test('a child belongs to its root, uses its workspace, and takes no slot', async
   const workspace = await workspaces.get(root.workspace);
   expect([...(workspace?.users ?? [])].sort()).toEqual([root.id, child.id].sort());
   expect(workspace?.latestAgent).toBeUndefined();
-  expect(await inbox.accept(child, message('n'), 0)).toBe('accepted');
+  expect(await inbox.accept(child, message('n'), { slotsMax: 0, conversationsMax: 0 })).toBe('accepted');
   expect((await slots.read(agentSlots(root.project))).taken.map(({ session }) => session)).toEqual([root.id]);
   expect(await bear(root, child)).toBe('exists');
 });
@@ -68,6 +64,19 @@ test('none is created for a parent that has ended, or that has another holder (C
   await sessions.end(ended, completed);
   expect(await bear(ended, childOf(ended))).toBe('orphan');
   expect(await sessions.descendants(ended.id)).toEqual([]);
+});
+
+test('one that is made without the lease needs its parent as it was read (PS2)', async () => {
+  const { sessions, eventLog } = stores();
+  const root = await holdRoot();
+  const unleased = (parent: Session) =>
+    sessions.create(childOf(root), { enters: {}, child: { parent, agentsMax: 50, isUnleased: true } });
+  const lastSeq = (await eventLog.append(root.id, [{ type: 'system', data: { kind: 'x' } }], 5))?.at(-1)?.seq;
+  expect(await unleased(root)).toBe('orphan');
+  const [read] = await sessions.getMany([root.id]);
+  expect(read?.lastSeq).toBe(lastSeq);
+  if (read !== undefined)
+    expect(await unleased({ ...read, lease: { ...read.lease, fence: 99 } })).toBe('created');
 });
 
 test('of any number of concurrent creations as many succeed as the tree allows, including the root (CH2)', async () => {
@@ -105,7 +114,7 @@ test('a notified parent has work that its holder has not seen, and an ended one 
   const { sessions, turns } = stores();
   const root = await holdRoot();
   expect(await turns.wake(root.id, 5000)).toBe(true);
-  expect(await turns.releaseLease(root, farAway)).toBe('kept');
+  expect(await turns.releaseLease(root, { dueAt: farAway, isIdle: false })).toBe('kept');
   expect((await sessions.get(root.id))?.dueAt).toBeLessThan(farAway);
   await sessions.end(root, completed);
   expect(await turns.wake(root.id, 5000)).toBe(false);
@@ -116,6 +125,6 @@ test('releasing the lease of an ended session leaves it due for its children (CH
   const { sessions, turns } = stores();
   const root = await holdRoot();
   await sessions.end(root, { ...completed, dueAt: 6000 });
-  expect(await turns.releaseLease(root, farAway)).toBe('stale');
+  expect(await turns.releaseLease(root, { dueAt: farAway, isIdle: false })).toBe('stale');
   expect((await sessions.get(root.id))?.dueAt).toBe(6000);
 });

@@ -14,7 +14,7 @@ import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { InboxMessage } from '#shared/ports/inbox.ts';
 
-export const slotsMax = 10;
+export const inboxLimits = { slotsMax: 10, conversationsMax: 100 };
 
 /** For what is put off: no test looks as late as this. */
 export const farAway = 9_000_000_000_000;
@@ -122,7 +122,7 @@ export const onTable = (table: Table) => {
       await workspaces.claimStart(id, newSandbox());
       if (state !== 'starting') {
         await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address: 'http://127.0.0.1:1' });
-        await workspaces.markReady(id, 1, 6000);
+        await workspaces.markReady(id, 1, { at: 6000 });
       }
       if (state === 'stopping' || state === 'stopped')
         await workspaces.markStopping(id, 1, { reason: 'idle', at: 7000, dueAt: 7500 });
@@ -131,7 +131,7 @@ export const onTable = (table: Table) => {
       return readWorkspace(id);
     },
     create: async (session: Session = newSession()): Promise<Session> => {
-      await sessions.create(session, { workspace: workspaceOf(session), slotsMax: slotsMax });
+      await sessions.create(session, { workspace: workspaceOf(session) });
       return session;
     },
     /** As it stands in the table now. */

@@ -1,5 +1,5 @@
 /** The conversation in the table: what counts of it, how it is written, and what a holder sees of its turn while it waits. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
@@ -8,14 +8,10 @@ import type { CallId, ConnectionId, MessageId, SessionId, TurnId } from '#shared
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { CommitResult, TurnCommit } from '#shared/ports/turn-store.ts';
-import { atOnce, message, note, onTable, slotsMax } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { atOnce, inboxLimits, message, note, onTable } from './session-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const compressing = () => makeTurnStore(fixture.table, { compressesHistory: true });
@@ -172,7 +168,7 @@ describe('a read of the version', () => {
     };
     const ids = [await join(session.id), await join(session.id)];
     await join(other.id);
-    await inbox.accept(session, message('m'), slotsMax);
+    await inbox.accept(session, message('m'), inboxLimits);
     await turns.commit(commitOf(session, { history: [said('a')], log: [note('one')] }));
     const seen = await turns.readVersion(session.id);
     expect([seen.version, [...seen.subscribers].sort()]).toEqual([1, ids.sort()]);

@@ -1,75 +1,47 @@
 /** A session's beginning and end against a real DynamoDB engine: its place is taken once, given back once, and never lost. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { MessageId, OwnerId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
-import { agentSlots, executionSlots } from '#shared/domain/slots.ts';
+import type { MessageId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
+import { agentSlots, executionSlots } from '#shared/domain/slot-holder.ts';
 import {
   atOnce,
   farAway,
+  inboxLimits,
   message,
   newExecution,
   newSandbox,
   newSession,
   note,
   onTable,
-  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const stopped = { status: 'stopped', at: 9000, dueAt: farAway } as const;
 const completed = { status: 'completed', at: 9000, dueAt: farAway } as const;
 
 describe('a session is created', () => {
-  test('with its workspace and its slot, in one write', async () => {
-    const { sessions, workspaces, slots } = stores();
+  test('with its workspace, in one write', async () => {
+    const { sessions, workspaces } = stores();
     const session = newExecution({ flavor: 'large', createdAt: 4321 });
     const workspace = workspaceOf(session);
-    expect(await sessions.create(session, { workspace, slotsMax: slotsMax })).toBe('created');
+    expect(await sessions.create(session, { workspace })).toBe('created');
     expect(await sessions.get(session.id)).toEqual(session);
     expect(await workspaces.get(session.workspace)).toEqual(workspace);
-    expect(await slots.read(executionSlots(session.owner))).toEqual({
-      holder: executionSlots(session.owner),
-      counted: 1,
-      version: 1,
-      taken: [{ session: session.id, flavor: 'large', takenAt: 4321 }],
-    });
   });
 
-  test('not at all when no slot is free', async () => {
-    const { sessions, workspaces, slots } = stores();
-    const session = newExecution();
-    const options = { workspace: workspaceOf(session), slotsMax: 0 };
-    await stores().create(newExecution({ owner: session.owner }));
-    expect(await sessions.create(session, { ...options, slotsMax: 1 })).toBe('full');
-    expect(await sessions.get(session.id)).toBeUndefined();
-    expect(await workspaces.get(session.workspace)).toBeUndefined();
-    expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
-  });
-
-  test('not again under a taken id, and the second attempt takes no slot and no workspace', async () => {
-    const { sessions, workspaces, slots, create } = stores();
+  test('not again under a taken id, and the second attempt makes no workspace', async () => {
+    const { sessions, workspaces, create } = stores();
     const first = await create(newExecution());
     const second = { ...newExecution(), id: first.id };
-    const options = { workspace: workspaceOf(second), slotsMax };
+    const options = { workspace: workspaceOf(second) };
     expect(await sessions.create(second, options)).toBe('exists');
     expect(await sessions.get(first.id)).toEqual(first);
     expect(await workspaces.get(second.workspace)).toBeUndefined();
-    expect((await slots.read(executionSlots(second.owner))).taken).toEqual([]);
-  });
-
-  test('under a taken id is `exists` also when no slot is free', async () => {
-    const { sessions, create } = stores();
-    const first = await create(newExecution());
-    expect(await sessions.create(first, { workspace: workspaceOf(first), slotsMax: 1 })).toBe('exists');
   });
 
   test('in an existing workspace, when none is given', async () => {
@@ -77,109 +49,25 @@ describe('a session is created', () => {
     const { workspace, owner } = await create();
     const other = newSession({ owner, workspace });
     const before = await workspaces.get(workspace);
-    expect(await sessions.create(other, { slotsMax: slotsMax })).toBe('created');
+    expect(await sessions.create(other, {})).toBe('created');
     expect(await workspaces.get(workspace)).toEqual(before);
   });
 
-  test('and an agent session takes no slot yet', async () => {
+  test('and takes no slot yet', async () => {
     const { slots, create } = stores();
     const { project } = await create();
-    expect((await slots.read(agentSlots(project))).taken).toEqual([]);
-  });
-});
-
-describe('of a hundred concurrent execution sessions', () => {
-  test('ten get a slot, and each one that ends makes room for one', async () => {
-    const { sessions, workspaces, slots } = stores();
-    const owner = crypto.randomUUID() as OwnerId;
-    const wanted = Array.from({ length: 100 }, () => newExecution({ owner }));
-    const make = (session: (typeof wanted)[number]) =>
-      sessions.create(session, { workspace: workspaceOf(session), slotsMax: slotsMax });
-    const results = await Promise.all(wanted.map(make));
-    expect(tally(results)).toEqual({ created: 10, full: 90 });
-
-    const { counted, taken } = await slots.read(executionSlots(owner));
-    expect(counted).toBe(10);
-    const made = wanted.filter((_, index) => results[index] === 'created');
-    expect(taken.map(({ session }) => session).sort()).toEqual(made.map(({ id }) => id).sort());
-    const refused = wanted.filter((_, index) => results[index] === 'full');
-    expect(await sessions.getMany(refused.map(({ id }) => id))).toEqual([]);
-    expect(await workspaces.getMany(refused.map(({ workspace }) => workspace))).toEqual([]);
-
-    await sessions.end(made[0] ?? newExecution(), stopped);
-    expect(tally(await Promise.all(refused.map(make)))).toEqual({ created: 1, full: 89 });
-  });
-
-  test('those of another owner count separately', async () => {
-    const { sessions, create } = stores();
     const { owner } = await create(newExecution());
-    const other = newExecution();
-    expect(owner).not.toBe(other.owner);
-    expect(await sessions.create(other, { workspace: workspaceOf(other), slotsMax: 1 })).toBe('created');
-  });
-});
-
-describe('an agent session takes its slot with its first message', () => {
-  test('of a hundred first messages in one project ten are accepted', async () => {
-    const { sessions, inbox, turns, slots, create } = stores();
-    const project = crypto.randomUUID() as ProjectId;
-    const all = await atOnce(100, () => create(newSession({ project })));
-    const results = await Promise.all(all.map((session) => inbox.accept(session, message('m'), slotsMax)));
-    expect(tally(results)).toEqual({ accepted: 10, full: 90 });
-    const accepted = all.filter((_, index) => results[index] === 'accepted');
-    const { counted, taken } = await slots.read(agentSlots(project));
-    expect(counted).toBe(10);
-    expect(taken.map(({ session }) => session).sort()).toEqual(accepted.map(({ id }) => id).sort());
-    const refused = all.filter((_, index) => results[index] === 'full');
-    const untouched = await sessions.getMany(refused.map(({ id }) => id));
-    expect(tally(untouched.map(({ status }) => status))).toEqual({ created: 90 });
-    expect((await turns.loadWork(refused[0]?.id ?? ('' as SessionId))).inbox).toEqual([]);
-  });
-
-  test('its second message takes none, and is accepted when all are taken', async () => {
-    const { sessions, inbox, slots, create } = stores();
-    const session = await create();
-    expect(await inbox.accept(session, message('1'), 1)).toBe('accepted');
-    const running = await sessions.get(session.id);
-    expect(running).toEqual({
-      ...session,
-      status: 'running',
-      lastActiveAt: 2000,
-      workSeq: 1,
-      dueAt: 17_000,
-    });
-    expect(await inbox.accept(running ?? session, message('2'), 1)).toBe('accepted');
-    expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
-  });
-
-  test('of two concurrent first messages both are accepted, with one slot', async () => {
-    const { sessions, inbox, slots, create } = stores();
-    const session = await create();
-    const results = await atOnce(2, (index) => inbox.accept(session, message(String(index)), 1));
-    expect(results).toEqual(['accepted', 'accepted']);
-    expect((await slots.read(agentSlots(session.project))).counted).toBe(1);
-    expect((await sessions.get(session.id))?.workSeq).toBe(2);
-  });
-
-  test('a message refused for lack of a slot may be sent again', async () => {
-    const { sessions, inbox, create } = stores();
-    const project = crypto.randomUUID() as ProjectId;
-    const [one, other] = [await create(newSession({ project })), await create(newSession({ project }))];
-    await inbox.accept(one, message('m'), 1);
-    expect(await inbox.accept(other, message('m'), 1)).toBe('full');
-    await sessions.end(one, completed);
-    expect(await inbox.accept(other, message('m'), 1)).toBe('accepted');
+    expect((await slots.read(agentSlots(project))).taken).toEqual([]);
+    expect((await slots.read(executionSlots(owner))).taken).toEqual([]);
   });
 });
 
 describe('a session ends', () => {
-  test('L4: once for twenty concurrent requests, and releases its slot once', async () => {
-    const { sessions, slots, create } = stores();
+  test('once for twenty concurrent requests', async () => {
+    const { sessions, create } = stores();
     const session = await create(newExecution());
-    await create(newExecution({ owner: session.owner }));
     const ends = await atOnce(20, () => sessions.end(session, stopped));
     expect(tally(ends.map((ended) => ended !== undefined))).toEqual({ true: 1, false: 19 });
-    expect((await slots.read(executionSlots(session.owner))).counted).toBe(1);
     expect(await sessions.get(session.id)).toEqual({
       ...session,
       status: 'stopped',
@@ -191,7 +79,7 @@ describe('a session ends', () => {
   test('from any state it changed to since it was read, with the slot taken in between', async () => {
     const { sessions, inbox, slots, create } = stores();
     const session = await create();
-    await inbox.accept(session, message('m'), slotsMax);
+    await inbox.accept(session, message('m'), inboxLimits);
     expect((await sessions.end(session, completed))?.session.status).toBe('completed');
     expect(await slots.read(agentSlots(session.project))).toMatchObject({ counted: 0, taken: [] });
   });
@@ -203,7 +91,7 @@ describe('a session ends', () => {
     const outcomes = await Promise.all(
       all.map(async (session) => {
         const [accepted, ended] = await Promise.all([
-          inbox.accept(session, message('m'), 100),
+          inbox.accept(session, message('m'), { slotsMax: 100, conversationsMax: 100 }),
           sessions.end(session, completed),
         ]);
         return [
@@ -230,9 +118,9 @@ describe('a session ends', () => {
   test('on request not after a message of the same millisecond', async () => {
     const { sessions, inbox, create, read } = stores();
     const session = await create();
-    await inbox.accept(session, message('1'), slotsMax);
+    await inbox.accept(session, message('1'), inboxLimits);
     const seen = await read(session.id);
-    await inbox.accept(seen, message('2'), slotsMax);
+    await inbox.accept(seen, message('2'), inboxLimits);
     expect(await sessions.end(seen, { ...completed, unlessMoved: true })).toBeUndefined();
     expect((await read(session.id)).status).toBe('running');
   });
@@ -268,6 +156,20 @@ describe('a session ends', () => {
   });
 });
 
+test('entries with a mark are appended once, and none after those of a higher mark', async () => {
+  const { eventLog, create } = stores();
+  const { id } = await create();
+  const marked = (mark: number) => ({ mark, entries: [note(`end ${mark}`)], at: 8000 });
+  const answers = await atOnce(10, () => eventLog.appendOnce(id, marked(1)));
+  expect(answers.flatMap((events) => events ?? [])).toHaveLength(1);
+  await eventLog.append(id, [note('between')], 8001);
+  expect(await eventLog.appendOnce(id, marked(3))).toHaveLength(1);
+  expect(await eventLog.appendOnce(id, marked(2))).toEqual([]);
+  const { events } = await eventLog.read(id, { since: -1, eventsMax: 10 });
+  expect(events.map(({ data }) => 'text' in data && data.text)).toEqual(['end 1', 'between', 'end 3']);
+  expect(await eventLog.appendOnce(newSession().id, marked(1))).toBeUndefined();
+});
+
 describe('an unused session', () => {
   test('is deleted with its workspace', async () => {
     const { sessions, workspaces, create } = stores();
@@ -281,7 +183,7 @@ describe('an unused session', () => {
   test('stays, and its workspace too, once it got a message', async () => {
     const { sessions, inbox, workspaces, create } = stores();
     const session = await create();
-    await inbox.accept(session, message('m'), slotsMax);
+    await inbox.accept(session, message('m'), inboxLimits);
     expect(await sessions.removeUnused(session)).toBe(false);
     expect((await sessions.get(session.id))?.status).toBe('running');
     expect(await workspaces.get(session.workspace)).toEqual(workspaceOf(session));
@@ -299,7 +201,7 @@ describe('an unused session', () => {
     const session = newSession();
     const users = [session.id, crypto.randomUUID() as SessionId].sort();
     await workspaces.create({ ...workspaceOf(session), users });
-    await sessions.create(session, { slotsMax: slotsMax });
+    await sessions.create(session, {});
     expect(await sessions.removeUnused(session)).toBe(true);
     expect(await sessions.get(session.id)).toBeUndefined();
     expect((await workspaces.get(session.workspace))?.users).toEqual(users.filter((id) => id !== session.id));
@@ -314,13 +216,23 @@ describe('an unused session', () => {
     expect(await sessions.removeUnused(session)).toBe(false);
   });
 
+  test('stays when its workspace has files', async () => {
+    const { sessions, workspaces } = stores();
+    const session = newSession();
+    const checkpoint = { id: 'c', sha256: 'ab', savedAt: 1, generation: 1, files: 1, bytes: 1, packs: ['c'] };
+    await workspaces.create({ ...workspaceOf(session), checkpoint });
+    await sessions.create(session, {});
+    expect(await sessions.removeUnused(session)).toBe(false);
+    expect((await workspaces.get(session.workspace))?.users).toEqual([session.id]);
+  });
+
   test('is either deleted or takes its first message, never both', async () => {
     const { sessions, inbox, create } = stores();
     const all = await atOnce(20, () => create());
     const outcomes = await Promise.all(
       all.map(async (session) => {
         const [accepted, removed] = await Promise.all([
-          inbox.accept(session, message('m'), slotsMax),
+          inbox.accept(session, message('m'), inboxLimits),
           sessions.removeUnused(session),
         ]);
         return `${accepted} ${removed}`;
@@ -406,7 +318,7 @@ describe('a due session', () => {
     const session = await create(newSession({ dueAt: 500 }));
     if (what === 'touch') await sessions.touch(session, 1001, 700);
     if (what === 'lease') await turns.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
-    if (what === 'message') await inbox.accept(session, message('m'), slotsMax);
+    if (what === 'message') await inbox.accept(session, message('m'), inboxLimits);
     const moved = await read(session.id);
     expect(await sessions.postpone(session, farAway)).toBe(false);
     expect(await read(session.id)).toEqual(moved);

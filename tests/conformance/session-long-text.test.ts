@@ -1,20 +1,16 @@
 /** Texts that are longer than an item of the table: taken when they can be made to fit, else refused before anything is written. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, onTable, slotsMax } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { expect, test } from 'vitest';
+import { inboxLimits, message, onTable } from './session-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 test('a message of a megabyte is accepted and read back whole', async () => {
   const { inbox, turns, create } = onTable(fixture.table);
   const session = await create();
   const text = 'wörter '.repeat(130_000);
-  expect(await inbox.accept(session, { ...message('long'), text }, slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, { ...message('long'), text }, inboxLimits)).toBe('accepted');
   const work = await turns.loadWork(session.id);
   expect(work.inbox.map((one) => one.text === text)).toEqual([true]);
 });
@@ -23,7 +19,7 @@ test('a message that cannot fit is refused, and nothing of it is stored', async 
   const { inbox, turns, create } = onTable(fixture.table);
   const session = await create();
   const text = randomBytes(450_000).toString('base64');
-  await expect(inbox.accept(session, { ...message('noise'), text }, slotsMax)).rejects.toMatchObject({
+  await expect(inbox.accept(session, { ...message('noise'), text }, inboxLimits)).rejects.toMatchObject({
     code: 'payload_too_large',
   });
   expect((await turns.loadWork(session.id)).inbox).toEqual([]);

@@ -1,19 +1,16 @@
 /** The session store against a real DynamoDB engine: every lost condition, the log without gaps, the lease with its fence. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
-import { atOnce, message, newSession, note, onTable, slotsMax, workspaceOf } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { atOnce, inboxLimits, message, newSession, note, onTable, workspaceOf } from './session-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => ({
   ...onTable(fixture.table),
@@ -49,7 +46,7 @@ test('a session is created once and read back whole', async () => {
   const by = { kind: 'person' as const, id: 'ada' };
   const grant = { id: 'g1', tool: 'execute_code', identity: '["sandbox","execute_code"]', by, at: 5 };
   const session = newSession({ dueAt: 90_000, allowSmallerFlavor: true, grants: [grant] });
-  const options = { workspace: workspaceOf(session), slotsMax };
+  const options = { workspace: workspaceOf(session) };
   expect(await stores().sessions.create(session, options)).toBe('created');
   expect(await stores().sessions.create(session, options)).toBe('exists');
   expect(await stores().sessions.get(session.id)).toEqual(session);
@@ -71,7 +68,7 @@ test('a released lease is not renewed, and is free at once', async () => {
   const { turns } = stores();
   const { id } = await created();
   const released = await leased(id);
-  expect(await turns.releaseLease(released, 5000)).toBe('released');
+  expect(await turns.releaseLease(released, { dueAt: 5000, isIdle: false })).toBe('released');
   expect(await turns.renewLease(released, 9000)).toBe(false);
   const committed = await turns.takeLease(id, { holder: 'b', at: 20, until: 40 });
   expect(committed?.lease.holder).toBe('b');
@@ -88,6 +85,17 @@ test('a holder that lost its lease cannot commit', async () => {
   await turns.takeLease(id, { holder: 'b', at: 2000, until: 3000 });
   expect(await turns.commit(commitOf(late))).toEqual({ status: 'stale' });
   expect((await sessions.get(id))?.lastSeq).toBe(-1);
+});
+
+test('a commit replaces the running calls of its session, by keys with any characters', async () => {
+  const { sessions, turns } = stores();
+  const session = await leased((await created()).id);
+  const runningCalls = { 'tool:t:1:call#1.a': 5000 };
+  const first = await turns.commit(commitOf(session, { patch: { runningCalls } }));
+  if (first.status !== 'committed') throw new Error(first.status);
+  expect((await sessions.get(session.id))?.runningCalls).toEqual(runningCalls);
+  await turns.commit(commitOf(first.session, { version: 1, patch: { runningCalls: {} } }));
+  expect((await sessions.get(session.id))?.runningCalls).toEqual({});
 });
 
 test('T15: of two commits from one version only one is written', async () => {
@@ -132,7 +140,7 @@ test('the log is a ring of a thousand', async () => {
 test('concurrent work keeps the lease, and the holder is told', async () => {
   const { sessions, inbox, turns } = stores();
   const session = await leased((await created()).id);
-  await inbox.accept(session, message('m1'), slotsMax);
+  await inbox.accept(session, message('m1'), inboxLimits);
   const result = await turns.commit(commitOf(session, { release: true }));
   expect(result.status).toBe('kept');
   expect((await sessions.get(session.id))?.lease).toEqual(session.lease);
@@ -141,7 +149,7 @@ test('concurrent work keeps the lease, and the holder is told', async () => {
 test('work that arrived while the log grew keeps the lease at a later commit', async () => {
   const { inbox, eventLog, turns } = stores();
   const session = await leased((await created()).id);
-  await inbox.accept(session, message('m1'), slotsMax);
+  await inbox.accept(session, message('m1'), inboxLimits);
   await eventLog.append(session.id, [note('from outside')], 15);
   const first = await turns.commit(commitOf(session));
   if (first.status !== 'committed') throw new Error(first.status);
@@ -160,8 +168,8 @@ test('a commit releases the lease together with its state', async () => {
 test('a message is accepted once under its id', async () => {
   const { inbox, turns } = stores();
   const session = await created();
-  expect(await inbox.accept(session, message('m1'), slotsMax)).toBe('accepted');
-  expect(await inbox.accept(session, message('m1', 2099), slotsMax)).toBe('duplicate');
+  expect(await inbox.accept(session, message('m1'), inboxLimits)).toBe('accepted');
+  expect(await inbox.accept(session, message('m1', 2099), inboxLimits)).toBe('duplicate');
   expect((await turns.loadWork(session.id)).inbox).toEqual([message('m1')]);
 });
 
@@ -171,10 +179,10 @@ test('a connection has at most five open messages, and a completed one frees roo
   const { id } = session;
   const of = (messageId: string) => ({ ...message(messageId), connectionId: `c-${id}` as ConnectionId });
   for (const messageId of ['1', '2', '3', '4', '5'])
-    expect(await inbox.accept(session, of(messageId), slotsMax)).toBe('accepted');
-  expect(await inbox.accept(session, of('6'), slotsMax)).toBe('too-many');
+    expect(await inbox.accept(session, of(messageId), inboxLimits)).toBe('accepted');
+  expect(await inbox.accept(session, of('6'), inboxLimits)).toBe('too-many');
   await turns.commit(commitOf(await leased(id), { completed: of('1') }));
-  expect(await inbox.accept(session, of('7'), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, of('7'), inboxLimits)).toBe('accepted');
   expect((await turns.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual([
     '2',
     '3',
@@ -189,17 +197,17 @@ test('WS6: a hundred messages wait in a session, and no more even when many arri
   const session = await created();
   const { id } = session;
   const ids = Array.from({ length: 130 }, (_, index) => String(index));
-  const results = await Promise.all(ids.map((one) => inbox.accept(session, message(one), slotsMax)));
+  const results = await Promise.all(ids.map((one) => inbox.accept(session, message(one), inboxLimits)));
   expect(results.filter((result) => result === 'accepted')).toHaveLength(100);
   expect(results.filter((result) => result === 'crowded')).toHaveLength(30);
   const work = await turns.loadWork(id);
   expect(work.inbox).toHaveLength(100);
   // One that waits is acknowledged again, and a completed one makes room for one.
   const waiting = work.inbox[0]?.messageId ?? '';
-  expect(await inbox.accept(session, message(waiting), slotsMax)).toBe('duplicate');
+  expect(await inbox.accept(session, message(waiting), inboxLimits)).toBe('duplicate');
   await turns.commit(commitOf(await leased(id), { completed: message(waiting) }));
-  expect(await inbox.accept(session, message('next'), slotsMax)).toBe('accepted');
-  expect(await inbox.accept(session, message('one more'), slotsMax)).toBe('crowded');
+  expect(await inbox.accept(session, message('next'), inboxLimits)).toBe('accepted');
+  expect(await inbox.accept(session, message('one more'), inboxLimits)).toBe('crowded');
 });
 
 test('messages of sixteen megabytes wait in a session, and no byte more', async () => {
@@ -212,12 +220,12 @@ test('messages of sixteen megabytes wait in a session, and no byte more', async 
     text: `${'€'.repeat(Math.floor(bytes / 3))}${'x'.repeat(bytes % 3)}`,
   });
   for (let index = 0; index < 15; index += 1)
-    expect(await inbox.accept(session, long(String(index)), slotsMax)).toBe('accepted');
-  expect(await inbox.accept(session, long('too long', 1_048_577), slotsMax)).toBe('crowded');
-  expect(await inbox.accept(session, long('fits'), slotsMax)).toBe('accepted');
-  expect(await inbox.accept(session, long('one byte', 1), slotsMax)).toBe('crowded');
+    expect(await inbox.accept(session, long(String(index)), inboxLimits)).toBe('accepted');
+  expect(await inbox.accept(session, long('too long', 1_048_577), inboxLimits)).toBe('crowded');
+  expect(await inbox.accept(session, long('fits'), inboxLimits)).toBe('accepted');
+  expect(await inbox.accept(session, long('one byte', 1), inboxLimits)).toBe('crowded');
   await turns.commit(commitOf(await leased(id), { completed: long('0') }));
-  expect(await inbox.accept(session, long('after'), slotsMax)).toBe('accepted');
+  expect(await inbox.accept(session, long('after'), inboxLimits)).toBe('accepted');
 });
 
 test('an ended session accepts no message and no commit, and stays ended', async () => {
@@ -229,18 +237,34 @@ test('an ended session accepts no message and no commit, and stays ended', async
     events: [],
   });
   expect(await sessions.end(session, { status: 'failed', at: 60, dueAt: 90_000 })).toBeUndefined();
-  expect(await inbox.accept(session, message('m'), slotsMax)).toBe('ended');
+  expect(await inbox.accept(session, message('m'), inboxLimits)).toBe('ended');
   expect(await turns.commit(commitOf(session))).toEqual({ status: 'stale' });
 });
 
 test('a message completed after its counter was deleted leaves no item', async () => {
-  const { turns, item } = stores();
-  const session = await leased((await created()).id);
+  const { turns, inbox, item } = stores();
+  const session = await created();
   const connectionId = crypto.randomUUID() as ConnectionId;
   const completed = { ...message('m'), connectionId };
-  await turns.commit(commitOf(session, { completed, at: 5000 }));
   const key = keys.openMessages(connectionId);
+  await inbox.accept(session, completed, inboxLimits);
+  const { client, name: TableName } = fixture.table;
+  await client.send(new DeleteCommand({ TableName, Key: key }));
+  await turns.commit(commitOf(await leased(session.id), { completed, at: 5000 }));
   expect(await item(key)).toEqual({ ...key, openMessages: -1, ttl: 86_405 });
+});
+
+test('a message leaves once: a writer that still saw it writes nothing', async () => {
+  const { turns, inbox, read } = stores();
+  const { id } = await created();
+  const completed = message('m');
+  await inbox.accept(await read(id), completed, inboxLimits);
+  await turns.commit(commitOf(await leased(id), { completed }));
+  const late = commitOf(await read(id), { version: 1, completed });
+  expect(await turns.commit(late)).toEqual({ status: 'moved' });
+  const { turn } = await turns.loadWork(id);
+  expect(turn.version).toBe(1);
+  expect(await inbox.accept(await read(id), message('next'), inboxLimits)).toBe('accepted');
 });
 
 test('history and state are read as they were written, and the oldest can be deleted', async () => {
@@ -265,13 +289,28 @@ test('history and state are read as they were written, and the oldest can be del
   });
 });
 
+test.each([
+  [true, 'idle'],
+  [false, 'running'],
+] as const)(
+  'a lease that is released with nothing left (%s) leaves a running session %s',
+  async (isIdle, status) => {
+    const { turns, inbox, read } = stores();
+    const session = await created();
+    await inbox.accept(session, message('m'), inboxLimits);
+    const held = await leased(session.id);
+    expect(await turns.releaseLease(held, { dueAt: 5000, isIdle })).toBe('released');
+    expect((await read(session.id)).status).toBe(status);
+  },
+);
+
 test('only due sessions are read, and a session that moved is not postponed', async () => {
   const { sessions, turns, inbox, isSessionDue, read } = stores();
   const { id } = await created();
-  await turns.releaseLease(await leased(id), 777);
+  await turns.releaseLease(await leased(id), { dueAt: 777, isIdle: false });
   expect([await isSessionDue(id, 776), await isSessionDue(id, 777)]).toEqual([false, true]);
   const seen = await read(id);
-  await inbox.accept(seen, message('m'), slotsMax);
+  await inbox.accept(seen, message('m'), inboxLimits);
   expect(await sessions.postpone(seen, 900)).toBe(false);
   expect((await read(id)).dueAt).toBe(17_000);
 });

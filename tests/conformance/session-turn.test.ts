@@ -1,7 +1,7 @@
 /** A turn's holder over the table: a slow audience, a cancel, a handover, and what each leaves behind. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
@@ -9,23 +9,23 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import type { LoopDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { cancelTurn } from '#shared/application/turn/requests/cancel-turn.ts';
+import { endSession } from '#shared/application/turn/requests/end-session.ts';
+import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { type FeaturesSeen, seenMsMax } from '#shared/domain/features.ts';
+import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
-import type { ModelChunk } from '#shared/domain/model.ts';
+import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
+import { AppError } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { World } from '#shared/ports/world.ts';
-import { message, newSession, onTable, slotsMax } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { inboxLimits, message, newSession, onTable } from './session-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 type Answer = (signal: AbortSignal) => AsyncIterable<ModelChunk>;
 
@@ -50,6 +50,18 @@ async function* speechless(signal: AbortSignal): AsyncGenerator<ModelChunk> {
   yield* spoken(signal);
 }
 
+/** Says a half, then fails. */
+async function* broken(): AsyncGenerator<ModelChunk> {
+  yield { type: 'text', text: 'half' };
+  throw new AppError('provider_unavailable', 'no model');
+}
+
+/** Says a half, then waits. */
+async function* halfway(signal: AbortSignal): AsyncGenerator<ModelChunk> {
+  yield { type: 'text', text: 'half' };
+  yield* speechless(signal);
+}
+
 const open = async (answers: readonly Answer[], change: Partial<Session> = {}) => {
   const { sessions, turns, inbox, eventLog, create, read } = onTable(fixture.table);
   const { id } = await create(newSession(change));
@@ -62,6 +74,8 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   const webhooks = makeWebhookStore(fixture.table);
   const audience = { postMs: 0 };
   let asked = 0;
+  let said = '';
+  const histories: (readonly HistoryMessage[])[] = [];
   const ports = {
     ...{ sessions, turns, inbox, eventLog },
     connections,
@@ -81,10 +95,14 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     models: {
       open: () =>
         Promise.resolve({
-          stream: (_request: unknown, signal: AbortSignal) => {
+          stream: async function* ({ history }: ModelRequest, signal: AbortSignal) {
+            histories.push(history);
             const answer = answers[asked] ?? spoken;
             asked += 1;
-            return answer(signal);
+            for await (const chunk of answer(signal)) {
+              yield chunk;
+              said += chunk.type === 'text' ? chunk.text : '';
+            }
           },
         }),
     },
@@ -96,6 +114,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
       },
     },
     recursionDepthMax: 3,
+    slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
     telemetry: silent,
     world: systemWorld,
     invoker: {
@@ -114,7 +133,10 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     asks,
     audience,
     asked: () => asked,
-    say: async (messageId: string) => inbox.accept(await read(id), message(messageId, Date.now()), slotsMax),
+    said: () => said,
+    histories,
+    say: async (messageId: string) =>
+      inbox.accept(await read(id), message(messageId, Date.now()), inboxLimits),
     run: (remainingMs = 900_000, hops = 0, seen?: FeaturesSeen) =>
       runTurn(ports, {
         sessionId: id,
@@ -125,11 +147,13 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         settings: {
           outputTokensMax: 100,
           leaseMs: 30_000,
+          toolTimes: { waitMs: 60_000, secondsMax: 3600 },
           limits: {
             turn: { stepsMax: 5, callsMax: 4, usdMax: 10 },
             history: { tokensMax: 1000, messagesMax: 50 },
             tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
             idleMs: 60_000,
+            waitStopMs: 60_000,
           },
         },
       }),
@@ -177,11 +201,11 @@ test('a cancel closes the model call within two seconds, and the holder continue
   const { id, ports, say, run, asked, log, read, woken } = await open([speechless]);
   await say('m1');
   const running = run();
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   await say('m2');
   const from = Date.now();
   await cancelTurn(ports, id, 'c');
-  expect(completions(await log())).toEqual(['cancelled']);
+  expect(completions(await log())[0]).toBe('cancelled');
   await running;
   expect(Date.now() - from).toBeLessThan(2500);
   expect(completions(await log())).toEqual(['cancelled', 'end_turn']);
@@ -192,8 +216,111 @@ test('a cancel closes the model call within two seconds, and the holder continue
     'message',
     'completion',
   ]);
-  expect([asked(), woken]).toEqual([2, [0]]);
+  expect([asked(), woken]).toEqual([2, []]);
   expect(await read(id)).toMatchObject({ status: 'idle', lease: { until: 0 } });
+});
+
+test('text that had come stays when its turn is cancelled, and the model reads it with the next message', async () => {
+  const { id, ports, say, run, said, log } = await open([halfway]);
+  await say('m1');
+  const running = run();
+  await expect.poll(said, { timeout: 5000 }).toBe('half');
+  await cancelTurn(ports, id, 'c');
+  await running;
+  const partial = { role: 'assistant', text: 'half', partial: true };
+  expect(await log()).toMatchObject([
+    { type: 'message', data: { role: 'user' } },
+    { type: 'message', data: partial },
+    { type: 'completion', data: { stopReason: 'cancelled', text: '' } },
+  ]);
+  expect(await ports.turns.history(id)).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', text: 'half' },
+  ]);
+});
+
+test('the end of a session keeps the text that had come', async () => {
+  const { id, ports, say, run, said, log, read } = await open([halfway]);
+  await say('m1');
+  const running = run();
+  await expect.poll(said, { timeout: 5000 }).toBe('half');
+  const workspaces = { leave: () => Promise.resolve(undefined) } as unknown as LoopDeps['workspaces'];
+  await endSession({ ...ports, workspaces }, await read(id), { reason: 'stopped', correlationId: 'c' });
+  await running;
+  expect((await log()).map(({ data }) => 'partial' in data && data.partial)).toContain(true);
+  expect(completions(await log())).toEqual(['cancelled']);
+});
+
+test('a holder that does not hear of a cancel is passed over, and its text is not written', async () => {
+  const { id, ports, say, run, said, log } = await open([halfway]);
+  await say('m1');
+  const deaf = { ...ports.turns, askToCancel: () => Promise.resolve(true) };
+  const running = run();
+  await expect.poll(said, { timeout: 5000 }).toBe('half');
+  await cancelTurn({ ...ports, turns: deaf }, id, 'c');
+  await running;
+  expect((await log()).map(({ type }) => type)).toEqual(['message', 'completion']);
+});
+
+test('a request to cancel belongs to one version of the turn: the next one does not have it', async () => {
+  const { id, ports, say, run } = await open([]);
+  const { turns } = ports;
+  await say('m1');
+  await run();
+  const { version } = await turns.readVersion(id);
+  expect(await turns.askToCancel(id, version - 1)).toBe(false);
+  expect(await turns.askToCancel(id, version)).toBe(true);
+  expect(await turns.readVersion(id)).toMatchObject({ version, isCancelAsked: true });
+  await say('m2');
+  await run();
+  expect(await turns.readVersion(id)).not.toHaveProperty('isCancelAsked');
+});
+
+test('a failed turn is repeated once, however often it is asked for, and the message is said once', async () => {
+  const { id, ports, say, run, log, asked, histories } = await open([broken]);
+  await say('m1');
+  await run();
+  expect(completions(await log())).toEqual(['error']);
+  const found = async () => {
+    const both = await ports.turns.getWithTurn(id);
+    if (both === undefined) throw new Error('the session is gone');
+    return both;
+  };
+  const failed = await found();
+  const ids = await Promise.all([retryTurn(ports, failed, 'c'), retryTurn(ports, failed, 'c')]);
+  expect(ids).toEqual(['m1', 'm1']);
+  await run();
+  expect([completions(await log()), asked()]).toEqual([['error', 'end_turn'], 2]);
+  const said = (await log()).filter(({ type, data }) => type === 'message' && 'role' in data);
+  expect(said.map(({ data }) => ('partial' in data ? 'partial' : 'role' in data && data.role))).toEqual([
+    'user',
+    'partial',
+    'assistant',
+  ]);
+  expect((await log()).filter(({ data }) => 'kind' in data && data.kind === 'turn_retried')).toHaveLength(1);
+  // The half answer is not shown to the model that answers again.
+  expect(histories[1]).toMatchObject([{ role: 'user', text: 'hello' }]);
+  await expect(retryTurn(ports, await found(), 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
+  await expect(retryTurn(ports, failed, 'c')).resolves.toBe('m1');
+  await run();
+  expect(asked()).toBe(2);
+});
+
+test('a turn is not repeated when another message came, or when its message was forgotten', async () => {
+  const { id, ports, say, run } = await open([broken, broken]);
+  const found = async () => {
+    const both = await ports.turns.getWithTurn(id);
+    if (both === undefined) throw new Error('the session is gone');
+    return both;
+  };
+  await say('m1');
+  await run();
+  const failed = await found();
+  await say('m2');
+  await expect(retryTurn(ports, failed, 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
+  await run();
+  await resetHistory(ports, await found());
+  await expect(retryTurn(ports, await found(), 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
 });
 
 test('a cancel of a waiting message completes it, with the session’s cost so far', async () => {
@@ -225,7 +352,7 @@ test('work that comes during a handover does not keep the lease from the next on
   const { id, say, run, read, asked, woken } = await open([speechless]);
   await say('m1');
   const running = run(21_500);
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   await say('m2');
   await running;
   expect(woken).toEqual([1]);
@@ -247,7 +374,7 @@ test('a holder whose lease is taken over closes its model call and writes nothin
   const { id, ports, say, run, asked, log } = await open([speechless]);
   await say('m1');
   const running = run();
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   const later = Date.now() + 60_000;
   expect(await ports.turns.takeLease(id, { holder: 'b', at: later, until: later + 60_000 })).toBeDefined();
   await cancelTurn(ports, id, 'c');
@@ -270,7 +397,7 @@ test('a reset between turns clears the history, and one that races with a turn i
   expect(await ports.turns.history(id)).toEqual([]);
   await say('m2');
   const running = run();
-  await expect.poll(asked, { timeout: 5000 }).toBe(2);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(2);
   await expect(resetHistory(ports, stale)).rejects.toMatchObject({ code: 'conflict' });
   await cancelTurn(ports, id, 'c');
   await running;

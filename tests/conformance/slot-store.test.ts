@@ -1,26 +1,23 @@
 /** The audit of slots against a real DynamoDB engine: due once after a change, corrected only as it was read. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { OwnerId, SessionId } from '#shared/domain/ids.ts';
-import { agentSlots, executionSlots, type SlotHolder } from '#shared/domain/slots.ts';
+import type { OwnerId } from '#shared/domain/ids.ts';
+import type { Session } from '#shared/domain/session.ts';
+import { agentSlots, executionSlots, type SlotHolder, slotHolderOf } from '#shared/domain/slot-holder.ts';
 import {
   atOnce,
   farAway,
+  inboxLimits,
+  message,
   newExecution,
-  newSession,
+  newSandbox,
   onTable,
-  slotsMax,
   tally,
-  workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const isDue = async (holder: SlotHolder, now: number): Promise<boolean> =>
@@ -37,11 +34,27 @@ const miscount = (holder: SlotHolder, active: number) =>
     }),
   );
 
+const start = (session: Session, requestedAt: number) =>
+  stores().workspaces.claimStart(
+    session.workspace,
+    newSandbox({ requestedAt, slot: { holder: slotHolderOf(session), session: session.id } }),
+    { known: {}, slotsMax: 10 },
+  );
+
+const stop = ({ workspace }: Session, at: number) =>
+  stores().workspaces.markStopping(workspace, 1, { reason: 'idle', at, dueAt: farAway });
+
+const withSandbox = async (owner: OwnerId, requestedAt: number): Promise<Session> => {
+  const session = await stores().create(newExecution({ owner }));
+  expect(await start(session, requestedAt)).toBe('claimed');
+  return session;
+};
+
 const holderOfThree = async () => {
   const owner = crypto.randomUUID() as OwnerId;
-  const sessions = [1000, 2000, 3000].map((createdAt) => newExecution({ owner, createdAt }));
-  for (const session of sessions) await stores().create(session);
-  return { holder: executionSlots(owner), sessions };
+  const first = await withSandbox(owner, 1000);
+  const others = [await withSandbox(owner, 2000), await withSandbox(owner, 3000)];
+  return { holder: executionSlots(owner), owner, first, sessions: [first, ...others] };
 };
 
 test('a holder without slots has none, and is not due', async () => {
@@ -49,30 +62,33 @@ test('a holder without slots has none, and is not due', async () => {
   const holder = executionSlots(crypto.randomUUID() as OwnerId);
   expect(await slots.read(holder)).toEqual({ holder, counted: 0, version: 0, taken: [] });
   expect(await isDue(holder, farAway)).toBe(false);
-  expect(await slots.settle(await slots.read(holder))).toBe(false);
+  expect(await slots.settle(await slots.read(holder), 5000)).toBe(false);
 });
 
-test('slots are read with their sessions, and every change has its version', async () => {
-  const { slots, sessions } = stores();
-  const { holder, sessions: made } = await holderOfThree();
-  const taken = made.map(({ id, createdAt }) => ({ session: id, flavor: 'micro', takenAt: createdAt }));
+test('slots are read with what holds them, and every change has its version', async () => {
+  const { slots } = stores();
+  const { holder, first, sessions } = await holderOfThree();
+  const taken = sessions.map(({ id, workspace }, index) => ({
+    session: id,
+    sandbox: { workspace, generation: 1, flavor: 'micro' },
+    movedAt: 1000 * (index + 1),
+  }));
   const byId = (one: { session: string }, other: { session: string }) =>
     one.session < other.session ? -1 : 1;
   expect(await slots.read(holder)).toEqual({ holder, counted: 3, version: 3, taken: taken.sort(byId) });
-  const [first] = made;
-  await sessions.end(first ?? newSession(), { status: 'stopped', at: 4000, dueAt: farAway });
+  await stop(first, 4000);
   expect(await slots.read(holder)).toMatchObject({ counted: 2, version: 4 });
 });
 
-test('a slot is released once for twenty requests, and only where it was taken', async () => {
+test('a slot is corrected once for twenty requests, and only as it was read', async () => {
   const { slots } = stores();
-  const { holder, sessions } = await holderOfThree();
-  const session = sessions[0]?.id ?? ('' as SessionId);
-  expect(await slots.release(executionSlots('another' as OwnerId), session, 5000)).toBe(false);
-  expect(tally(await atOnce(20, () => slots.release(holder, session, 5000)))).toEqual({
-    true: 1,
-    false: 19,
-  });
+  const { holder } = await holderOfThree();
+  const [held] = (await slots.read(holder)).taken;
+  if (held === undefined) throw new Error('no slot is held');
+  const free = { slot: {}, at: 5000 };
+  expect(await slots.correct(executionSlots('another' as OwnerId), held, free)).toBe(false);
+  expect(await slots.correct(holder, { ...held, movedAt: 999 }, free)).toBe(false);
+  expect(tally(await atOnce(20, () => slots.correct(holder, held, free)))).toEqual({ true: 1, false: 19 });
   expect(await slots.read(holder)).toMatchObject({ counted: 2, version: 4 });
 });
 
@@ -83,31 +99,30 @@ describe('a holder', () => {
     expect(await isDue(holder, 300_999)).toBe(false);
     expect(await isDue(holder, 301_000)).toBe(true);
     expect((await slots.due(farAway, 10_000)).filter((one) => one === holder)).toEqual([holder]);
-    expect(await slots.settle(await slots.read(holder))).toBe(true);
+    expect(await slots.settle(await slots.read(holder), 5000)).toBe(true);
     expect(await isDue(holder, farAway)).toBe(false);
   });
 
   test('is due again after the next change', async () => {
-    const { slots, sessions } = stores();
-    const { holder, sessions: made } = await holderOfThree();
-    await slots.settle(await slots.read(holder));
-    await sessions.end(made[0] ?? newSession(), { status: 'stopped', at: 9000, dueAt: farAway });
+    const { slots } = stores();
+    const { holder, first } = await holderOfThree();
+    await slots.settle(await slots.read(holder), 5000);
+    await stop(first, 9000);
     expect(await isDue(holder, 308_999)).toBe(false);
     expect(await isDue(holder, 309_000)).toBe(true);
   });
 
   test('of agent sessions is a project', async () => {
-    const { inbox } = stores();
-    const session = await stores().create();
-    const first = { messageId: 'm', text: 't', acceptedAt: 2000, correlationId: 'c' };
-    await inbox.accept(session, first as Parameters<typeof inbox.accept>[1], slotsMax);
+    const { inbox, create } = stores();
+    const session = await create();
+    await inbox.accept(session, message('m'), inboxLimits);
     expect(await isDue(agentSlots(session.project), 302_000)).toBe(true);
   });
 
   test('is listed up to the limit, longest waiting first', async () => {
-    const { slots, create } = stores();
+    const { slots } = stores();
     const owners = await atOnce(6, async (index) => {
-      const session = await create(newExecution({ createdAt: 100 - index }));
+      const session = await withSandbox(crypto.randomUUID() as OwnerId, 100 - index);
       return executionSlots(session.owner);
     });
     expect(await slots.due(300_100, 3)).toEqual([owners[5], owners[4], owners[3]]);
@@ -115,38 +130,50 @@ describe('a holder', () => {
 });
 
 describe('a settlement', () => {
-  test('sets a wrong counter to the number of taken slots', async () => {
+  test('sets a counter that stays wrong to the number of held slots', async () => {
     const { slots, create } = stores();
-    const { holder, sessions } = await holderOfThree();
+    const { holder, owner } = await holderOfThree();
     await miscount(holder, 10);
-    const owner = sessions[0]?.owner ?? ('' as OwnerId);
-    const late = newExecution({ owner });
-    const options = { workspace: workspaceOf(late), slotsMax };
-    expect(await stores().sessions.create(late, options)).toBe('full');
-    expect(await slots.settle(await slots.read(holder))).toBe(true);
+    const late = await create(newExecution({ owner }));
+    expect(await start(late, 4000)).toBe('full');
+    expect(await slots.settle(await slots.read(holder), 5000)).toBe(false);
+    expect(await slots.settle(await slots.read(holder), 64_999)).toBe(false);
+    expect(await slots.read(holder)).toMatchObject({ counted: 10, miscountedAt: 5000 });
+    expect(await isDue(holder, farAway)).toBe(true);
+    expect(await slots.settle(await slots.read(holder), 65_000)).toBe(true);
+    expect(await isDue(holder, farAway)).toBe(false);
+    expect(await slots.read(holder)).not.toHaveProperty('miscountedAt');
     expect(await slots.read(holder)).toMatchObject({ counted: 3 });
-    await create(late);
+    expect(await start(late, 4000)).toBe('claimed');
     expect(await slots.read(holder)).toMatchObject({ counted: 4 });
   });
 
+  test('does not believe a difference that is as old as the last change', async () => {
+    const { slots } = stores();
+    const { holder, first } = await holderOfThree();
+    await miscount(holder, 10);
+    await slots.settle(await slots.read(holder), 5000);
+    await stop(first, 60_000);
+    expect(await slots.settle(await slots.read(holder), 70_000)).toBe(false);
+    expect(await slots.read(holder)).toMatchObject({ counted: 9, miscountedAt: 70_000 });
+  });
+
   test('is refused when a slot changed since it was read, and the holder stays due', async () => {
-    const { slots, create } = stores();
-    const { holder, sessions } = await holderOfThree();
+    const { slots } = stores();
+    const { holder, owner } = await holderOfThree();
     const read = await slots.read(holder);
-    const owner = sessions[0]?.owner ?? ('' as OwnerId);
-    await create(newExecution({ owner }));
-    expect(await slots.settle(read)).toBe(false);
+    await withSandbox(owner, 4000);
+    expect(await slots.settle(read, 5000)).toBe(false);
     expect(await slots.read(holder)).toMatchObject({ counted: 4 });
     expect(await isDue(holder, farAway)).toBe(true);
   });
 
   test('is refused when as many slots were taken as released', async () => {
-    const { slots, sessions, create } = stores();
-    const { holder, sessions: made } = await holderOfThree();
+    const { slots } = stores();
+    const { holder, owner, first } = await holderOfThree();
     const read = await slots.read(holder);
-    const [first] = made;
-    await create(newExecution({ owner: first?.owner ?? ('' as OwnerId) }));
-    await sessions.end(first ?? newSession(), { status: 'stopped', at: 9000, dueAt: farAway });
-    expect(await slots.settle(read)).toBe(false);
+    await withSandbox(owner, 4000);
+    await stop(first, 9000);
+    expect(await slots.settle(read, 5000)).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { start } from '../../local/dynamodb/start.ts';
@@ -22,6 +22,21 @@ declare module 'vitest' {
 }
 
 export type TableFixture = { readonly table: Table; readonly close: () => Promise<void> };
+
+/** The table of the file that calls this: opened before its tests, closed after them. */
+export const openFileTable = (): Pick<TableFixture, 'table'> => {
+  let fixture: TableFixture | undefined;
+  beforeAll(async () => {
+    fixture = await openTableFixture();
+  });
+  afterAll(() => fixture?.close());
+  return {
+    get table() {
+      if (fixture === undefined) throw new Error('the table is opened before the first test');
+      return fixture.table;
+    },
+  };
+};
 
 export const openTableFixture = async (): Promise<TableFixture> => {
   if (inject('tableEngine') === 'memory') return memoryFixture();

@@ -1,6 +1,6 @@
 /** The agents and the money of a tree of sessions against a real DynamoDB engine. */
 import { DeleteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
@@ -9,13 +9,9 @@ import type { Session } from '#shared/domain/session.ts';
 import type { ReservationRequest, Tree } from '#shared/domain/session-tree.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => ({ ...onTable(fixture.table), trees: makeTreeStore(fixture.table) });
 const newId = (): SessionId => crypto.randomUUID() as SessionId;
@@ -239,7 +235,7 @@ test('a commit tells a parent that was read before its first child that it has c
   const { create, sessions, turns } = stores();
   const parent = await create(newSession());
   const child = newSession({ tree: { root: parent.id, parent: parent.id } });
-  const wanted = { workspace: workspaceOf(child), slotsMax: 0, child: { parent, agentsMax: 5 } };
+  const wanted = { workspace: workspaceOf(child), child: { parent, agentsMax: 5 } };
   expect(await sessions.create(child, wanted)).toBe('created');
   const result = await turns.commit(commitOf(parent));
   expect(result).toMatchObject({ status: 'committed', session: { hasChildren: true, lastSeq: 0 } });

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
@@ -19,24 +19,22 @@ import type { ModelChunk, ProviderName, TokenUsage } from '#shared/domain/model.
 import type { Session } from '#shared/domain/session.ts';
 import type { Acting } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import { atOnce, message, newSession, onTable, slotsMax, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { atOnce, inboxLimits, message, newSession, onTable, tally } from './session-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 /** A call of at most a dollar: a cent for each token that the model says. */
 const settings: TurnSettings = {
   outputTokensMax: 100,
   leaseMs: 30_000,
+  toolTimes: { waitMs: 60_000, secondsMax: 3600 },
   limits: {
     turn: { stepsMax: 5, callsMax: 4, usdMax: 4 },
     history: { tokensMax: 1000, messagesMax: 50 },
     tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 4 },
     idleMs: 60_000,
+    waitStopMs: 60_000,
   },
 };
 const costOf = (_provider: ProviderName, _model: string, { outputTokens }: TokenUsage): number =>
@@ -85,6 +83,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     costOf,
     mcpServers: { list: () => Promise.resolve([]) },
     workspaces: { get: () => Promise.resolve(undefined) },
+    slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
     telemetry: Object.fromEntries(
       ['info', 'warn', 'error', 'count', 'duration'].map((name) => [name, () => undefined]),
     ),
@@ -102,7 +101,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     newChild: (): Promise<Session> =>
       create(newSession({ tree: { root: root.id, parent: root.id }, project: root.project })),
     say: async (id: SessionId, messageId: string) =>
-      inbox.accept(await read(id), message(messageId, Date.now()), slotsMax),
+      inbox.accept(await read(id), message(messageId, Date.now()), inboxLimits),
     run: (sessionId: SessionId, remainingMs = 900_000) =>
       runTurn(ports, {
         sessionId,
@@ -176,7 +175,7 @@ test('the reservation of a cancelled call is available to the next at once', asy
   const { id } = await newChild();
   await say(id, 'a');
   const running = run(id);
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   expect((await tree()).reserved[id]?.usd).toBe(1);
   await cancelTurn(ports, id, 'c');
   await running;
@@ -227,7 +226,7 @@ test('a call that waits for money hands over near its deadline, and continues wh
   const [first, second] = [await newChild(), await newChild()];
   await say(first.id, 'a');
   const running = run(first.id);
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   answerBy(saying(10));
   await say(second.id, 'b');
   await run(second.id, 21_000);
@@ -245,7 +244,7 @@ test('the reservation of a session’s next holder is not released by the one be
   const { id } = await newChild();
   await say(id, 'a');
   const running = run(id);
-  await expect.poll(asked, { timeout: 5000 }).toBe(1);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   const later = Date.now() + 60_000;
   const next = await ports.turns.takeLease(id, { holder: 'b', at: later, until: later + 60_000 });
   const fence = next?.lease.fence ?? 0;

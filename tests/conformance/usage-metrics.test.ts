@@ -1,20 +1,16 @@
 /** The history of the operator's view against a real DynamoDB engine: added up in place, by scope, within a range. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal, projectPrincipal } from '#shared/domain/principal.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
 const minute = 60_000;
 const now = 1_800_000_000_000;
 const project = '11111111-1111-4111-8111-111111111111' as ProjectId;
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const store = () => makeMetricsStore(fixture.table);
 

@@ -1,6 +1,6 @@
 /** Webhooks and their deliveries against a real DynamoDB engine: kept, spread once, settled once, sent by one. */
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeDeliveryQueue } from '#shared/adapters/aws/dynamo/deliveries.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { noticeItem } from '#shared/adapters/aws/dynamo/webhook-items.ts';
@@ -11,14 +11,10 @@ import type { Notice } from '#shared/domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
 import { atOnce, onTable, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 import { newDelivery, newNotice, newWebhook } from './webhook-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const store = () => makeWebhookStore(fixture.table);
 const queue = () => makeDeliveryQueue(fixture.table);

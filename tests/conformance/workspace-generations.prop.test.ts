@@ -1,18 +1,14 @@
 /** However what is said of an older sandbox mixes with what is said of this one, the table ends the same without it. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { newSandbox, newSession, onTable, workspaceOf } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 type Said = (store: WorkspaceStore, id: WorkspaceId, generation: number) => Promise<unknown>;
 
@@ -29,14 +25,14 @@ const said: Record<string, Said> = {
   recordAddress: (store, id, generation) =>
     store.recordAddress(id, generation, { taskArn: `task-${generation}`, address: `http://${generation}` }),
   claimRestore: (store, id, generation) => store.claimRestore(id, generation, { at: 10, until: 20 }),
-  giveRestoreBack: (store, id, generation) => store.unclaimRestore(id, generation),
-  markReady: (store, id, generation) => store.markReady(id, generation, 30),
+  giveRestoreBack: (store, id, generation) => store.unclaimRestore(id, generation, 1),
+  markReady: (store, id, generation) => store.markReady(id, generation, { at: 30 }),
   recordLogsSeen: (store, id, generation) => store.recordLogsSeen(id, generation, 40 + generation),
   leasePort: (store, id, generation) => store.leasePort(id, generation, 8000 + generation),
   recordCheckpoint: (store, id, generation) =>
     store.recordCheckpoint(
       id,
-      { id: `c${generation}`, sha256: 'a', savedAt: 50, generation, files: 1, bytes: 1 },
+      { id: `c${generation}`, sha256: 'a', savedAt: 50, generation, files: 1, bytes: 1, packs: [] },
       {},
     ),
   postpone: (store, id, generation) => store.postpone(asRead(id, generation), 60),
@@ -44,7 +40,8 @@ const said: Record<string, Said> = {
   claimLastSave: (store, id, generation) => store.claimLastSave(id, generation, { at: 71, until: 72 }),
   giveLastSaveBack: (store, id, generation) => store.unclaimLastSave(id, generation),
   recordStopRequest: (store, id, generation) => store.recordStopRequest(id, generation, 75),
-  markIdle: (store, id, generation) => store.markIdle(asRead(id, generation), [], stop),
+  markIdle: (store, id, generation) =>
+    store.markIdle(asRead(id, generation), [], { ...stop, pausedUntil: () => 99 }),
   markStopped: (store, id, generation) => store.markStopped(id, generation, { reason: 's', at: 90 }),
 };
 

@@ -1,30 +1,27 @@
 /** Taking an idle sandbox against a real DynamoDB engine: nobody loses one that came back to life meanwhile. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
+import { idleCheckUsersMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import {
   atOnce,
   farAway,
+  inboxLimits,
   message,
   newExecution,
   newSandbox,
   newSession,
   onTable,
-  slotsMax,
   tally,
   workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
-const stop = { reason: 'idle', at: 70_000, dueAt: 70_500 };
+const stop = { reason: 'idle', at: 70_000, dueAt: 70_500, pausedUntil: () => 900_000 };
 
 /** An agent session and an execution session in one workspace with a ready sandbox, all as read. */
 const idle = async () => {
@@ -32,10 +29,10 @@ const idle = async () => {
   const agent = newSession();
   const execution = newExecution({ workspace: agent.workspace, status: 'ready' });
   await workspaces.create({ ...workspaceOf(agent), users: [agent.id, execution.id].sort() });
-  await sessions.create(agent, { slotsMax: slotsMax });
-  await sessions.create(execution, { slotsMax: slotsMax });
+  await sessions.create(agent, {});
+  await sessions.create(execution, {});
   await workspaces.claimStart(agent.workspace, newSandbox());
-  await workspaces.markReady(agent.workspace, 1, 6000);
+  await workspaces.markReady(agent.workspace, 1, { at: 6000 });
   return {
     workspace: await readWorkspace(agent.workspace),
     agent: await read(agent.id),
@@ -84,15 +81,15 @@ describe('an idle sandbox stays when, since it was read,', () => {
       async ({ agent, workspace }) => {
         const { owner, project } = agent;
         const entering = newExecution({ owner, project, workspace: workspace.id });
-        expect(await stores().sessions.create(entering, { enters: {}, slotsMax })).toBe('created');
+        expect(await stores().sessions.create(entering, { enters: {} })).toBe('created');
       },
     ],
     // At the very moment of its last sign of life: only the count of its work tells.
     [
       'a session got a message in the same millisecond',
-      ({ agent }) => stores().inbox.accept(agent, message('m', agent.lastActiveAt), slotsMax),
+      ({ agent }) => stores().inbox.accept(agent, message('m', agent.lastActiveAt), inboxLimits),
     ],
-    ['a session got a message', ({ agent }) => stores().inbox.accept(agent, message('m'), slotsMax)],
+    ['a session got a message', ({ agent }) => stores().inbox.accept(agent, message('m'), inboxLimits)],
     [
       'a call began',
       ({ execution }) =>
@@ -119,11 +116,50 @@ describe('an idle sandbox stays when, since it was read,', () => {
   });
 });
 
+describe('a sandbox of more sessions than one transaction checks', () => {
+  const crowd = async () => {
+    const { workspaces, workspaceIn } = stores();
+    const users = await atOnce(idleCheckUsersMax + 1, async () => newSession().id);
+    const { id } = await workspaceIn('ready', { users: users.sort() });
+    return { id, workspaces, marked: await workspaces.markIdleCheck(id, 1, 'a') };
+  };
+  const takeAs = (marked: Workspace | undefined): Promise<Workspace | undefined> =>
+    marked === undefined ? Promise.resolve(undefined) : stores().workspaces.markIdle(marked, [], stop);
+
+  test('is marked to stop while its check lasts', async () => {
+    const { marked } = await crowd();
+    expect((await takeAs(marked))?.sandbox?.state).toBe('stopping');
+  });
+
+  test('stays when a caller has ended the check', async () => {
+    const { id, workspaces, marked } = await crowd();
+    expect(await workspaces.endIdleCheck(id, 1)).toBe(true);
+    expect(await takeAs(marked)).toBeUndefined();
+  });
+
+  test('stays when another check began', async () => {
+    const { id, workspaces, marked } = await crowd();
+    const later = await workspaces.markIdleCheck(id, 1, 'b');
+    expect(await takeAs(marked)).toBeUndefined();
+    expect((await takeAs(later))?.sandbox?.state).toBe('stopping');
+  });
+
+  test('is neither checked nor kept once it stops', async () => {
+    const { id, workspaces, marked } = await crowd();
+    await takeAs(marked);
+    expect(await workspaces.markIdleCheck(id, 1, 'b')).toBeUndefined();
+    expect(await workspaces.endIdleCheck(id, 1)).toBe(false);
+  });
+});
+
 test('a message concurrent with the marking is either seen by it or comes after it', async () => {
   const { inbox, readWorkspace } = stores();
   const outcomes = await atOnce(20, async () => {
     const found = await idle();
-    const [marked, accepted] = await Promise.all([take(found), inbox.accept(found.agent, message('m'), 100)]);
+    const [marked, accepted] = await Promise.all([
+      take(found),
+      inbox.accept(found.agent, message('m'), inboxLimits),
+    ]);
     const state = (await readWorkspace(found.workspace.id)).sandbox?.state;
     return `${accepted}: ${marked === undefined ? 'left' : 'taken'}, ${state}`;
   });
@@ -139,6 +175,7 @@ test('of twenty concurrent markings, all report one reason and one time', async 
       reason: `idle ${index}`,
       at: 70_000 + index,
       dueAt: 80_000,
+      pausedUntil: () => 900_000,
     }),
   );
   const { stoppedReason, stopRequestedAt } = (await readWorkspace(workspace.id)).sandbox ?? {};

@@ -1,15 +1,11 @@
 /** Records of a living sandbox, against a real DynamoDB engine: each checkpoint after the last, each port once. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import { atOnce, newSandbox, onTable, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const inState = (state: SandboxRecord['state']) => stores().workspaceIn(state);
@@ -22,6 +18,7 @@ describe('a checkpoint', () => {
     generation,
     files: 2,
     bytes: 30,
+    packs: [id],
   });
 
   test('is recorded when it follows the current one', async () => {

@@ -1,16 +1,12 @@
 /** The sandbox of a workspace against a real DynamoDB engine: each step is taken by one caller, of this generation only. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { poolEntryId } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import { atOnce, farAway, newSandbox, onTable, tally } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openFileTable } from './table-fixture.ts';
 
-let fixture: TableFixture;
-beforeAll(async () => {
-  fixture = await openTableFixture();
-});
-afterAll(() => fixture.close());
+const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const address = 'http://127.0.0.1:1';
@@ -44,9 +40,9 @@ describe('a workspace', () => {
   test('is not deleted while it has a user', async () => {
     const { workspaces } = stores();
     const { id, users } = await made();
-    expect(await workspaces.remove(id)).toBe(false);
+    expect(await workspaces.remove(id, 7000)).toBe(false);
     await workspaces.leave(id, users[0] as SessionId);
-    expect(await workspaces.remove(id)).toBe(true);
+    expect(await workspaces.remove(id, 7000)).toBe(true);
     expect(await workspaces.get(id)).toBeUndefined();
   });
 
@@ -58,7 +54,7 @@ describe('a workspace', () => {
   ] as const)('without users, whose sandbox is %s, is deleted: %s', async (state, isDeleted) => {
     const { workspaces } = stores();
     const { id } = await inState(state, { users: [] });
-    expect(await workspaces.remove(id)).toBe(isDeleted);
+    expect(await workspaces.remove(id, 7000)).toBe(isDeleted);
     expect((await workspaces.get(id)) === undefined).toBe(isDeleted);
   });
 });
@@ -69,7 +65,7 @@ describe('a start', () => {
     const workspace = await made();
     const sandbox = newSandbox();
     const claims = await atOnce(20, () => workspaces.claimStart(workspace.id, sandbox));
-    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+    expect(tally(claims)).toEqual({ claimed: 1, lost: 19 });
     expect(await readWorkspace(workspace.id)).toEqual({ ...workspace, sandbox });
     expect(await isWorkspaceDue(workspace.id, 184_999)).toBe(false);
     expect(await isWorkspaceDue(workspace.id, 185_000)).toBe(true);
@@ -81,19 +77,32 @@ describe('a start', () => {
     const next = newSandbox({ generation: 2, requestedAt: 9000, lost: 'it stopped' });
     await workspaces.leasePort(id, 1, 8000);
     await workspaces.recordLogsSeen(id, 1, 7);
-    expect(await workspaces.claimStart(id, next)).toBe(false);
+    expect(await workspaces.claimStart(id, next)).toBe('lost');
     await workspaces.markStopping(id, 1, stop(7000));
-    expect(await workspaces.claimStart(id, next)).toBe(false);
+    expect(await workspaces.claimStart(id, next)).toBe('lost');
     await workspaces.markStopped(id, 1, { reason: 'exit code 0', at: 8000 });
-    expect(await workspaces.claimStart(id, { ...next, generation: 3 })).toBe(false);
-    expect(await workspaces.claimStart(id, { ...next, generation: 1 })).toBe(false);
-    expect(await workspaces.claimStart(id, next)).toBe(true);
+    expect(await workspaces.claimStart(id, { ...next, generation: 3 })).toBe('lost');
+    expect(await workspaces.claimStart(id, { ...next, generation: 1 })).toBe('lost');
+    expect(await workspaces.claimStart(id, next)).toBe('claimed');
     expect((await readWorkspace(id)).sandbox).toEqual(next);
+  });
+
+  test('comes after an end that its sessions are to be told of, until they were or the next one starts', async () => {
+    const { workspaces, readWorkspace, isWorkspaceDue } = stores();
+    const { id, users } = await inState('ready');
+    const end = { reason: 'exit code 0', at: 8000, tellAt: 38_000 };
+    expect((await workspaces.markStopped(id, 1, end))?.sandbox?.untold).toEqual(users);
+    await workspaces.recordTold(id, 2);
+    expect((await readWorkspace(id)).sandbox?.untold).toEqual(users);
+    expect([await isWorkspaceDue(id, 37_999), await isWorkspaceDue(id, 38_000)]).toEqual([false, true]);
+    await workspaces.recordTold(id, 1);
+    expect((await readWorkspace(id)).sandbox?.untold).toBeUndefined();
+    expect(await isWorkspaceDue(id, 38_000)).toBe(false);
   });
 
   test('of an unknown workspace is not claimed', async () => {
     const { workspaces } = stores();
-    expect(await workspaces.claimStart('none' as WorkspaceId, newSandbox())).toBe(false);
+    expect(await workspaces.claimStart('none' as WorkspaceId, newSandbox())).toBe('lost');
     expect(await workspaces.get('none' as WorkspaceId)).toBeUndefined();
   });
 
@@ -101,7 +110,7 @@ describe('a start', () => {
     const { workspaces } = stores();
     const { id, users } = await inState('stopped');
     for (const user of users) await workspaces.leave(id, user);
-    expect(await workspaces.claimStart(id, newSandbox({ generation: 2 }))).toBe(false);
+    expect(await workspaces.claimStart(id, newSandbox({ generation: 2 }))).toBe('lost');
   });
 
   test('is recorded: the task while it is not stopped, the address while it starts', async () => {
@@ -111,7 +120,7 @@ describe('a start', () => {
     expect(await workspaces.recordAddress(id, 1, { taskArn: 'another', address })).toBe(false);
     expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address })).toBe(true);
     expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ taskArn: 'task-1', address }));
-    await workspaces.markReady(id, 1, 6000);
+    await workspaces.markReady(id, 1, { at: 6000 });
     expect(await workspaces.recordAddress(id, 1, { taskArn: 'task-1', address: 'http://late' })).toBe(false);
     await workspaces.markStopping(id, 1, stop(7000));
     expect(await workspaces.recordTask(id, 1, 'another')).toBe(false);
@@ -152,8 +161,8 @@ describe('a warm sandbox', () => {
     const claims = await Promise.all(
       wanting.map(({ id }) => workspaces.claimWarm(id, entry, claimOf(entry))),
     );
-    expect(tally(claims)).toEqual({ true: 1, false: 19 });
-    const winner = wanting[claims.indexOf(true)] ?? entry;
+    expect(tally(claims)).toEqual({ claimed: 1, lost: 19 });
+    const winner = wanting[claims.indexOf('claimed')] ?? entry;
     expect(await readWorkspace(winner.id)).toEqual({ ...winner, sandbox: claimOf(entry).sandbox });
     expect((await readWorkspace(entry.id)).sandbox).toEqual({
       ...entry.sandbox,
@@ -176,13 +185,13 @@ describe('a warm sandbox', () => {
     const { workspaces } = stores();
     const [entry, { id }] = [await warmEntry(), await made()];
     const claims = await atOnce(20, () => workspaces.claimWarm(id, entry, claimOf(entry)));
-    expect(tally(claims)).toEqual({ true: 1, false: 19 });
+    expect(tally(claims)).toEqual({ claimed: 1, lost: 19 });
   });
 
   test('stays in its pool entry when the workspace has moved on', async () => {
     const { workspaces, readWorkspace } = stores();
     const [entry, { id }] = [await warmEntry(), await inState('starting')];
-    expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe(false);
+    expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe('lost');
     expect(await readWorkspace(entry.id)).toEqual(entry);
     expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 1 })).toBeUndefined();
   });
@@ -190,10 +199,10 @@ describe('a warm sandbox', () => {
   test('is not claimed in a pool entry that is being refilled', async () => {
     const { workspaces } = stores();
     const [entry, one, other] = [await warmEntry(), await made(), await made()];
-    expect(await workspaces.claimWarm(one.id, entry, claimOf(entry))).toBe(true);
-    expect(await workspaces.claimStart(entry.id, newSandbox({ generation: 2 }))).toBe(true);
-    await workspaces.markReady(entry.id, 2, 9500);
-    expect(await workspaces.claimWarm(other.id, entry, claimOf(entry))).toBe(false);
+    expect(await workspaces.claimWarm(one.id, entry, claimOf(entry))).toBe('claimed');
+    expect(await workspaces.claimStart(entry.id, newSandbox({ generation: 2 }))).toBe('claimed');
+    await workspaces.markReady(entry.id, 2, { at: 9500 });
+    expect(await workspaces.claimWarm(other.id, entry, claimOf(entry))).toBe('lost');
     expect(await workspaces.claimantOf({ workspaceId: entry.id, generation: 2 })).toBeUndefined();
   });
 
@@ -202,14 +211,14 @@ describe('a warm sandbox', () => {
     const { id } = await made();
     for (const state of ['starting', 'stopping', 'stopped'] as const) {
       const entry = await inState(state, { users: [] });
-      expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe(false);
+      expect(await workspaces.claimWarm(id, entry, claimOf(entry))).toBe('lost');
     }
   });
 
   test('is the next generation of a workspace whose last one stopped', async () => {
     const { workspaces, readWorkspace } = stores();
     const [entry, { id }] = [await warmEntry(), await inState('stopped')];
-    expect(await workspaces.claimWarm(id, entry, claimOf(entry, 2))).toBe(true);
+    expect(await workspaces.claimWarm(id, entry, claimOf(entry, 2))).toBe('claimed');
     expect((await readWorkspace(id)).sandbox).toEqual(claimOf(entry, 2).sandbox);
   });
 });
@@ -219,28 +228,41 @@ describe('a restore', () => {
     const { workspaces } = stores();
     const { id } = await inState('starting');
     const claim = (at: number, until: number) => workspaces.claimRestore(id, 1, { at, until });
-    expect(tally(await atOnce(20, () => claim(6000, 6500)))).toEqual({ true: 1, false: 19 });
-    expect(await claim(6499, 7000)).toBe(false);
-    expect(await claim(6500, 7000)).toBe(true);
+    expect((await atOnce(20, () => claim(6000, 6500))).filter((number) => number !== undefined)).toEqual([1]);
+    expect(await claim(6499, 7000)).toBeUndefined();
+    expect(await claim(6500, 7000)).toBe(2);
   });
 
   test('is released, and claimed again at once', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');
-    expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBe(true);
-    expect(await workspaces.claimRestore(id, 1, { at: 6001, until: 6501 })).toBe(false);
-    await workspaces.unclaimRestore(id, 1);
-    expect(await workspaces.claimRestore(id, 1, { at: 6002, until: 6600 })).toBe(true);
-    await workspaces.markReady(id, 1, 6100);
-    expect((await readWorkspace(id)).sandbox).toEqual(newSandbox({ state: 'ready', readyAt: 6100 }));
+    expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBe(1);
+    expect(await workspaces.claimRestore(id, 1, { at: 6001, until: 6501 })).toBeUndefined();
+    await workspaces.unclaimRestore(id, 1, 1);
+    expect(await workspaces.claimRestore(id, 1, { at: 6002, until: 6600 })).toBe(2);
+    expect(await workspaces.markReady(id, 1, { at: 6100, claim: 2 })).toBe(true);
+    const ready = newSandbox({ state: 'ready', readyAt: 6100, restores: 2 });
+    expect((await readWorkspace(id)).sandbox).toEqual(ready);
+  });
+
+  test('under an earlier claim makes nothing ready, and releases no later claim', async () => {
+    const { workspaces } = stores();
+    const { id } = await inState('starting');
+    await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 });
+    await workspaces.claimRestore(id, 1, { at: 6500, until: 7000 });
+    expect(await workspaces.markReady(id, 1, { at: 6600, claim: 1 })).toBe(false);
+    expect(await workspaces.markReady(id, 1, { at: 6600 })).toBe(false);
+    await workspaces.unclaimRestore(id, 1, 1);
+    expect(await workspaces.claimRestore(id, 1, { at: 6700, until: 7200 })).toBeUndefined();
+    expect(await workspaces.markReady(id, 1, { at: 6800, claim: 2 })).toBe(true);
   });
 
   test.each(['ready', 'stopping', 'stopped'] as const)('is not claimed when it is %s', async (state) => {
     const { workspaces } = stores();
     const { id } = await inState(state);
-    expect(await workspaces.claimRestore(id, 1, { at: 9000, until: 9500 })).toBe(false);
+    expect(await workspaces.claimRestore(id, 1, { at: 9000, until: 9500 })).toBeUndefined();
     const before = await workspaces.get(id);
-    await workspaces.unclaimRestore(id, 1);
+    await workspaces.unclaimRestore(id, 1, 1);
     expect(await workspaces.get(id)).toEqual(before);
   });
 });
@@ -248,7 +270,10 @@ describe('a restore', () => {
 test('L2: readiness is recorded by one of twenty, and checked again in an hour', async () => {
   const { workspaces, isWorkspaceDue } = stores();
   const { id } = await inState('starting');
-  expect(tally(await atOnce(20, () => workspaces.markReady(id, 1, 6000)))).toEqual({ true: 1, false: 19 });
+  expect(tally(await atOnce(20, () => workspaces.markReady(id, 1, { at: 6000 })))).toEqual({
+    true: 1,
+    false: 19,
+  });
   expect(await isWorkspaceDue(id, 3_605_999)).toBe(false);
   expect(await isWorkspaceDue(id, 3_606_000)).toBe(true);
 });

@@ -66,10 +66,16 @@ export const askOperation = async (
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     name === 'id' ? id : (nothing[name] ?? 'NONE'),
   );
-  const headers = { authorization: `Bearer ${token}` };
+  // Sign-outs are for pages of the deployment alone.
+  const headers = { authorization: `Bearer ${token}`, origin: url };
   const init = { method: operation.method, headers, redirect: 'manual' as const, ...bodyFor(operation) };
   const response = await fetch(`${url}${path}`, init);
   const requestId = response.headers.get('x-request-id');
+  if (response.headers.get('content-type') === 'text/event-stream') {
+    // A stream has no end of its own.
+    await response.body?.cancel();
+    return { verdict: letIn, text: '' };
+  }
   const whole = await response.text();
   const text = whole.replace(String(requestId), '<id>');
   if (response.status === 503 && operation.path.includes('/ports/{port}/')) return { verdict: letIn, text };

@@ -1,7 +1,8 @@
 /** Sessions as these tests use them: an agent that needs no approval, what stands in the table, an idle one's rest. */
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { ApiClient } from '#sdk/api-client.ts';
+import type { AnswerOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
-import { type AnswerOf, Sallyport } from '#sdk/sallyport.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -15,14 +16,14 @@ export type Logged = AnswerOf<typeof api.readEvents>['events'][number];
 type Sessions = Pick<EmbeddedCloud, 'url' | 'token'>;
 
 export const makeSession = (cloud: Sessions, wish: object): Promise<Shown> =>
-  new Sallyport(cloud).request(api.makeSession, { body: wish });
+  new ApiClient(cloud).request(api.makeSession, { body: wish });
 
 export const showSession = (cloud: Sessions, id: string): Promise<Shown> =>
-  new Sallyport(cloud).request(api.showSession, { params: { id } });
+  new ApiClient(cloud).request(api.showSession, { params: { id } });
 
 /** Returns when its sandbox has stopped, so that no late event of it meets the next test. */
 export const endSession = async (cloud: Sessions, id: string): Promise<void> => {
-  await new Sallyport(cloud).request(api.endSession, { params: { id } });
+  await new ApiClient(cloud).request(api.endSession, { params: { id } });
   await eventually(
     () => showSession(cloud, id),
     ({ sandbox }) => sandbox === null || sandbox.state === 'stopped',
@@ -36,7 +37,7 @@ export const systemEvents = async (
   id: string,
   kind: string,
 ): Promise<readonly Logged['data'][]> => {
-  const { events } = await new Sallyport(cloud).request(api.readEvents, { params: { id } });
+  const { events } = await new ApiClient(cloud).request(api.readEvents, { params: { id } });
   return events
     .filter(({ type, data }) => type === 'system' && data['kind'] === kind)
     .map(({ data }) => data);

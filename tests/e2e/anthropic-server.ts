@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: object };
 
+/** A refusal before the first byte, an error in the middle of a streamed text, or a text that does not go on. */
+export type ScriptedFault =
+  | { readonly status: number; readonly retryAfter?: string }
+  | { readonly text: string; readonly stalls?: true };
+
 export type AnthropicServer = {
   readonly url: string;
   /** The answer to the next request; without one, a sentence. */
-  readonly script: ScriptedCall[][];
+  readonly script: (readonly ScriptedCall[] | ScriptedFault)[];
   /** The bodies of all requests. */
   readonly asked: unknown[];
   readonly close: () => void;
@@ -17,7 +22,7 @@ export type AnthropicServer = {
 const deltaCharacters = 60_000;
 
 export const openAnthropicServer = async (): Promise<AnthropicServer> => {
-  const script: ScriptedCall[][] = [];
+  const script: (readonly ScriptedCall[] | ScriptedFault)[] = [];
   const asked: unknown[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString();
@@ -26,11 +31,17 @@ export const openAnthropicServer = async (): Promise<AnthropicServer> => {
       return;
     }
     asked.push(JSON.parse(body));
-    const calls = script.shift() ?? [];
+    const next = script.shift() ?? [];
+    if ('status' in next) {
+      const headers = next.retryAfter === undefined ? {} : { 'retry-after': next.retryAfter };
+      response.writeHead(next.status, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify({ type: 'error', error: errorOf(next.status) }));
+      return;
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of eventsOf(calls))
+    for (const event of 'text' in next ? brokenOff(next) : eventsOf(next))
       response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-    response.end();
+    if (!('stalls' in next)) response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -47,14 +58,27 @@ export const openAnthropicServer = async (): Promise<AnthropicServer> => {
 
 const usage = { input_tokens: 10, output_tokens: 5 };
 
-const eventsOf = (calls: readonly ScriptedCall[]) => [
-  {
-    type: 'message_start',
-    message: {
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [] },
-      ...{ stop_reason: null, stop_sequence: null, usage },
-    },
+const overload = { type: 'overloaded_error', message: 'Overloaded' };
+const refusedKey = { type: 'authentication_error', message: 'invalid x-api-key' };
+const errorOf = (status: number): object => (status === 401 ? refusedKey : overload);
+
+const begin = {
+  type: 'message_start',
+  message: {
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [] },
+    ...{ stop_reason: null, stop_sequence: null, usage },
   },
+};
+
+const brokenOff = ({ text, stalls = false }: { readonly text: string; readonly stalls?: boolean }) => [
+  begin,
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+  ...(stalls ? [] : [{ type: 'error', error: overload }]),
+];
+
+const eventsOf = (calls: readonly ScriptedCall[]) => [
+  begin,
   ...(calls.length === 0 ? sentence : calls.flatMap(callEvents)),
   {
     type: 'message_delta',

@@ -26,8 +26,10 @@ const watch = async (sessionId: string): Promise<Client> => {
 /** Frames of one connection may be handled at once: a message that is to find the tool waits until others see it. */
 const offer = async (client: Client): Promise<void> => {
   client.send('caller_tools:declare', { callerId: 'ide', tools: [openTool] });
+  const { data: declared, seq } = await client.untilType('caller_tools:declared');
+  expect([declared, seq]).toEqual([{ callerId: 'ide', tools: ['ide_open'] }, null]);
   const { sessionId } = await client.untilType('system:ready');
-  await expect.poll(() => toolsOf(String(sessionId)), { timeout: 10_000 }).toContain('ide_open');
+  await expect.poll(() => toolsOf(String(sessionId)), { timeout: 60_000 }).toContain('ide_open');
 };
 const toolsOf = async (sessionId: string): Promise<unknown> => {
   const other = await connect(cloud, { sessionId });

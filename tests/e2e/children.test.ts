@@ -14,6 +14,8 @@ afterAll(() => cloud.stop());
 
 type Child = Shown & { readonly parent?: string; readonly root?: string; readonly depth: number };
 
+type Placed = { readonly workspace: string; readonly template: string; readonly envNames: readonly string[] };
+
 /** A prompt that the demo provider turns into a call of the tool. */
 const ask = (args: object): string => `call session ${JSON.stringify(args)}`;
 const spawn = (prompt: string, more: object = {}): string => ask({ action: 'spawn', prompt, ...more });
@@ -89,6 +91,45 @@ test('a child works for its parent, which waits without a function and continues
   );
   expect(asked?.data).toMatchObject({ sessionId: child?.id });
   expect(data['text']).toContain(`session_id: ${child?.id}`);
+});
+
+test('CH5: a child that is given less works on a fork: it has the files, not what was held back, and changes nothing', async () => {
+  const client = await open({ env: { KEPT: 'yes', HELD: 'secret' }, flavor: 'small' });
+  await answerTo(client, '$ echo of the parent > shared.txt');
+  const look = '$ cat shared.txt; echo "$KEPT-$HELD-"; echo of the child > shared.txt';
+  const told = await answerTo(client, spawn(look, { env: ['KEPT'] }), 1);
+  expect(told).toContain('of the parent');
+  expect(told).toContain('yes--');
+  const parent = await showSession(cloud, client.sessionId());
+  const [child] = (await treeParentsOf(client.sessionId())) as readonly (Child & Placed)[];
+  expect(child?.workspace).not.toBe(parent.workspace);
+  expect(child).toMatchObject({ envNames: ['KEPT'], template: 'python', flavor: 'small' });
+  expect(await answerTo(client, '$ cat shared.txt; echo $HELD', 2)).toMatch(/of the parent\s+secret/);
+
+  const node = await answerTo(client, spawn('$ cat shared.txt', { template: 'node', flavor: 'micro' }), 3);
+  expect(node).toContain('of the parent');
+  expect(await treeParentsOf(client.sessionId())).toContainEqual(
+    expect.objectContaining({ template: 'node', flavor: 'micro' }),
+  );
+
+  const same = await answerTo(
+    client,
+    spawn('$ cat shared.txt', { template: 'python', env: ['KEPT', 'HELD'] }),
+    4,
+  );
+  expect(same).toContain('of the parent');
+  const joined = (await treeParentsOf(client.sessionId())) as readonly (Child & Placed)[];
+  expect(joined.filter(({ workspace }) => workspace === parent.workspace)).toHaveLength(1);
+});
+
+test.each([
+  [{ flavor: 'large' }, 'flavor: at most micro, your own'],
+  [{ env: ['PATH'] }, 'env: you have no variable PATH'],
+  [{ template: 'ruby' }, 'template: use one of python, node'],
+])('a child cannot be given %j', async (more, problem) => {
+  const client = await open();
+  expect(await answerTo(client, spawn('hello', more))).toContain(problem);
+  expect(await treeParentsOf(client.sessionId())).toEqual([]);
 });
 
 test('depth 3 works under a limit of 3, and 4 is an error for the agent', async () => {
@@ -287,5 +328,5 @@ test('stopping the root (CH4) leaves no session and no sandbox of its tree', asy
       ),
     60_000,
   );
-  await eventually(cloud.runningTasks, (tasks) => tasks.length === 0, 30_000);
+  await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
 });

@@ -1,7 +1,7 @@
 /** The command line client against the real program, started as a user starts it. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -85,6 +85,31 @@ test('one message gives one answer, with the requested approval mode', async () 
   expect(await sallyport(['sessions', 'logs', asked.sessionId])).toMatchObject(wentWell);
   const gone = await sallyport(['chat', '--session', crypto.randomUUID(), 'hi']);
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('(session_not_found)')]);
+});
+
+test('folders are uploaded, changed, listed and downloaded', async () => {
+  await mkdir(join(folder, 'tree/sub'), { recursive: true });
+  await writeFile(join(folder, 'tree/sub/ü.txt'), 'hello');
+  const { session_id: id } = await json('exec', '--', 'true');
+  expect(await sallyport(['files', 'put', id, 'tree'])).toMatchObject(wentWell);
+  expect(await sallyport(['files', 'mkdir', id, 'made/deep'])).toMatchObject(wentWell);
+  expect(await sallyport(['files', 'mv', id, 'tree', 'made/tree'])).toMatchObject(wentWell);
+  expect(await sallyport(['files', 'cp', id, 'made/tree/sub/ü.txt', 'made/copy'])).toMatchObject(wentWell);
+  expect((await sallyport(['files', 'cp', id, 'made/copy', 'made/tree/sub/ü.txt'])).stderr).toContain(
+    'conflict',
+  );
+  const { files } = await json('files', 'ls', id, 'made', '-R');
+  expect((files as { path: string }[]).map(({ path }) => path)).toEqual([
+    'made/copy',
+    'made/deep',
+    'made/tree',
+    'made/tree/sub',
+    'made/tree/sub/ü.txt',
+  ]);
+  expect(await sallyport(['files', 'get', id, 'made/tree', 'back', '-r'])).toMatchObject(wentWell);
+  expect(await readFile(join(folder, 'back/sub/ü.txt'), 'utf8')).toBe('hello');
+  const { url } = await json('files', 'link', id, 'made/copy', '--expires', '60');
+  expect(await (await fetch(String(url))).text()).toBe('hello');
 });
 
 test('files are uploaded and downloaded byte for byte', async () => {

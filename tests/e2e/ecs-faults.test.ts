@@ -107,7 +107,12 @@ test('a sandbox that dies while starting is started again; one that always dies 
   const { status, error } = await firstRequest(doomed.id);
   expect([status, error?.code]).toEqual([502, 'sandbox_start_failed']);
   expect(error?.recoveryActions).toEqual(['wait_and_retry']);
-  expect((await showSession(cloud, doomed.id)).sandbox?.reason).toContain('ResourceInitializationError');
+  // Three starts, and no fourth that nobody waits for.
+  expect((await sandboxRecord(cloud, doomed.workspace)).generation).toBe(3);
+  expect((await showSession(cloud, doomed.id)).sandbox).toMatchObject({
+    state: 'stopped',
+    reason: expect.stringContaining('CannotPullContainerError'),
+  });
   await Promise.all([endSession(cloud, id), endSession(cloud, doomed.id)]);
 });
 

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -40,6 +41,8 @@ export type EmbeddedCloud = {
   readonly webhooks: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   readonly setFaults: (faults: Faults) => Promise<void>;
   readonly runningTasks: () => Promise<readonly string[]>;
+  /** As if the machines of all functions failed at once: what they do ends in its middle. */
+  readonly killFunctions: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -50,6 +53,7 @@ export type EmbeddedOptions = {
   readonly turnTimeoutMs?: number;
   readonly mode?: LambdaMode;
   readonly recordCall?: RecordCall;
+  readonly previewCheckMs?: number;
 };
 
 /** No sweep comes by itself unless it is asked for. */
@@ -62,6 +66,7 @@ export const openEmbeddedCloud = async ({
   turnTimeoutMs,
   mode,
   recordCall,
+  previewCheckMs,
 }: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
   const token = `sp_${'cd'.repeat(32)}`;
@@ -76,6 +81,7 @@ export const openEmbeddedCloud = async ({
     ...(turnTimeoutMs === undefined ? {} : { turnTimeoutMs }),
     ...(mode === undefined ? {} : { mode }),
     ...(recordCall === undefined ? {} : { recordCall }),
+    ...(previewCheckMs === undefined ? {} : { previewCheckMs }),
     startSandboxHost: (options) => startEcs({ ...options, faults }),
     log: (text) => lines.push(text),
   });
@@ -135,6 +141,7 @@ export const openEmbeddedCloud = async ({
       } while (nextToken !== undefined);
       return found;
     },
+    killFunctions: cloud.killFunctions,
     stop: async () => {
       await cloud.stop();
       ecs.destroy();
@@ -149,17 +156,20 @@ const pauseMsMin = 25;
 /** One question costs about 10 ms of CPU: what takes long is asked after more seldom. */
 const pauseMsMax = 250;
 
+/** A ceiling for what never comes, not a measure: a busy machine takes many times its usual time. */
+const waitMsMax = 60_000;
+
 /** Asks again until the answer holds; fails with the last one. */
 export const eventually = async <T>(
   ask: () => Promise<T>,
   holds: (answer: T) => boolean,
-  msMax = 10_000,
+  msMax = waitMsMax,
 ): Promise<T> => {
   const deadline = Date.now() + msMax;
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(1.5 * pauseMs, pauseMsMax)) {
     const answer = await ask();
     if (holds(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`not in ${msMax} ms: ${JSON.stringify(answer)}`);
+    if (Date.now() > deadline) throw new Error(`not in ${msMax} ms: ${inspect(answer, { depth: 6 })}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };

@@ -1,8 +1,9 @@
 /**
  * Power cuts at random moments of turns whose tools leave a trace: nothing runs twice, everything ends and is said.
  *
- * Each call writes its own line twice: into the workspace, which may lose it with its sandbox, and into a folder of
- * this machine that no power cut takes back, where a call that ran again would show. POWER_CUTS asks for more cuts.
+ * A cut turn goes on with the first sweep of the next life: a second one would come in an hour. Each call writes its own
+ * line twice: into the workspace, which may lose it with its sandbox, and into a folder of this machine that no power cut takes
+ * back, where a call that ran again would show. POWER_CUTS asks for more cuts.
  */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -95,9 +96,10 @@ test(
     const shared = await mkdtemp(join(tmpdir(), 'sallyport-shared-'));
     // Sandboxes write here as another user.
     await chmod(shared, 0o777);
+    // No lease runs out and no second sweep comes in time: whatever goes on does so with the start.
     const variables = {
-      TURN_LEASE_SECONDS: '3',
-      SALLYPORT_SWEEP_SECONDS: '1',
+      TURN_LEASE_SECONDS: '300',
+      SALLYPORT_SWEEP_SECONDS: '3600',
       MSB_SHARED_VOLUME_PATH: shared,
     };
     const random = randomFrom(seed);

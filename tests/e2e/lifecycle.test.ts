@@ -93,14 +93,14 @@ test('L6: an idle agent session loses its sandbox in one sweep, however many jan
   await endSession(cloud, id);
 });
 
-test('an idle execution session is stopped in one sweep, once by five janitors, and its slot is free', async () => {
+test('an idle execution session is paused in one sweep, once by five janitors, and its slot is free', async () => {
   const { id } = await make({ kind: 'execution', flavor: 'micro' });
   await listFiles(id);
   const { activeSessions: before } = await cloud.ask<{ activeSessions: number }>('/api/stats');
   await age(id, 1_900_000);
-  const reaped = logged('session_reaped');
+  const paused = logged('session_paused');
   await Promise.all(Array.from({ length: 5 }, () => cloud.janitor({ sweep: 'due' })));
-  expect((await shown(id)).status).toBe('stopped');
+  expect((await shown(id)).status).toBe('paused');
   expect((await cloud.ask<{ activeSessions: number }>('/api/stats')).activeSessions).toBe(before - 1);
   await eventually(
     () => shown(id),
@@ -109,7 +109,7 @@ test('an idle execution session is stopped in one sweep, once by five janitors, 
   // Output of a function comes a moment after its answer.
   expect(
     await eventually(
-      async () => logged('session_reaped') - reaped,
+      async () => logged('session_paused') - paused,
       (times) => times > 0,
     ),
   ).toBe(1);
@@ -216,24 +216,10 @@ test('a killed sandbox reports why before it is used or swept, and its log can s
   await end(id);
 });
 
-test('L3: of 100 concurrent creations with a limit of 60 exactly 60 succeed, and a stopped one makes room for one', async () => {
+test('a session that has no sandbox holds no slot: of 100 concurrent creations with a limit of 60 all succeed', async () => {
   const options = { method: 'POST', body: JSON.stringify({ kind: 'execution' }) };
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => cloud.request('/api/sessions', options)),
   );
-  const made = answers.filter(({ status }) => status === 201);
-  const refused = answers.filter(({ status }) => status === 429);
-  expect([made.length, refused.length]).toEqual([60, 40]);
-  expect(await refused[0]?.json()).toMatchObject({
-    error: {
-      code: 'resource_limit_exceeded',
-      suggestions: ['Stop a session that is no longer needed.', expect.any(String)],
-    },
-  });
-  const [first] = (await Promise.all(made.map((answer) => answer.json()))) as Shown[];
-  await end(first?.id ?? '');
-  expect((await cloud.request('/api/sessions', options)).status).toBe(201);
-  expect((await cloud.request('/api/sessions', options)).status).toBe(429);
-  const evicting = { ...options, body: JSON.stringify({ kind: 'execution', evictIdle: true }) };
-  expect((await cloud.request('/api/sessions', evicting)).status).toBe(201);
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
 });

@@ -15,8 +15,10 @@ const refused: Readonly<Record<string, Outcome>> = {
   token_not_found: 'not found',
   workspace_not_found: 'not found',
   schedule_not_found: 'not found',
-  // The token may; there is just no call that waits.
+  // The token may; there is just no call that waits, and no such process.
   no_pending_tool_call: 'done',
+  invalid_session_state: 'done',
+  not_found: 'done',
 };
 
 /** Outcomes of a call on the caller's own thing, another project's, and one that does not exist. */
@@ -70,11 +72,17 @@ const ofSessions: readonly (readonly [tool: string, args: Fields, row: Row])[] =
   ['write_file', { path: 'f', content: 'x' }, writes],
   ['read_file', { path: 'f' }, reads],
   ['list_files', {}, reads],
+  ['process', { action: 'list' }, reads],
+  ['process', { action: 'output', process_id: crypto.randomUUID() }, reads],
+  ['process', { action: 'input', process_id: crypto.randomUUID(), text: 'x' }, writes],
+  ['process', { action: 'signal', process_id: crypto.randomUUID(), signal: 'SIGINT' }, writes],
+  ['process', { action: 'kill', process_id: crypto.randomUUID() }, writes],
   ['config_limits', {}, reads],
   ['session', { action: 'get' }, reads],
   ['session', { action: 'events' }, reads],
   ['session', { action: 'approve', call_id: 'c', approved: true }, writes],
   ['session', { action: 'cancel' }, writes],
+  ['session', { action: 'retry' }, writes],
   ['caller_tool_response', { request_id: 'r', result: 1 }, writes],
   // Last: after it there is nothing left to write to.
   ['stop_session', {}, writes],

@@ -83,24 +83,38 @@ test('a cancel that matches two calls cancels none', async () => {
   for (const client of clients) await client.close();
 });
 
-test('a client before 2026 that loses its connection cancels nothing', async () => {
+/** Calls by hand, and closes the response stream while the program runs. */
+const leaveCall = async (seconds: number, meta: object): Promise<string> => {
   const leave = new AbortController();
-  const command = 'sleep 2; echo whole > /workspace/left';
-  const params = { name: 'execute_command', arguments: { command, session_id } };
+  const path = `/workspace/left-${seconds}`;
+  const command = `sleep ${seconds}; echo whole > ${path}`;
+  const params = { name: 'execute_command', arguments: { command, session_id }, ...meta };
   const asked = server.request('/mcp', {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 99, method: 'tools/call', params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: seconds, method: 'tools/call', params }),
     signal: leave.signal,
   });
   asked.catch(() => undefined);
-  await eventually(() => running('sleep 2'), runs(1));
+  await eventually(() => running(`sleep ${seconds}`), runs(1));
   leave.abort();
+  return path;
+};
+
+test('a client before 2026 that can come back to its session loses nothing with its connection', async () => {
+  const path = await leaveCall(2, { _meta: { progressToken: 7 } });
   const left = async () => {
-    const found = await other.call('execute_command', { command: 'cat /workspace/left', session_id });
+    const found = await other.call('execute_command', { command: `cat ${path}`, session_id });
     return fieldsOf(found)['stdout'];
   };
   expect(await eventually(left, (text) => text !== '')).toBe('whole\n');
+});
+
+test('a client before 2026 that closes the stream of a call without progress cancels it', async () => {
+  const path = await leaveCall(32, {});
+  await eventually(() => running('sleep 32'), runs(0), cancelMsMax);
+  const found = await other.call('execute_command', { command: `ls ${path}`, session_id });
+  expect(fieldsOf(found)['exit_code']).toBe(2);
 });
 
 test('a call that is cancelled while its sandbox starts leaves no session behind', async () => {

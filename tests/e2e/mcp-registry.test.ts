@@ -63,7 +63,7 @@ const newProject = async () => {
     of,
     health,
     add: (name: string, config: unknown) => of('/mcp/add', post({ name, config })),
-    untilStatus: (name: string, status: string, msMax = 15_000) =>
+    untilStatus: (name: string, status: string, msMax = 60_000) =>
       eventually(
         async () => (await health()).mcps.find((one) => one.name === name),
         (one) => one?.status === status,

@@ -31,6 +31,7 @@ test.each(generations)('a client of %s lists every tool and calls it', async (ge
       { code: '1 / 0', session_id },
     ],
     execute_command: [{ command: 'echo', args: ['on'], session_id }],
+    process: [{ action: 'list', session_id }],
     get_sessions: [{}, { session_id }],
     get_volume_path: [{}],
     write_file: [{ session_id, path: 'a/b.txt', content: 'text' }],
@@ -198,7 +199,7 @@ test('limits are returned as they are in force, with those of a session', async 
     max_agent_sessions: 10,
     max_steps_per_turn: 50,
     flavors_allowed: ['micro', 'small', 'medium', 'large'],
-    timeout_seconds: { default: 30, max: 300 },
+    timeout_seconds: { default: 30, max: 3600 },
     max_wait_seconds: 60,
     idle_seconds: { execution: 1800, agent: 900 },
     rate_limit: {
@@ -219,6 +220,37 @@ test('limits are returned as they are in force, with those of a session', async 
   expect(errorOf(await client.call('config_limits', { project_id: crypto.randomUUID() })).type).toBe(
     'project_not_found',
   );
+});
+
+test.each(generations)(
+  'a client of %s is shown a part of a long output, and reads the rest',
+  async (generation) => {
+    const caller = await connect(server, generation);
+    const long = await caller.call('execute_command', { command: 'seq 1 300000', session_id, args: [] });
+    expect(JSON.stringify(long).length).toBeLessThan(130_000);
+    const { stdout, stdout_file: file } = fieldsOf(long);
+    expect(String(stdout).length).toBeLessThan(30_200);
+    const middle = `sed -n 150000p ${file}; wc -l < ${file}`;
+    expect(await call('execute_command', { command: middle })).toMatchObject({ stdout: '150000\n300000\n' });
+    await caller.close();
+  },
+);
+
+test('a client that fills every optional argument is served', async () => {
+  const empty = { template: '', flavor: null, project_id: '', cwd: '', env: [], output_limit: null };
+  const filled = { ...empty, timeout: null, wait_seconds: '', evict_idle: null, args: [] };
+  expect(await call('execute_command', { command: 'echo $PWD', ...filled })).toMatchObject({
+    stdout: '/workspace\n',
+    exit_code: 0,
+  });
+});
+
+test.each(['object', 'list'] as const)('folder and variables, as an %s, hold for one call', async (form) => {
+  const env = form === 'object' ? { SHADE: 'green' } : ['SHADE=green'];
+  const input = { command: 'echo $PWD $SHADE', cwd: '/tmp', env };
+  expect(await call('execute_command', input)).toMatchObject({ stdout: '/tmp green\n' });
+  const code = 'import os; print(os.getcwd(), os.environ["SHADE"])';
+  expect(await call('execute_code', { code, cwd: '/tmp', env })).toMatchObject({ stdout: '/tmp green\n' });
 });
 
 test.each(generations)('a client of %s receives output in time to answer it', async (generation) => {

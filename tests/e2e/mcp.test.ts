@@ -1,6 +1,7 @@
 /** `/mcp`, black-box: what a program that runs code through us sees, in the protocol of this year and of an older one. */
 import { Client, type ProgressCallback, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
 
 const micro = { MSB_DEFAULT_FLAVOR: 'micro' };
@@ -82,6 +83,7 @@ test('both protocols list the same tools', async () => {
     'execute_command',
     'get_sessions',
     'stop_session',
+    'process',
     'get_volume_path',
     'read_file',
     'write_file',
@@ -110,8 +112,20 @@ test('both protocols list the same tools', async () => {
 
 test('a request without a token must authenticate', async () => {
   const response = await fetch(`${server.url}/mcp`, { method: 'POST', body: '{}' });
-  expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  const metadata = `${server.url}/.well-known/oauth-protected-resource/mcp`;
+  expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+    401,
+    `Bearer resource_metadata="${metadata}"`,
+  ]);
   expect(await response.json()).toMatchObject({ error: { code: 'unauthenticated' } });
+  // No issuer is configured: the platform gives tokens itself.
+  expect(await (await fetch(metadata)).json()).toEqual({
+    resource: `${server.url}/mcp`,
+    resource_name: 'Sallyport',
+    authorization_servers: [server.url],
+    scopes_supported: ['own:write', 'own:ro'],
+    bearer_methods_supported: ['header'],
+  });
 });
 
 test('there is no protocol session to open or close', async () => {
@@ -174,6 +188,7 @@ test('output is streamed while the program runs', async () => {
   const result = await client.callTool({ name: 'execute_command', arguments: { command } }, { onprogress });
   const phases = heard.filter((message) => message?.startsWith('['));
   expect(phases).toEqual([
+    `[session ${(result.structuredContent as Fields)['session_id']}]`,
     '[starting the sandbox]',
     expect.stringMatching(/^\[the sandbox is ready after \d+ ms/),
   ]);
@@ -262,9 +277,9 @@ test('invalid calls are refused by name, in both protocols', async () => {
       'unsupported_language',
       'template: use one of python, node',
     ]);
-    expect(await refused('execute_code', { code: '1', timeout: 301 })).toEqual([
+    expect(await refused('execute_code', { code: '1', timeout: 3601 })).toEqual([
       'invalid_request',
-      'timeout: a number of seconds from 1 to 300',
+      'timeout: a number of seconds from 1 to 3600',
     ]);
     expect(await refused('execute_command', {})).toEqual([
       'invalid_request',
@@ -321,37 +336,44 @@ test('a deployment without a shared folder reports that', async () => {
   expect(await call(client, 'get_volume_path')).toMatchObject({ volume_path: '/shared', available: false });
 });
 
-test('sessions are limited, unless a caller waits or evicts an idle one', async () => {
+test('sandboxes are limited: an idle one gives way, a busy one never, and a caller may wait', async () => {
   const small = await startServer({ variables: { ...micro, MSB_MAX_SESSIONS: '2' } });
   try {
     const caller = await connect(small);
-    const run = (args: Fields = {}) =>
-      caller.callTool({ name: 'execute_command', arguments: { command: 'true', ...args } });
-    const ids = async (): Promise<string[]> => {
+    const listed = async (): Promise<Record<string, unknown>> => {
       const { sessions } = await call(caller, 'get_sessions');
-      return (sessions as { id: string }[]).map(({ id }) => id);
+      return Object.fromEntries((sessions as { id: string; status: string }[]).map((s) => [s.id, s.status]));
     };
+    const make = async (): Promise<string> => {
+      const made = await call(caller, 'execute_command', { command: 'echo kept > kept.txt' });
+      return String(made['session_id']);
+    };
+    const [first, second] = [await make(), await make()];
+    const third = await make();
+    expect(await listed()).toEqual({ [first]: 'paused', [second]: 'ready', [third]: 'ready' });
 
-    const attempts = await Promise.all([run(), run(), run(), run()]);
-    expect(attempts.filter(({ isError }) => isError).length).toBe(2);
-    expect((await ids()).length).toBe(2);
+    const back = await call(caller, 'execute_command', { command: 'cat kept.txt', session_id: first });
+    expect(back).toMatchObject({ stdout: 'kept\n', session_created: false, state_lost: true });
+    expect(await listed()).toEqual({ [first]: 'ready', [second]: 'paused', [third]: 'ready' });
+
+    const until = { command: 'until [ -e go ]; do sleep 0.1; done' };
+    // The stop of the first one ends its call.
+    const busy = Promise.allSettled(
+      [first, third].map((id) => call(caller, 'execute_command', { ...until, session_id: id })),
+    );
+    await eventually(listed, (now) => now[first] === 'running' && now[third] === 'running');
     const full = await refusal(caller, 'execute_command', { command: 'true' });
     expect(full.type).toBe('resource_limit_exceeded');
     expect(full.suggestions.length).toBeGreaterThan(0);
     expect(full.recovery_actions).toContain('stop_session');
+    expect(Object.keys(await listed())).toHaveLength(3);
 
-    const [first] = await ids();
     const waiting = call(caller, 'execute_command', { command: 'echo at last', wait_seconds: 30 });
-    const reused = await call(caller, 'execute_command', { command: 'echo reused', session_id: first });
-    expect(reused).toMatchObject({ stdout: 'reused\n', session_created: false });
     await call(caller, 'stop_session', { session_id: first });
     expect(await waiting).toMatchObject({ stdout: 'at last\n', session_created: true });
-
-    const [older, newer] = await ids();
-    const evicting = await call(caller, 'execute_command', { command: 'echo in', evict_idle: true });
-    expect(evicting).toMatchObject({ stdout: 'in\n', session_created: true });
-    expect(await ids()).toEqual([newer, evicting['session_id']]);
-    expect(older).not.toBe(newer);
+    await call(caller, 'write_file', { session_id: third, path: 'go', content: '' });
+    const [, ended] = await busy;
+    expect(ended?.status).toBe('fulfilled');
     await caller.close();
   } finally {
     await small.stop();

@@ -206,7 +206,11 @@ describe('a sign-in that has ended', () => {
         method: path === '/mcp' ? 'POST' : 'GET',
         headers: { authorization: `Bearer ${late}` },
       });
-      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      const challenge =
+        path === '/mcp'
+          ? `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`
+          : 'Bearer';
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, challenge]);
     }
     expect(await upgrade(`${server.url}/ws`, { token: late })).toBe(401);
   });

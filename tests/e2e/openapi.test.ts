@@ -1,10 +1,18 @@
 /** The contract and the server, black-box: the document it serves, and real answers held against the contracts. */
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { auth } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { operationId } from '../../functions/api/openapi/operation.ts';
+import { type Jar, openJar } from '../../shared/adapters/oidc/fixtures/cookie-jar.ts';
+import { type RealIssuer, startRealIssuer } from '../../shared/adapters/oidc/fixtures/real-issuer.ts';
 import { eventually } from './embedded-cloud.ts';
+import { connectByOAuth, fieldsAt, makeProvider, redirectUrl } from './oauth-client.ts';
 import { type Server, startServer } from './server.ts';
 
 type Document = {
@@ -19,12 +27,27 @@ const contracts = new Map(
 );
 
 let server: Server;
+let issuer: RealIssuer;
+/** A provider that refuses every request. */
+let refusing: HttpServer;
 let operations: ReadonlyMap<string, Operation & { readonly method: string; readonly path: string }>;
 /** The operations that gave a good answer of their contract. */
 const kept = new Set<string>();
 
 beforeAll(async () => {
-  server = await startServer({ variables: { WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1:9' } });
+  refusing = createServer((_, response) => response.writeHead(401).end('{}')).listen(0, '127.0.0.1');
+  await once(refusing, 'listening');
+  issuer = await startRealIssuer();
+  const { port } = refusing.address() as AddressInfo;
+  const variables = {
+    WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1:9',
+    LLM_PROVIDER: 'demo',
+    OPENAI_API_KEY: 'a-key',
+    OPENAI_BASE_URL: `http://127.0.0.1:${port}`,
+    ...{ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'sallyport', OIDC_CLIENT_ID: 'public' },
+    ...{ OIDC_LOGIN_SCOPES: 'openid sallyport', MCP_AUTHORIZATION_SERVER: 'platform' },
+  };
+  server = await startServer({ variables });
   const document = (await (await server.request('/api/openapi.json')).json()) as Document;
   expect([document.openapi, document.info.title]).toEqual(['3.1.1', 'Sallyport']);
   operations = new Map(
@@ -36,23 +59,34 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await issuer.stop();
+  refusing.close();
+});
 
 type Question = {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
-  readonly body?: object | string;
+  readonly body?: object | string | Uint8Array<ArrayBuffer>;
+  /** Of a browser that asks with its cookie, instead of a program with its token. */
+  readonly jar?: Jar;
 };
 
-const send = async (id: string, { path = {}, query = '', body }: Question) => {
+const send = async (id: string, { path = {}, query = '', body, jar }: Question) => {
   const operation = operations.get(id);
   if (operation === undefined) throw new Error(`the document has no operation ${id}`);
   const filled = Object.entries(path).reduce(
     (text, [name, value]) => text.replace(`{${name}}`, value),
     operation.path,
   );
-  const init = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-  const response = await server.request(`${filled}${query}`, { method: operation.method, ...init });
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const init = body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) };
+  const asked = { method: operation.method, ...init };
+  const response =
+    jar === undefined
+      ? await server.request(`${filled}${query}`, asked)
+      : await jar.ask(`${server.url}${filled}${query}`, { ...asked, headers: { origin: server.url } });
   return { operation, response };
 };
 
@@ -64,8 +98,14 @@ const hold = (schema: z.ZodType, value: unknown, what: string): void =>
 const ask = async <T>(id: string, question: Question = {}): Promise<T> => {
   const { response } = await send(id, question);
   const { status } = response;
-  const text = await response.text();
   const answer = contracts.get(id)?.answers[status];
+  if (answer === 'events') {
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    kept.add(id);
+    await response.body?.cancel();
+    return undefined as T;
+  }
+  const text = await response.text();
   if (answer === undefined) throw new Error(`${id} answered ${status}: ${text}`);
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   kept.add(id);
@@ -108,6 +148,7 @@ test('projects, tokens, tickets, models and figures', async () => {
   await ask('postTickets');
   await ask('getModelsAvailable');
   await ask('getModelsCheck', { query: '?models=demo,none' });
+  await ask('getTemplates');
   await ask('getStats');
   await ask('getStatsHistory', { query: '?minutes=1440' });
   await ask('getOpenapiJson');
@@ -115,6 +156,41 @@ test('projects, tokens, tickets, models and figures', async () => {
   await ask('putProjectsByIdSecretsByName', { path: secret, body: { value: 'a value' } });
   await ask('getProjectsByIdSecrets', { path: project });
   await ask('deleteProjectsByIdSecretsByName', { path: secret });
+});
+
+test('connected clients, and the sign-ins of browsers', async () => {
+  const { provider, kept } = makeProvider(redirectUrl);
+  await auth(provider, { serverUrl: `${server.url}/mcp` });
+  const asked = await fieldsAt(kept.page);
+  await ask('getAuthConsent', { query: `?${new URLSearchParams(asked)}` });
+  await ask('postAuthConsent', { body: { ...asked, approved: false } });
+  await connectByOAuth(server);
+  const { clients } = await eventually(
+    () => ask<{ clients: readonly Made[] }>('getAuthClients'),
+    (answer) => answer.clients.length > 0,
+  );
+  await ask('deleteAuthClientsById', { path: { id: clients[0]?.id ?? '' } });
+  await ask('deleteAuthClients');
+  const jar = openJar();
+  const callback = `${server.url}/api/auth/callback`;
+  issuer.allow(callback);
+  issuer.people['ada'] = { sallyport_scope: 'admin' };
+  await jar.ask(await jar.signIn(`${server.url}/api/auth/login`, 'ada', (url) => url.startsWith(callback)));
+  const { signIns } = await eventually(
+    () => ask<{ signIns: readonly Made[] }>('getAuthSignIns', { jar }),
+    (answer) => answer.signIns.length > 0,
+  );
+  await ask('deleteAuthSignInsById', { path: { id: signIns[0]?.id ?? '' }, jar });
+});
+
+test('a session with details, and code in it', async () => {
+  const body = { kind: 'execution', labels: { a: 'b' }, env: { A: '1' }, cwd: 'app', idleSeconds: 60 };
+  const path = await ask<Made>('postSessions', { body });
+  await ask('patchSessionsById', { path, body: { title: 'a test', lifetimeSeconds: 60 } });
+  await ask('postSessionsByIdCode', { path, body: { code: 'display(1); [1]', context: 'one' } });
+  await ask('postSessionsByIdCode', { path, body: { code: '1 / 0', language: 'python' } });
+  await ask('deleteSessionsByIdContextsByName', { path: { ...path, name: 'one' } });
+  await ask('deleteSessionsById', { path });
 });
 
 test('a project, its workspaces and its end', async () => {
@@ -189,6 +265,7 @@ test('a conversation', async () => {
   await ask('deleteSessionsByIdGrantsByGrantId', { path: grant });
   expect(await refusal('deleteSessionsByIdGrantsByGrantId', { path: grant })).toBe('not_found');
   await ask('getAudit');
+  await ask('getAuditExport');
   expect(await refusal('postSessionsByIdApprovalsByCallId', { path, body: { approved: true } })).toBe(
     'no_pending_tool_call',
   );
@@ -207,6 +284,8 @@ test('a conversation', async () => {
   });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   await ask('postSessionsByIdCancel', { path: session });
+  await ask('deleteSessionsById', { path: session });
+  await ask('postSessionsByIdResume', { path: session });
   await ask('deleteSessionsById', { path: session });
 });
 
@@ -235,6 +314,16 @@ test('a sandbox', async () => {
   await ask('putSessionsByIdFilesByPath', { path: file, body: 'hello again' });
   expect(await ask<string>('getSessionsByIdFilesByPath', { path: file })).toBe('hello again');
   await ask('getSessionsByIdFiles', { path: session, query: '?path=notes' });
+  await ask('getSessionsByIdFiles', { path: session, query: '?recursive=1' });
+  await ask('headSessionsByIdFilesByPath', { path: file });
+  await ask('postSessionsByIdFilesByPath', { path: file, query: '?op=copy&to=copied/file' });
+  const link = { path: 'notes/a.txt', method: 'GET', expiresInSeconds: 60 };
+  await ask('postSessionsByIdLinks', { path: session, body: link });
+  await ask('getSessionsByIdWatch', { path: session });
+  const empty = Uint8Array.from(gzipSync(Buffer.alloc(1024)));
+  await ask('putSessionsByIdFiles', { path: session, query: '?archive=tar.gz', body: empty });
+  const folder = { ...session, path: 'archived' };
+  await ask('putSessionsByIdFilesByPath', { path: folder, query: '?archive=tar.gz', body: empty });
   await ask('postSessionsByIdPorts', { path: session, body: { port: 8005 } });
   await ask('getSessionsByIdPorts', { path: session });
   await ask('getSessionsByIdLogs', { path: session });
@@ -249,6 +338,45 @@ test('a sandbox', async () => {
   );
 });
 
+test('a failed turn is repeated', async () => {
+  const session = await ask<Made>('postSessions', { body: { provider: 'openai' } });
+  await ask('postSessionsByIdMessages', { path: session, body: { text: 'hello' } });
+  const hasFailed = async (): Promise<boolean> => {
+    const { events } = await ask<{ events: readonly { type: string }[] }>('getSessionsByIdEvents', {
+      path: session,
+    });
+    return events.some(({ type }) => type === 'completion');
+  };
+  await eventually(hasFailed, (failed) => failed);
+  await ask('postSessionsByIdRetry', { path: session });
+  await ask('deleteSessionsById', { path: session });
+});
+
+test('programs of a sandbox, its snapshots and a restore', async () => {
+  const session = await ask<Made>('postSessions', { body: { kind: 'execution', flavor: 'micro' } });
+  await ask('postSessionsByIdExec', { path: session, body: { command: 'echo', args: ['hello'] } });
+  const { processId } = await ask<{ processId: string }>('postSessionsByIdProcesses', {
+    path: session,
+    body: { command: 'cat', pty: { cols: 80, rows: 24 } },
+  });
+  const path = { ...session, processId };
+  await ask('getSessionsByIdProcesses', { path: session });
+  await ask('getSessionsByIdProcessesByProcessId', { path });
+  await ask('getSessionsByIdProcessesByProcessIdOutput', { path });
+  await ask('postSessionsByIdProcessesByProcessIdStdin', { path, body: 'hello' });
+  await ask('postSessionsByIdProcessesByProcessIdResize', { path, body: { cols: 100, rows: 30 } });
+  await ask('postSessionsByIdProcessesByProcessIdSignal', { path, body: { signal: 'SIGTERM' } });
+  await ask('deleteSessionsByIdProcessesByProcessId', { path });
+  const { id: snapshotId } = await ask<Made>('postSessionsByIdSnapshots', {
+    path: session,
+    body: { name: 'before' },
+  });
+  await ask('getSessionsByIdSnapshots', { path: session });
+  await ask('postSessionsByIdRestore', { path: session, body: { snapshot: snapshotId } });
+  await ask('deleteSessionsByIdSnapshotsBySnapshotId', { path: { ...session, snapshotId } });
+  await ask('deleteSessionsById', { path: session });
+});
+
 test('refusals have the shape and a status of the document', async () => {
   const nobody = { id: crypto.randomUUID() };
   expect([
@@ -259,7 +387,7 @@ test('refusals have the shape and a status of the document', async () => {
     await refusal('postSessions', { body: { flavor: 'gigantic' } }),
     await refusal('postSessions', { body: { project: nobody.id } }),
     await refusal('deleteTokensById', { path: nobody }),
-    await refusal('getModelsAvailable', { query: '?provider=bedrock' }),
+    await refusal('getModelsAvailable', { query: '?provider=mistral' }),
     await refusal('getModelsAvailable', { query: '?provider=claude' }),
     await refusal('postProjects', { body: '{"name":"\\ud800"}' }),
     await refusal('postSessionsByIdApprovalsByCallId', {

@@ -8,7 +8,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import { executionSlots } from '#shared/domain/slots.ts';
+import { executionSlots } from '#shared/domain/slot-holder.ts';
 import { endSession, makeSession, openAgent, restSandbox, sandboxRecord } from './agent.ts';
 import { type EmbeddedCloud, eventually } from './embedded-cloud.ts';
 import { isEmitted } from './observed.ts';
@@ -21,7 +21,7 @@ export type Scenario = {
 };
 
 /** Lines of functions come a moment after their answers. */
-const until = (cloud: EmbeddedCloud, name: string, msMax = 20_000): Promise<boolean> =>
+const until = (cloud: EmbeddedCloud, name: string, msMax = 60_000): Promise<boolean> =>
   eventually(
     () => Promise.resolve(isEmitted(cloud, name)),
     (emitted) => emitted,
@@ -42,6 +42,8 @@ const update = (cloud: EmbeddedCloud, Key: object, { set, values }: Change): Pro
 
 /** Of another flavor than the pool's. */
 const cold = { flavor: 'small' };
+/** Slots of execution sessions in the cloud of these scenarios. */
+export const slotsMax = 4;
 const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
 /** The bytes of the checkpoints of all workspaces. */
@@ -185,6 +187,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await until(cloud, 'SocketsGone');
     },
   },
+  'a browser that comes back from a sign-in it never began': {
+    metrics: ['SignInsFailed'],
+    happens: async (cloud) => {
+      await cloud.request('/api/auth/callback?code=unknown&state=unknown');
+    },
+  },
   'a sandbox that nobody stands behind': {
     metrics: ['OrphansStopped'],
     happens: async (cloud) => {
@@ -207,17 +215,26 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const set = 'active = active + :more, duePk = :duePk, dueAt = :dueAt';
       await update(cloud, keys.slots(holder), { set, values: { ':more': 2, ...due } });
       await cloud.janitor({ sweep: 'slots' });
+      // As if that had been a minute ago.
+      await update(cloud, keys.slots(holder), { set: 'miscountedAt = :at', values: { ':at': 1 } });
+      await cloud.janitor({ sweep: 'slots' });
     },
   },
-  'sessions that make room: the idle one for another, the forgotten one for nobody': {
-    metrics: ['SessionsEvicted', 'SessionsReaped', 'SweepDue'],
+  'a sandbox that makes room, and its session, which comes to its end': {
+    metrics: ['SandboxesEvicted', 'SessionsPaused', 'SessionsReaped', 'SweepDue'],
     happens: async (cloud) => {
       const options = { kind: 'execution', ...cold };
-      let status = 201;
-      while (status === 201) ({ status } = await cloud.request('/api/sessions', post(options)));
-      const { id } = await makeSession(cloud, { ...options, evictIdle: true });
-      const values = { ':ms': 100_000_000, ':now': Date.now() - 1 };
-      await update(cloud, keys.session(id), {
+      const made = [];
+      for (let slot = 0; slot <= slotsMax; slot += 1) {
+        const session = await makeSession(cloud, options);
+        await cloud.ask(`/api/sessions/${session.id}/exec`, post({ command: 'true' }));
+        made.push(session);
+      }
+      const paused = await cloud.ask<{ sessions: readonly { id: string }[] }>('/api/sessions?status=paused');
+      const evicted = made.find(({ id }) => paused.sessions.some((session) => session.id === id));
+      if (evicted === undefined) throw new Error('no session is paused');
+      const values = { ':ms': 1_000_000_000, ':now': Date.now() - 1 };
+      await update(cloud, keys.session(evicted.id), {
         set: 'lastActiveAt = lastActiveAt - :ms, dueAt = :now',
         values,
       });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { type EmittedMetric, isEmitted, linesOf, metricsOf } from './observed.ts';
-import { scenarios } from './operator-scenarios.ts';
+import { scenarios, slotsMax } from './operator-scenarios.ts';
 
 type Shown = {
   readonly dashboard: readonly EmittedMetric[];
@@ -44,7 +44,7 @@ beforeAll(async () => {
       SYNTHETIC_CHECK: 'true',
       POOL_SIZE: '1',
       MSB_DEFAULT_FLAVOR: 'micro',
-      MSB_MAX_SESSIONS: '4',
+      MSB_MAX_SESSIONS: String(slotsMax),
       MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       MCP_CHECK_SECONDS: '1',

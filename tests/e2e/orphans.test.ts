@@ -10,6 +10,7 @@ import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
+import { makeProcessStore } from '#shared/adapters/aws/dynamo/process-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
@@ -21,7 +22,7 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import type { Deps, TurnDeps } from '#shared/application/deps.ts';
 import { type OrphanReport, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
-import { executionSlots } from '#shared/domain/slots.ts';
+import { executionSlots } from '#shared/domain/slot-holder.ts';
 import type { LogFields } from '#shared/ports/telemetry.ts';
 import { endSession, makeSession, type Shown, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -29,7 +30,7 @@ import { killServer } from './sandbox-processes.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '3' } });
+  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '3', MSB_EVICT_IDLE: 'false' } });
 });
 afterAll(() => cloud.stop());
 
@@ -42,7 +43,7 @@ type Swept = OrphanReport & { readonly logged: readonly LogFields[] };
 const sweep = async (aheadMs: number): Promise<Swept> => {
   const logged: LogFields[] = [];
   const { table } = cloud;
-  const ports: TurnDeps & Deps<'host' | 'sandboxLog'> = {
+  const ports: TurnDeps & Deps<'host' | 'processes' | 'sandboxLog'> = {
     sessions: makeSessionStore(table),
     turns: makeTurnStore(table),
     eventLog: makeEventLog(table),
@@ -52,6 +53,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     approvals: makeApprovalStore(table),
     webhooks: makeWebhookStore(table),
     noticeSender: { sendNotices: () => Promise.resolve() },
+    processes: makeProcessStore(table),
     sandboxLog: makeSandboxLog(table),
     sockets: { post: () => Promise.resolve('gone'), close: () => Promise.resolve() },
     host: makeSandboxHost(cloud.ecs, {
@@ -65,6 +67,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
       runTurn: () => Promise.resolve(),
       fillPool: () => Promise.resolve(),
       checkMcpServer: () => Promise.resolve(),
+      holdRelay: () => Promise.resolve(),
       connected: () => Promise.resolve(),
       stopSandbox: async (workspaceId) => {
         await cloud.janitor({ sweep: 'stop', workspaceId });
@@ -207,28 +210,41 @@ test('L9: a record whose task no longer exists tells its session, although the e
   await endSession(cloud, id);
 });
 
-test('a wrong counter of slots is corrected, and so is a slot whose session was deleted', async () => {
+test('a wrong counter of slots is corrected once it lasts, and a slot whose sandbox is gone at once', async () => {
   const options = { kind: 'execution', flavor: 'micro' };
-  const [session, forgotten] = await Promise.all([makeSession(cloud, options), makeSession(cloud, options)]);
+  const body = { method: 'POST', body: JSON.stringify({ command: 'true' }) };
+  const refusal = async (): Promise<number> => {
+    const { id } = await makeSession(cloud, options);
+    return (await cloud.request(`/api/sessions/${id}/exec`, body)).status;
+  };
+  const started = async () => {
+    const made = await makeSession(cloud, options);
+    await cloud.ask(`/api/sessions/${made.id}/exec`, body);
+    return made;
+  };
+  const [session, forgotten] = await Promise.all([started(), started()]);
   const Key = keys.slots(executionSlots(deploymentOwner));
   const { client, name: TableName } = cloud.table;
+  const record = await client.send(new GetCommand({ TableName, Key: keys.session(forgotten.id) }));
+  await remove(keys.workspace(record.Item?.['workspace']));
   await remove(keys.session(forgotten.id));
-  await client.send(
-    new UpdateCommand({
-      TableName,
-      Key,
-      UpdateExpression: 'SET active = :wrong, dueAt = :now',
-      ExpressionAttributeValues: { ':wrong': 3, ':now': Date.now() - 1 },
-    }),
-  );
-  const create = { method: 'POST', body: JSON.stringify(options) };
-  expect((await cloud.request('/api/sessions', create)).status).toBe(429);
-
+  const set = (UpdateExpression: string, values: object) =>
+    client.send(
+      new UpdateCommand({ TableName, Key, UpdateExpression, ExpressionAttributeValues: { ...values } }),
+    );
+  const full = { ':wrong': 3, ':now': Date.now() - 1 };
+  await set('SET active = :wrong, dueAt = :now', full);
+  // The caller that needs a slot finds the one that nothing holds.
+  const other = await started();
+  await set('SET active = :wrong, dueAt = :now', { ':wrong': 5, ':now': Date.now() - 1 });
+  expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 1, corrected: 0 });
+  // As if that had been a minute ago.
+  await set('SET miscountedAt = :then', { ':then': 1 });
   expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 1, corrected: 1 });
   const { Item } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  expect([Item?.['active'], Item?.['duePk']]).toEqual([1, undefined]);
+  expect([Item?.['active'], Item?.['duePk']]).toEqual([2, undefined]);
   expect(await cloud.janitor({ sweep: 'slots' })).toEqual({ audited: 0, corrected: 0 });
-  const made = await Promise.all([makeSession(cloud, options), makeSession(cloud, options)]);
-  expect((await cloud.request('/api/sessions', create)).status).toBe(429);
-  await Promise.all([session, ...made].map(({ id }) => endSession(cloud, id)));
+  const last = await started();
+  expect(await refusal()).toBe(429);
+  await Promise.all([session, other, last].map(({ id }) => endSession(cloud, id)));
 });

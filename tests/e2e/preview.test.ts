@@ -1,5 +1,7 @@
 /** Preview: a web server in a sandbox is shown to its owner, learns nothing of ours, and opens no other door. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { type Agent, endSession, makeSession, openAgent, sandboxRecord, showSession } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { killServer } from './sandbox-processes.ts';
@@ -34,7 +36,7 @@ type Echoed = {
 let cloud: EmbeddedCloud;
 let agent: Agent;
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud();
+  cloud = await openEmbeddedCloud({ previewCheckMs: 200 });
   agent = await openAgent(cloud);
   const headers = { 'content-type': 'application/octet-stream' };
   const put = { method: 'PUT', body: echo, headers };
@@ -169,7 +171,7 @@ test('without credentials, and with wrong ones, no page is shown', async () => {
 });
 
 test('a port outside the range is refused, and one without a listener is reported', async () => {
-  const outside = await Promise.all([7999, 9000, 80, 65_536].map((port) => cloud.request(pathOf(port))));
+  const outside = await Promise.all([8080, 19_999, 80, 65_536].map((port) => cloud.request(pathOf(port))));
   expect(outside.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
   const silent = await cloud.request(pathOf(8002));
   expect([silent.status, silent.headers.get('retry-after'), await silent.json()]).toEqual([
@@ -198,15 +200,20 @@ test('leases rotate, are counted, and end with the sandbox', async () => {
     expect(leased.path).toBe(pathOf(leased.port, id));
     return leased.port;
   };
-  const allocated = async () => (await cloud.ask<{ allocatedPorts: number }>('/api/stats')).allocatedPorts;
+  type PortStats = { allocatedPorts: number; availablePorts: number; portUtilization: number };
+  const portStats = async () => {
+    const { allocatedPorts, availablePorts, portUtilization } = await cloud.ask<PortStats>('/api/stats');
+    return { allocatedPorts, availablePorts, portUtilization };
+  };
+  const allocated = async () => (await portStats()).allocatedPorts;
 
   expect([await lease(), await lease(), await lease(8001)]).toEqual([8000, 8001, 8001]);
   expect([await lease(8500), await lease()]).toEqual([8500, 8501]);
   expect([await lease(8999), await lease()]).toEqual([8999, 8002]);
-  expect(await allocated()).toBe(6);
+  expect(await portStats()).toEqual({ allocatedPorts: 6, availablePorts: 994, portUtilization: 0.6 });
   const leased = await cloud.ask<{ ports: { port: number }[] }>(`/api/sessions/${id}/ports`);
   expect(leased.ports.map(({ port }) => port)).toEqual([8000, 8001, 8500, 8501, 8999, 8002]);
-  const refused = await cloud.request(`/api/sessions/${id}/ports`, { method: 'POST', body: '{"port":7999}' });
+  const refused = await cloud.request(`/api/sessions/${id}/ports`, { method: 'POST', body: '{"port":8080}' });
   expect(refused.status).toBe(400);
 
   killServer(cloud.home, (await sandboxRecord(cloud, workspace)).taskArn ?? '');
@@ -218,3 +225,97 @@ test('leases rotate, are counted, and end with the sandbox', async () => {
   expect(await lease()).toBe(8000);
   await endSession(cloud, id);
 });
+
+/** A handshake that tells what it was sent, tries to plant a cookie, and then echoes what comes. */
+const socketEcho = `
+import base64, hashlib, socket, threading
+def talk(client):
+    asked = b''
+    while b'\\r\\n\\r\\n' not in asked: asked += client.recv(4096)
+    key = [line.split(b': ')[1] for line in asked.split(b'\\r\\n') if line.lower().startswith(b'sec-websocket-key')][0]
+    accept = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+    client.send(b'HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSet-Cookie: planted=1\\r\\nSec-WebSocket-Accept: ' + accept + b'\\r\\n\\r\\n')
+    seen = asked.split(b' ')[1] + (b' leaked' if b'bearer' in asked.lower() else b' clean')
+    client.send(bytes([0x81, len(seen)]) + seen)
+    frame = client.recv(4096)
+    text = bytes(byte ^ frame[2 + index % 4] for index, byte in enumerate(frame[6:]))
+    client.send(bytes([0x81, len(text)]) + text)
+server = socket.create_server(('127.0.0.1', 3000))
+while True: threading.Thread(target=talk, args=(server.accept()[0],)).start()
+`;
+
+test('a WebSocket reaches a port of user code on one machine, without credentials', async () => {
+  const headers = { 'content-type': 'application/octet-stream' };
+  const put = { method: 'PUT', body: socketEcho, headers };
+  await cloud.request(`/api/sessions/${agent.id}/files/.sockets.py`, put);
+  await agent.run('$ (python3 .sockets.py >/dev/null 2>&1 &)');
+  const address = `${cloud.url.replace('http', 'ws')}${pathOf(3000)}live?x=1`;
+  const connect = (more: Record<string, string>) => new WebSocket(address, { headers: more });
+  const authorization = `Bearer ${cloud.token}`;
+  const opened = await eventually(
+    () => opening(connect({ authorization })),
+    ({ status }) => status === 101,
+  );
+  expect(opened.cookies).toBeUndefined();
+  expect(await opened.received.next()).toBe('/live?x=1 clean');
+  opened.socket.send('hello ☂');
+  expect(await opened.received.next()).toBe('hello ☂');
+  opened.socket.close();
+  expect((await opening(connect({}))).status).toBe(401);
+  expect((await opening(connect({ authorization: 'Bearer sp_wrong' }))).status).toBe(401);
+});
+
+test('an open WebSocket of a preview ends with the access of its token', async () => {
+  const made = await cloud.request('/api/tokens', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'preview', scope: 'admin' }),
+  });
+  const { id: tokenId, token } = (await made.json()) as { readonly id: string; readonly token: string };
+  const address = `${cloud.url.replace('http', 'ws')}${pathOf(3000)}live`;
+  const connect = () => new WebSocket(address, { headers: { authorization: `Bearer ${token}` } });
+  const opened = await eventually(
+    () => opening(connect()),
+    ({ status }) => status === 101,
+  );
+  expect(await opened.received.next()).toBe('/live clean');
+  const closed = once(opened.socket, 'close');
+  const revoked = await cloud.request(`/api/tokens/${tokenId}`, { method: 'DELETE' });
+  expect(revoked.ok).toBe(true);
+  await closed;
+  expect((await opening(connect())).status).toBe(401);
+});
+
+test('where nothing carries an upgrade it is refused with a sentence', async () => {
+  const refused = await cloud.request(pathOf(8000), { headers: { 'sec-websocket-key': 'x'.repeat(22) } });
+  expect(refused.status).toBe(426);
+  expect(await refused.json()).toMatchObject({ error: { code: 'upgrade_required' } });
+});
+
+type Opening = {
+  readonly status: number;
+  readonly cookies: string | readonly string[] | undefined;
+  readonly socket: WebSocket;
+  readonly received: { readonly next: () => Promise<string> };
+};
+
+/** The outcome of a handshake; messages are kept until they are read. */
+const opening = (socket: WebSocket): Promise<Opening> =>
+  new Promise((resolve) => {
+    const texts: string[] = [];
+    let wake = (): void => undefined;
+    socket.on('message', (data) => {
+      texts.push(String(data));
+      wake();
+    });
+    const next = async (): Promise<string> => {
+      while (texts.length === 0) await new Promise<void>((woken) => (wake = woken));
+      return texts.shift() ?? '';
+    };
+    let cookies: Opening['cookies'];
+    const settle = (status: number): void => resolve({ status, cookies, socket, received: { next } });
+    socket.on('error', () => settle(0));
+    socket.on('unexpected-response', (_, { statusCode = 0 }) => settle(statusCode));
+    socket.on('upgrade', ({ headers }) => (cookies = headers['set-cookie']));
+    socket.on('open', () => settle(101));
+  });

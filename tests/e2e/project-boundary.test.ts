@@ -10,6 +10,7 @@ import { previewRoute } from '../../functions/api/preview-routes.ts';
 import { toolbox } from '../../functions/mcp/toolbox.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, type Fields, type McpClient } from './mcp-clients.ts';
+import { makeVerifier, redirectUrl } from './oauth-client.ts';
 import { connect as openSocket } from './socket-client.ts';
 
 /** Ids of a project's things, as a request would name them. */
@@ -25,6 +26,8 @@ type Side = Held & { readonly token: string; readonly client: McpClient };
 
 let cloud: EmbeddedCloud;
 let sides: readonly [Side, Side];
+/** A client that asks for access to `/mcp`. */
+let clientId: string;
 
 const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 const made = (path: string, body: object): Promise<{ id: string; token: string; workspace: string }> =>
@@ -52,6 +55,11 @@ const openSide = async (): Promise<Side> => {
 beforeAll(async () => {
   cloud = await openEmbeddedCloud();
   sides = [await openSide(), await openSide()];
+  const registered = await fetch(`${cloud.url}/oauth/register`, {
+    ...post({ redirect_uris: [redirectUrl] }),
+    headers: { 'content-type': 'application/json' },
+  });
+  clientId = ((await registered.json()) as { client_id: string }).client_id;
 }, 60_000);
 afterAll(async () => {
   for (const { client } of sides) await client.close();
@@ -125,6 +133,7 @@ const forAdmins = (more: Fields = {}): Row<Fields> => [
 ];
 const wished = { name: 's', cron_expr: '0 0 1 1 *', prompt: 'hello' };
 const taken: Outcome = 'conflict';
+const aProcess = crypto.randomUUID();
 
 const ofTools: Readonly<Record<string, readonly Row<Fields>[]>> = {
   execute_code: [ofSession({ code: '1' }), ofProject({ code: '1' })],
@@ -156,6 +165,7 @@ const ofTools: Readonly<Record<string, readonly Row<Fields>[]>> = {
   'session events': [ofSession(), ofSession({ include_children: true })],
   'session approve': [ofSession({ call_id: 'x', approved: true })],
   'session cancel': [ofSession()],
+  'session retry': [ofSession()],
   'session end': [ofSession()],
   'session cleanup': [ofProject({ max_age_hours: 0 }), ownOnly({ max_age_hours: 0 })],
   'workspace list': [ofProject(), ownOnly()],
@@ -200,6 +210,11 @@ const ofTools: Readonly<Record<string, readonly Row<Fields>[]>> = {
   'token revoke': [[() => ({ token_id: crypto.randomUUID() }), 'forbidden']],
   config_limits: [ofProject(), ofSession(), ownOnly()],
   caller_tool_response: [ofSession({ request_id: 'r', result: 1 })],
+  'process list': [ofSession()],
+  'process output': [ofSession({ process_id: aProcess })],
+  'process input': [ofSession({ process_id: aProcess, text: 'x' })],
+  'process signal': [ofSession({ process_id: aProcess, signal: 'SIGTERM' })],
+  'process kill': [ofSession({ process_id: aProcess })],
 };
 
 type Rest = {
@@ -232,6 +247,12 @@ const scheduled = (targets: readonly object[]): Rest => ({
   body: { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hello', targets },
 });
 
+/** The request of a client for the project of the other. */
+const asksFor = (project: string): Record<string, string> => ({
+  ...{ clientId, redirectUri: redirectUrl, responseType: 'code', requestedScope: `project:${project}` },
+  ...{ codeChallenge: makeVerifier().challenge, codeChallengeMethod: 'S256' },
+});
+
 /** Those whose path names no session, project, schedule or webhook; that of the others is the other's. */
 const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
   'POST /api/tickets': [alone],
@@ -241,16 +262,36 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
   'GET /api/stats': [alone],
   'GET /api/stats/history': [alone],
   'GET /api/access': [alone],
+  'GET /api/templates': [alone],
+  'GET /api/auth/consent': [
+    [({ project }) => ({ query: `?${new URLSearchParams(asksFor(project))}` }), 'forbidden'],
+  ],
+  'POST /api/auth/consent': [
+    [
+      ({ project }) => ({
+        body: { ...asksFor(project), approved: true, scope: `project:${project}` },
+      }),
+      'forbidden',
+    ],
+  ],
+  'GET /api/auth/clients': [alone],
+  'DELETE /api/auth/clients': [alone],
+  'DELETE /api/auth/clients/{id}': [[() => ({ path: { id: crypto.randomUUID() } }), 'not_found']],
+  'GET /api/auth/sign-ins': [alone],
+  'DELETE /api/auth/sign-ins/{id}': [[() => ({ path: { id: crypto.randomUUID() } }), 'not_found']],
   'POST /api/sessions': [
     [({ project }) => ({ body: { project } }), 'project_not_found'],
     [({ workspace }) => ({ body: { workspace } }), 'workspace_not_found'],
     [({ workspace }) => ({ body: { workspace, createWorkspace: true } }), taken],
     [({ workspace }) => ({ body: { kind: 'execution', workspace } }), 'workspace_not_found'],
+    [({ session }) => ({ body: { from: { session } } }), 'session_not_found'],
+    [({ session }) => ({ body: { from: { session, messageId: 'm' } } }), 'session_not_found'],
   ],
   'GET /api/sessions': [alone, inQuery()],
   'POST /api/sessions/cleanup': [
     [({ project }) => ({ body: { project, maxAgeHours: 0 } }), 'project_not_found'],
     [() => ({ body: { maxAgeHours: 0 } }), 'fine'],
+    [({ session }) => ({ body: { sessions: [session] } }), 'fine'],
   ],
   'POST /api/projects': [[() => ({ body: { name: 'p' } }), 'forbidden']],
   'GET /api/projects': [alone],
@@ -276,6 +317,7 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
   'GET /api/schedules': [alone, inQuery()],
   'GET /api/approvals': [alone, inQuery()],
   'GET /api/audit': [[() => ({}), 'forbidden']],
+  'GET /api/audit/export': [[() => ({}), 'forbidden']],
   'POST /api/webhooks': [[({ project }) => ({ body: { ...hook, project } }), 'project_not_found']],
   'GET /api/webhooks': [alone, inQuery()],
   'POST /api/tokens': [
@@ -372,12 +414,22 @@ describe('over REST', () => {
   });
 
   const resourced = routes.flatMap((route) =>
-    route.resource === undefined ? [] : [[nameOf(route), route.resource] as const],
+    route.resource === undefined || route.method === 'HEAD' ? [] : [[nameOf(route), route.resource] as const],
   );
   test.each(resourced)('%s', async (name, resource) => {
     const outcome = `${resource}_not_found`;
     const row: Row<Rest> = [(theirs) => ({ ...bodyOf(name), path: pathOf(theirs, resource) }), outcome];
     await bothWays(row, (own, asked) => askRoute(own, name, asked));
+  });
+
+  test('HEAD of a file of the other is answered as that of none', async () => {
+    for (const [own, theirs] of [sides, sides.toReversed()] as unknown as readonly [Side, Side][])
+      for (const { session } of [theirs, nobody]) {
+        const headers = { authorization: `Bearer ${own.token}` };
+        const url = `${cloud.url}/api/sessions/${session}/files/f`;
+        const { status } = await fetch(url, { method: 'HEAD', headers });
+        expect(status).toBe(404);
+      }
   });
 
   test('its own resources are found', async () => {

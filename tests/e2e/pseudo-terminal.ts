@@ -6,6 +6,7 @@ import { eventually } from './embedded-cloud.ts';
 const patienceMs = 60_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: how a line editor moves the cursor and clears a line
 const movement = /\x1b\[\d*[A-Z]/g;
+const lineEnd = /\r+\n/g;
 
 export type PseudoTerminal = {
   readonly text: () => string;
@@ -24,20 +25,20 @@ export const openTerminal = (command: readonly string[], { env, folder }: Option
     cwd: folder,
   });
   const exit = once(child, 'exit');
-  let shown = '';
+  let printed = '';
   let found = 0;
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    shown = `${shown}${piece}`.replaceAll(movement, '').replaceAll('\r\n', '\n');
-  });
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (printed += piece));
+  // Made anew each time: pieces may part a movement, or the ends of a line, of which two terminals make several.
+  const shown = (): string => printed.replaceAll(movement, '').replaceAll(lineEnd, '\n');
   return {
-    text: () => shown,
+    text: shown,
     until: async (text) => {
       await eventually(
-        async () => shown.slice(found),
+        async () => shown().slice(found),
         (fresh) => fresh.includes(text),
         patienceMs,
       );
-      found = shown.indexOf(text, found) + text.length;
+      found = shown().indexOf(text, found) + text.length;
     },
     type: (keys) => void child.stdin.write(keys),
     ended: async () => {

@@ -1,4 +1,4 @@
-/** The README's first screen and the example of the client library, executed: they run as they stand, and print what they say. */
+/** The README's first screen, executed: it runs as it stands, and prints what it says. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,16 +43,4 @@ test('the turn of the README runs and answers as shown', async () => {
     .replace('.sallyport/token', join(server.home, 'token'));
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: server.home });
   for (const line of printed(transcript)) expect(stdout).toMatch(pattern(line));
-});
-
-test('the example of the client library runs and prints what its page shows', async () => {
-  const page = await readFile(join(repository, 'docs', 'sdk.md'), 'utf8');
-  const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
-  const [, transcript = ''] = /```console\n([\s\S]*?)```/.exec(page) ?? [];
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module-typescript', '--eval', example],
-    { cwd: repository, env: { SALLYPORT_URL: server.url, SALLYPORT_TOKEN: server.token } },
-  );
-  expect(stdout.trimEnd().split('\n')).toEqual(printed(transcript));
 });

@@ -44,6 +44,36 @@ const stops = async (server: Server, id: string): Promise<readonly unknown[]> =>
 const put = (server: Server, id: string, body: string): Promise<Response> =>
   server.request(`/api/sessions/${id}/files/kept`, { method: 'PUT', body });
 
+test('what a power cut interrupted goes on with the start, though no lease has run out and the next sweep is an hour away', async () => {
+  const home = await makeHomePath();
+  const variables = { TURN_LEASE_SECONDS: '300', SALLYPORT_SWEEP_SECONDS: '3600' };
+  const begun = async (): Promise<Server> => {
+    const server = await startServer({ home, variables });
+    started.push(server);
+    return server;
+  };
+  const first = await begun();
+  const agent = await make(first, { approvals: 'auto' });
+  const client = await connect(first, { sessionId: agent.id });
+  client.send('message', { text: '$ echo begun; touch begun; sleep 25; echo done' });
+  await client.untilType('tool:progress');
+  await first.kill();
+
+  const second = await begun();
+  const log = await eventually(
+    () => events(second, agent.id),
+    (logged) => logged.some(({ type }) => type === 'completion'),
+    60_000,
+  );
+  const ends = log.flatMap(({ type, data }) => (type === 'agent:error' ? [data['code']] : []));
+  expect(ends).toEqual(['tool_outcome_unknown']);
+  expect(log.filter(({ type }) => type === 'completion').map(({ data }) => data['stopReason'])).toEqual([
+    'end_turn',
+  ]);
+  expect(await second.stop()).toBe(0);
+  await rm(home, { recursive: true, force: true });
+});
+
 test('a power cut leaves no process, and after it every sandbox and every turn ends', async () => {
   const home = await makeHomePath();
   const first = await begin(home);

@@ -12,7 +12,7 @@ export type SandboxProcess = { readonly pid: number; readonly taskId: string };
 /** Every process of a sandbox of this data folder: its walls, the server, runners and user code. */
 export const sandboxProcesses = (home: string): readonly SandboxProcess[] => {
   const run = createHash('sha256').update(home).digest('hex').slice(0, 12);
-  const workspace = new RegExp(`/sallyport-run-${run}/tasks/([^/]+)/workspace `);
+  const workspace = new RegExp(`/sallyport-run-${run}/tasks/([^/]+)/(?:workspace|socket) `);
   const group = new RegExp(`/sallyport/${run}-([0-9a-f]+)$`, 'm');
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name) || hasEnded(name)) return [];

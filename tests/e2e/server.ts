@@ -45,6 +45,7 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
       ...compileCache,
       PORT: '0',
       SALLYPORT_HOME: folder,
+      SALLYPORT_INSTALL_PACKAGES: 'false',
       ...unthrottled,
       ...variables,
     },

@@ -1,8 +1,9 @@
 /** The approved call is the one that runs: by digest, whole, on record, and by no other owner. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from './agent.ts';
 import { type AnthropicServer, openAnthropicServer } from './anthropic-server.ts';
+import { digestOf } from './call-digest.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { type Client, connect } from './socket-client.ts';
 
@@ -32,16 +33,6 @@ const open = async (options: object = {}): Promise<Client & { readonly id: strin
   });
   return { ...client, id };
 };
-
-/** By RFC 8785, made again without the project's own code. */
-const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(Reflect.get(value, name))}`).join(',')}}`;
-};
-const digestOf = ({ args, callId, name, turnId }: Json): string =>
-  createHash('sha256').update(canonical({ args, callId, name, turnId })).digest('hex');
 
 const post = (path: string, body: object, token?: string) =>
   cloud.request(path, {

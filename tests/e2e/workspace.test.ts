@@ -238,6 +238,7 @@ test('L11: a sandbox killed after a completion loses nothing of that turn, and t
   ]);
   const frames = await agent.say('$ cat link');
   expect(toolOutput(frames)).toContain('of this turn\n');
+  expect(frames.at(-1)?.data).toHaveProperty('workspace', { savedAt: expect.any(String) });
   expect(systemData(frames, 'workspace_restored')).toMatchObject([{ files: 1, missing: [] }]);
   const { messages } = await cloud.ask<{ messages: readonly object[] }>(`/api/sessions/${agent.id}/messages`);
   expect(JSON.stringify(messages)).toMatch(
@@ -251,6 +252,18 @@ test('a workspace with too many files is not saved, which is reported to the tur
   const frames = await agent.say(python('for n in range(50_001): open(f"{n}", "w").close()'));
   expect(systemData(frames, 'workspace_not_saved')).toEqual([
     { kind: 'workspace_not_saved', reason: 'the workspace has 50001 entries; at most 50000 can be saved' },
+  ]);
+  expect(frames.at(-1)).toMatchObject({ type: 'completion', data: { workspace: { lost: true } } });
+  const { messages } = await cloud.ask<{ messages: readonly { text: string }[] }>(
+    `/api/sessions/${agent.id}/messages`,
+  );
+  const notice = messages.findIndex(({ text }) =>
+    text.includes('None of the files in the workspace is saved.'),
+  );
+  // The model answers once more after it.
+  expect(messages.slice(notice).map((message) => Reflect.get(message, 'role'))).toEqual([
+    'user',
+    'assistant',
   ]);
   const response = await putFile(agent.id, 'one-more', { body: 'x' });
   expect([response.status, await response.json()]).toMatchObject([

@@ -114,7 +114,7 @@ const event = async (arn: string, lastStatus: string) =>
       if (found === undefined) throw new Error(`${arn} has not been ${lastStatus}`);
       return found;
     },
-    { timeout: 20_000, interval: 10 },
+    { timeout: 50_000, interval: 10 },
   );
 
 const addressOf = async (arn: string): Promise<string> => {
@@ -133,11 +133,15 @@ const isHealthy = async (address: string): Promise<boolean> => {
   }
 };
 
+const untilHealthy = async (arn: string): Promise<string> => {
+  const address = await addressOf(arn);
+  await vi.waitUntil(() => isHealthy(address), { timeout: 50_000, interval: 20 });
+  return address;
+};
+
 const runHealthy = async (): Promise<{ readonly arn: string; readonly address: string }> => {
   const arn = await run();
-  const address = await addressOf(arn);
-  await vi.waitUntil(() => isHealthy(address), { timeout: 20_000, interval: 20 });
-  return { arn, address };
+  return { arn, address: await untilHealthy(arn) };
 };
 
 /** Output of a bash line in a sandbox. */
@@ -180,7 +184,7 @@ const tasksOf = (folder: string): ReadonlySet<string> =>
 
 /** The last of them ends a moment after its sandbox. */
 const expectNoProcess = (folder: string): Promise<void> =>
-  vi.waitFor(() => expect(sandboxProcesses(folder)).toEqual([]), { timeout: 10_000 });
+  vi.waitFor(() => expect(sandboxProcesses(folder)).toEqual([]), { timeout: 50_000 });
 
 const stopAll = async (): Promise<void> => {
   const { taskArns = [] } = await client.send(new ListTasksCommand({ cluster: 'sallyport' }));
@@ -248,11 +252,15 @@ test.each(['wall', 'server'] as const)(
   },
 );
 
-test('a sandbox without enough memory for its server dies and reports it', async (context) => {
-  if (ecs.limits === 'best effort') return context.skip('no control groups here');
+test('a sandbox without enough memory for its server dies and reports it; where limits are best effort, it runs', async () => {
   const overrides = request().overrides;
   const [container] = overrides?.containerOverrides ?? [];
   const arn = await run({ overrides: { ...overrides, containerOverrides: [{ ...container, memory: 24 }] } });
+  // Without control groups nothing bounds the server: the runner counts user processes alone.
+  if (ecs.limits === 'best effort') {
+    expect(await bash(await untilHealthy(arn), 'echo runs')).toContain('runs');
+    return;
+  }
   const { containers, stopCode } = await event(arn, 'STOPPED');
   expect({ stopCode, exitCode: containers[0]?.exitCode, reason: containers[0]?.reason }).toEqual({
     stopCode: 'EssentialContainerExited',
@@ -311,7 +319,7 @@ test('an address is unreachable for its time although the task runs', async () =
   const { seenAt } = await event(arn, 'RUNNING');
   expect(seenAt - asked).toBeGreaterThan(195);
   await expect(reach(address)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-  await vi.waitUntil(() => isHealthy(address), { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(() => isHealthy(address), { timeout: 50_000, interval: 20 });
   expect(performance.now() - seenAt).toBeGreaterThan(2900);
 });
 
@@ -388,7 +396,7 @@ test('the end of the cloud kills every sandbox at once and leaves no process and
   const arns: string[] = [];
   for (let index = 0; index < 10; index += 1)
     arns.push((await other.send(new RunTaskCommand(request()))).tasks?.[0]?.taskArn ?? '');
-  await vi.waitFor(() => expect(tasksOf(otherHome).size).toBe(10), { timeout: 20_000 });
+  await vi.waitFor(() => expect(tasksOf(otherHome).size).toBe(10), { timeout: 50_000 });
   const asked = performance.now();
   await cloud.stop();
   // None was given the time that a stopped task has.

@@ -1,13 +1,27 @@
 /** A sandbox to attack: started by a real RunTask, spoken to through the real tools. */
 import { createHash } from 'node:crypto';
 import { ECSClient } from '@aws-sdk/client-ecs';
-import { vi } from 'vitest';
+import { inject, vi } from 'vitest';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { SandboxLink } from '#shared/ports/sandbox.ts';
-import type { EcsEndpoint } from '../../local/ecs/start.ts';
+import { type EcsEndpoint, inContainers, start } from '../../local/ecs/start.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The image in which the sandbox runs as on Fargate; absent: bubblewrap. */
+    readonly sandboxImage: string | undefined;
+  }
+}
+
+/** The sandbox host of one test file. */
+export const startHost = (options: Parameters<typeof start>[0]): Promise<EcsEndpoint> => {
+  const image = inject('sandboxImage');
+  if (image === undefined) return start(options);
+  return start({ ...options, isolation: inContainers({ engine: 'podman', image, asFargate: true }) });
+};
 
 type TaskDetail = {
   readonly containers?: { readonly networkInterfaces: { readonly privateIpv4Address: string }[] }[];
@@ -64,7 +78,7 @@ export const startSandbox = async (
     bearerHash: createHash('sha256').update(bearer).digest('hex'),
   });
   const link = linkTo(await events.address);
-  await vi.waitUntil(() => isHealthy(link), { timeout: 20_000, interval: 50 });
+  await vi.waitUntil(() => isHealthy(link), { timeout: 50_000, interval: 50 });
   const tools = makeSandboxTools(link);
   let calls = 0;
   const call: AttackedSandbox['call'] = (name, args) => {

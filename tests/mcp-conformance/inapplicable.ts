@@ -8,7 +8,6 @@ export const inapplicable: readonly (readonly [why: string, scenarios: RegExp])[
   ['there are no prompts', /^prompts-/],
   ['there are no resources', /^resources-|^sep-2164-/],
   ['there is nothing to complete', /^completion-/],
-  ['nothing is logged to clients', /^logging-/],
   ['nothing is asked of clients', /^elicitation-/],
   ['long calls are answered as streams, not as tasks (an extension)', /^tasks-/],
 ];

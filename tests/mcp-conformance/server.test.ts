@@ -45,6 +45,7 @@ test('2025-11-25', async () => {
   expect(judge(await runSuite(endpoint.url, ['--requirements', '2025-11-25']))).toEqual({
     scenarios: [
       'dns-rebinding-protection',
+      'logging-set-level',
       'ping',
       'server-initialize',
       'server-session-lifecycle',

@@ -6,17 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import type { Authorisation } from '../../local/recorder/authorisations.ts';
 import type { RecordedCall } from '../../local/recorder/start.ts';
+import { type RealIssuer, startRealIssuer } from '../../shared/adapters/oidc/fixtures/real-issuer.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { type Granted, grantedBy } from './granted.ts';
 import { isAllowed, type Statement } from './policy-evaluation.ts';
 import { rightsOf, unusedOf } from './rights.ts';
 import { useEverything } from './scenario.ts';
+import { signInAndOut } from './sign-in.ts';
 import { defaultTemplates } from './templates.ts';
 import { unseenRights } from './unseen-rights.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 
 let cloud: EmbeddedCloud;
+let issuer: RealIssuer;
 let granted: Granted;
 const calls: RecordedCall[] = [];
 
@@ -24,8 +27,15 @@ const scenarioMsMax = 300_000;
 
 beforeAll(async () => {
   granted = grantedBy(await defaultTemplates());
+  issuer = await startRealIssuer();
   cloud = await openEmbeddedCloud({
     variables: {
+      OIDC_ISSUER: issuer.url,
+      OIDC_AUDIENCE: 'sallyport',
+      OIDC_CLIENT_ID: 'public',
+      OIDC_LOGIN_SCOPES: 'openid sallyport',
+      MCP_AUTHORIZATION_SERVER: 'platform',
+      EGRESS_ALLOW: '*.example.org',
       SYNTHETIC_CHECK: 'true',
       MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
@@ -36,8 +46,12 @@ beforeAll(async () => {
     recordCall: (call) => calls.push(call),
   });
   await useEverything(cloud);
+  await signInAndOut(cloud, issuer);
 }, scenarioMsMax);
-afterAll(() => cloud?.stop());
+afterAll(async () => {
+  await cloud?.stop();
+  await issuer?.stop();
+});
 
 /** With the start of each partition that is asked for: an id says nothing. */
 const wordsOf = ({ action, resource, context }: Authorisation): string => {
@@ -92,6 +106,18 @@ test('no reason is listed for a permission that is missing, or that is used', ()
       !unused.some((one) => (functions === 'all' || functions.includes(one.name)) && right.test(one.right)),
   );
   expect(stale).toEqual([]);
+});
+
+test('during an upgrade a function may start every revision of the templates, and nothing else', () => {
+  for (const name of names)
+    for (const start of askedBy(name).filter(({ action }) => action === 'ecs:RunTask')) {
+      const statements = granted.statementsOf(name);
+      const at = (resource: string) => isAllowed(statements, { ...start, resource });
+      const revisions = ['1', '7', '12'].map((revision) => start.resource.replace(/\d+$/, revision));
+      expect([name, ...revisions.map(at)]).toEqual([name, true, true, true]);
+      const other = start.resource.replace(/task-definition\/.*/, 'task-definition/sallyport-other:1');
+      expect([name, at(other)]).toEqual([name, false]);
+    }
 });
 
 test('a role that allows everything is detected', () => {

@@ -13,6 +13,48 @@ import { connect } from '../e2e/socket-client.ts';
 type Made = { readonly id: string };
 
 const json = (method: string, body: object): RequestInit => ({ method, body: JSON.stringify(body) });
+/** A shell that is typed into over its connection, and followed to its end. */
+const type = async (cloud: EmbeddedCloud): Promise<void> => {
+  const { id } = await makeSession(cloud, { kind: 'execution' });
+  const { processId } = await cloud.ask<{ processId: string }>(
+    `/api/sessions/${id}/processes`,
+    json('POST', { command: 'bash', pty: { cols: 80, rows: 24 } }),
+  );
+  const { token } = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    json('POST', { name: 'typist', scope: 'admin' }),
+  );
+  const client = await connect({ url: cloud.url, token }, { sessionId: id });
+  client.send('process:resize', { processId, cols: 90, rows: 30 });
+  await client.untilType('process:output');
+  client.send('process:input', { processId, text: 'exit\r', order: 0 });
+  await client.untilType('process:exit');
+  client.send('process:resize', { processId, cols: 90, rows: 30, offset: 0 });
+  await client.untilType('process:exit', 1);
+  await client.close();
+  await endSession(cloud, id);
+};
+
+/** A program that is refused a host: the relay is held, and the log says so. */
+const connectOut = async (cloud: EmbeddedCloud): Promise<void> => {
+  const project = await cloud.ask<Made>(
+    '/api/projects',
+    json('POST', { name: 'outside', network: { allow: ['listed.example.org'] } }),
+  );
+  const { id } = await makeSession(cloud, { kind: 'execution', project: project.id });
+  await cloud.ask(
+    `/api/sessions/${id}/exec`,
+    json('POST', { command: 'curl -sS http://unlisted.example.org/' }),
+  );
+  await eventually(
+    () => cloud.ask<{ events: readonly { type: string }[] }>(`/api/sessions/${id}/events`),
+    ({ events }) => events.some(({ type }) => type === 'egress'),
+    settleMsMax,
+  );
+  await fetched(cloud, `/api/sessions/${id}`, json('PATCH', { network: 'none' }));
+  await endSession(cloud, id);
+};
+
 const remove: RequestInit = { method: 'DELETE' };
 const settleMsMax = 60_000;
 
@@ -21,6 +63,8 @@ export const useEverything = async (cloud: EmbeddedCloud): Promise<void> => {
     talk,
     rest,
     upload,
+    type,
+    connectOut,
     execute,
     converse,
     registry,

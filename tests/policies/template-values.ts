@@ -7,9 +7,7 @@ import { accountId, region } from '../../local/endpoint/account.ts';
 type Resource = { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> };
 export type DeployedTemplate = {
   readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<
-    Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: unknown } }>
-  >;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
 };
 
 export type Resolve = (value: unknown) => unknown;
@@ -21,7 +19,7 @@ const pseudo: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
-/** Values of one template; what it imports is looked up in all of them. */
+/** Values of one template; what it reads of other stacks is looked up in all of them. */
 export const resolverOf = (template: DeployedTemplate, all: readonly DeployedTemplate[]): Resolve => {
   const resolve: Resolve = (value) => {
     if (Array.isArray(value)) return value.map(resolve);
@@ -43,7 +41,8 @@ export const resolverOf = (template: DeployedTemplate, all: readonly DeployedTem
     },
     'Fn::Sub': (argument) =>
       String(argument).replaceAll(/\$\{([^}]+)\}/g, (_, id: string) => text({ Ref: id })),
-    'Fn::ImportValue': (argument) => imported(text(argument), all),
+    'Fn::GetStackOutput': (argument) =>
+      outputNamed((argument as { readonly OutputName: string }).OutputName, all),
     'Fn::Split': (argument) => {
       const [separator, of] = argument as readonly [string, unknown];
       return text(of).split(separator);
@@ -57,13 +56,13 @@ export const resolverOf = (template: DeployedTemplate, all: readonly DeployedTem
   return resolve;
 };
 
-const imported = (name: string, all: readonly DeployedTemplate[]): unknown => {
-  for (const template of all)
-    for (const { Value, Export } of Object.values(template.Outputs ?? {})) {
-      const resolve = resolverOf(template, all);
-      if (Export !== undefined && resolve(Export.Name) === name) return resolve(Value);
-    }
-  throw new Error(`no stack exports ${name}`);
+/** The CDK's names of outputs hold a hash of the path: each occurs once. */
+const outputNamed = (name: string, all: readonly DeployedTemplate[]): unknown => {
+  for (const template of all) {
+    const output = template.Outputs?.[name];
+    if (output !== undefined) return resolverOf(template, all)(output.Value);
+  }
+  throw new Error(`no stack has the output ${name}`);
 };
 
 /** The name in `local/cloud.ts`; elsewhere the logical id stands for the name that CloudFormation would make. */
@@ -77,7 +76,7 @@ const nameOf = (id: string, { Resources }: DeployedTemplate, resolve: Resolve): 
     case 'AWS::ECS::Cluster':
       return 'sallyport';
     case 'AWS::ECS::TaskDefinition':
-      return `arn:aws:ecs:${region}:${accountId}:task-definition/${String(resolve(Properties['Family']))}`;
+      return `arn:aws:ecs:${region}:${accountId}:task-definition/${String(resolve(Properties['Family']))}:1`;
     case 'AWS::Lambda::Function':
       return Properties['FunctionName'] === undefined
         ? functionName(id)

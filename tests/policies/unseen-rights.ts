@@ -47,7 +47,39 @@ export const unseenRights: readonly UnseenRight[] = [
     because: 'An upload is given up when it breaks; checkpoint.test.ts beside the function breaks one.',
   },
   {
-    functions: ['turn', 'janitor', 'api', 'mcp'],
+    functions: ['sandbox-link'],
+    right: /^s3:DeleteObject on s3 sallyport-workspaces\/workspaces\/\*$/,
+    because:
+      'The files of the last eight turns are kept, and no workspace of the scenario has more; checkpoint.test.ts beside the function deletes.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['api'],
+    right: /^dynamodb:BatchWriteItem on dynamodb table\/sallyport$/,
+    because: 'The scenario branches no conversation; tests/e2e/branches.test.ts does.',
+  },
+  {
+    functions: ['relay'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-mcp$/,
+    because:
+      'No program of the scenario asks for the platform; tests/e2e/relay-socket.test.ts has some that do.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['janitor'],
+    right: /^s3:PutObject on s3 sallyport-workspaces\/audit\/seals\/\*$/,
+    because: 'A seal is due later than the scenario ends; tests/e2e/audit-record.test.ts waits for one.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['api'],
+    right:
+      /^s3:(?:GetObject on s3 sallyport-workspaces\/audit\/seals\/\*|ListBucket on s3 sallyport-workspaces)$/,
+    because: 'The scenario exports no audit log; tests/e2e/audit-record.test.ts does.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['socket', 'terminal', 'relay', 'turn', 'janitor', 'api', 'mcp'],
     right: /^secretsmanager:GetSecretValue on secretsmanager secret:SandboxSecret/,
     because: 'On AWS the variable is the ARN of the secret, on one machine the secret itself.',
   },
@@ -58,10 +90,39 @@ export const unseenRights: readonly UnseenRight[] = [
       'Headers of registered servers name secrets; the demo model calls none of their tools, real ones do.',
   },
   {
+    functions: ['relay'],
+    right: /^secretsmanager:GetSecretValue on secretsmanager secret:sallyport\//,
+    because: 'No host of the scenario gets a secret; tests/e2e/egress-inject.test.ts has some that do.',
+  },
+  {
     functions: ['socket', 'turn', 'task-events', 'schedules', 'webhooks', 'api', 'mcp'],
     right: /^dynamodb:ConditionCheckItem on /,
     because:
       'It goes with the writes of a transaction; so far only the janitor checks an item that it does not write.',
+  },
+  {
+    functions: ['terminal'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-terminal$/,
+    because: 'It hands over to itself after a quarter of an hour.',
+  },
+  {
+    functions: ['relay'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-relay$/,
+    because: 'It hands over to itself after a quarter of an hour.',
+  },
+  {
+    functions: ['relay'],
+    right:
+      /^execute-api:ManageConnections on |^dynamodb:(?:BatchGetItem|ConditionCheckItem|DeleteItem|PutItem|Query|UpdateItem) on /,
+    because:
+      'It writes events of connections and tells subscribers, of whom there were none or some just then.',
+    mayBeUsed: true,
+  },
+  {
+    functions: ['terminal', 'turn', 'janitor', 'mcp'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-relay$/,
+    because: 'A sandbox with a network has its relay held; the one of the scenario is used by REST.',
+    mayBeUsed: true,
   },
   {
     functions: ['turn', 'api', 'mcp'],

@@ -1,7 +1,7 @@
 /** Invariants that hold when nothing fails any more and all is at rest: nothing is owed, nothing runs unused. */
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
-import { holdsSlot, isEnded } from '#shared/domain/session.ts';
+import { isEnded } from '#shared/domain/session.ts';
 import type { Item } from './memory-table.ts';
 import type { Platform } from './platform.ts';
 import { idsOf, isAtRest, isOfNewerVersion, sessionOf, turnOf, workspaceOf } from './stored.ts';
@@ -18,11 +18,12 @@ export const checkAnswers = (platform: Platform): void => {
 export const checkRest = (platform: Platform): void => {
   const { table, sim } = platform;
   checkAnswers(platform);
+  platform.checkers.ends.atRest();
   for (const id of idsOf(table, 'SESSION#')) {
     checkSession(platform, id);
     checkTree(platform, id);
   }
-  checkPlaces(platform);
+  checkSlots(platform);
   checkProjects(platform);
   checkSandboxes(platform);
   for (const id of idsOf(table, 'WORKSPACE#')) {
@@ -37,7 +38,7 @@ export const checkRest = (platform: Platform): void => {
 const isPointer = ({ sk }: Item): boolean => String(sk).startsWith('SESSION#');
 /** The counters of schedules and MCP servers stay, at nothing. */
 const isEmptyCounter = ({ sk, ttl: _, ...item }: Item): boolean =>
-  (sk === 'SCHEDULE' || sk === 'MCP') &&
+  (sk === 'SCHEDULE' || sk === 'MCP' || sk === 'SNAPSHOT') &&
   Object.values(item).every((value) => value === 0 || typeof value === 'string');
 
 /** A resource that was answered as deleted has left no item behind. */
@@ -59,28 +60,25 @@ const checkSession = ({ sim, table }: Platform, id: string): void => {
   const meta = sessionOf(table, id);
   if (meta !== undefined && isOfNewerVersion(meta)) return;
   if (meta === undefined) {
-    sim.violate('what is left of a session has its record', id);
+    // Items of a connection expire.
+    if (!table.partition(`SESSION#${id}`).every(({ ttl }) => ttl !== undefined))
+      sim.violate('what is left of a session has its record', id);
     return;
   }
   if (table.partition(`SESSION#${id}`).some(({ sk }) => String(sk).startsWith('INBOX#')))
     sim.violate('no message waits for ever', id);
   const state = turnOf(table, id);
   if (!isAtRest(state)) sim.violate('no turn runs for ever', `${id} is ${state.kind}`);
-  if (meta.kind === 'execution' && !isEnded(meta.status))
-    sim.violate('an idle execution session ends', `${id} is ${meta.status}`);
+  if (meta.kind === 'execution' && meta.status !== 'paused' && !isEnded(meta.status))
+    sim.violate('an idle execution session is paused', `${id} is ${meta.status}`);
   if (meta.kind === 'agent' && meta.status === 'running') sim.violate('a session at rest is idle', id);
 };
 
-const checkPlaces = (platform: Platform): void => {
-  const { sim, table } = platform;
-  for (const holder of idsOf(table, 'SLOTS#')) {
-    for (const { session } of table.partition(`SLOTS#${holder}`)) {
-      if (session === undefined) continue;
-      const meta = sessionOf(table, String(session));
-      if (meta === undefined || !holdsSlot(meta))
-        sim.violate('a slot is somebody’s', `${holder}: ${session}`);
-    }
-  }
+/** At rest nothing works and nothing runs: every slot is free. */
+const checkSlots = ({ sim, table }: Platform): void => {
+  for (const holder of idsOf(table, 'SLOTS#'))
+    for (const { session } of table.partition(`SLOTS#${holder}`))
+      if (session !== undefined) sim.violate('a slot at rest is free', `${holder}: ${session}`);
 };
 
 const checkSandboxes = ({ sim, ecs, table, settings }: Platform): void => {
@@ -103,5 +101,14 @@ export const checkForgotten = (platform: Platform): void => {
   for (const id of idsOf(table, 'WORKSPACE#'))
     if (!isPoolEntry(id as never) && isTemporary(table.get(`WORKSPACE#${id}`, 'META')))
       sim.violate('a workspace is forgotten in the end', id);
-  for (const { id } of bucket.values()) sim.violate('files are forgotten in the end', id);
+  for (const id of bucket.owners())
+    sim.violate('SN3: files are forgotten in the end', `${id}: ${bucket.objectsOf(id)}`);
+  checkPins(platform);
+};
+
+const checkPins = ({ sim, table }: Platform): void => {
+  for (const id of idsOf(table, 'WORKSPACE#'))
+    for (const { sk } of table.partition(`WORKSPACE#${id}`))
+      if (String(sk).startsWith('PIN') || sk === 'REMAINS')
+        sim.violate('SN3: no pin and no remains are left in the end', `${id} ${sk}`);
 };

@@ -1,6 +1,7 @@
 /** Options of the checkers: the parts of the world that they look at. */
+
+import type { Bucket } from './bucket.ts';
 import type { Ecs } from './ecs.ts';
-import type { Bucket } from './inside.ts';
 import type { Ledger } from './machine.ts';
 import type { MemoryTable } from './memory-table.ts';
 import type { TreeBounds } from './settings.ts';

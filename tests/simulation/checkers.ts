@@ -4,18 +4,29 @@
  * that hold in the end.
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { isPoolEntry } from '#shared/domain/pool.ts';
 import { ApprovalChecker } from './approval-checker.ts';
 import type { CheckerOptions } from './checker-options.ts';
+import { DetachedChecker } from './detached-checker.ts';
+import { EndChecker } from './end-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
 import { MoneyChecker } from './money-checker.ts';
 import { SandboxChecker } from './sandbox-checker.ts';
 import { SessionChecker } from './session-checker.ts';
+import { SlotChecker } from './slot-checker.ts';
 import { eventOf, rememberParts, stateOf } from './stored.ts';
 import { SessionTreeChecker, type Turned } from './tree-checker.ts';
 import { TurnChecker } from './turn-checker.ts';
 import { WakeChecker } from './wake-checker.ts';
+
+/** A cancel asks the holder of the turn: the turn itself is as it was. */
+const isOnlyAsked = ({ before, after }: Change): boolean => {
+  const { cancelAsked, ...now } = after ?? {};
+  const { cancelAsked: _, ...was } = before ?? {};
+  return cancelAsked === true && JSON.stringify(now) === JSON.stringify(was);
+};
 
 export class Checkers {
   readonly #options: CheckerOptions;
@@ -23,10 +34,13 @@ export class Checkers {
   readonly turns: TurnChecker;
   readonly sandboxes: SandboxChecker;
   readonly #sessions: SessionChecker;
+  readonly #slots: SlotChecker;
   readonly #tree: SessionTreeChecker;
   readonly #money: MoneyChecker;
   readonly wakes: WakeChecker;
+  readonly ends: EndChecker;
   readonly #approvals: ApprovalChecker;
+  readonly #detached: DetachedChecker;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -34,22 +48,25 @@ export class Checkers {
     this.turns = new TurnChecker(options, this.log);
     this.sandboxes = new SandboxChecker(options, this.turns);
     this.#sessions = new SessionChecker(options);
+    this.#slots = new SlotChecker(options);
     this.#tree = new SessionTreeChecker(options, this.log);
     this.#money = new MoneyChecker(options);
     this.wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
+    this.ends = new EndChecker(options);
+    this.#detached = new DetachedChecker(options);
   }
 
-  wrote(changes: readonly Change[], by: Invocation): void {
+  wrote(all: readonly Change[], by: Invocation): void {
+    const changes = all.filter((change) => !isOnlyAsked(change));
     const sessions = new Set<string>();
     rememberParts(this.#options.table, changes);
     for (const change of changes) {
       const at = change.pk.indexOf('#');
       const [kind, id] = [change.pk.slice(0, at), change.pk.slice(at + 1)];
       if (kind === 'SESSION') sessions.add(id);
-      else if (kind === 'PLACES') this.#sessions.slots(id, change);
-      else if (kind === 'WORKSPACE' && change.sk === 'META') this.sandboxes.workspace(id, change);
-      else if (kind === 'WORKSPACE' && change.sk.startsWith('CLAIM#')) this.sandboxes.claimed(id, change);
+      else if (kind === 'SLOTS') this.#slots.slots(id, change);
+      else if (kind === 'WORKSPACE') this.#workspace(id, change);
     }
     for (const id of sessions) {
       const own = changes.filter(({ pk }) => pk === `SESSION#${id}`);
@@ -61,14 +78,24 @@ export class Checkers {
     for (const id of sessions) this.wakes.wrote(id);
   }
 
+  #workspace(id: string, change: Change): void {
+    if (change.sk.startsWith('CLAIM#')) this.sandboxes.claimed(id, change);
+    if (change.sk !== 'META') return;
+    this.sandboxes.workspace(id, change);
+    this.#slots.workspace(id, change.after);
+    if (!isPoolEntry(id as never)) this.ends.workspace(change);
+  }
+
   #session(id: string, changes: readonly Change[], by: Invocation): Turned | undefined {
     const meta = changes.find(({ sk }) => sk === 'META');
-    const turn = changes.find(({ sk }) => sk === 'TURN');
+    const turn = changes.find((change) => change.sk === 'TURN');
     this.#accepted(id, changes);
     const written = changes.filter(({ sk, after }) => sk.startsWith('EVENT#') && after !== undefined);
     this.#sessions.numbers(id, written, meta);
     if (turn?.after !== undefined) this.turns.turn(id, turn, this.#sessions.fenceOf(by, id));
+    if (turn?.after !== undefined) this.#detached.wrote(id);
     if (meta !== undefined) this.#sessions.meta(id, meta, by);
+    if (meta?.after !== undefined) this.#slots.session(id, meta.after);
     if (meta !== undefined) this.#tree.born(meta, (parent) => this.#sessions.fenceOf(by, parent));
     const events = written.map(({ after: item }) => eventOf(item ?? {}));
     const turned = turn?.after && { old: stateOf(turn.before), state: stateOf(turn.after), events };
@@ -91,6 +118,7 @@ export class Checkers {
     if (event.type === 'message' && event.data.role === 'user') this.turns.begins(id, event.data.messageId);
     if (event.type === 'tool:approval_required') this.turns.asked(id, event.data.callId, turned?.state);
     if (event.type === 'tool:output' && turned !== undefined) this.turns.output(id, event.data, turned.old);
+    if (event.type === 'system' && event.data.kind === 'sandbox_stopped') this.ends.told(id);
     if (event.type === 'completion') this.sandboxes.saved(id, event.data.stopReason);
   }
 

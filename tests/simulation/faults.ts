@@ -49,7 +49,7 @@ const classes = {
   /** A save takes minutes; the sandbox dies in its middle. */
   transfer: { saveLong: 0.1, diesInSave: 0.15 },
   /** The caller's connection to the link breaks and the save or restore goes on; a restore outlives its claim. */
-  half: { halfOpen: 0.3, restoreLong: 0.1 },
+  half: { halfOpen: 0.3, restoreLong: 0.6 },
   /** A function stands still as a whole, its timers too. */
   pause: { paused: 0.01 },
   /** The bucket refuses a write, stores it and loses the answer, deletes a part. */
@@ -74,7 +74,19 @@ export const calm = Object.fromEntries(Object.keys(highest).map((name) => [name,
 export const isBasic = (name: FaultName): name is keyof typeof basic => name in basic;
 
 /** Further kinds of world, switched like the classes of faults. */
-const worlds = ['order', 'prompt', 'long', 'pool', 'ring', 'sizes', 'crowd', 'versions', 'projects'] as const;
+const worlds = [
+  'order',
+  'prompt',
+  'long',
+  'pool',
+  'ring',
+  'sizes',
+  'crowd',
+  'versions',
+  'projects',
+  'snapshots',
+  'detach',
+] as const;
 
 export type ClassName = keyof typeof classes | (typeof worlds)[number];
 export const allClasses: readonly ClassName[] = [...classNames, ...worlds];

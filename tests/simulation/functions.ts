@@ -1,4 +1,5 @@
 /** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
+import type { TurnInvocation } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
@@ -36,7 +37,10 @@ export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): S
 /** Functions that the platform runs when it is invoked. */
 export type Functions = {
   readonly sim: Simulation;
-  readonly turn: (session: SessionId, hops: number) => Promise<void>;
+  readonly turn: (
+    session: SessionId,
+    work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills'>,
+  ) => Promise<void>;
   readonly janitor: (task: JanitorTask) => Promise<void>;
   /** A session's turn was asked to run in some milliseconds; a lost wake-up is never run. */
   readonly woken: (session: SessionId, inMs: number) => void;
@@ -65,10 +69,10 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
       }
     });
   return {
-    runTurn: (session, _correlationId, { hops = 0 } = {}) =>
+    runTurn: (session, _correlationId, { hops = 0, frames, kills } = {}) =>
       wake(
         `wakes the turn of ${session}`,
-        () => platform.turn(session, hops),
+        () => platform.turn(session, { hops, frames, kills }),
         (inMs) => platform.woken(session, inMs),
       ),
     stopSandbox: (workspaceId) =>
@@ -78,6 +82,7 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
     fillPool: () => wake('wakes the janitor to fill the pool', () => platform.janitor({ sweep: 'pool' })),
     // The simulation registers no servers.
     checkMcpServer: () => Promise.resolve(),
+    holdRelay: () => Promise.resolve(),
     connected: (connectionId) =>
       wake(`wakes on-connected of ${connectionId}`, () => platform.connected(connectionId)),
   };

@@ -12,6 +12,8 @@ export type Ended<T> =
 export type Job<T> = {
   readonly name: string;
   readonly timeoutMs: number;
+  /** It ends itself before its time is over, and another invocation continues. */
+  readonly handsOver?: boolean;
   readonly run: (ports: Ports, invocation: Invocation) => Promise<T>;
 };
 
@@ -21,15 +23,19 @@ const retryMs = 60_000;
 export class Lambda {
   readonly #sim: Simulation;
   readonly #portsFor: (invocation: Invocation) => Ports;
+  /** Nothing keeps a function from hearing of what it asked for. */
+  readonly #isPunctual: boolean;
   #invocations = 0;
 
   constructor(sim: Simulation, portsFor: (invocation: Invocation) => Ports) {
     this.#sim = sim;
     this.#portsFor = portsFor;
+    const { faults, pace } = sim;
+    this.#isPunctual = faults.slow + faults.paused === 0 && !pace.isOrdered;
   }
 
   /** One invocation, and how it ended. */
-  invoke<T>({ name, timeoutMs, run }: Job<T>): Promise<Ended<T>> {
+  invoke<T>({ name, timeoutMs, handsOver, run }: Job<T>): Promise<Ended<T>> {
     const sim = this.#sim;
     this.#invocations += 1;
     return new Promise((resolve) => {
@@ -39,7 +45,11 @@ export class Lambda {
       };
       const invocation = new Invocation(sim, `${name}#${this.#invocations}`, () => end({ status: 'died' }));
       sim.note(invocation.name, 'begins');
-      sim.after(timeoutMs, () => invocation.runsOut());
+      sim.after(timeoutMs, () => {
+        if (handsOver && invocation.isAlive && !invocation.hasAnswered && this.#isPunctual)
+          sim.violate('a function hands over before its time is over', invocation.name);
+        invocation.runsOut();
+      });
       run(this.#portsFor(invocation), invocation).then(
         (value) => {
           this.#rest(invocation);

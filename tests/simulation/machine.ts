@@ -2,12 +2,12 @@
  * A sandbox as the platform meets it: a server with a bearer, a workspace of lines, and calls that it remembers
  * by their key. A call appends one line when it begins, so that a call performed twice is seen twice.
  */
-import type { ToolOutcome } from '#shared/ports/sandbox.ts';
+import type { AskedOutcome, ToolOutcome } from '#shared/ports/sandbox.ts';
 import { longText } from './long-text.ts';
 import type { Simulation } from './world.ts';
 
 export type Line = string;
-type Waiter = (outcome: ToolOutcome) => void;
+type Waiter = (outcome: AskedOutcome) => void;
 type Call = { outcome?: ToolOutcome; isCancelled: boolean; readonly waiters: Set<Waiter> };
 
 export type Performed = {
@@ -33,12 +33,17 @@ export type MachineOptions = {
 const lost: ToolOutcome = { status: 'lost', message: 'the connection broke' };
 const linkBreakMsMax = 20_000;
 const callMsMax = 40_000;
+const quickCallMs = 5;
+/** Longer than such a call may take: the platform kills it. */
+const longCallMs = 120_000;
 const longResultBytesMax = 600_000;
 
 export class Machine {
   isUp = false;
   bearer: string;
   lines: readonly Line[] = [];
+  /** The number of the last restore that it took. */
+  restores = 0;
   readonly #calls = new Map<string, Call>();
   readonly #options: MachineOptions;
 
@@ -59,8 +64,8 @@ export class Machine {
     }
   }
 
-  /** Begins it, or listens to the one that runs, or gives what it gave. */
-  ask(callKey: string, answer: Waiter): void {
+  /** Begins it, or listens to the one that runs, for so long, or gives what it gave. */
+  ask(callKey: string, answer: Waiter, waitMs?: number): void {
     const { sim } = this.#options;
     const known = this.#calls.get(callKey) ?? this.#begin(callKey);
     if (known.outcome !== undefined) {
@@ -68,13 +73,14 @@ export class Machine {
       return;
     }
     let isHeard = false;
-    const once = (outcome: ToolOutcome): void => {
+    const once = (outcome: AskedOutcome): void => {
       if (isHeard) return;
       isHeard = true;
       known.waiters.delete(once);
       answer(outcome);
     };
     known.waiters.add(once);
+    if (waitMs !== undefined) sim.after(waitMs, () => once({ status: 'running' }));
     if (sim.fires('linkBreaks')) sim.after(sim.random.spread(10, linkBreakMsMax), () => once(lost));
   }
 
@@ -98,12 +104,21 @@ export class Machine {
     sim.note(taskArn, `performs ${callKey}`);
     if ((before?.times ?? 0) > 1) sim.violate('no call is performed twice', callKey);
     this.lines = [...this.lines, callKey];
-    const isSlow = sim.random.chance(0.15);
-    sim.after(isSlow ? sim.random.spread(2000, callMsMax) : sim.random.int(5, 800), () => {
+    sim.after(this.#takesMs(), () => {
       if (this.isUp)
         this.#end(callKey, call, sim.random.chance(0.1) ? failed : finished(callKey, this.#more()));
     });
     return call;
+  }
+
+  #takesMs(): number {
+    const { random, further, hasLongCalls, isCalm } = this.#options.sim;
+    const isSlow = random.chance(0.15);
+    const takesMs = isSlow ? random.spread(2000, callMsMax) : random.int(5, 800);
+    if (!hasLongCalls) return takesMs;
+    // In the end everybody has an answer soon: a call that is detached takes a minute at least.
+    if (isCalm) return quickCallMs;
+    return further.chance(0.1) ? takesMs + longCallMs : takesMs;
   }
 
   #more(): string {

@@ -73,7 +73,10 @@ async function* stream(
   }
   const asks = random.chance(step === 1 ? 0.6 : 0.35) ? random.int(1, 3) : 0;
   for (let call = 0; call < asks; call += 1)
-    yield lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm }));
+    yield inputAtTimes(
+      sim,
+      lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm })),
+    );
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
 }
@@ -84,6 +87,12 @@ const lengthened = ({ isBig, further }: Simulation, chunk: ModelChunk): ModelChu
     return chunk;
   return { ...chunk, args: { ...chunk.args, command: longText(further, longArgumentsBytesMax) } };
 };
+
+/** Input to a process instead: a function performs it, and a person is asked about each. */
+const inputAtTimes = ({ hasInput, further }: Simulation, chunk: ModelChunk): ModelChunk =>
+  hasInput && chunk.type === 'call' && further.chance(0.2)
+    ? { ...chunk, name: 'process', args: { action: 'input', process_id: further.uuid(), text: 'x' } }
+    : chunk;
 
 type Told = {
   readonly history: readonly HistoryMessage[];

@@ -59,7 +59,9 @@ export class MoneyChecker {
   #thought(change: Change, changes: readonly Change[]): void {
     const [before, state] = [stateOf(change.before), stateOf(change.after)];
     if (before.kind !== 'thinking' || change.after === undefined) return;
-    if (state.kind === 'done' && ['cancelled', 'budget_exceeded'].includes(state.stopReason)) return;
+    // A turn that no function continues fails without a call of the model.
+    const unasked = ['cancelled', 'budget_exceeded', 'error'];
+    if (state.kind === 'done' && unasked.includes(state.stopReason)) return;
     const { table } = this.#options;
     const id = idOf(change);
     const root = sessionOf(table, id)?.tree?.root ?? id;

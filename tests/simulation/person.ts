@@ -1,6 +1,6 @@
 /** A person with an agent session: writes, reads, comes back and leaves. They repeat what was not answered, as clients do. */
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
-import { readEvents } from '#shared/application/events/poll-events.ts';
+import { readEvents } from '#shared/application/events/read-events.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';
 import { isAppError } from '#shared/errors.ts';

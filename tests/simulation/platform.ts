@@ -2,20 +2,20 @@
  * The platform in the simulated world: its functions as they are deployed, each invocation with ports of its own,
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
-import { onConnected } from '#shared/application/connection/on-connected.ts';
+import { replayEvents } from '#shared/application/connection/replay-events.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import { runTurn } from '#shared/application/turn/turn-loop.ts';
+import { runTurn, type TurnInvocation } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { perform } from '../../functions/janitor/perform.ts';
+import { Bucket } from './bucket.ts';
 import { Checkers } from './checkers.ts';
 import { type Ecs, openEcs } from './ecs.ts';
-import type { Bucket } from './inside.ts';
 import { type Ended, type Job, Lambda } from './lambda.ts';
 import type { Ledger } from './machine.ts';
 import { type MemoryTable, openMemoryTable, pageBytesMax } from './memory-table.ts';
@@ -35,7 +35,7 @@ export class Platform {
   readonly table: MemoryTable;
   readonly service: TableService;
   readonly ledger: Ledger = new Map();
-  readonly bucket: Bucket = new Map();
+  readonly bucket = new Bucket((workspace, object) => this.checkers.sandboxes.deleted(workspace, object));
   readonly ecs: Ecs;
   readonly checkers: Checkers;
   readonly scheduling: Scheduling;
@@ -51,8 +51,8 @@ export class Platform {
     this.sim = sim;
     this.settings = settings;
     this.#lambda = new Lambda(sim, (invocation) => portsOf(this, invocation));
-    const { death, refused, answerLost } = sim.faults;
-    this.mayLoseCalls = death + refused + answerLost > 0;
+    const { death, refused, answerLost, paused } = sim.faults;
+    this.mayLoseCalls = death + refused + answerLost + paused > 0;
     this.table = openTable(sim);
     this.service = new TableService(sim, this.table, () => this.checkers);
     this.checkers = new Checkers({
@@ -88,13 +88,13 @@ export class Platform {
     return this.#lambda.background({
       name: 'on-connected',
       timeoutMs: requestMs,
-      run: (ports) => onConnected(ports, { connectionId, correlationId: 'greet' }),
+      run: (ports) => replayEvents(ports, { connectionId, correlationId: 'greet' }),
     });
   }
 
   get defaults(): SessionDefaults {
-    const { lifetimes, slots } = this.settings;
-    return { provider: 'demo', flavor: 'small', template: 'python', lifetimes, slots };
+    const { lifetimes } = this.settings;
+    return { provider: 'demo', flavor: 'small', template: 'python', lifetimes };
   }
 
   /** Dispatches one schedule, for a moment or at once; without an id all that are due. */
@@ -133,24 +133,26 @@ export class Platform {
     this.checkers.wakes.woken(sessionId, inMs);
   }
 
-  turn(sessionId: SessionId, hops: number): Promise<void> {
-    const { turnMs, leaseMs, limits, tree, lifetimes } = this.settings;
+  turn(sessionId: SessionId, work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills'>): Promise<void> {
+    const { turnMs, leaseMs, toolWaitMs, limits, tree, lifetimes } = this.settings;
     const history = { tokensMax: 100_000, messagesMax: 12 };
     const settings = {
       outputTokensMax,
       leaseMs,
-      limits: { turn: limits, history, tree, idleMs: lifetimes.idleMs },
+      toolTimes: { waitMs: toolWaitMs, secondsMax: 3600 },
+      limits: { turn: limits, history, tree, idleMs: lifetimes.idleMs, waitStopMs: lifetimes.idleMs },
     };
     return this.#lambda.background({
       name: 'turn',
       timeoutMs: turnMs,
+      handsOver: true,
       run: (ports) =>
         runTurn(ports, {
           sessionId,
           settings,
           correlationId: 'turn',
           deadlineAt: ports.world.now() + turnMs,
-          hops,
+          ...work,
         }),
     });
   }

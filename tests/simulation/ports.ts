@@ -7,22 +7,27 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makeProcessStore } from '#shared/adapters/aws/dynamo/process-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
+import { makeSnapshotStore } from '#shared/adapters/aws/dynamo/snapshots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { makeEnvironments } from '#shared/adapters/aws/environments.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
 import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
+import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { fake } from '../fake.ts';
+import type { Bucket } from './bucket.ts';
 import type { Checkers } from './checkers.ts';
 import type { Ecs } from './ecs.ts';
 import {
@@ -33,7 +38,7 @@ import {
   socketsFor,
   telemetryFor,
 } from './functions.ts';
-import { archiveFor, type Bucket, type InsideOptions, linkFor, toolsFor } from './inside.ts';
+import { archiveFor, type InsideOptions, linkFor, toolsFor } from './inside.ts';
 import type { Invocation } from './invocation.ts';
 import { tableOver } from './memory-table.ts';
 import { modelFor } from './model.ts';
@@ -56,12 +61,12 @@ export type Ports = ReturnType<typeof portsOf>;
 const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
   `bearer of ${workspaceId}:${generation}`;
 
-const insideOf = ({ ecs, bucket, checkers: { sandboxes } }: Platform): InsideOptions => ({
+const insideOf = ({ ecs, bucket, checkers: { sandboxes, turns } }: Platform): InsideOptions => ({
   ecs,
   bucket,
-  onDeleted: (manifest) => sandboxes.deleted(manifest),
   onLastSave: (sandbox) => sandboxes.savesLast(sandbox),
   onRestore: (sandbox) => sandboxes.restores(sandbox),
+  onInput: (processId) => turns.performsOutside(processId),
   bearerHash,
 });
 
@@ -77,13 +82,20 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
     eventLog: makeEventLog(table),
     inbox: makeInbox(table),
     workspaces: makeWorkspaceStore(table),
+    environments: makeEnvironments(table, 'a secret'),
+    sandboxAuthority: { certificate: () => 'the certificate of an authority' },
     slots: makeSlotStore(table),
     trees: makeTreeStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     auditLog: makeAuditLog(table),
+    // No clock of the simulator sweeps seals.
+    auditSeals: { last: async () => undefined, read: async () => undefined, write: async () => undefined },
+    sealKey: { publicKey: async () => undefined, sign: async () => undefined },
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
+    processes: makeProcessStore(table),
+    snapshots: makeSnapshotStore(table),
     sandboxLog: makeSandboxLog(table),
     tokens: makeTokenStore(table),
     schedules: makeScheduleStore(table),
@@ -110,6 +122,8 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     link: linkFor(inside, invocation),
     tools: toolsFor(inside, invocation),
     archive: archiveFor(inside, invocation),
+    // No message here is about a file.
+    savedFiles: fake<SavedFiles>({}),
     models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
@@ -121,6 +135,8 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage),
     checkProvider: () => undefined,
     poolSize: settings.poolSize,
+    slotLimits: settings.slots,
+    lifetimes: settings.lifetimes,
     bearerHash,
   };
 };

@@ -8,6 +8,7 @@ import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
+import { makeProcessStore } from '#shared/adapters/aws/dynamo/process-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
@@ -15,6 +16,7 @@ import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
+import { makeEnvironments } from '#shared/adapters/aws/environments.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { Sockets } from '#shared/ports/connections.ts';
@@ -26,7 +28,7 @@ import type { World } from '#shared/ports/world.ts';
 import { type Command, openMemoryTable, tableOver } from './memory-table.ts';
 
 const address = 'http://10.42.0.9:8080';
-const unchanged: SaveOutcome = { status: 'unchanged', logs: [] };
+const unchanged: SaveOutcome = { status: 'unchanged', leftOut: [], logs: [] };
 
 /** Waits for the abort. A sleep with a signal runs beside other work, so the clock does not advance for it. */
 const ended = (signal: AbortSignal): Promise<void> =>
@@ -54,7 +56,7 @@ export const openQuietPorts = () => {
     sha256: (text) => text,
     sleep: async (milliseconds, signal) => {
       if (signal !== undefined) return ended(signal);
-      clock.now += milliseconds;
+      clock.now += Math.ceil(milliseconds);
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -73,6 +75,7 @@ export const openQuietPorts = () => {
     stopSandbox: noted('stop'),
     fillPool: noted('pool'),
     checkMcpServer: noted('check'),
+    holdRelay: ({ workspaceId }) => noted('relay')(workspaceId),
     connected: noted('greet'),
   };
   const sockets: Sockets = { post: async () => 'sent', close: async () => undefined };
@@ -90,11 +93,18 @@ export const openQuietPorts = () => {
   const link: SandboxLink = { fetch: async () => new Response('{}') };
   const tools: SandboxTools = {
     call: async () => ({ status: 'finished', content: [], structured: { stdout: 'done' } }),
+    callFor: async () => ({ status: 'finished', content: [], structured: { stdout: 'done' } }),
+    cancel: async () => undefined,
   };
   const archive: WorkspaceArchive = {
     keepsShared: false,
+    mountsShared: false,
     save: async () => unchanged,
     restore: async () => ({ status: 'restored', files: 0, missing: [] }),
+    adopt: () => Promise.reject(new Error('nothing is restored here')),
+    compare: () => Promise.reject(new Error('nothing is tried here')),
+    apply: () => Promise.reject(new Error('nothing is tried here')),
+    remove: async () => undefined,
     forget: async () => undefined,
   };
   const workspaces = makeWorkspaceStore(table);
@@ -113,9 +123,20 @@ export const openQuietPorts = () => {
     },
     callers: makeCallerStore(table),
     projects: makeProjectStore(table),
+    processes: makeProcessStore(table),
     sandboxLog: makeSandboxLog(table),
     ...{ world, telemetry, invoker, sockets, host, link, tools, archive },
+    environments: makeEnvironments(table, 'a secret'),
+    sandboxAuthority: { certificate: () => 'the certificate of an authority' },
     poolSize: 0,
+    slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    lifetimes: {
+      idleMs: 900_000,
+      executionIdleMs: 900_000,
+      historyMs: 86_400_000,
+      pausedMs: 604_800_000,
+      waitStopMs: 900_000,
+    },
     bearerHash: (workspace: WorkspaceId, generation: number) => `bearer of ${workspace}:${generation}`,
   };
   return {

@@ -1,4 +1,7 @@
 /** One run: a world, its platform and its users, all from one seed; faults for a while, then rest. */
+
+import type { SessionId } from '#shared/domain/ids.ts';
+import { lateSaveMsMax } from '#shared/domain/limits.ts';
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
 import type { Counts } from './coverage.ts';
 import { allClasses, type ClassName } from './faults.ts';
@@ -6,9 +9,11 @@ import { startOwner } from './owner.ts';
 import { startPerson } from './person.ts';
 import { Platform } from './platform.ts';
 import { startProgram } from './program.ts';
+import { openRandom } from './random.ts';
 import { register } from './registry.ts';
 import { drawSettings } from './settings.ts';
-import type { Users } from './users.ts';
+import { keepSnapshots } from './snapshotter.ts';
+import { connect, type Users } from './users.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
 import { makeCrowd, writeAsNewer } from './worlds.ts';
 
@@ -27,7 +32,7 @@ const answersMs = 13 * minute;
 const restMs = 45 * minute;
 
 /** Classes that break a promise by a fault of the platform that is known and not mended yet. */
-const unmended: readonly ClassName[] = ['half', 'crowd'];
+const unmended: readonly ClassName[] = [];
 
 export const standing: ReadonlySet<ClassName> = new Set(
   allClasses.filter((name) => !unmended.includes(name)),
@@ -36,7 +41,7 @@ export const standing: ReadonlySet<ClassName> = new Set(
 export const runSeed = async (seed: number, on: ReadonlySet<ClassName> = standing): Promise<Run> => {
   const sim = new Simulation(seed, on);
   try {
-    await live(sim);
+    await live(sim, { seed, on });
     return { seed, steps: sim.steps, trace: sim.trace, met: sim.coverage.counts };
   } catch (error) {
     if (!(error instanceof BrokenPromise)) throw error;
@@ -44,10 +49,13 @@ export const runSeed = async (seed: number, on: ReadonlySet<ClassName> = standin
   }
 };
 
-const live = async (sim: Simulation): Promise<void> => {
+const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   const { random } = sim;
   const settings = drawSettings(sim);
   const platform = new Platform(sim, settings);
+  sim.hasLongCalls = settings.toolWaitMs < 60_000;
+  sim.hasInput = sim.hasLongCalls && !settings.hasProjects && !settings.isCrowded;
+  if (sim.hasLongCalls) sim.coverage.hit('world/detach');
   if (settings.isBig) {
     sim.isBig = true;
     sim.coverage.hit('world/big');
@@ -57,6 +65,7 @@ const live = async (sim: Simulation): Promise<void> => {
   await register(platform.table);
   startJanitor(platform);
   const users = { platform, until };
+  if (on.has('snapshots')) startKeeper(users, seed);
   for (let person = random.int(1, 3); person > 0; person -= 1)
     sim.after(random.int(0, minute), () => startPerson(users));
   for (let program = random.int(0, 2); program > 0; program -= 1)
@@ -74,9 +83,25 @@ const live = async (sim: Simulation): Promise<void> => {
   checkRest(platform);
   sim.throwBroken();
   if (!random.chance(0.1)) return;
-  await sim.runUntil(until + restMs + 2 * settings.lifetimes.historyMs + 10 * minute);
+  const { historyMs, pausedMs } = settings.lifetimes;
+  await sim.runUntil(until + restMs + pausedMs + 2 * historyMs + 30 * minute + lateSaveMsMax);
   checkForgotten(platform);
   sim.throwBroken();
+};
+
+type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };
+
+const keeperShare = 0.25;
+
+/** In some worlds a person keeps snapshots of a session of their own. */
+const startKeeper = (users: Users, seed: number): void => {
+  const own = openRandom(seed ^ 0x2545f491);
+  if (!own.chance(keeperShare)) return;
+  const id = own.uuid() as SessionId;
+  const { sim } = users.platform;
+  sim.after(own.int(0, minute), () => {
+    void connect(users, id, { approvals: 'auto' }).then(() => keepSnapshots(users, id, own));
+  });
 };
 
 /** The schedules of docs/spec/lifecycle.md. */

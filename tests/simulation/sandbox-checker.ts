@@ -1,10 +1,25 @@
 /** Workspaces and their sandboxes, with every write and whenever something begins inside: L1, L2, L5, L7, L11. */
+
+import type { Checkpoint } from '#shared/domain/checkpoint.ts';
+import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { checkpointsOf } from '#shared/domain/kept-checkpoints.ts';
+import { idleCheckUsersMax } from '#shared/domain/limits.ts';
+import { objectsOf } from '#shared/domain/pack-names.ts';
 import { decodeTaskGroup, type LiveSandbox, type SandboxRecord } from '#shared/domain/sandbox.ts';
-import { pendingWork } from '#shared/domain/turn/pending-work.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
+import { detachedCalls, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
-import type { Manifest } from './inside.ts';
 import type { Change } from './memory-table.ts';
-import { idsOf, isAtRest, type StoredWorkspace, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import {
+  callsOf,
+  idsOf,
+  isAtRest,
+  type StoredWorkspace,
+  sessionOf,
+  snapshotsIn,
+  turnOf,
+  workspaceOf,
+} from './stored.ts';
 import type { TurnChecker } from './turn-checker.ts';
 
 const ranks = { starting: 0, ready: 1, stopping: 2, stopped: 3 } as const;
@@ -13,9 +28,15 @@ const orphanReason = 'no_corresponding_session_mapping';
 /** Two clocks may differ by this much. */
 const skewMs = 4000;
 
+/** A call of an ended session has been given up. */
+const callsUnderWay = (session: Session | undefined): readonly number[] =>
+  session === undefined || isEnded(session.status) ? [] : Object.values(session.runningCalls);
+
 export class SandboxChecker {
   readonly #options: CheckerOptions;
   readonly #turns: TurnChecker;
+  /** When the check of a workspace's many sessions began. */
+  readonly #checkedAt = new Map<string, number>();
 
   constructor(options: CheckerOptions, turns: TurnChecker) {
     this.#options = options;
@@ -38,7 +59,9 @@ export class SandboxChecker {
       this.#options.sim.coverage.hit(`sandbox/${old.sandbox?.state ?? 'none'}→${now.sandbox?.state}`);
     if (old.sandbox?.state === 'starting' && now.sandbox?.state === 'ready') this.#holds(id, now);
     if (old.checkpoint?.id === now.checkpoint?.id) return;
-    if (now.checkpoint?.generation !== now.sandbox?.generation)
+    // A fork begins with the checkpoint of another workspace.
+    if (before === undefined) return;
+    if (now.checkpoint?.generation !== (now.sandbox?.generation ?? 0))
       this.#violate('a checkpoint is of the generation that lives', `${id}: ${now.checkpoint?.generation}`);
     const manifest = this.#options.bucket.get(now.checkpoint?.id ?? '');
     if (manifest === undefined) this.#violate('a checkpoint in the table is in the bucket', id);
@@ -68,6 +91,8 @@ export class SandboxChecker {
       this.#violate('a sandbox goes from state to state', `${id}: ${old.state} → ${now.state}`);
     if (old.taskArn !== undefined && now.taskArn !== old.taskArn)
       this.#violate('L1: a generation is one task', `${id}: ${old.taskArn} → ${now.taskArn}`);
+    if (now.idleCheck !== undefined && now.idleCheck !== old.idleCheck)
+      this.#checkedAt.set(id, this.#options.sim.now());
     if (old.state === 'ready' && now.state === 'stopping') this.#taken(id, now);
   }
 
@@ -97,14 +122,18 @@ export class SandboxChecker {
     }
   }
 
-  /** L5. */
-  #taken(id: string, { stoppedReason = '', taskArn }: SandboxRecord): void {
+  /** L5. Of more sessions than one transaction checks, one that becomes active during the check may lose it before its use. */
+  #taken(id: string, { stoppedReason = '', taskArn, generation }: SandboxRecord): void {
     if (stoppedReason !== 'idle' && !stoppedReason.startsWith('evicted')) return;
     const { table, sim } = this.#options;
-    for (const user of workspaceOf(table, id).users ?? []) {
-      const calls = Object.values(sessionOf(table, user)?.runningCalls ?? {});
-      const isBusy = calls.some((until) => until > sim.now() + skewMs);
+    const { users = new Set<string>() } = workspaceOf(table, id);
+    const checkedAt = users.size > idleCheckUsersMax ? this.#checkedAt.get(id) : undefined;
+    for (const user of users) {
+      if (checkedAt !== undefined && this.#begins(user, { generation, since: checkedAt })) continue;
+      const calls = callsUnderWay(sessionOf(table, user));
       const state = turnOf(table, user);
+      const detached = detachedCalls(state).map(({ wait }) => wait.endsBy);
+      const isBusy = [...calls, ...detached].some((until) => until > sim.now() + skewMs);
       const hasMessages = table
         .partition(`SESSION#${user}`)
         .some(({ sk }) => String(sk).startsWith('INBOX#'));
@@ -116,6 +145,18 @@ export class SandboxChecker {
           `${id}: ${user} is ${state.kind}, ${runs.join()}`,
         );
     }
+  }
+
+  /** It became active since, and has not used the sandbox. */
+  #begins(
+    user: string,
+    { generation, since }: { readonly generation: number; readonly since: number },
+  ): boolean {
+    const { table } = this.#options;
+    const isInside = callsOf(turnOf(table, user)).some(
+      (call) => call.status === 'executing' && call.generation === generation,
+    );
+    return !isInside && (sessionOf(table, user)?.lastActiveAt ?? 0) + skewMs >= since;
   }
 
   /** L11. */
@@ -158,14 +199,25 @@ export class SandboxChecker {
   /** A janitor reads a sandbox to save it for the last time. */
   savesLast({ workspaceId, generation }: LiveSandbox): void {
     const { sandbox } = workspaceOf(this.#options.table, workspaceId);
-    if (sandbox?.generation === generation && sandbox.taskStopRequestedAt !== undefined)
+    // A save of files that a restored snapshot replaced is recorded nowhere.
+    if (sandbox?.generation !== generation || sandbox.isDiscarded) return;
+    if (sandbox.taskStopRequestedAt !== undefined)
       this.#violate('nothing is saved once ECS has taken the stop', `${workspaceId}: ${generation}`);
   }
 
-  /** Something is deleted from the bucket. */
-  deleted({ id, workspaceId }: Manifest): void {
-    const { checkpoint, deletedAt } = workspaceOf(this.#options.table, workspaceId);
-    if (checkpoint?.id === id && deletedAt === undefined)
-      this.#violate('a checkpoint in the table is in the bucket', workspaceId);
+  /** An object is deleted from the bucket: no workspace and no snapshot needs it (SN1). */
+  deleted(owner: WorkspaceId, object: string): void {
+    const { table } = this.#options;
+    const needs = (holder: WorkspaceId, checkpoint: Checkpoint | undefined): boolean =>
+      checkpoint !== undefined && (objectsOf(holder, checkpoint).get(owner)?.includes(object) ?? false);
+    for (const id of idsOf(table, 'WORKSPACE#')) {
+      const workspace = workspaceOf(table, id);
+      const isNeeded = checkpointsOf(workspace).some((checkpoint) => needs(id as WorkspaceId, checkpoint));
+      if (workspace.deletedAt === undefined && isNeeded)
+        this.#violate('SN1: an object that a workspace needs stays', `${id} needs ${object} of ${owner}`);
+    }
+    for (const { id, checkpoint } of snapshotsIn(table))
+      if (needs(owner, checkpoint))
+        this.#violate('SN1: an object that a snapshot needs stays', `${id} needs ${object} of ${owner}`);
   }
 }

@@ -1,9 +1,9 @@
-/** Sessions and their slots, with every write: numbers without gaps, statuses along their transitions, L3, L4. */
+/** Sessions, with every write: numbers without gaps, statuses along their transitions. */
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
-import { canBecome, holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
+import { canBecome, isEnded, type Session } from '#shared/domain/session.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
-import type { Change } from './memory-table.ts';
+import type { Change, Item } from './memory-table.ts';
 import { isAtRest, turnOf } from './stored.ts';
 
 export class SessionChecker {
@@ -60,12 +60,15 @@ export class SessionChecker {
       const own = this.#leases.get(by) ?? new Map<string, number>();
       this.#leases.set(by, own.set(id, Number(after['leaseFence'])));
     }
-    const holder = session.kind === 'execution' ? `execution#${session.owner}` : `agent#${session.project}`;
-    const hasSlot = this.#options.table.get(`SLOTS#${holder}`, `SLOT#${id}`) !== undefined;
-    if (session.tree !== undefined && hasSlot) this.#violate('L4: a child has no slot', id);
-    if (holdsSlot(session) !== hasSlot)
-      this.#violate('L4: a session has a slot exactly while it is active', `${id} is ${session.status}`);
     if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);
+    const waiting = session.status === 'idle' ? this.#waiting(id) : [];
+    if (waiting.length > 0)
+      this.#violate('a session with a message that waits is running', `${id}: ${waiting[0]?.['messageId']}`);
+  }
+
+  #waiting(id: string): readonly Item[] {
+    const items = this.#options.table.partition(`SESSION#${id}`);
+    return items.filter(({ sk }) => String(sk).startsWith('INBOX#'));
   }
 
   #status(id: string, before: Session['status'] | undefined, now: Session['status']): void {
@@ -75,23 +78,12 @@ export class SessionChecker {
   }
 
   #ended(id: string): void {
-    const { table } = this.#options;
-    const waiting = table.partition(`SESSION#${id}`).filter(({ sk }) => String(sk).startsWith('INBOX#'));
+    const waiting = this.#waiting(id);
     if (waiting.length > 0)
       this.#violate(
         'an ended session leaves no message without its completion',
         `${id}: ${waiting[0]?.['messageId']}`,
       );
-    if (!isAtRest(turnOf(table, id))) this.#violate('an ended session has no running turn', id);
-  }
-
-  slots(holder: string, { sk }: Change): void {
-    const { table, slotsMax } = this.#options;
-    const items = table.partition(`SLOTS#${holder}`);
-    const taken = items.filter((item) => item['sk'] !== 'COUNTER').length;
-    const active = Number(items.find((item) => item['sk'] === 'COUNTER')?.['active'] ?? 0);
-    const max = holder.startsWith('execution') ? slotsMax.execution : slotsMax.agent;
-    if (active !== taken) this.#violate('a slot counter is true', `${holder} ${sk}: ${active}, not ${taken}`);
-    if (taken > max) this.#violate('L3: no more slots than the limit', `${holder}: ${taken} of ${max}`);
+    if (!isAtRest(turnOf(this.#options.table, id))) this.#violate('an ended session has no running turn', id);
   }
 }

@@ -1,15 +1,18 @@
 /** Contents of the table, as the checkers and the users of the simulation read them: without the stores they look at. */
 import { turnFrom } from '#shared/adapters/aws/dynamo/turn-items.ts';
+import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Tree } from '#shared/domain/session-tree.ts';
-import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
+import type { Snapshot } from '#shared/domain/snapshot.ts';
+import type { ToolCall } from '#shared/domain/turn/tool-call.ts';
+import type { TurnState } from '#shared/domain/turn/turn.ts';
 import type { Change, Item, MemoryTable } from './memory-table.ts';
 
 export type StoredWorkspace = {
   readonly sandbox?: SandboxRecord;
-  readonly checkpoint?: { readonly id: string; readonly generation?: number };
+  readonly checkpoint?: Checkpoint;
   readonly users?: ReadonlySet<string>;
   readonly deletedAt?: number;
 };
@@ -74,3 +77,12 @@ export const idsOf = (table: Stored, prefix: string): readonly string[] =>
     .partitions()
     .filter((pk) => pk.startsWith(prefix) && table.partition(pk).length > 0)
     .map((pk) => pk.slice(prefix.length));
+
+/** All snapshots of all projects. */
+export const snapshotsIn = (table: Stored): readonly Snapshot[] =>
+  idsOf(table, 'PROJECT#').flatMap((project) =>
+    table
+      .partition(`PROJECT#${project}`)
+      .filter(({ sk }) => String(sk).startsWith('SNAPSHOT#'))
+      .map((item) => item as unknown as Snapshot),
+  );

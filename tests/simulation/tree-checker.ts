@@ -86,7 +86,8 @@ export class SessionTreeChecker {
         if (!isOwn || !this.#log.wasAccepted(session, message))
           this.#violate('CH3: who waits for a child has asked its own', `${id}: ${key}`);
       }
-    if (state.kind === 'done' && state.stopReason === 'cancelled') return;
+    // A turn that is cancelled, or that no function continues, ends with all that it waits for.
+    if (state.kind === 'done' && (state.stopReason === 'cancelled' || state.stopReason === 'error')) return;
     const open = new Set(callsWithChildren(state).map(({ callId }) => callId));
     for (const call of callsWithChildren(old).filter(({ callId }) => !open.has(callId))) {
       const end = events.find((event): event is End => isEndOf(event, call));

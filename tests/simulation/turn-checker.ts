@@ -2,7 +2,8 @@
 import { messageFrom } from '#shared/adapters/aws/dynamo/history-items.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
-import type { ToolCall, TurnState } from '#shared/domain/turn/turn.ts';
+import type { ToolCall } from '#shared/domain/turn/tool-call.ts';
+import type { TurnState } from '#shared/domain/turn/turn.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { brokenHistory } from './conversation.ts';
 import type { LogChecker } from './log-checker.ts';
@@ -62,13 +63,22 @@ export class TurnChecker {
     const isClosed = ['completed', 'failed', 'rejected'].includes(before?.status ?? '');
     if (isClosed && before?.status !== call.status)
       this.#violate('T11: what has ended stays ended', call.key);
-    if (before?.generation !== undefined && before.generation !== call.generation)
+    if (before?.status === 'executing' && call.status === 'approved')
+      this.#options.sim.coverage.hit('call/unsent');
+    else if (before?.generation !== undefined && before.generation !== call.generation)
       this.#violate('T13: a call keeps its generation', call.key);
     if (before?.status !== call.status)
       this.#options.sim.coverage.hit(`call/${before?.status ?? 'none'}→${call.status}`);
     if (call.status === 'executing') this.started.set(call.key, call.generation ?? 0);
     if (call.status === 'rejected') this.rejected.add(call.key);
     if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
+    if (call.route?.kind === 'platform' && call.route.tool === 'process') this.#input(call);
+  }
+
+  #input(call: Call): void {
+    if (!call.askedHuman) this.#violate('a person is asked about input to a process', call.key);
+    if (call.status === 'executing') this.#options.sim.coverage.hit('call/input');
+    this.#recorded(String(call.args['process_id']), call.status);
   }
 
   #recorded(id: string, status: ToolCall['status']): void {

@@ -68,12 +68,10 @@ export const sayOnce = (
     const { session } = await found(ports, id);
     const gateway = platform.sim.random.chance(0.5) ? { acceptedAt: platform.sim.now() } : {};
     const { isBig, further } = platform.sim;
-    const slotsMax = platform.settings.slots.agentMax;
     return acceptMessage(ports, session, {
       text: isBig && further.chance(0.4) ? longText(further, longMessageBytesMax) : 'please',
       ...said,
       ...gateway,
       correlationId,
-      slotsMax: slotsMax,
     });
   });

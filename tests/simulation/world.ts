@@ -48,6 +48,10 @@ export class Simulation {
   hasNewer = false;
   /** Texts are as long as the platform takes them, and longer. */
   isBig = false;
+  /** Calls outlast the functions that wait for them. */
+  hasLongCalls = false;
+  /** Models write to processes, where a person decides: nobody watches a schedule. */
+  hasInput = false;
   faults: Faults;
   readonly trace: TraceLine[] = [];
   steps = 0;

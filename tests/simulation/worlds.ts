@@ -12,6 +12,7 @@ import { noUsage } from '#shared/domain/turn/call-queue.ts';
 import { type Command, tableOver } from './memory-table.ts';
 import type { Platform } from './platform.ts';
 import { sayOnce, type Users } from './users.ts';
+import type { Simulation } from './world.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -44,10 +45,11 @@ const agentOf = (change: Pick<Session, 'id' | 'workspace' | 'createdAt'>): Sessi
 
 const crowdMin = 100;
 const crowdMax = 160;
+const sweepMs = 60_000;
 
 /** Agent sessions that share one workspace and are due at one moment; a few of them are spoken to. */
 export const makeCrowd = async ({ platform, until }: Users): Promise<void> => {
-  const { sim, settings } = platform;
+  const { sim } = platform;
   const { further } = sim;
   sim.coverage.hit('world/crowd');
   const table = tableOver(async (command: Command) => platform.table.execute(command).output);
@@ -62,14 +64,22 @@ export const makeCrowd = async ({ platform, until }: Users): Promise<void> => {
       ids.length === 0
         ? { workspace: { id: workspace, owner, project, createdAt, users: [id] } }
         : { enters: {} };
-    await sessions.create(session, { ...making, slotsMax: settings.slots.agentMax });
+    await sessions.create(session, making);
     await rest(platform, stores, session);
     ids.push(id);
   }
   for (let message = further.int(1, 6); message > 0; message -= 1)
-    sim.after(further.int(0, until - sim.now()), () => {
+    sim.after(momentOf(sim, until), () => {
       void sayOnce(platform, further.pick(ids), { messageId: `m-${further.uuid()}` });
     });
+};
+
+/** In how many milliseconds a message comes: half of them while a sweep looks for idle sandboxes. */
+const momentOf = (sim: Simulation, until: number): number => {
+  const { further } = sim;
+  const left = until - sim.now();
+  if (further.chance(0.5)) return further.int(0, left);
+  return Math.min(left, further.int(1, Math.ceil(left / sweepMs)) * sweepMs + further.int(0, 1500));
 };
 
 /** It has had a message and answered it. */
@@ -80,13 +90,15 @@ const rest = async (
 ): Promise<void> => {
   const at = sim.now();
   const message = { messageId: 'first' as MessageId, text: 'please', acceptedAt: at, correlationId: 'crowd' };
-  await inbox.accept(session, message, settings.slots.agentMax);
+  const { agentMax: slotsMax, conversationsMax } = settings.slots;
+  await inbox.accept(session, message, { slotsMax, conversationsMax });
   const read = await sessions.get(session.id);
   if (read === undefined) return;
   await turns.commit({
     ...{ session: read, version: 0, at, log: [], history: [], completed: message },
     state: { kind: 'done', turnId: sim.further.uuid() as TurnId, stopReason: 'end_turn' },
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0, release: true, wakes: false },
+    slot: { change: 'turn-rested', known: read.slot ?? {} },
     dueAt: at + settings.lifetimes.idleMs,
     patch: { status: 'idle', lastActiveAt: at },
   });

@@ -1,6 +1,7 @@
 /** The table of settings for operators against the settings: every key once, its default, and the words that a bad value is answered with. */
 import { expect, test } from 'vitest';
-import { localSettings, operatorSettings, readVariables } from '#shared/config/settings.ts';
+import { readVariables } from '#shared/config/read-variables.ts';
+import { localSettings, operatorSettings } from '#shared/config/settings.ts';
 import { readRepository, repositoryFolder, textOf } from './repository.ts';
 
 const text = textOf(readRepository(repositoryFolder), 'docs/settings.md');

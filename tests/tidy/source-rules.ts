@@ -19,6 +19,9 @@ const programEntry = /^(?:functions\/[^/]+\/handler|infra\/stacks\/app|(?:.+\/)?
 const ranForEachFile = /(?:\.test|\/each-test)\.ts$/;
 const atImport = /^(?:before|after)(?:Each|All)\(/m;
 const machinePath = /(?<![\w.*~$}-])\/(?:home|Users|work|Volumes)\/\w|\b[A-Z]:\\\w/;
+/** The clients of the library: they write no path of the API, nor of its other endpoints. */
+const libraryClient = /^(?:cli|web|functions\/synthetic)\/.*\.(?:ts|vue)$/;
+const wirePath = /[`'"]\/(?:api|mcp|ws)(?=[/`'"?])/;
 const packageHost =
   /:\/\/[\w.-]*(?:registry|npmjs|artifactory|verdaccio|pypi|nexus)[\w.-]*[/:]|\b_authToken\b|^registry\s*=/m;
 
@@ -56,6 +59,14 @@ export const sourceRules: readonly SourceRule[] = [
   {
     name: 'a module registers no hook when it is imported, since the test files of a worker share it',
     isBrokenBy: (file) => isSource(file) && !ranForEachFile.test(file.path) && atImport.test(file.text),
+  },
+  {
+    name: 'requests of the web app, the command line and the synthetic check are written in sdk',
+    isBrokenBy: (file) =>
+      libraryClient.test(file.path) &&
+      !isTest(file) &&
+      !file.path.startsWith('cli/fixtures/') &&
+      wirePath.test(codeOf(file.text)),
   },
   {
     name: 'nothing names a place on one machine',

@@ -36,6 +36,10 @@ test('each rule finds the files that break it, and no other', () => {
     'a module registers no hook when it is imported, since the test files of a worker share it': [
       'shared/registers-hook.ts',
     ],
+    'requests of the web app, the command line and the synthetic check are written in sdk': [
+      'cli/wire-code.ts',
+      'web/wire-code.vue',
+    ],
     'nothing names a place on one machine': ['docs/machine-path.md'],
     'nothing names where packages come from': ['npm-settings', 'package-lock.json'],
   });

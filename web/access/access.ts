@@ -1,8 +1,9 @@
 /**
  * Sign-in state and permissions, one for the whole app.
  *
- * The server enforces permissions; this module only decides which actions are offered. A rejected token leads back to
- * the sign-in form with the reason. A link with another token changes nothing until the user confirms.
+ * A tab has a token of its own, or the cookie of the browser's sign-in, which no script sees. The server enforces
+ * permissions; this module only decides which actions are offered. A rejected credential leads back to the sign-in form
+ * with the reason. A link with another token changes nothing until the user confirms.
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
@@ -28,17 +29,29 @@ export type SignIn =
 
 const checkAgainMs = 2000;
 const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
+const endedReason = 'Your sign-in has ended.';
 
-/** A token from a link, opened in a tab that is signed in with another one. */
-export type TokenOffer = { readonly current: string; readonly given: string };
+/** A token; null: the cookie of this browser. */
+type Credential = string | null;
+
+/** A token from a link, opened in a tab that is signed in with something else. */
+export type TokenOffer = { readonly current: Credential; readonly given: string };
 
 const state = shallowRef<SignIn>({ kind: 'signed-out', reason: null });
 const offer = shallowRef<TokenOffer>();
-let token: string | null = null;
+const provider = shallowRef(false);
+/** Undefined: nobody is signed in. */
+let credential: Credential | undefined;
+let isCookieKnown = false;
+/** The token of a link, until it is known whether the browser is signed in. */
+let held: string | null = null;
 
 export const signIn: Readonly<ShallowRef<SignIn>> = state;
 export const tokenOffer: Readonly<ShallowRef<TokenOffer | undefined>> = offer;
-export const currentToken = (): string | null => token;
+/** True when people can sign in with the identity provider. */
+export const hasProvider: Readonly<ShallowRef<boolean>> = provider;
+/** True for a tab that uses the cookie. */
+export const usesCookie = (): boolean => credential === null;
 
 /** True when the token has this permission. */
 export const may = (permission: Permission): boolean =>
@@ -55,38 +68,52 @@ export const reasonAgainst = (permission: Permission): string | undefined => {
   return `Your token's scope (${state.value.access.scope}) does not allow this.`;
 };
 
-export const signInWith = async (given: string): Promise<void> => {
-  token = given;
+export const signInWith = (given: Credential): Promise<void> => {
+  credential = given;
   rememberToken(given);
   state.value = { kind: 'checking', problem: null };
-  await check(given);
+  return check(given);
 };
 
+/** Forgets the credential of this tab; the cookie is the server's to end (provider-account.vue). */
 export const signOut = (reason: string | null = null): void => {
-  token = null;
+  credential = undefined;
   rememberToken(null);
   rememberSession(null);
   forgetUnsent();
   state.value = { kind: 'signed-out', reason };
 };
 
-/** Signs in with the remembered token of this tab; a token in the link is then only offered. */
+/** Signs in with the remembered token of this tab, else with the cookie; a token in the link is then only offered. */
 export const startAccess = (): void => {
-  useCredentials({ token: currentToken, onRefused: refused });
+  useCredentials({ token: () => credential ?? null, onRefused: refused });
   const given = takeTokenFromUrl();
   const remembered = rememberedToken();
   if (remembered !== null) void signInWith(remembered);
+  else state.value = { kind: 'checking', problem: null };
   if (given !== null) takeLink(given);
+  void lookForCookie();
 };
 
-/** Handles a link with a token: signs in a tab without a token, asks in a tab that has another. */
+const lookForCookie = async (): Promise<void> => {
+  const auth = await request(api.showAuth).catch(() => undefined);
+  isCookieKnown = true;
+  provider.value = auth?.login === true;
+  if (credential === undefined && auth?.signedIn) void signInWith(null);
+  if (held !== null) takeLink(held);
+  if (credential === undefined) state.value = { kind: 'signed-out', reason: null };
+};
+
+/** Handles a link with a token: signs in a tab without a credential, asks in a tab that has another. */
 export const takeLink = (given: string): void => {
-  if (token === null) void signInWith(given);
-  else if (given !== token) offer.value = { current: token, given };
+  if (credential !== undefined) {
+    if (given !== credential) offer.value = { current: credential, given };
+  } else if (isCookieKnown) void signInWith(given);
+  else held = given;
 };
 
-/** Reads the scope of a token with one request. */
-export const scopeOfToken = async (which: string): Promise<string> =>
+/** Reads the scope of a credential with one request. */
+export const scopeOfToken = async (which: Credential): Promise<string> =>
   (await clientOf(which).request(api.access)).scope;
 
 export const settleOffer = (isSwitch: boolean): void => {
@@ -97,18 +124,18 @@ export const settleOffer = (isSwitch: boolean): void => {
   void signInWith(offered.given);
 };
 
-const refused = (which: string): void => {
-  if (which === token) signOut(refusedReason);
+const refused = (which: Credential): void => {
+  if (which === credential) signOut(which === null ? endedReason : refusedReason);
 };
 
-const check = async (which: string): Promise<void> => {
+const check = async (which: Credential): Promise<void> => {
   try {
     const access = await request(api.access);
-    if (which === token) state.value = { kind: 'signed-in', access };
+    if (which === credential) state.value = { kind: 'signed-in', access };
   } catch (error) {
-    if (which !== token) return;
+    if (which !== credential) return;
     const problem = error instanceof SallyportError ? error.message : String(error);
     state.value = { kind: 'checking', problem };
-    setTimeout(() => which === token && void check(which), checkAgainMs);
+    setTimeout(() => which === credential && void check(which), checkAgainMs);
   }
 };

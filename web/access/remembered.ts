@@ -1,5 +1,5 @@
 /**
- * Storage of this tab over a reload: the token, the open session and its unsent messages.
+ * Storage of this tab over a reload: the token, the open session with its unsent messages, and the terminal.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
  * tab. A browser without storage works until the reload.
@@ -7,6 +7,7 @@
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
+const terminalKey = 'sallyport.terminal';
 /** The server recognizes a message that is sent twice for this long. */
 const deduplicatedMs = 86_400_000;
 
@@ -35,13 +36,21 @@ export const takeTokenFromUrl = (): string | null => {
   return given;
 };
 
+/** The terminal that was shown last, by the id of its process. */
+export const rememberedTerminal = (): string | null => read(terminalKey);
+export const rememberTerminal = (processId: string | null): void => write(terminalKey, processId);
+
 export const rememberedToken = (): string | null => read(tokenKey);
 export const rememberToken = (token: string | null): void => write(tokenKey, token);
 
 export const rememberedSession = (): string | null => read(sessionKey);
 export const rememberSession = (sessionId: string | null): void => write(sessionKey, sessionId);
 
-export type Unsent = { readonly id: string; readonly text: string };
+export type Unsent = {
+  readonly id: string;
+  readonly text: string;
+  readonly attachments?: readonly { readonly path: string }[];
+};
 type StoredMessage = Unsent & { readonly at: number };
 
 const storedUnsent = (): Readonly<Record<string, readonly StoredMessage[]>> =>
@@ -55,7 +64,10 @@ export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): 
   const { [sessionId]: before = [], ...others } = storedUnsent();
   if (before.length === 0 && messages.length === 0) return;
   const sentAt = new Map(before.map(({ id, at }) => [id, at]));
-  const own = messages.map(({ id, text }) => ({ id, text, at: sentAt.get(id) ?? Date.now() }));
+  const own = messages.map(({ id, text, attachments }) => ({
+    ...{ id, text, at: sentAt.get(id) ?? Date.now() },
+    ...(attachments === undefined ? {} : { attachments }),
+  }));
   write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
 };
 

@@ -1,24 +1,23 @@
 /**
- * Requests of this app: to its own origin, with the token of the person who is signed in.
+ * Requests of this app: to its own origin, with the token of this tab or the cookie of the browser.
  *
- * A token that the server does not take is reported to the one who keeps it, besides.
+ * A credential that the server does not take is reported to the one who keeps it, besides.
  */
+
+import { ApiClient, type FetchOptions } from '#sdk/api-client.ts';
 import { SallyportError } from '#sdk/errors.ts';
-import {
-  type FetchOptions,
-  type RequestArguments,
-  type Route,
-  Sallyport,
-  type Shapes,
-} from '#sdk/sallyport.ts';
+import type { RequestArguments, Route, Shapes } from '#sdk/route.ts';
+import { SandboxFiles } from '#sdk/sandbox-files.ts';
 
 export type Credentials = {
+  /** Null: the cookie, which the browser sends by itself. */
   readonly token: () => string | null;
-  /** The server does not take this token, or no longer does. */
-  readonly onRefused: (token: string) => void;
+  /** The server does not take this credential, or no longer does. */
+  readonly onRefused: (token: string | null) => void;
 };
 
 const requestMsMax = 30_000;
+const startMsMax = 150_000;
 
 let credentials: Credentials = { token: () => null, onRefused: () => {} };
 
@@ -28,15 +27,15 @@ export const useCredentials = (given: Credentials): void => {
 };
 
 /** The client of a token, by default the one that is signed in; each failure is shown, so nothing is repeated. */
-export const clientOf = (token = credentials.token()): Sallyport =>
-  new Sallyport({
+export const clientOf = (token = credentials.token(), timeoutMs = requestMsMax): ApiClient =>
+  new ApiClient({
     url: location.origin,
     token: token ?? undefined,
-    timeoutMs: requestMsMax,
+    timeoutMs,
     triesMax: 1,
     fetch: async (...given) => {
       const response = await fetch(...given);
-      if (response.status === 401 && token !== null) credentials.onRefused(token);
+      if (response.status === 401) credentials.onRefused(token);
       return response;
     },
   });
@@ -49,7 +48,11 @@ export const request = <Path extends string, S extends Shapes>(
     .request(route, ...given)
     .catch(inOurWords);
 
-/** The answer as it is, for bytes. */
+/** Work on the files of a session, whose sandbox may start first. */
+export const withFiles = <T>(sessionId: string, work: (files: SandboxFiles) => Promise<T>): Promise<T> =>
+  work(new SandboxFiles(clientOf(credentials.token(), startMsMax), sessionId)).catch(inOurWords);
+
+/** The answer as it is, from an address that the server gave. */
 export const send = (path: string, options?: FetchOptions): Promise<Response> =>
   clientOf().fetch(path, options).catch(inOurWords);
 

@@ -26,6 +26,32 @@ test.each([
     'Start another agent',
     code('text', 'Count the files', 'prompt'),
   ],
+  [
+    'execute_command',
+    { command: 'make', background: true },
+    'Run a command in the background',
+    code('bash', 'make', 'command'),
+  ],
+  ['process', { action: 'list' }, 'List the processes', { kind: 'none' }],
+  [
+    'process',
+    { action: 'output', process_id: 'p', offset: 5, wait_seconds: 9 },
+    'Read the output of process p from byte 5 on, waiting 9 s at most',
+    { kind: 'none' },
+  ],
+  [
+    'process',
+    { action: 'input', process_id: 'p', text: 'yes\n', eof: true },
+    'Write to process p, and close its input',
+    code('text', 'yes\n', 'text'),
+  ],
+  [
+    'process',
+    { action: 'signal', process_id: 'p', signal: 'SIGINT' },
+    'Send SIGINT to process p',
+    { kind: 'none' },
+  ],
+  ['process', { action: 'kill', process_id: 'p' }, 'End process p', { kind: 'none' }],
   ['other', { a: 1 }, 'Call other', code('json', '{\n  "a": 1\n}')],
 ])('%s is described in words', (name, args, ...[title, form]) => {
   expect(summarizeCall(name, args)).toMatchObject({ title, form });
@@ -40,6 +66,13 @@ test('an argument that a form would hide makes all of them visible', () => {
     'Call execute_command',
   );
   expect(summarizeCall('read_file', { path: 'a', encoding: 'x' }).title).toBe('Call read_file');
+  // Of a process in the background a timeout says nothing.
+  const timed = { command: 'ls', timeout: 9, background: true };
+  expect(summarizeCall('execute_command', timed).title).toBe('Call execute_command');
+  expect(summarizeCall('process', { action: 'kill', process_id: 'p', text: 'x' }).title).toBe('Call process');
+  expect(summarizeCall('process', { action: 'input', process_id: 'p', signal: 'x' }).title).toBe(
+    'Call process',
+  );
   expect(summarizeCall('session', { action: 'spawn', prompt: 'x', model: 'y' }).title).toBe('Call session');
 });
 

@@ -25,7 +25,7 @@ export type CallSummary = { readonly title: string; readonly icon: IconName; rea
 
 export const summarizeCall = (name: string, args: JsonObject): CallSummary => {
   const { timeout, ...acts } = args;
-  const isTimed = typeof timeout === 'number';
+  const isTimed = typeof timeout === 'number' && args['background'] !== true;
   const { title, icon, form } = describe(name, isTimed ? acts : args, args);
   return { title: visibleText(isTimed ? `${title}, ${timeout} s at most` : title), icon, form };
 };
@@ -43,6 +43,7 @@ const programs: ReadonlySet<string> = new Set(['execute_command', 'execute_code'
 const describe = (name: string, args: JsonObject, all: JsonObject): CallSummary =>
   describeProgram(name, args) ??
   describeFile(name, args) ??
+  describeProcess(name, args) ??
   describeSpawn(name, args) ?? {
     title: `Call ${name}`,
     icon: 'plug',
@@ -53,21 +54,66 @@ const hasOnly = (args: JsonObject, ...names: readonly string[]): boolean =>
   Object.keys(args).every((key) => names.includes(key));
 
 const describeProgram = (name: string, args: JsonObject): CallSummary | undefined => {
-  const { command, code, language } = args;
-  if (name === 'execute_command' && isText(command) && hasOnly(args, 'command'))
+  const { command, code, language, background = false } = args;
+  if (typeof background !== 'boolean') return undefined;
+  const where = background ? ' in the background' : '';
+  if (name === 'execute_command' && isText(command) && hasOnly(args, 'command', 'background'))
     return {
-      title: 'Run a command',
+      title: `Run a command${where}`,
       icon: 'terminal',
       form: { kind: 'code', language: 'bash', code: command, field: 'command' },
     };
-  if (name === 'execute_code' && isText(code) && isShort(language) && hasOnly(args, 'code', 'language'))
+  const isCode = isText(code) && isShort(language) && hasOnly(args, 'code', 'language', 'background');
+  if (name === 'execute_code' && isCode)
     return {
-      title: `Run ${languageNames[language] ?? language} code`,
+      title: `Run ${languageNames[language] ?? language} code${where}`,
       icon: 'code',
       form: { kind: 'code', language, code, field: 'code' },
     };
   return undefined;
 };
+
+/** A program in the background, by its whole id: two of them may begin alike. */
+const describeProcess = (name: string, args: JsonObject): CallSummary | undefined => {
+  const title = name === 'process' ? processTitle(args) : undefined;
+  const { action, text } = args;
+  if (title === undefined) return undefined;
+  const written = action === 'input' && isText(text) ? text : undefined;
+  return {
+    title,
+    icon: 'terminal',
+    form:
+      written === undefined
+        ? { kind: 'none' }
+        : { kind: 'code', language: 'text', code: written, field: 'text' },
+  };
+};
+
+const processTitle = (args: JsonObject): string | undefined => {
+  const { action, process_id: id } = args;
+  const has = (...names: readonly string[]): boolean => hasOnly(args, 'action', ...names);
+  if (action === 'list') return has() ? 'List the processes' : undefined;
+  if (!isShort(id)) return undefined;
+  if (action === 'output')
+    return has('process_id', 'offset', 'wait_seconds') ? readTitle(id, args) : undefined;
+  if (action === 'input') return has('process_id', 'text', 'eof') ? writeTitle(id, args) : undefined;
+  if (action === 'signal') return has('process_id', 'signal') ? signalTitle(id, args) : undefined;
+  return action === 'kill' && has('process_id') ? `End process ${id}` : undefined;
+};
+
+const readTitle = (id: string, { offset = 0, wait_seconds: wait = 0 }: JsonObject): string | undefined => {
+  if (typeof offset !== 'number' || typeof wait !== 'number') return undefined;
+  const from = offset === 0 ? '' : ` from byte ${offset} on`;
+  return `Read the output of process ${id}${from}${wait === 0 ? '' : `, waiting ${wait} s at most`}`;
+};
+
+const signalTitle = (id: string, { signal }: JsonObject): string | undefined =>
+  isShort(signal) ? `Send ${signal} to process ${id}` : undefined;
+
+const writeTitle = (id: string, { text = '', eof = false }: JsonObject): string | undefined =>
+  isText(text) && typeof eof === 'boolean'
+    ? `Write to process ${id}${eof ? ', and close its input' : ''}`
+    : undefined;
 
 const describeFile = (name: string, args: JsonObject): CallSummary | undefined => {
   const { path, content } = args;

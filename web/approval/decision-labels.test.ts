@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deciderLabel, grantLabel, prefixProblem, suggestedPrefix } from './decision-labels.ts';
+import { deciderLabel, grantLabel, hasPrefix, prefixProblem, suggestedPrefix } from './decision-labels.ts';
 
 test.each([
   [{ kind: 'token', id: '0123456789ab' }, 'by the token 01234567'],
@@ -22,8 +22,13 @@ test.each([
   expect(suggestedPrefix('execute_command', { command })).toBe(words);
 });
 
-test('only commands have first words', () => {
+test('only commands without a life or a place of their own have first words', () => {
   expect(suggestedPrefix('execute_code', { code: 'git status' })).toBeUndefined();
+  for (const more of [{ background: true }, { cwd: '/tmp' }, { env: { A: '1' } }]) {
+    expect(suggestedPrefix('execute_command', { command: 'git status', ...more })).toBeUndefined();
+    expect(hasPrefix('execute_command', { command: 'git status', ...more })).toBe(false);
+  }
+  expect(hasPrefix('execute_command', { command: 'git status', timeout: 9, background: false })).toBe(true);
 });
 
 test('words that would not allow this very call are pointed out', () => {

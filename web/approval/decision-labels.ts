@@ -6,7 +6,7 @@
 import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { deciderKinds } from '#shared/domain/principal.ts';
-import { type Grant, grantFor, literalWords } from '#shared/domain/turn/grant.ts';
+import { type Grant, grantFor, hasPlainArguments, literalWords } from '#shared/domain/turn/grant.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 
 type Decided = {
@@ -35,9 +35,13 @@ export const deciderLabel = ({ kind, id, name }: Decided): string => {
 const suggestedWordsMax = 2;
 const commandTool = 'execute_command';
 
+/** True for a call that a prefix can cover: a command without a folder, variables or a life of its own. */
+export const hasPrefix = (name: string, args: JsonObject): boolean =>
+  name === commandTool && hasPlainArguments(args);
+
 /** The first words of a command that is made of plain words; undefined for any other call. */
 export const suggestedPrefix = (name: string, args: JsonObject): string | undefined => {
-  if (name !== commandTool || typeof args['command'] !== 'string') return undefined;
+  if (!hasPrefix(name, args) || typeof args['command'] !== 'string') return undefined;
   const words = literalWords(args['command'])?.slice(0, suggestedWordsMax);
   return words === undefined || words.some((word) => /\s/.test(word) || word === '')
     ? undefined

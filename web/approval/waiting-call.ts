@@ -4,14 +4,22 @@
  *
  * The digest is made again from what is shown: the call that a person reads, approves and that runs is the same.
  */
-import { type ShallowRef, shallowRef } from 'vue';
-import { decideCall, digestOf, readCall, type WaitingCall as WholeCall } from '#sdk/approvals.ts';
+import { onScopeDispose, type ShallowRef, shallowRef } from 'vue';
+import {
+  checkEffect,
+  decideCall,
+  digestOf,
+  readCall,
+  type ShownCall,
+  type WaitingCall as WholeCall,
+} from '#sdk/approvals.ts';
 import { SallyportError } from '#sdk/errors.ts';
-import type { Decision } from '#sdk/routes.ts';
+import { api, type Decision } from '#sdk/routes.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { clientOf, inOurWords } from '../api/request.ts';
+import { may } from '../access/access.ts';
+import { clientOf, inOurWords, request } from '../api/request.ts';
 
-export type WaitingCall = Pick<WholeCall, 'sessionId' | 'turnId' | 'callId' | 'name' | 'args' | 'digest'> & {
+export type WaitingCall = Pick<WholeCall, 'turnId' | keyof ShownCall> & {
   /** The arguments are not all here. */
   readonly isCut: boolean;
 };
@@ -43,8 +51,29 @@ export const useCheckedCall = (call: WaitingCall): CheckedLoad => {
   return { state, load };
 };
 
+/** A prompt that is decided sooner had its sandbox all the time. */
+const firstReadMs = 5000;
+
+/**
+ * Reads the call of a prompt that stays in view, and whenever it comes into view again: a sandbox that was stopped for the wait comes
+ * back meanwhile. A failure changes nothing: then the decision starts it.
+ */
+export const useOpenedPrompt = ({ sessionId: id, callId }: WaitingCall): void => {
+  const read = (): void => {
+    if (document.visibilityState === 'visible' && may('own:write'))
+      void request(api.readApproval, { params: { id, callId } }).catch(() => undefined);
+  };
+  const first = setTimeout(read, firstReadMs);
+  document.addEventListener('visibilitychange', read);
+  onScopeDispose(() => {
+    clearTimeout(first);
+    document.removeEventListener('visibilitychange', read);
+  });
+};
+
 const check = async (call: WaitingCall): Promise<CheckedCall> => {
   const { digest } = call;
+  await checkEffect(call);
   if (call.isCut)
     return { kind: 'whole', args: (await readCall(clientOf(), call, digest).catch(inOurWords)).args, digest };
   return (await digestOf(call)) === digest ? { kind: 'whole', args: call.args, digest } : { kind: 'differs' };

@@ -8,15 +8,17 @@ export const providerNames: Readonly<Record<ProviderName, string>> = {
   anthropic: 'Anthropic',
   openai: 'OpenAI',
   gemini: 'Google Gemini',
+  bedrock: 'Amazon Bedrock',
   demo: 'Demo',
 };
 export const providers = Object.keys(providerNames) as ProviderName[];
 
-/** Variables with the providers' keys. */
+/** Variables that make the providers usable: their keys, or the choice of one that has none. */
 export const keyVariables: Readonly<Record<ProviderName, string | undefined>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
   gemini: 'GEMINI_API_KEY',
+  bedrock: 'LLM_PROVIDER=bedrock',
   demo: undefined,
 };
 
@@ -34,7 +36,40 @@ export const flavorOptions = options(
   ['large', 'large: 4 CPU, 4 GB'],
 );
 
-export const templateOptions = options(['python', 'Python'], ['node', 'Node.js']);
+const ownTemplates = options(['python', 'Python'], ['node', 'Node.js']);
+
+/** The templates of the deployment: the platform's own, and those that its settings name as soon as they are known. */
+export const useTemplateOptions = () => {
+  const { value: templates } = useLoad(
+    async (signal) => (await request(api.listTemplates, {}, { signal })).templates,
+  );
+  const isOwn = (name: string): boolean => ownTemplates.some(({ value }) => value === name);
+  return computed(() => {
+    const named = (templates.value ?? []).filter(({ name }) => !isOwn(name));
+    return [...ownTemplates, ...named.map(({ name }) => ({ value: name, label: name }))];
+  });
+};
+
+export const approvalOptions = options(
+  ['ask', 'ask: every call'],
+  ['effect', 'effect: every call, after a trial'],
+  ['low', 'low: all except reading files'],
+  ['medium', 'medium: all except file access and plain git'],
+  ['high', 'high: only repeated calls'],
+  ['auto', 'auto: none'],
+);
+
+export const thinkingOptions = options(
+  ['off', 'off'],
+  ['low', 'low'],
+  ['medium', 'medium'],
+  ['high', 'high'],
+);
+
+export const runtimeOptions = options(
+  ['opencode', 'OpenCode, in the sandbox'],
+  ['acp', 'an ACP agent of the template'],
+);
 
 /** The projects of the token, their names, and a choice of one. */
 export const useProjects = () => {

@@ -156,6 +156,9 @@ const requestOf = (data: RequestData): CallItem['request'] => ({
   turnId: data.turnId,
   digest: data.digest,
   isCut: isCut(data),
+  ...(data.effect === undefined ? {} : { effect: data.effect, effectDigest: data.effectDigest }),
+  ...(data.effectMissing === undefined ? {} : { effectMissing: data.effectMissing }),
+  ...(data.advisory === undefined ? {} : { advisory: data.advisory }),
 });
 
 const decidedOf = ({ approved, by, reason, editedArgs }: DecidedData, at: string): Decided => ({

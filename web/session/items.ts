@@ -1,8 +1,8 @@
 /**
  * Items of a conversation: the types of the reducer and of the pages, and the groups in which they are rendered. Pure.
  */
-import type { Decision } from '#sdk/routes.ts';
-import type { StopReason, ToolContent } from '#shared/domain/event-log.ts';
+import type { Approval, Decision } from '#sdk/routes.ts';
+import type { ModelFailureOrigin, StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { Decider } from '#shared/domain/principal.ts';
 import type { LiveOutput, TextStream } from './text-stream.ts';
@@ -24,7 +24,7 @@ type ApprovalRequest = {
   readonly digest: string;
   /** The arguments are truncated. */
   readonly isCut: boolean;
-};
+} & Pick<Approval, 'effect' | 'effectDigest' | 'effectMissing' | 'advisory'>;
 
 /** The decision on a call, with its decider and time. */
 export type Decided = {
@@ -62,11 +62,17 @@ export type CallItem = {
   readonly durationMs: number | null;
 };
 
+/** A file of the workspace that a message is about; with its kind when it is an image. */
+export type AttachedFile = { readonly path: string; readonly mimeType?: string };
 export type QuestionItem = {
   readonly kind: 'question';
   readonly id: string;
   readonly text: string;
   readonly delivery: 'sending' | 'accepted' | 'refused';
+  /** Of its acceptance: ISO 8601. */
+  readonly at?: string;
+  /** Absent: none. */
+  readonly attachments?: readonly AttachedFile[];
 };
 export type AnswerItem = {
   readonly kind: 'answer';
@@ -74,6 +80,21 @@ export type AnswerItem = {
   readonly text: string;
   /** Null once complete. */
   readonly stream: TextStream | null;
+  /** It broke off. */
+  readonly isPartial?: true | undefined;
+};
+/** Thoughts of the model before the answer with this message id; `isPartial`: there were more. */
+export type ThoughtsItem = Omit<AnswerItem, 'kind'> & { readonly kind: 'thoughts' };
+/** The provider's fault is waited out. */
+export type RetryItem = {
+  readonly kind: 'retry';
+  readonly id: string;
+  readonly message: string;
+  readonly provider: string;
+  /** The number of the try that failed, from 1. */
+  readonly attempt: number;
+  /** ISO 8601. */
+  readonly retryAt: string;
 };
 export type NoteItem = {
   readonly kind: 'note';
@@ -87,6 +108,8 @@ export type FailureItem = {
   readonly code: string;
   readonly message: string;
   readonly suggestions: readonly string[];
+  /** Of a failure of the provider. */
+  readonly origin?: ModelFailureOrigin;
 };
 export type EndItem = {
   readonly kind: 'end';
@@ -95,9 +118,21 @@ export type EndItem = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The answer that ended the turn, from which the conversation can be branched. */
+  readonly answerId?: string | undefined;
 };
 
-export type Item = QuestionItem | AnswerItem | CallItem | NoteItem | FailureItem | EndItem;
+export type Item =
+  | QuestionItem
+  | AnswerItem
+  | ThoughtsItem
+  | RetryItem
+  | CallItem
+  | NoteItem
+  | FailureItem
+  | EndItem;
 export type Items = readonly Item[];
 
 export const groupItems = 40;

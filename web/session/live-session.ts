@@ -12,7 +12,7 @@ import type { Decision } from '#sdk/routes.ts';
 import { connectToSession } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
-import { rememberSession } from '../access/remembered.ts';
+import { rememberSession, type Unsent } from '../access/remembered.ts';
 import { clientOf } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.vue';
@@ -99,31 +99,37 @@ const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
-    for (const { id, text } of current.items.filter(isUnsent)) sendMessage(id, text);
-  for (const { id, text } of outbox?.missingAfter(frame, current.items) ?? []) submit(id, text);
+    for (const question of current.items.filter(isUnsent)) sendMessage(question);
+  for (const unsent of outbox?.missingAfter(frame, current.items) ?? []) submit(unsent);
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
 
-let nextModel: string | undefined;
-/** Sets the model of the next messages; undefined for the session's own. */
-export const chooseModel = (model: string | undefined): void => {
-  nextModel = model;
+type Choices = Pick<Extract<ClientAction, { readonly action: 'message' }>, 'model' | 'thinking'>;
+let choices: Choices = {};
+/** Sets the model of the next messages and its thinking; absent: the session's own. */
+export const chooseForNext = (chosen: Choices): void => {
+  choices = chosen;
 };
 
-const sendMessage = (messageId: string, text: string): boolean =>
-  send({ action: 'message', text, messageId, ...(nextModel === undefined ? {} : { model: nextModel }) });
+const sendMessage = ({ id: messageId, text, attachments }: Unsent): boolean =>
+  send({
+    ...{ action: 'message', text, messageId, ...choices },
+    ...(attachments === undefined ? {} : { attachments: attachments.map(({ path }) => ({ path })) }),
+  });
 
-/** Shows a message at once and sends it now or after the reconnection. */
-export const ask = (text: string): void => {
-  submit(crypto.randomUUID(), text);
+/** Shows a message at once and sends it now or after the reconnection; with paths of files in the workspace. */
+export const ask = (text: string, paths: readonly string[] = []): void => {
+  const attachments = paths.map((path) => ({ path }));
+  submit({ id: crypto.randomUUID(), text, ...(paths.length === 0 ? {} : { attachments }) });
 };
 
-const submit = (messageId: string, text: string): void => {
-  dispatch({ type: 'question-sent', messageId, text });
+const submit = (unsent: Unsent): void => {
+  const { id: messageId, ...said } = unsent;
+  dispatch({ type: 'question-sent', messageId, ...said });
   outbox?.keep(current.items);
-  sendMessage(messageId, text);
+  sendMessage(unsent);
 };
 
 export const withdraw = (messageId: string): void => {

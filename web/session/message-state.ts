@@ -9,39 +9,63 @@ import type { StopReason } from '#shared/domain/event-log.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { duration } from '../components/format.ts';
 import { failCall } from './call-state.ts';
-import type { AnswerItem, EndItem, Item, Items } from './items.ts';
+import type { AnswerItem, EndItem, Item, Items, ThoughtsItem } from './items.ts';
 import { addPiece, emptyStream, type Piece } from './text-stream.ts';
 
 type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];
 
 /** Moves the question to its position in the log. */
-export const acceptQuestion = (items: Items, { messageId, text }: MessageData): Items => [
+export const acceptQuestion = (
+  items: Items,
+  { messageId, text, attachments }: MessageData,
+  at: string,
+): Items => [
   ...withoutItem(items, messageId),
-  { kind: 'question', id: messageId, text, delivery: 'accepted' },
+  {
+    ...{ kind: 'question', id: messageId, text, delivery: 'accepted', at },
+    ...(attachments === undefined ? {} : { attachments }),
+  },
 ];
 
-export const addAnswer = (items: Items, { messageId, text }: MessageData): Items => {
-  const answer: AnswerItem = { kind: 'answer', id: messageId, text, stream: null };
+export const addAnswer = (items: Items, { messageId, text, partial }: MessageData): Items => {
+  const whole: AnswerItem = { kind: 'answer', id: messageId, text, stream: null };
+  const answer: AnswerItem = partial === undefined ? whole : { ...whole, isPartial: true };
   const index = items.findLastIndex(({ id }) => id === messageId);
-  const whole = withoutHalves(index === -1 ? items : items.with(index, answer));
+  const complete = withoutHalves(index === -1 ? items : items.with(index, answer));
   // A model that only calls tools sends no text.
-  return index !== -1 || text === '' ? whole : [...whole, answer];
+  return index !== -1 || text === '' ? complete : [...complete, answer];
+};
+
+const thoughtsId = (messageId: string): string => `thoughts-${messageId}`;
+
+/** Before their answer, of which pieces may have come first. */
+export const addThoughts = (
+  items: Items,
+  { messageId, text, truncated }: Extract<Frame, { readonly type: 'reasoning' }>['data'],
+): Items => {
+  const id = thoughtsId(messageId);
+  const others = withoutItem(items, id);
+  const answer = others.findLastIndex((item) => item.id === messageId);
+  const whole: ThoughtsItem = { kind: 'thoughts', id, text, stream: null, isPartial: truncated };
+  return others.toSpliced(answer === -1 ? others.length : answer, 0, whole);
 };
 
 export const addDelta = (
   items: Items,
+  kind: 'answer' | 'thoughts',
   { messageId, offset, text }: Piece & { readonly messageId: string },
 ): Items => {
-  const index = items.findLastIndex(({ id }) => id === messageId);
+  const id = kind === 'answer' ? messageId : thoughtsId(messageId);
+  const index = items.findLastIndex((item) => item.id === id);
   const known = items[index];
-  if (known !== undefined && (known.kind !== 'answer' || known.stream === null)) return items;
+  if (known !== undefined && (known.kind !== kind || known.stream === null)) return items;
   const stream = addPiece(known?.stream ?? emptyStream, { offset, text });
-  const answer: AnswerItem = { kind: 'answer', id: messageId, text: stream.text, stream };
-  return known === undefined ? [...items, answer] : items.with(index, answer);
+  const item: AnswerItem | ThoughtsItem = { kind, id, text: stream.text, stream };
+  return known === undefined ? [...items, item] : items.with(index, item);
 };
 
 /** A streamed answer that was never completed: the model was called again and its first attempt dropped. */
-const isHalf = (item: Item): boolean => item.kind === 'answer' && item.stream !== null;
+const isHalf = (item: Item): boolean => 'stream' in item && item.stream !== null;
 
 export const withoutHalves = (items: Items): Items =>
   items.findLastIndex(isHalf) === -1 ? items : items.filter((item) => !isHalf(item));
@@ -52,10 +76,34 @@ const withoutItem = (items: Items, id: string): Items =>
 type FailureData = Extract<Frame, { readonly type: 'agent:error' }>['data'];
 
 /** A failed call shows its own error. */
-export const addFailure = (items: Items, id: string, { code, message, callId }: FailureData): Items => {
+export const addFailure = (items: Items, id: string, data: FailureData): Items => {
+  const { code, message, callId, provider, attempt = 1, retryAt } = data;
   const next = callId === undefined ? items : failCall(items, callId, { code, message });
-  return next === items ? [...items, { kind: 'failure', id, code, message, suggestions: [] }] : next;
+  if (next !== items) return next;
+  const failure = { kind: 'failure', id, code, message, suggestions: [] } as const;
+  if (provider === undefined) return [...items, failure];
+  const origin = { provider, attempt, ...(retryAt === undefined ? {} : { retryAt }) };
+  return [...items, { ...failure, origin }];
 };
+
+/** At most one: the newest wait. */
+export const addRetry = (items: Items, data: SystemData): Items => [
+  ...withoutRetry(items),
+  {
+    kind: 'retry',
+    id: `retry-${String(data['retryAt'])}`,
+    message: String(data['message']),
+    provider: String(data['provider']),
+    attempt: Number(data['attempt']),
+    retryAt: String(data['retryAt']),
+  },
+];
+
+/** The wait is over when anything else happens. */
+export const withoutRetry = (items: Items): Items =>
+  items.findLastIndex(({ kind }) => kind === 'retry') === -1
+    ? items
+    : items.filter(({ kind }) => kind !== 'retry');
 
 export const addRefusal = (
   items: Items,
@@ -103,7 +151,7 @@ export const addUsage = (before: Usage, { usage, sessionCostUsd }: CompletionDat
 /** The end of a turn. The log has the cost of the session: the cost before the turn is subtracted. */
 export const endOf = (
   { stopReason, usage: { inputTokens, outputTokens } }: CompletionData,
-  { id, before, after }: { readonly id: string; readonly before: Usage; readonly after: Usage },
+  { id, at, answerId, before, after }: Ended,
 ): EndItem => ({
   kind: 'end',
   id,
@@ -111,7 +159,17 @@ export const endOf = (
   inputTokens,
   outputTokens,
   costUsd: Math.max(0, after.costUsd - before.costUsd),
+  at,
+  answerId: stopReason === 'end_turn' ? answerId : undefined,
 });
+
+type Ended = Pick<EndItem, 'id' | 'at' | 'answerId'> & { readonly before: Usage; readonly after: Usage };
+
+/** The last answer of the turn; undefined when it ended with a call or without a text. */
+export const lastAnswerOf = (items: Items): string | undefined => {
+  const last = items.findLast(({ kind }) => kind !== 'note' && kind !== 'retry');
+  return last?.kind === 'answer' ? last.id : undefined;
+};
 
 type SystemData = { readonly kind: string; readonly [key: string]: Json };
 
@@ -163,7 +221,7 @@ export const noteOf = (data: SystemData): string | undefined => {
     case 'sandbox_started':
       return `Sandbox ready in ${duration(Number(data['startMs']))}${data['source'] === 'pool' ? ', from the pool' : ''}`;
     case 'sandbox_stopped':
-      return `Sandbox stopped: ${String(data['reason'])}`;
+      return `Sandbox stopped: ${String(data['reason'])}${lostProcesses(data)}`;
     case 'workspace_restored':
       return restoredNote(data);
     case 'workspace_not_saved':
@@ -172,6 +230,10 @@ export const noteOf = (data: SystemData): string | undefined => {
       return `Shared volume not saved: ${String(data['reason'])}`;
     case 'history_reset':
       return 'Conversation cleared. This log stays.';
+    case 'session_branched':
+      return `Branched from session ${String(data['sessionId']).slice(0, 8)}`;
+    case 'turn_retried':
+      return 'Trying again';
     case 'mcp_status':
       return `MCP server ${String(data['name'])} is ${String(data['status'])}`;
     case 'child_asked':
@@ -182,6 +244,9 @@ export const noteOf = (data: SystemData): string | undefined => {
       return undefined;
   }
 };
+
+const lostProcesses = (data: SystemData): string =>
+  typeof data['lostProcesses'] === 'number' ? `; processes lost: ${data['lostProcesses']}` : '';
 
 const restoredNote = (data: SystemData): string => {
   const missing = Array.isArray(data['missing']) ? data['missing'].map(String) : [];

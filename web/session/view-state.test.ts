@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '#sdk/frames.ts';
-import { initialState, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+import { initialState, isRepeatable, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 const at = '2026-11-21T00:00:00.000Z';
 /** A frame of the log as it comes from the wire: its ids are plain text there. */
@@ -18,6 +18,8 @@ const ready = logged(null, 'system:ready', {
   lastSeq: -1,
 });
 const question = logged(0, 'message', { messageId: 'm1', role: 'user', text: 'hello' });
+const thought = (offset: number, text: string) =>
+  logged(null, 'reasoning_delta', { messageId: 'a1', offset, text });
 const delta = (offset: number, text: string) => logged(null, 'delta', { messageId: 'a1', offset, text });
 const answered = logged(1, 'message', { messageId: 'a1', role: 'assistant', text: 'Hello, you.' });
 const completed = (seq: number, stopReason = 'end_turn') =>
@@ -61,6 +63,33 @@ const call = (seq: number, callId: string, fields: object) => ({
   ...fields,
 });
 
+describe('thoughts', () => {
+  const whole = logged(1, 'reasoning', { messageId: 'a1', text: 'let me see' });
+  const item = { kind: 'thoughts', id: 'thoughts-a1', text: 'let me see', stream: null };
+  const answer = logged(2, 'message', { messageId: 'a1', role: 'assistant', text: 'Hi' });
+  const kinds = (state: ViewState) => state.items.map(({ kind }) => kind);
+
+  test('stream, and are replaced by the log', () => {
+    const streaming = after(thought(0, 'let '), thought(4, 'me'), delta(0, 'H'));
+    expect(streaming.items[0]).toMatchObject({ kind: 'thoughts', text: 'let me' });
+    const complete = [whole, answer].reduce(reduce, streaming);
+    expect(complete.items).toEqual([item, { kind: 'answer', id: 'a1', text: 'Hi', stream: null }]);
+    expect(reduce(complete, thought(0, 'let '))).toEqual(complete);
+  });
+
+  test('stand before their answer, whatever was seen first', () => {
+    expect(kinds(after(delta(0, 'H'), whole, answer))).toEqual(['thoughts', 'answer']);
+  });
+
+  test('of a call that was made again are dropped with its answer', () => {
+    const again = logged(null, 'reasoning_delta', { messageId: 'a0', offset: 0, text: 'lost' });
+    expect(after(again, thought(0, 'let'), whole, answer).items.map(({ id }) => id)).toEqual([
+      'thoughts-a1',
+      'a1',
+    ]);
+  });
+});
+
 test('a ready frame names provider and model', () => {
   expect(after(ready).session).toEqual({
     provider: 'demo',
@@ -72,13 +101,25 @@ test('a ready frame names provider and model', () => {
   });
 });
 
+test('a failed turn is repeatable until it is repeated, or another message comes', () => {
+  const failed = after(question, completed(1, 'error'), logged(2, 'system', { kind: 'history_reset' }));
+  expect(isRepeatable(failed)).toBe(true);
+  const retried = reduce(failed, logged(3, 'system', { kind: 'turn_retried', messageId: 'm1' }));
+  expect([isRepeatable(retried), retried.openQuestions]).toEqual([false, 1]);
+  expect(isRepeatable(reduce(retried, completed(4)))).toBe(false);
+  expect(
+    isRepeatable(reduce(failed, logged(3, 'message', { messageId: 'm2', role: 'user', text: 'x' }))),
+  ).toBe(false);
+  expect(isRepeatable(after(question, completed(1)))).toBe(false);
+});
+
 describe('a question', () => {
   const sent: ViewEvent = { type: 'question-sent', messageId: 'm1', text: 'hello' };
 
   test('is shown at once, and accepted when the log has it', () => {
     expect(after(sent).items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'sending' }]);
     const state = after(sent, question);
-    expect(state.items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'accepted' }]);
+    expect(state.items).toEqual([{ kind: 'question', id: 'm1', text: 'hello', delivery: 'accepted', at }]);
     expect(state.openQuestions).toBe(1);
   });
 
@@ -116,6 +157,31 @@ describe('an answer', () => {
     expect(texts(after(delta(0, 'Hel'), delta(5, ', y'), delta(3, 'lo')))).toEqual(['Hello, y']);
     expect(after(delta(0, 'Hel'), answered).items).toEqual([
       { kind: 'answer', id: 'a1', text: 'Hello, you.', stream: null },
+    ]);
+  });
+
+  test('that broke off says so', () => {
+    const cut = { messageId: 'a1', role: 'assistant', text: 'Hel', partial: true };
+    expect(after(delta(0, 'Hel'), logged(1, 'message', cut)).items).toMatchObject([
+      { kind: 'answer', text: 'Hel', stream: null, isPartial: true },
+    ]);
+  });
+
+  test('is awaited again after a fault that passes, until anything comes', () => {
+    const wait = (attempt: number) =>
+      logged(null, 'system', {
+        ...{ kind: 'model_retry', code: 'provider_overloaded', message: 'busy', provider: 'anthropic' },
+        ...{ attempt, retryAt: at },
+      });
+    expect(after(wait(1), wait(2)).items).toMatchObject([
+      { kind: 'retry', message: 'busy', provider: 'anthropic', attempt: 2, retryAt: at },
+    ]);
+    expect(texts(after(wait(1), delta(0, 'Hel')))).toEqual(['Hel']);
+    const failed = logged(1, 'agent:error', {
+      ...{ code: 'provider_overloaded', message: 'busy', provider: 'anthropic', attempt: 4 },
+    });
+    expect(after(wait(1), failed).items).toMatchObject([
+      { kind: 'failure', origin: { provider: 'anthropic', attempt: 4 } },
     ]);
   });
 
@@ -281,7 +347,10 @@ test('a status of the session is stored', () => {
 
 test('a completion has its stop reason and usage', () => {
   expect(after(completed(7, 'cancelled')).items).toEqual([
-    { kind: 'end', id: 'event-7', stopReason: 'cancelled', inputTokens: 3, outputTokens: 4, costUsd: 0 },
+    {
+      ...{ kind: 'end', id: 'event-7', stopReason: 'cancelled', inputTokens: 3, outputTokens: 4, costUsd: 0 },
+      at,
+    },
   ]);
 });
 

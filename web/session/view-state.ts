@@ -19,18 +19,21 @@ import {
   reopenDecisions,
   undecideCall,
 } from './call-state.ts';
-import type { Item, Items } from './items.ts';
+import type { AttachedFile, Item, Items } from './items.ts';
 import {
   acceptQuestion,
   addAnswer,
   addDelta,
   addFailure,
   addRefusal,
+  addRetry,
+  addThoughts,
   addUsage,
   type CompletionData,
   endOf,
   factsAfter,
   factsOf,
+  lastAnswerOf,
   noteOf,
   noUsage,
   type SandboxState,
@@ -38,6 +41,7 @@ import {
   sandboxAfter,
   type Usage,
   withoutHalves,
+  withoutRetry,
 } from './message-state.ts';
 
 /** The connection for the page: `offline` follows several tries; `stopped` is final until a person acts. */
@@ -62,7 +66,12 @@ export type ViewState = {
 export type ViewEvent =
   | { readonly type: 'link-changed'; readonly link: Link }
   | { readonly type: 'frame-received'; readonly frame: Frame }
-  | { readonly type: 'question-sent'; readonly messageId: string; readonly text: string }
+  | {
+      readonly type: 'question-sent';
+      readonly messageId: string;
+      readonly text: string;
+      readonly attachments?: readonly AttachedFile[];
+    }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
   | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
   | { readonly type: 'call-undecided'; readonly itemId: string }
@@ -87,7 +96,10 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'frame-received':
       return reduceFrame(state, event.frame);
     case 'question-sent':
-      return addItem(state, { kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' });
+      return addItem(state, {
+        ...{ kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' },
+        ...(event.attachments === undefined ? {} : { attachments: event.attachments }),
+      });
     case 'question-withdrawn':
       return { ...state, items: state.items.filter(({ id }) => id !== event.messageId) };
     case 'call-decided':
@@ -110,8 +122,9 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
   }
 };
 
-const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
-  if (isOfChild(state, frame)) return withItems(state, reduceChildCalls(state.items, frame));
+const reduceFrame = (before: ViewState, frame: Frame): ViewState => {
+  if (isOfChild(before, frame)) return withItems(before, reduceChildCalls(before.items, frame));
+  const state = endsRetry.has(frame.type) ? withItems(before, withoutRetry(before.items)) : before;
   const id = `event-${frame.seq}`;
   switch (frame.type) {
     case 'system:ready':
@@ -119,11 +132,15 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
     case 'system':
       return reduceSystem(state, { id, at: frame.at }, frame.data);
     case 'message':
-      return takeMessage(state, frame.data);
+      return takeMessage(state, frame.data, frame.at);
     case 'delta':
-      return withItems(state, addDelta(state.items, frame.data));
+      return withItems(state, addDelta(state.items, 'answer', frame.data));
+    case 'reasoning_delta':
+      return withItems(state, addDelta(state.items, 'thoughts', frame.data));
+    case 'reasoning':
+      return { ...state, items: addThoughts(state.items, frame.data) };
     case 'completion':
-      return takeCompletion(state, id, frame.data);
+      return takeCompletion(state, { id, at: frame.at }, frame.data);
     case 'agent:error':
       return { ...state, items: addFailure(state.items, id, frame.data) };
     case 'error':
@@ -140,6 +157,15 @@ const reduceFrame = (state: ViewState, frame: Frame): ViewState => {
   }
 };
 
+const endsRetry: ReadonlySet<Frame['type']> = new Set([
+  'message',
+  'delta',
+  'reasoning_delta',
+  'completion',
+  'agent:error',
+  'tool:call',
+]);
+
 const isOfChild = ({ session }: ViewState, { sessionId, seq }: Frame): boolean =>
   seq === null && session !== null && sessionId !== null && sessionId !== session.sessionId;
 
@@ -150,29 +176,35 @@ const reduceSystem = (
   { id, at }: { readonly id: string; readonly at: string },
   data: SystemData,
 ): ViewState => {
+  if (data.kind === 'model_retry') return withItems(state, addRetry(state.items, data));
   const text = noteOf(data);
   const next: ViewState = {
     ...state,
     sandbox: sandboxAfter(state.sandbox, data),
     session: state.session && factsAfter(state.session, data),
+    openQuestions: state.openQuestions + (data.kind === 'turn_retried' ? 1 : 0),
   };
   return text === undefined ? next : addItem(next, { kind: 'note', id, text, at });
 };
 
 type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];
 
-const takeMessage = (state: ViewState, data: MessageData): ViewState =>
+const takeMessage = (state: ViewState, data: MessageData, at: string): ViewState =>
   data.role === 'user'
-    ? { ...state, openQuestions: state.openQuestions + 1, items: acceptQuestion(state.items, data) }
+    ? { ...state, openQuestions: state.openQuestions + 1, items: acceptQuestion(state.items, data, at) }
     : { ...state, items: addAnswer(state.items, data) };
 
-const takeCompletion = (state: ViewState, id: string, data: CompletionData): ViewState => {
+const takeCompletion = (
+  state: ViewState,
+  { id, at }: { readonly id: string; readonly at: string },
+  data: CompletionData,
+): ViewState => {
   const usage = addUsage(state.usage, data);
   const items = closeCalls(withoutHalves(state.items));
   const openQuestions = Math.max(0, state.openQuestions - 1);
   return addItem(
     { ...state, items, openQuestions, usage },
-    endOf(data, { id, before: state.usage, after: usage }),
+    endOf(data, { id, at, answerId: lastAnswerOf(items), before: state.usage, after: usage }),
   );
 };
 
@@ -181,6 +213,12 @@ const addItem = (state: ViewState, item: Item): ViewState => ({ ...state, items:
 /** The same state when nothing changed. */
 const withItems = (state: ViewState, items: Items): ViewState =>
   items === state.items ? state : { ...state, items };
+
+/** The last turn failed, and no message came after it. */
+export const isRepeatable = ({ items, openQuestions }: ViewState): boolean => {
+  const last = openQuestions === 0 ? items.findLast(({ kind }) => kind !== 'note') : undefined;
+  return last?.kind === 'end' && last.stopReason === 'error';
+};
 
 /** A longer row of failed tries is shown as offline. */
 const triesBeforeOffline = 2;

@@ -1,4 +1,7 @@
-/** The window of the app: its title and icon, which show the number of pending approvals, and its theme, stored in this browser. */
+/**
+ * The window of the app: its title and icon, which show the number of pending approvals, the page that could not be loaded,
+ * and its theme, stored in this browser.
+ */
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { useRoute } from 'vue-router';
 import { waitingCalls } from '../session/live-session.ts';
@@ -6,6 +9,15 @@ import { waitingCount } from '../waiting/pending-approvals.ts';
 
 /** Pending approvals of all sessions, or of the open one while the total is unknown. */
 export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
+
+/** Address of a page whose code did not arrive: the network failed, or a newer version of the app was deployed. */
+export const failedPage = shallowRef<string>();
+
+/** From the server: the browser keeps a failed module. */
+export const loadFailedPage = (): void => {
+  location.hash = failedPage.value ?? '';
+  location.reload();
+};
 
 export const documentTitle = (title: string): string => `${title} · Sallyport`;
 

@@ -11,6 +11,8 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import type { ApiRoute } from '../api-route.ts';
+import { authRoutes } from '../auth-routes.ts';
+import { linkedRoutes } from '../link-routes.ts';
 import { previewRoute } from '../preview-routes.ts';
 import { type Api, routes } from '../routes.ts';
 import { documentedPath, operation } from './operation.ts';
@@ -42,7 +44,11 @@ export const openApiDocument = (version: string) =>
       },
       servers: [{ url: '/' }],
       security: [{ bearer: [] }],
-      paths: pathsOf([...declaredRoutes().map(entryOf), ...previewMethods.map(previewEntry)]),
+      paths: pathsOf([
+        ...declaredRoutes().map(entryOf),
+        ...previewMethods.map(previewEntry),
+        ...openRoutes.map(openEntry),
+      ]),
       components,
     },
     { override: plain },
@@ -72,6 +78,15 @@ const previewEntry = (method: Method): Entry => ({
     ...operation(method, previewRoute),
     security: [{ bearer: [] }, { ticket: [] }, { previewCookie: [] }],
   },
+});
+
+/** Routes without a token. */
+export const openRoutes: readonly Omit<ApiRoute, 'handler'>[] = [...linkedRoutes, ...authRoutes];
+
+const openEntry = (route: (typeof openRoutes)[number]): Entry => ({
+  ...{ method: route.method, path: route.path },
+  // A secret of the query, or a cookie, is the credential.
+  operation: { ...operation(route.method, route), security: [] },
 });
 
 const pathsOf = (entries: readonly Entry[]): ZodOpenApiPathsObject => {

@@ -62,8 +62,10 @@ const requestParams = (path: string, { query, headers }: RouteContract) => {
   return Object.keys(params).length === 0 ? {} : { requestParams: params };
 };
 
-const content = (body: BodyContract) =>
-  body === 'bytes' ? { 'application/octet-stream': {} } : { 'application/json': { schema: body } };
+const content = (body: BodyContract | 'events') => {
+  if (body === 'events') return { 'text/event-stream': {} };
+  return body === 'bytes' ? { 'application/octet-stream': {} } : { 'application/json': { schema: body } };
+};
 
 /** A body whose every field may be absent may be absent itself. */
 const requestBody = (body: BodyContract): ZodOpenApiRequestBodyObject => ({

@@ -13,7 +13,12 @@ export const callerToolResponse = defineTool({
   needs: 'own:write',
   input: callerResponseArguments,
   output: callerResponseResult,
-  annotations: { title: 'Answer a tool call', openWorldHint: false },
+  annotations: {
+    title: 'Answer a tool call',
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: false,
+  },
   run: async ({ session_id: id, request_id: requestId, result, error }, context) => {
     const { ports, principal, intent, correlationId, settings } = context;
     const found = await findSession(ports.turns, { id, principal, intent });

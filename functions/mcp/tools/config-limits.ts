@@ -4,6 +4,7 @@ import { configLimitsArguments, configLimitsResult } from '#shared/contracts/too
 import { writeFileBytesMax } from '#shared/contracts/tools/mcp-tools.ts';
 import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
 import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import { totalsOf } from '#shared/domain/session.ts';
 import { limitsInForceFor } from '#shared/domain/session-tree.ts';
 import { defineTool } from '../define-tool.ts';
 
@@ -25,11 +26,13 @@ export const configLimits = defineTool({
       max_recursion_depth: treeLimits.recursionDepthMax,
       max_agents_per_session: treeLimits.agentsPerSessionMax,
       max_cost_usd: treeLimits.costUsdMax,
-      ...(session === undefined ? {} : { current_depth: session.depth, current_cost_usd: session.costUsd }),
+      ...(session === undefined
+        ? {}
+        : { current_depth: session.depth, current_cost_usd: totalsOf(session).costUsd }),
       ...(tree === undefined ? {} : { tree_cost_usd: tree.spentUsd, tree_agents: tree.agents }),
-      max_sessions: defaults.slots.executionMax,
+      max_sessions: ports.slotLimits.executionMax,
       active_sessions: inForce.activeSessions,
-      max_agent_sessions: defaults.slots.agentMax,
+      max_agent_sessions: ports.slotLimits.agentMax,
       max_steps_per_turn: limits.stepsPerTurnMax,
       flavors_allowed: [...inForce.flavorsAllowed],
       timeout_seconds: { default: toolTimeoutSeconds, max: executionSecondsMax },

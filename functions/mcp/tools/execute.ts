@@ -2,13 +2,18 @@
  * `execute_code` and `execute_command`: a program in Python or Node, a bash line, or one program without a shell, in an
  * execution session that is created when none is named.
  *
- * The sandbox's result is untrusted: validated and classified. `error` is there whenever the program did not end with 0;
- * `shared/domain/execution-failure.ts` decides its kind, never from words in the output.
+ * `error` is there whenever the program did not end with 0 (read-program-result.ts).
  */
 import * as z from 'zod';
 import { findSession } from '#shared/application/access/find-session.ts';
 import { type Executed, type Execution, execute } from '#shared/application/execution/execute.ts';
-import { decode } from '#shared/contracts/decode.ts';
+import {
+  type BackgroundExecution,
+  executeInBackground,
+  type StartedInBackground,
+} from '#shared/application/execution/execute-in-background.ts';
+import { readProgramResult } from '#shared/application/execution/read-program-result.ts';
+import { codeProgram } from '#shared/application/process/background-program.ts';
 import {
   type ExecutionArguments,
   type ExecutionResult,
@@ -17,60 +22,114 @@ import {
   executionResult,
 } from '#shared/contracts/tools/mcp-tools.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
-import { classify, type Failure } from '#shared/domain/execution-failure.ts';
+import type { Failure } from '#shared/domain/execution-failure.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
+import { answerMarginMs } from '#shared/domain/limits.ts';
+import type { Session } from '#shared/domain/session.ts';
+import { languageOf } from '#shared/domain/template.ts';
+import { toolTimeout } from '#shared/domain/tool-timeout.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool, type ToolContext } from '../define-tool.ts';
 
 export const executeCode = defineTool({
   name: 'execute_code',
   description:
-    'Runs Python or Node.js code in an isolated sandbox without network and returns its output. A call without session_id creates a session; pass its id in later calls to keep its variables, imports and files (in /workspace). plt.show() and display(mime_type, data) return images.',
+    'Runs Python or Node.js code in an isolated sandbox and returns its output and the value of its last expression. A call without session_id creates a session; pass its id in later calls to keep its variables, imports and files (in /workspace). plt.show() and display(value) return images.',
   needs: 'own:write',
   input: executeCodeArguments,
   output: executionResult,
-  annotations: { title: 'Run code', destructiveHint: false, openWorldHint: false },
+  annotations: { title: 'Run code', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   run: ({ code, ...input }, context) =>
     runExecution(context, input, {
       tool: 'execute_code',
-      argsFor: ({ template }) => ({ code, language: input.template ?? template, timeout: input.timeout }),
+      argsFor: ({ template }) => ({ code, language: input.template ?? languageOf(template) }),
+      programFor: ({ template }) => codeProgram(code, input.template ?? languageOf(template)),
     }),
 });
 
 export const executeCommand = defineTool({
   name: 'execute_command',
   description:
-    'Runs a command in /workspace of an isolated sandbox without network: a bash line, or with args one program without a shell. A call without session_id creates a session; pass its id in later calls to keep its files.',
+    'Runs a command in /workspace of an isolated sandbox: a bash line, or with args one program without a shell. A call without session_id creates a session; pass its id in later calls to keep its files.',
   needs: 'own:write',
   input: executeCommandArguments,
   output: executionResult,
-  annotations: { title: 'Run a command', openWorldHint: false },
+  annotations: { title: 'Run a command', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   run: ({ command, args, ...input }, context) =>
     runExecution(context, input, {
       tool: 'execute_command',
-      argsFor: () => ({ command, ...(args === undefined ? {} : { args }), timeout: input.timeout }),
+      argsFor: () => ({ command, ...(args === undefined ? {} : { args }) }),
+      programFor: () => ({ command, args }),
     }),
 });
 
 const runExecution = async (
   context: ToolContext,
   input: ExecutionArguments,
-  program: Pick<Execution, 'argsFor'> & { readonly tool: ExecutionTool },
+  { programFor, argsFor, tool }: ProgramOf,
 ): Promise<ExecutionResult> => {
-  const { ports, settings, principal, correlationId, signal, onProgress, onPhase } = context;
+  const { ports, settings, principal, correlationId, signal, onProgress, onPhase, onSession } = context;
   await refuseOtherProject(context, input);
-  const executed = await execute(ports, {
-    ...program,
+  const timeout = timeoutOf(context, input);
+  const options = {
     principal,
     sessionId: input.session_id,
     options: { project: input.project_id, flavor: input.flavor, template: input.template },
     defaults: settings.defaults,
     wait: { waitSeconds: input.wait_seconds, evictIdle: input.evict_idle, correlationId, signal },
-    timeoutSeconds: input.timeout,
-    onProgress,
+    timeoutSeconds: timeout,
     onPhase,
+    onSession,
+  };
+  if (input.background) {
+    const { cwd, env } = input;
+    const placed = (session: Session) => ({ ...programFor(session), cwd, env });
+    return startedResult(await executeInBackground(ports, { ...options, programFor: placed }));
+  }
+  const executed = await execute(ports, {
+    ...{ ...options, tool, onProgress },
+    argsFor: (session) => ({ ...argsFor(session), ...optionsOf(context, { ...input, timeout }) }),
   });
   for (const block of displayedContent(executed.content, executed.structured['value'])) context.show(block);
-  return toExecutionResult(executed, program.tool);
+  return toExecutionResult(executed, tool);
+};
+
+type ProgramOf = Pick<Execution, 'argsFor'> &
+  Pick<BackgroundExecution, 'programFor'> & { readonly tool: ExecutionTool };
+
+const timeoutOf = ({ settings }: ToolContext, { timeout: asked, background }: ExecutionArguments): number => {
+  if (background) return asked;
+  const within = toolTimeout(asked, settings.toolSecondsMax);
+  if (within.problem === undefined) return within.seconds;
+  throw new AppError('invalid_request', within.problem, {
+    suggestions: ['Start it with background: true, which has no timeout.'],
+    recoveryActions: ['correct_arguments'],
+  });
+};
+
+/** Nothing is known of its end yet. */
+const startedResult = ({ session, sessionCreated, processId }: StartedInBackground): ExecutionResult => ({
+  session_id: session.id,
+  process_id: processId,
+  ...{ stdout: '', stderr: '', exit_code: 0, execution_time_ms: 0 },
+  session_created: sessionCreated,
+});
+
+/**
+ * A program ends before the function that waits for it: a response lasts at most 15 minutes (A15 of docs/spec/aws.md), after
+ * which nobody could be told.
+ */
+const optionsOf = (
+  { ports, deadlineAt }: ToolContext,
+  { timeout, cwd, env, output_limit }: ExecutionArguments,
+): JsonObject => {
+  const secondsLeft = Math.floor((deadlineAt - answerMarginMs - ports.world.now()) / 1000);
+  return {
+    timeout: Math.max(1, Math.min(timeout, secondsLeft)),
+    output_limit,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+  };
 };
 
 /** A session stays in its project: a call that names another is refused rather than run in the wrong one. */
@@ -87,53 +146,20 @@ const refuseOtherProject = async (
   });
 };
 
-const sandboxError = z.object({
-  type: z.enum(['execution_timeout', 'resource_limit_exceeded', 'system_error', 'cancelled']),
-  message: z.string(),
-});
-
-const amount = z.number().nonnegative();
-const sandboxResult = z.object({
-  stdout: z.string(),
-  stderr: z.string(),
-  /** Null: it was killed. */
-  exit_code: z.int().nullable(),
-  execution_time_ms: amount,
-  stdout_truncated: z.boolean().optional(),
-  stderr_truncated: z.boolean().optional(),
-  cpu_ms: amount.optional(),
-  memory_peak_mb: amount.optional(),
-  /** Variables of its interpreter from earlier calls are lost. */
-  state_lost: z.boolean().optional(),
-  signal: z.string().max(20).optional(),
-  error_line: z.string().optional(),
-  error: sandboxError.optional(),
-});
-
-/** The code of timeout(1) for a program that it ended, and of a shell for one that SIGKILL ended. */
-const timeoutExitCode = 124;
-const killedExitCode = 137;
-
 type ExecutionTool = 'execute_code' | 'execute_command';
 
 export const toExecutionResult = (executed: Executed, tool: ExecutionTool): ExecutionResult => {
-  const decoded = decode(sandboxResult, executed.structured);
-  if (!decoded.ok)
-    throw new AppError('internal_error', 'the sandbox gave a result of an unknown shape', {
-      context: { problem: decoded.problem },
-      suggestions: ['Run it again, or in a new session.'],
-      recoveryActions: ['retry_operation', 'create_new_session'],
-    });
-  const { stdout, stderr, exit_code: exitCode, execution_time_ms, ...more } = decoded.value;
-  const { error, signal, error_line: errorLine, state_lost: isLost, ...rest } = more;
   const isCommand = tool === 'execute_command';
-  const failure = classify({ exitCode, signal, errorLine, isCommand, limit: error });
+  const { exitCode, failure, ...program } = readProgramResult(executed.structured, { isCommand });
+  const { stdout, stderr, execution_time_ms, state_lost: isLost, ...more } = program;
+  // Bundles are for programs that ask for them; a client of MCP gets blocks.
+  const { results: _results, results_left_out: _leftOut, ...rest } = more;
   const { session, sessionCreated, stateLost, notices } = executed;
   return {
     session_id: session.id,
     stdout,
     stderr,
-    exit_code: exitCode ?? (failure?.type === 'execution_timeout' ? timeoutExitCode : killedExitCode),
+    exit_code: exitCode,
     execution_time_ms,
     session_created: sessionCreated,
     ...(failure === undefined ? {} : { error: toExecutionError(failure) }),

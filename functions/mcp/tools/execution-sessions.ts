@@ -53,6 +53,7 @@ export const stopSession = defineTool({
   output: stopSessionResult,
   annotations: {
     title: 'Stop a session',
+    readOnlyHint: false,
     destructiveHint: true,
     idempotentHint: true,
     openWorldHint: false,

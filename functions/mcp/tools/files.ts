@@ -54,7 +54,13 @@ export const writeFile = defineTool({
   needs: 'own:write',
   input: writeFileArguments,
   output: writeFileResult,
-  annotations: { title: 'Write a file', destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: {
+    title: 'Write a file',
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
   run: async ({ content, encoding, ...input }, context) => {
     const bytes = bytesOf(content, encoding);
     const options = await fileRequest(context, input);

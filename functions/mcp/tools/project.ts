@@ -3,6 +3,7 @@
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, getProject, updateProject } from '#shared/application/project/manage-projects.ts';
 import { searchProjects } from '#shared/application/project/search-projects.ts';
+import { templateNames } from '#shared/application/sandbox/known-template.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import {
   clearedFields,
@@ -18,7 +19,7 @@ import {
   updateProjectArguments,
 } from '#shared/contracts/tools/project-tool.ts';
 import { deletedResult } from '#shared/contracts/tools/tool-fields.ts';
-import { flavors, templates } from '#shared/domain/flavor.ts';
+import { flavors } from '#shared/domain/flavor.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { defaultModels } from '#shared/domain/model.ts';
 import type { Project } from '#shared/domain/project.ts';
@@ -28,16 +29,21 @@ const create = defineAction({
   needs: 'global:write',
   input: createProjectArguments,
   output: projectResult,
-  run: async ({ name, ...options }, { ports, principal }) =>
-    view(await createProject(ports, principal, { ...projectOptionsOfArguments(options), name })),
+  run: async ({ name, ...options }, { ports, principal, settings }) => {
+    const { templates } = settings.defaults;
+    return view(
+      await createProject(ports, principal, { ...projectOptionsOfArguments(options), name, templates }),
+    );
+  },
 });
 
 const update = defineAction({
   needs: 'global:write',
   input: updateProjectArguments,
   output: projectResult,
-  run: async ({ project_id: id, name, clear, ...options }, { ports, principal }) => {
-    const change = { ...projectOptionsOfArguments(options), name, ...clearedFields(clear), id };
+  run: async ({ project_id: id, name, clear, ...options }, { ports, principal, settings }) => {
+    const { templates } = settings.defaults;
+    const change = { ...projectOptionsOfArguments(options), name, ...clearedFields(clear), id, templates };
     return view(await updateProject(ports, principal, change));
   },
 });
@@ -77,7 +83,7 @@ const options = defineAction({
   output: projectOptionsResult,
   run: async ({ project_id: id }, { ports, principal, settings }) => {
     const project = id === undefined ? undefined : await getProject(ports.projects, principal, id);
-    const { provider, model, flavor, template } = settings.defaults;
+    const { provider, model, flavor, template, templates } = settings.defaults;
     const { recursionDepthMax, agentsPerSessionMax, costUsdMax } = settings.limits;
     return {
       defaults: {
@@ -89,7 +95,7 @@ const options = defineAction({
         max_cost_usd: costUsdMax,
       },
       models: Object.entries(defaultModels).map(([name, id]) => ({ provider: name, id })),
-      templates: [...templates],
+      templates: [...templateNames(templates)],
       flavors: Object.entries(flavors).map(([name, { cpus, memoryMb }]) => ({
         name,
         cpus,
@@ -105,13 +111,18 @@ export const project = defineActionTool({
   name: 'project',
   description: 'Manages projects. A project groups sessions, limits and defaults.',
   actions: { create, list, get, update, delete: remove, options },
+  fields: {
+    name: 'Name of the project; it need not be unique.',
+    project_id: 'Id of the project; with options optional: the project whose secrets are named.',
+  },
+  annotations: { title: 'Manage projects', destructiveHint: true, openWorldHint: false },
 });
 
 const shown = (found: Project, secrets: readonly string[]) => ({ ...view(found), secrets: [...secrets] });
 
 const view = (found: Project) => {
-  const { id, name, description, flavor, template, provider, model, approvals, createdAt } = found;
-  const { flavorsAllowed, disabledTools, mcpNamespacing, limits } = found;
+  const { id, name, description, flavor, template, provider, model, thinking, runtime, approvals } = found;
+  const { createdAt, flavorsAllowed, disabledTools, mcpNamespacing, limits, network } = found;
   return defined({
     id,
     name,
@@ -121,12 +132,15 @@ const view = (found: Project) => {
     flavors_allowed: flavorsAllowed && [...flavorsAllowed],
     provider,
     model,
+    thinking,
+    runtime,
     approvals,
     max_recursion_depth: limits?.recursionDepthMax,
     max_agents_per_session: limits?.agentsPerSessionMax,
     max_cost_usd: limits?.costUsdMax,
     disabled_tools: disabledTools && [...disabledTools],
     mcp_namespacing: mcpNamespacing,
+    network: network && [...network.allow],
     created_at: iso(createdAt),
   });
 };

@@ -123,4 +123,5 @@ export const schedule = defineActionTool({
   description:
     'Manages schedules. A schedule sends a prompt to an agent at the times of its cron expression.',
   actions: { create, list, get, update, delete: remove, trigger, history },
+  annotations: { title: 'Manage schedules', destructiveHint: true, openWorldHint: true },
 });

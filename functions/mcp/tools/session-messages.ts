@@ -7,11 +7,13 @@ import type * as z from 'zod';
 import { awaitCompletion, type ToldEvent } from '#shared/application/session/await-completion.ts';
 import {
   type Conversed,
+  messageSession,
   messageWorkspace,
   type Speech,
   spawnSession,
 } from '#shared/application/session/converse.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
+import { networkOfNames } from '#shared/contracts/rest/network.ts';
 import {
   conversedResult,
   messageArguments,
@@ -33,7 +35,12 @@ export const message = defineAction({
   output: conversedResult,
   run: async (input, context) => {
     const said = { ...speechOf(input, context), text: input.message };
-    return answer(await messageWorkspace(context.ports, said), input, context);
+    const { session_id: id } = input;
+    const conversed =
+      id === undefined
+        ? await messageWorkspace(context.ports, said)
+        : await messageSession(context.ports, { ...said, id });
+    return answer(conversed, input, context);
   },
 });
 
@@ -59,17 +66,25 @@ const speechOf = (input: Arguments, { ports, principal, settings, correlationId 
   },
   options: {
     model: input.model,
+    thinking: input.thinking,
+    runtime: input.runtime,
     flavor: input.flavor,
     template: input.template,
     approvals: input.autonomy_level && approvalsOf(input.autonomy_level),
     allowedTools: input.tools_allowed,
     disabledTools: input.tools_disallowed,
+    labels: input.labels,
+    ...(input.network === undefined ? {} : { network: networkOfNames(input.network) }),
   },
+  ...sealing(ports, input),
   defaults: settings.defaults,
   correlationId,
   messageId: input.message_id,
   ...offering(ports, input),
 });
+
+const sealing = ({ environments }: ToolContext['ports'], { env = {} }: Arguments): Pick<Speech, 'sealFor'> =>
+  Object.keys(env).length === 0 ? {} : { sealFor: (session) => environments.seal(session, env) };
 
 const offering = (
   ports: ToolContext['ports'],

@@ -4,7 +4,7 @@
 
 import type * as z from 'zod';
 import { findSession } from '#shared/application/access/find-session.ts';
-import { readEvents } from '#shared/application/events/poll-events.ts';
+import { readEvents } from '#shared/application/events/read-events.ts';
 import type { ToldEvent } from '#shared/application/session/await-completion.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
@@ -19,15 +19,18 @@ import {
   ofSessionArguments,
   type sessionDetails,
 } from '#shared/contracts/tools/session-tool/read.ts';
+import type { Effect } from '#shared/domain/effect.ts';
 import { oldestKept } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { cutLongestText, type JsonObject } from '#shared/domain/json.ts';
 import { frameBytesMax } from '#shared/domain/limits.ts';
 import type { TokenUsage } from '#shared/domain/model.ts';
-import type { Session } from '#shared/domain/session.ts';
+import { type Session, totalsOf } from '#shared/domain/session.ts';
 import { summarizeTurns, type TurnSummary } from '#shared/domain/turn/logged-turns.ts';
 import type { Deciding, TurnRecord } from '#shared/domain/turn/turn.ts';
+import { isAsked } from '#shared/domain/turn/waiting-call.ts';
 import { defineAction } from '../action-tool.ts';
+import type { McpPorts } from '../define-tool.ts';
 
 /** Events may be long: the newest of them describe the newest turns. */
 const newestEventsMax = 300;
@@ -80,30 +83,44 @@ export const events = defineAction({
   input: eventsArguments,
   output: eventsResult,
   run: async (input, { ports, principal, intent }) => {
-    const { session_id: id, since_index: since, max_events: eventsMax } = input;
+    const {
+      session_id: id,
+      since_index: since,
+      max_events: eventsMax,
+      include_children: withChildren,
+    } = input;
     const { session } = await findSession(ports.turns, { id, principal, intent });
-    const page = { since, eventsMax };
-    const read = input.include_children
-      ? await readSessionTree(ports, session, page)
-      : await readEvents(ports.eventLog, session, page);
-    const shown = read.events.map(({ index, sessionId, type, at, data }) => {
-      const fields = data as Readonly<Record<string, unknown>>;
-      return { index, session_id: sessionId, type, at, ...gistOf({ type, data: fields }), data: fields };
-    });
-    const error = shown.findLast(({ type }) => type === 'agent:error')?.text;
-    return {
-      session_id: read.sessionId,
-      status: read.status,
-      last_index: read.lastIndex,
-      events: shown,
-      completed: read.completed,
-      failed: read.failed,
-      ...(error === undefined ? {} : { error }),
-      dropped_events: read.droppedEvents,
-      has_more: read.hasMore,
-    };
+    return eventsView(ports, session, { since, eventsMax, withChildren });
   },
 });
+
+type Page = { readonly since: number; readonly eventsMax: number; readonly withChildren: boolean };
+
+export const eventsView = async (
+  ports: Pick<McpPorts, 'sessions' | 'eventLog'>,
+  session: Session,
+  { withChildren, ...page }: Page,
+) => {
+  const read = withChildren
+    ? await readSessionTree(ports, session, page)
+    : await readEvents(ports.eventLog, session, page);
+  const shown = read.events.map(({ index, sessionId, type, at, data }) => {
+    const fields = data as Readonly<Record<string, unknown>>;
+    return { index, session_id: sessionId, type, at, ...gistOf({ type, data: fields }), data: fields };
+  });
+  const error = shown.findLast(({ type }) => type === 'agent:error')?.text;
+  return {
+    session_id: read.sessionId,
+    status: read.status,
+    last_index: read.lastIndex,
+    events: shown,
+    completed: read.completed,
+    failed: read.failed,
+    ...(error === undefined ? {} : { error }),
+    dropped_events: read.droppedEvents,
+    has_more: read.hasMore,
+  };
+};
 
 export const usageView = ({ inputTokens, outputTokens }: TokenUsage) => ({
   input_tokens: inputTokens,
@@ -121,22 +138,31 @@ const detailsOf = (session: Session): z.output<typeof sessionDetails> => ({
   template: session.template,
   provider: session.provider,
   model: session.model,
+  ...(session.thinking === undefined ? {} : { thinking: session.thinking }),
+  ...(session.runtime === undefined ? {} : { runtime: session.runtime }),
   approvals: session.approvals,
   depth: session.depth,
   created_at: iso(session.createdAt),
   last_active_at: iso(session.lastActiveAt),
   last_event_index: session.lastSeq,
-  usage: usageView(session.usage),
-  cost_usd: session.costUsd,
+  usage: usageView(totalsOf(session).usage),
+  cost_usd: totalsOf(session).costUsd,
 });
 
 export const pendingApprovals = (turn: TurnRecord | undefined) =>
   turn?.state.kind === 'deciding' ? pendingIn(turn.state) : [];
 
 const pendingIn = ({ turnId, calls }: Deciding) =>
-  calls
-    .filter(({ status }) => status === 'pending')
-    .map(({ callId, name, args, digest }) => ({ call_id: callId, turn_id: turnId, name, args, digest }));
+  calls.filter(isAsked).map(({ callId, name, args, digest, trial }) => ({
+    ...{ call_id: callId, turn_id: turnId, name, args, digest },
+    ...(trial?.state === 'tried'
+      ? { effect: effectView(trial.effect), effect_digest: trial.effectDigest }
+      : {}),
+    ...(trial?.state === 'untried' ? { effect_missing: trial.reason } : {}),
+  }));
+
+/** The effect itself is shown as its digest has it. */
+const effectView = (effect: Effect): Record<string, unknown> => ({ ...effect });
 
 type Logged = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 

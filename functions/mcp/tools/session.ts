@@ -1,12 +1,13 @@
 /**
  * `session`: agents in workspaces: messages to them, their events, and here decisions about their calls (`approve`,
- * `cancel`) and their end (`end`, `cleanup`).
+ * `cancel`, `retry`) and their end (`end`, `cleanup`).
  */
 import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
+import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
 import {
   approveArguments,
   cleanupArguments,
@@ -38,7 +39,15 @@ const approve = defineAction({
   input: approveArguments,
   output: doneResult,
   run: async (
-    { session_id: sessionId, call_id: callId, turn_id: turnId, remember, args, ...rest },
+    {
+      session_id: sessionId,
+      call_id: callId,
+      turn_id: turnId,
+      effect_digest: effectDigest,
+      remember,
+      args,
+      ...rest
+    },
     context,
   ) => {
     const { ports, principal, intent, correlationId, settings } = context;
@@ -47,7 +56,7 @@ const approve = defineAction({
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
     const decisionOf = () => ({
       ...rest,
-      ...{ callId, turnId, remember: rememberOf(remember) },
+      ...{ callId, turnId, effectDigest, remember: rememberOf(remember) },
       // The arguments of a tool come as JSON.
       args: args as JsonObject | undefined,
     });
@@ -66,6 +75,18 @@ const cancel = defineAction({
     const { session } = await findSession(ports.turns, { id, principal, intent });
     await cancelTree(ports, session.id, correlationId);
     return done(context, session.id, 'its turn is cancelled');
+  },
+});
+
+const retry = defineAction({
+  needs: 'own:write',
+  input: ofSessionArguments,
+  output: doneResult,
+  run: async ({ session_id: id }, context) => {
+    const { ports, principal, intent, correlationId } = context;
+    const found = await findSession(ports.turns, { id, principal, intent });
+    await retryTurn(ports, found, correlationId);
+    return done(context, found.session.id, 'the message of its failed turn is repeated');
   },
 });
 
@@ -103,5 +124,10 @@ export const session = defineActionTool({
   name: 'session',
   description:
     'Manages sessions: agents that work in a workspace with a sandbox. A message goes to the active session of the workspace, or to a new one; poll its events, or wait for the answer.',
-  actions: { message, spawn, get, list, events, approve, cancel, end, cleanup },
+  actions: { message, spawn, get, list, events, approve, cancel, retry, end, cleanup },
+  fields: {
+    message: 'Message to the agent.',
+    project_id: 'Id of the project; absent: that of the token, or the default one (list and cleanup: all).',
+  },
+  annotations: { title: 'Work with agents', destructiveHint: true, openWorldHint: true },
 });

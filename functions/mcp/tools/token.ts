@@ -46,6 +46,7 @@ export const token = defineActionTool({
   name: 'token',
   description: 'Manages access tokens. A new token is shown once.',
   actions: { create, list, revoke },
+  annotations: { title: 'Manage access tokens', destructiveHint: true, openWorldHint: false },
 });
 
 const view = ({ id, name, scope, masked, createdAt, expiresAt }: AccessToken) => ({

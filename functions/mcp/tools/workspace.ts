@@ -58,4 +58,5 @@ export const workspace = defineActionTool({
   name: 'workspace',
   description: 'Manages the workspaces of a project. Files of a workspace outlive its sessions.',
   actions: { list, delete: remove },
+  annotations: { title: 'Manage workspaces', destructiveHint: true, openWorldHint: false },
 });

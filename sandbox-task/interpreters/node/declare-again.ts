@@ -11,10 +11,10 @@ type Kind = 'let' | 'var' | 'const';
 /** A constant last: what is declared as a variable may be assigned. */
 const kinds: readonly Kind[] = ['let', 'var', 'const'];
 
-/** The name that could not be declared, if that is what the error is about. */
+/** The name that could not be declared, if that is what the error is about and it can get a new value. */
 export const redeclaredName = (error: unknown): string | undefined =>
   error instanceof SyntaxError
-    ? /^Identifier '(.+)' has already been declared$/.exec(error.message)?.[1]
+    ? /^Identifier '(?!(?:undefined|NaN|Infinity)')(.+)' has already been declared$/.exec(error.message)?.[1]
     : undefined;
 
 /** The code with each other way to declare the name; none when it declares it twice itself. */

@@ -108,7 +108,8 @@ const takeValue = (session: Session, described: Runtime.RemoteObject): unknown =
   };
   Object.defineProperty(globalThis, takeName, { value: take, configurable: true });
   // As an argument, since `this` of a primitive would become an object.
-  const functionDeclaration = `function (value) { globalThis[${JSON.stringify(takeName)}](value); }`;
+  // The code may have a `globalThis` of its own.
+  const functionDeclaration = `function (value) { (function () { return this; })().${takeName}(value); }`;
   session.post('Runtime.callFunctionOn', {
     ...{ objectId, functionDeclaration, silent: true },
     arguments: [{ objectId }],

@@ -12,6 +12,7 @@ import { watchTimers } from './call-timers.ts';
 import { hideOwnFrames } from './evaluate.ts';
 import { createResults } from './results.ts';
 import { exitProcess, runCode } from './run-code.ts';
+import { runPlaced } from './run-placed.ts';
 import { prepareScope } from './scope.ts';
 
 const channel = new Socket({ fd: 3, readable: true, writable: true });
@@ -20,6 +21,8 @@ const send = (message: InterpreterMessage, payload?: Buffer): void => {
 };
 
 const results = createResults(send);
+// biome-ignore lint/style/noProcessEnv: the environment of user code, whose variables a call may set
+const variables = process.env;
 
 /** Bound before user code can replace them. */
 const streams = [process.stdout, process.stderr];
@@ -35,11 +38,13 @@ const markStreams = async (mark: string): Promise<void> => {
   );
 };
 
-const serve = async ({ number, begin, end }: InterpreterRequest, code: string): Promise<void> => {
+const serve = async ({ number, begin, end, ...place }: InterpreterRequest, code: string): Promise<void> => {
   await markStreams(begin);
   // While code runs, only what it started itself keeps the event loop going.
   channel.unref();
-  const { exitCode, errorText, errorLine } = await runCode(code, `node-${number}`, results.showValue);
+  const { exitCode, errorText, errorLine } = await runPlaced(place, variables, () =>
+    runCode(code, `node-${number}`, results.showValue),
+  );
   channel.ref();
   if (errorText !== '') writers[1]?.(errorText);
   await markStreams(end);

@@ -2,18 +2,24 @@ import { expect, test } from 'vitest';
 import { toScript } from './rewrite-code.ts';
 
 test.each([
-  ['import "x"', 'await __sallyportImport("x")'],
-  ['import fs from "node:fs"', 'let { default: fs } = await __sallyportImport("node:fs")'],
+  ['import "x"', 'let {  } = await __sallyportImport("x")'],
+  [
+    'import fs from "node:fs"',
+    'let { default: fs } = await __sallyportImport("node:fs", undefined, ["default"])',
+  ],
   ['import * as fs from "fs"; fs.x()', 'let fs = await __sallyportImport("fs"); fs.x()'],
-  ['import a, * as b from "c"', 'let b = await __sallyportImport("c"), a = b.default'],
+  [
+    'import a, * as b from "c"',
+    'let b = await __sallyportImport("c", undefined, ["default"]), a = b.default',
+  ],
   [
     'import d, {\n  a as b,\n  c,\n} from "x"\nb()',
-    'let { default: d, a : b , c , } = await __sallyportImport("x");\n\n\n\nb()',
+    'let { default: d, a : b , c , } = await __sallyportImport("x", undefined, ["default","a","c"]);\n\n\n\nb()',
   ],
   ['import {} from "x"', 'let {  } = await __sallyportImport("x")'],
   [
     'import j from "./j.json" with { type: "json" }',
-    'let { default: j } = await __sallyportImport("./j.json", { with: { type : "json" } })',
+    'let { default: j } = await __sallyportImport("./j.json", { with: { type : "json" } }, ["default"])',
   ],
   ['const m = await import("m")', 'const m = await __sallyportImport("m")'],
   ['f(import.meta.url)', 'f(__sallyportMeta.url)'],
@@ -21,11 +27,17 @@ test.each([
   ['export default function f() {}', ' function f() {}'],
   ['export default 3', 'void  3'],
   ['export { a, b }', ''],
-  ['export { a } from "x"', 'await __sallyportImport("x")'],
-  ['export * from "x"', 'await __sallyportImport("x")'],
-  ['import a from "x"\n[a]', 'let { default: a } = await __sallyportImport("x");\n[a]'],
-  ['import type, { b } from "x"', 'let { default: type, b } = await __sallyportImport("x")'],
-  ['import type from "x"', 'let { default: type } = await __sallyportImport("x")'],
+  ['export { a } from "x"', 'let {} = await __sallyportImport("x")'],
+  ['export * from "x"', 'let {} = await __sallyportImport("x")'],
+  [
+    'import a from "x"\n[a]',
+    'let { default: a } = await __sallyportImport("x", undefined, ["default"]);\n[a]',
+  ],
+  [
+    'import type, { b } from "x"',
+    'let { default: type, b } = await __sallyportImport("x", undefined, ["default","b"])',
+  ],
+  ['import type from "x"', 'let { default: type } = await __sallyportImport("x", undefined, ["default"])'],
   ['for (const a of b) { import("x") }', 'for (const a of b) { __sallyportImport("x") }'],
 ])('%j becomes %j', (code, script) => {
   expect(toScript(code)).toBe(script);

@@ -58,10 +58,11 @@ const importStatement = (tokens: readonly Token[], index: number): Replacement |
   const specifier = tokens[source];
   if (specifier?.kind !== 'string') return undefined;
   const { options, last } = attributesAfter(tokens, source);
-  const imported = `await ${importName}(${specifier.text}${options})`;
-  const bindings = bindingsOf(tokens.slice(index + 1, Math.max(index + 1, source - 1)));
-  const text = bindings === '' ? imported : `let ${bindings.replace('IMPORTED', imported)}`;
-  return { text, last, isDeclaration: true };
+  const clause = tokens.slice(index + 1, Math.max(index + 1, source - 1));
+  const names = importedNames(clause);
+  const given = names.length === 0 ? options : `${options || ', undefined'}, ${JSON.stringify(names)}`;
+  const imported = `await ${importName}(${specifier.text}${given})`;
+  return { text: `let ${bindingsOf(clause).replace('IMPORTED', imported)}`, last, isDeclaration: true };
 };
 
 /** `import type X`, and not the import of a default called `type`. */
@@ -104,19 +105,35 @@ const bindingsOf = (clause: readonly Token[]): string => {
   const named = open < 0 ? [] : words.slice(open + 1, words.lastIndexOf('}'));
   const list = named.map((text) => (text === 'as' ? ':' : text)).join(' ');
   const all = [...(first === undefined ? [] : [`default: ${first}`]), ...(list === '' ? [] : [list])];
-  return clause.length === 0 ? '' : `{ ${all.join(', ')} } = IMPORTED`;
+  return `{ ${all.join(', ')} } = IMPORTED`;
+};
+
+/** The names that the module must have. */
+const importedNames = (clause: readonly Token[]): readonly string[] => {
+  const words = clause.map(({ text }) => text);
+  const isDefault = clause[0]?.kind === 'word';
+  const open = words.indexOf('{');
+  const named =
+    open < 0
+      ? []
+      : words
+          .slice(open + 1, words.lastIndexOf('}'))
+          .join(' ')
+          .split(' , ');
+  const names = named.map((text) => text.split(' ')[0] ?? '').filter((name) => name !== '' && name !== ',');
+  return [...(isDefault ? ['default'] : []), ...names.map((name) => name.replaceAll(/^['"]|['"]$/g, ''))];
 };
 
 const exportStatement = (tokens: readonly Token[], index: number): Replacement | undefined => {
   const next = tokens[index + 1];
   if (next?.text === '*') {
     const source = sourceAfterFrom(tokens, index + 1);
-    return { text: `await ${importName}(${tokens[source]?.text})`, last: source, isDeclaration: true };
+    return { text: importOnly(tokens[source]), last: source, isDeclaration: true };
   }
   if (next?.text === '{') {
     const close = tokens.findIndex(({ text }, at) => at > index && text === '}');
     if (tokens[close + 1]?.text !== 'from') return { text: '', last: close };
-    return { text: `await ${importName}(${tokens[close + 2]?.text})`, last: close + 2, isDeclaration: true };
+    return { text: importOnly(tokens[close + 2]), last: close + 2, isDeclaration: true };
   }
   if (next?.text === 'default') {
     const isNamed =
@@ -125,6 +142,10 @@ const exportStatement = (tokens: readonly Token[], index: number): Replacement |
   }
   return next?.kind === 'word' ? { text: '', last: index } : undefined;
 };
+
+/** Has no value, as a declaration. */
+const importOnly = (specifier: Token | undefined): string =>
+  `let {} = await ${importName}(${specifier?.text})`;
 
 /** `function name`, `async function* name`, `class Name`. */
 const hasName = (tokens: readonly Token[], index: number): boolean => {

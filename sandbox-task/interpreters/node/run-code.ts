@@ -15,7 +15,7 @@ import { createEvaluator, describeError, type Evaluated, type Failure, type Sour
 import { readingsOf } from './read-code.ts';
 import { keepLastValue } from './scope.ts';
 
-type Ended = {
+export type Ended = {
   readonly exitCode: number;
   readonly errorText: string;
   readonly errorLine: string | null;
@@ -145,7 +145,7 @@ const enter = (call: RunningCall, act: () => void): Entered => {
   };
   try {
     Object.defineProperty(globalThis, enterName, { value: guarded, configurable: true });
-    runInThisContext(`globalThis[${JSON.stringify(enterName)}]()`, { breakOnSigint: true });
+    runInThisContext(`this.${enterName}()`, { breakOnSigint: true });
     return outcome;
   } catch {
     return { status: 'interrupted' };

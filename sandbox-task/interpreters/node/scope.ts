@@ -19,9 +19,9 @@ export const prepareScope = (display: Results['display']): void => {
     filename: `${folder}/[code]`,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  const load = importer.runInThisContext() as (specifier: string) => Promise<unknown>;
+  const load = importer.runInThisContext() as Load;
   withoutWarning(() => void load('node:path'));
-  define(importName, load);
+  define(importName, importWith(load));
   for (const name of builtinModules) {
     if (!/^_|[/:]/.test(name) && !(name in globalThis)) defineLazily(name, () => require(name));
   }
@@ -32,6 +32,20 @@ export const prepareScope = (display: Results['display']): void => {
   });
   process.argv.splice(1);
 };
+
+type Load = (specifier: string, options?: ImportCallOptions) => Promise<object>;
+
+/** Refuses a name that the module does not have, as a static import does. */
+const importWith =
+  (load: Load) =>
+  async (specifier: string, options?: ImportCallOptions, names: readonly string[] = []): Promise<object> => {
+    const loaded = await load(specifier, options);
+    const missing = names.find((name) => !(name in loaded));
+    if (missing === undefined) return loaded;
+    throw new SyntaxError(
+      `The requested module '${specifier}' does not provide an export named '${missing}'`,
+    );
+  };
 
 /** Node warns on stderr at the first use of what is experimental. */
 export const withoutWarning = <Result>(act: () => Result): Result => {

@@ -6,10 +6,11 @@ It speaks frames (wire/frame.ts) with the runner over descriptor 3 and hides not
 that writes there itself lies about its own sandbox only (docs/spec/sandbox.md, W9 and W12). Output is all that
 reaches descriptors 1 and 2 between two marks of the runner. Standard library only.
 """
+import __future__
 import ast
 import builtins
+import contextlib
 import ctypes
-import importlib.util
 import json
 import linecache
 import os
@@ -18,25 +19,26 @@ import signal
 import struct
 import sys
 import threading
-import traceback
 import types
 
 import sallyport_charts
+import sallyport_imports
 import sallyport_results
+from sallyport_errors import final_line, hidden_files, print_error, print_refusal, report
 
 CHANNEL = 3
-ERROR_LINE_CHARACTERS_MAX = 1000
 # How much source is kept so that tracebacks can show lines of earlier calls.
 KEPT_SOURCE_CHARACTERS_MAX = 4_000_000
 
 channel_lock = threading.Lock()
 libc = ctypes.CDLL(None)
 driver_pid = os.getpid()
-driver_files = {__file__, sallyport_charts.__file__, sallyport_results.__file__}
+hidden_files.update((__file__, sallyport_charts.__file__, sallyport_imports.__file__, sallyport_results.__file__))
 is_running = False
 is_sending = False
 loop = None
 sources = []
+features = 0
 
 
 def send(header, payload=b''):
@@ -67,29 +69,6 @@ def receive_frame():
     return json.loads(receive(head)), receive(payload)
 
 
-class PyplotHook:
-    """Lets `pyplot.show` show, through names that every release of matplotlib has."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name != 'matplotlib.pyplot':
-            return None
-        os.environ.setdefault('MPLBACKEND', 'agg')
-        sys.meta_path.remove(self)
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            sys.meta_path.insert(0, self)
-        if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def load_and_hook(module):
-                load(module)
-                module.show = lambda *_, **__: show_figures(module)
-
-            spec.loader.exec_module = load_and_hook
-        return spec
-
-
 def show_figures(pyplot):
     for number in pyplot.get_fignums():
         emit(sallyport_results.bundle_of(pyplot.figure(number)))
@@ -117,7 +96,7 @@ def run(code, name):
     try:
         compiled = compile_code(code, name)
     except (SyntaxError, ValueError, MemoryError, OverflowError, RecursionError) as error:
-        sys.stderr.write(''.join(traceback.format_exception_only(type(error), error)))
+        print_refusal(error)
         return 1, final_line(error)
     try:
         is_running = True
@@ -139,12 +118,15 @@ def run(code, name):
 
 
 CO_COROUTINE = 0x80
+FEATURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 # No name that code could write.
 VALUE = '<value>'
 
 
 def compile_code(code, name):
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    global features
+    flags |= features
     try:
         tree = compile(code, name, 'exec', flags | ast.PyCF_ONLY_AST, True)
     except RecursionError:
@@ -154,14 +136,22 @@ def compile_code(code, name):
     if isinstance(last, ast.Expr) and not is_silenced(code, last):
         assignment = ast.Assign(targets=[ast.Name(VALUE, ast.Store())], value=last.value)
         tree.body[-1] = ast.fix_missing_locations(ast.copy_location(assignment, last))
-    return compile(tree, name, 'exec', flags, True)
+    compiled = compile(tree, name, 'exec', flags, True)
+    # As in the REPL, `from __future__ import` also holds for what follows.
+    features |= compiled.co_flags & FEATURES
+    return compiled
 
 
 def is_silenced(code, last):
     """A semicolon after the last expression. What follows one has no text: closing brackets and comments alone."""
-    lines = re.split(r'\r\n|\r|\n', code)
+    lines = source_lines(code)
     rest = [lines[last.end_lineno - 1].encode()[last.end_col_offset:].decode(), *lines[last.end_lineno:]]
     return any(';' in line.partition('#')[0] for line in rest)
+
+
+def source_lines(code):
+    """As the compiler counts them; `splitlines` knows more ends of lines."""
+    return re.split(r'\r\n|\r|\n', code)
 
 
 def show_value(value):
@@ -192,44 +182,13 @@ def exit_code_of(code):
         return 0
     if isinstance(code, int):
         return code & 0xFF
-    print(code, file=sys.stderr)
+    report(f'{code}\n')
     return 1
-
-
-def print_error(error):
-    if sys.excepthook is not sys.__excepthook__:
-        sys.excepthook(type(error), error, error.__traceback__)
-        return
-    shown = traceback.TracebackException.from_exception(error)
-    hide_driver(shown, set())
-    sys.stderr.write(''.join(shown.format()))
-
-
-def hide_driver(shown, seen):
-    if shown is None or id(shown) in seen:
-        return
-    seen.add(id(shown))
-    if shown.stack:
-        kept = [frame for frame in shown.stack if frame.filename not in driver_files]
-        shown.stack = traceback.StackSummary.from_list(kept)
-    hide_driver(shown.__cause__, seen)
-    hide_driver(shown.__context__, seen)
-
-
-def final_line(error):
-    kind = type(error)
-    name = kind.__qualname__ if kind.__module__ in ('builtins', '__main__') else f'{kind.__module__}.{kind.__qualname__}'
-    try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
-        line = (text or '').split('\n')[0]
-    except BaseException:
-        line = '<exception str() failed>'
-    return f'{name}: {line}'[:ERROR_LINE_CHARACTERS_MAX] if line else name
 
 
 def keep_source(name, code):
     sources.append((name, len(code)))
-    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+    linecache.cache[name] = (len(code), None, [f'{line}\n' for line in source_lines(code)], name)
     while len(sources) > 1 and sum(size for _, size in sources) > KEPT_SOURCE_CHARACTERS_MAX:
         linecache.cache.pop(sources.pop(0)[0], None)
 
@@ -251,15 +210,43 @@ def flush():
     libc.fflush(None)
 
 
+@contextlib.contextmanager
+def placed(cwd, env):
+    """A working folder and variables of one call: later code finds them as they were before."""
+    folder = os.open('.', os.O_PATH) if cwd is not None else None
+    before = {name: os.environ.get(name) for name in env}
+    try:
+        if cwd is not None:
+            os.chdir(cwd)
+        os.environ.update(env)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if folder is not None:
+            os.fchdir(folder)
+            os.close(folder)
+
+
 def serve(header, payload):
     name = f'<python-{header["number"]}>'
-    code = payload.decode(errors='replace')
+    code = payload.decode(errors='replace').removeprefix('\ufeff')
     keep_source(name, code)
+    if sys.stdin is sys.__stdin__ and sys.stdin.closed:
+        # `exit()` closes it.
+        sys.stdin = sys.__stdin__ = open(0, closefd=False)
     mark_streams(header['begin'].encode())
     try:
-        exit_code, error_line = run(code, name)
+        with placed(header.get('cwd'), header.get('env', {})):
+            exit_code, error_line = run(code, name)
     except KeyboardInterrupt:
         exit_code, error_line = 1, 'KeyboardInterrupt'
+    except OSError as error:
+        report(f'cwd: {error.filename}: {error.strerror}\n')
+        exit_code, error_line = 1, final_line(error)
     flush()
     if os.getpid() != driver_pid:
         # A child that the code forked came to the end of the code.
@@ -274,7 +261,8 @@ main.__builtins__ = builtins
 sys.modules['__main__'] = main
 sys.argv = ['']
 sys.path[0] = ''
-sys.meta_path.insert(0, PyplotHook())
+sys.meta_path.insert(0, sallyport_imports.PyplotHook(show_figures))
+sys.meta_path.append(sallyport_imports.InstallHook())
 builtins.display, emit = sallyport_results.display_with(send)
 for stream in (sys.stdout, sys.stderr):
     stream.reconfigure(line_buffering=True)

@@ -80,3 +80,25 @@ test('values of its environment are removed, line by line, also where the line i
   logger.note(`${'x'.repeat(1995)}second-line`);
   expect(logger.stderrTail()).toBe(`[hidden] on 8080\n[hidden]\n${'x'.repeat(1995)}[hidd`.slice(-2000));
 });
+
+test('the last words of a program that threw begin with the cause, however long its stack is', () => {
+  const { logger } = open();
+  const cause =
+    "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'left-pad' imported from /workspace/server.mjs";
+  const frames = Array.from(
+    { length: 20 },
+    (_, index) => `    at step${index} (node:internal/modules:${index})`,
+  );
+  const above = [
+    'starting',
+    'node:internal/modules/package_json_reader:314',
+    '  throw new ERR;',
+    '        ^',
+    '',
+  ];
+  for (const line of [...above, cause, ...frames, "  code: 'ERR_MODULE_NOT_FOUND'", '}', '', 'Node.js v24'])
+    logger.note(line);
+  expect(logger.stderrTail()).toBe(
+    [cause, frames[0], "  code: 'ERR_MODULE_NOT_FOUND'", '}', '', 'Node.js v24'].join('\n'),
+  );
+});

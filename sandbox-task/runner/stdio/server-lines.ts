@@ -169,8 +169,7 @@ export const createStdioLogger = (
   };
   const note = (text: string): void => {
     const line = redact(text).slice(0, lineCharactersMax);
-    last.push(line);
-    if (last.length > lastLinesMax) last.shift();
+    keepLast(last, line);
     if (batchCharacters + line.length > batchCharactersMax) leftOut += 1;
     else {
       batch.push(line);
@@ -186,10 +185,25 @@ export const createStdioLogger = (
   return {
     push: reader.push,
     note,
-    stderrTail: () => last.join('\n').slice(-lastCharactersMax),
+    stderrTail: () => fromItsCause(last).join('\n').slice(-lastCharactersMax),
     redact,
     flush,
   };
+};
+
+const isFrame = (line: string | undefined): boolean => /^\s+at /.test(line ?? '');
+
+/** The cause stands above the frames of a stack (Node), of which the first says enough: the log has all of them. */
+const keepLast = (last: string[], line: string): void => {
+  if (isFrame(line) && isFrame(last.at(-1))) return;
+  last.push(line);
+  if (last.length > lastLinesMax) last.shift();
+};
+
+/** Without what Node prints above the cause: the source of its own that threw. */
+const fromItsCause = (last: readonly string[]): readonly string[] => {
+  const frame = last.findLastIndex(isFrame);
+  return frame < 1 ? last : last.slice(frame - 1);
 };
 
 /** A value of many lines shows line by line. The longest first: one may be part of another. */

@@ -15,8 +15,9 @@ import {
   StopTaskCommand,
   type Task,
 } from '@aws-sdk/client-ecs';
-import { flavors, type Template } from '#shared/domain/flavor.ts';
+import { flavors } from '#shared/domain/flavor.ts';
 import { serverAddress, taskStopReason } from '#shared/domain/sandbox.ts';
+import type { Template } from '#shared/domain/template.ts';
 import { AppError } from '#shared/errors.ts';
 import type { HostTask, SandboxHost, StartTask } from '#shared/ports/sandbox.ts';
 
@@ -45,6 +46,11 @@ export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): San
   running: () => runningTasks(client, placement),
   describe: (taskArns) => describeTasks(client, placement.cluster, taskArns),
   start: async (task) => {
+    if (!Object.hasOwn(placement.taskDefinitions, task.template))
+      throw new AppError(
+        'sandbox_start_failed',
+        `the template ${task.template} is no longer in the settings of this deployment`,
+      );
     const { tasks, failures } = await client
       .send(new RunTaskCommand(toRequest(task, placement)))
       .catch((cause: unknown) => existingTask(cause) ?? refuseStart(cause));
@@ -133,6 +139,7 @@ const toRequest = (task: StartTask, placement: EcsPlacement): RunTaskCommandInpu
           environment: [
             { name: 'SANDBOX_BEARER_SHA256', value: task.bearerHash },
             { name: 'SANDBOX_MEMORY_MB', value: String(size.memoryMb) },
+            ...(task.withoutShared ? [{ name: 'SANDBOX_SHARED_PATH', value: 'none' }] : []),
           ],
         },
       ],

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, expect, test } from 'vitest';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { UnsentError } from '#shared/errors.ts';
 import { encodeEvent, eventStreamType } from '../../../local/lambda/start.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 
@@ -30,7 +31,7 @@ const prelude = (status: number, headers: object = {}) =>
 
 type Script = (response: ServerResponse) => void | Promise<void>;
 
-const openLink = async (script: Script) => {
+const openLink = async (script: Script, maxAttempts = 1) => {
   const asked: { readonly path: string | undefined; readonly payload: unknown }[] = [];
   const sockets = new Set<unknown>();
   const left = new EventEmitter();
@@ -38,6 +39,7 @@ const openLink = async (script: Script) => {
     sockets.add(request.socket);
     asked.push({ path: request.url, payload: JSON.parse(await text(request)) });
     response.once('close', () => left.emit('left', response.writableFinished));
+    if (asked.length === 1 && maxAttempts > 1) return void response.destroy();
     response.writeHead(200, { 'content-type': eventStreamType });
     await script(response);
   });
@@ -47,7 +49,7 @@ const openLink = async (script: Script) => {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
+    maxAttempts,
   });
   opened.push(
     () => client.destroy(),
@@ -172,6 +174,19 @@ test.each<[string, Script]>([
     code: 'sandbox_unavailable',
     message: 'the sandbox could not be reached',
   });
+});
+
+test('a request of which the link sent no byte is known to be so, unless an earlier attempt may have sent one', async () => {
+  const unsent: Script = (response) =>
+    void response.end(
+      Buffer.concat([chunk(`${prelude(503, { 'x-sallyport-link': 'unsent' })}{}`), complete()]),
+    );
+  const { link } = await openLink(unsent);
+  await expect(link.fetch(sandbox, get)).rejects.toBeInstanceOf(UnsentError);
+  const again = await openLink(unsent, 2);
+  const error = await again.link.fetch(sandbox, get).catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ code: 'sandbox_unavailable' });
+  expect(error).not.toBeInstanceOf(UnsentError);
 });
 
 test.each<[string, Script]>([

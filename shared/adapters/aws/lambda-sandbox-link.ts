@@ -11,9 +11,10 @@ import {
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
 import { type FetchCall, type LinkCall, linkHeader } from '#shared/contracts/link.ts';
+import type { PlatformCall } from '#shared/contracts/relay/platform-call.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
-import { AppError, isAppError } from '#shared/errors.ts';
+import { AppError, isAppError, UnsentError } from '#shared/errors.ts';
 import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox.ts';
 
 export type LinkSettings = {
@@ -37,10 +38,10 @@ export const makeSandboxLink = (settings: LinkSettings): SandboxLink => ({
   fetch: (sandbox, request) => invokeLink(settings, fetchCallOf(settings, sandbox, request), request.signal),
 });
 
-/** The link's answer to one call; throws `sandbox_unavailable` when it or the sandbox cannot be reached. */
+/** The link's answer to one call, or that of another function which answers as a stream; throws `sandbox_unavailable` when it or the sandbox cannot be reached. */
 export const invokeLink = async (
-  { client, functionName }: LinkSettings,
-  call: LinkCall,
+  { client, functionName }: Pick<LinkSettings, 'client' | 'functionName'>,
+  call: LinkCall | PlatformCall,
   signal?: AbortSignal,
 ): Promise<Response> => {
   const ended = new AbortController();
@@ -48,11 +49,11 @@ export const invokeLink = async (
     const payload = JSON.stringify(call);
     refuseTooLarge(payload);
     const signals = signal === undefined ? [] : [signal];
-    const { EventStream: events } = await client.send(
+    const { EventStream: events, $metadata } = await client.send(
       new InvokeWithResponseStreamCommand({ FunctionName: functionName, Payload: payload }),
       { abortSignal: AbortSignal.any([ended.signal, ...signals]) },
     );
-    return await respond(payloads(events), () => ended.abort());
+    return await respond(payloads(events), { stop: () => ended.abort(), isFirst: $metadata.attempts === 1 });
   } catch (cause) {
     signal?.throwIfAborted();
     ended.abort();
@@ -103,7 +104,16 @@ async function* payloads(events: Events): AsyncGenerator<Uint8Array> {
   if (!isComplete) throw new Error('the link broke off');
 }
 
-const respond = async (chunks: AsyncGenerator<Uint8Array>, stop: () => void): Promise<Response> => {
+type Answering = {
+  readonly stop: () => void;
+  /** No earlier attempt may have sent the request. */
+  readonly isFirst: boolean;
+};
+
+const respond = async (
+  chunks: AsyncGenerator<Uint8Array>,
+  { stop, isFirst }: Answering,
+): Promise<Response> => {
   let head: Buffer = Buffer.alloc(0);
   for (;;) {
     const { value, done } = await chunks.next();
@@ -112,18 +122,21 @@ const respond = async (chunks: AsyncGenerator<Uint8Array>, stop: () => void): Pr
     const end = head.indexOf(preludeEnd);
     if (end >= 0) {
       const first = head.subarray(end + preludeEnd.length);
-      return responseOf(head.subarray(0, end), bodyOf({ first, rest: chunks, stop }));
+      return responseOf(head.subarray(0, end), { body: bodyOf({ first, rest: chunks, stop }), isFirst });
     }
     if (head.length > preludeBytesMax) throw new Error('the link answered without a prelude');
   }
 };
 
-const responseOf = (prelude: Buffer, body: ReadableStream<Uint8Array>): Response => {
+type Answered = { readonly body: ReadableStream<Uint8Array>; readonly isFirst: boolean };
+
+const responseOf = (prelude: Buffer, { body, isFirst }: Answered): Response => {
   const { statusCode: status, headers = {} } = JSON.parse(prelude.toString()) as {
     statusCode: number;
     headers?: Record<string, string>;
   };
-  if (headers[linkHeader] === 'refused') throw new Error(`the link refused: ${status}`);
+  if (headers[linkHeader] === 'unsent' && isFirst) throw new UnsentError('the sandbox could not be reached');
+  if (headers[linkHeader] !== undefined) throw new Error(`the link refused: ${status}`);
   if (!bodylessStatuses.includes(status)) return new Response(body, { status, headers });
   body.cancel().catch(() => undefined);
   return new Response(null, { status, headers });

@@ -1,12 +1,13 @@
 /** `SavedFiles` over the link function, the only way by which files of a workspace leave the bucket. */
+import { refOf } from '#shared/domain/checkpoint.ts';
 import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { invokeLink, type LinkSettings } from './lambda-sandbox-link.ts';
 
-export const makeSavedFiles = (settings: LinkSettings): SavedFiles => ({
+export const makeSavedFiles = (settings: Omit<LinkSettings, 'bearer'>): SavedFiles => ({
   fetch: (workspace, { checkpoint, want, path, signal }) => {
-    const { id, sha256, savedAt } = checkpoint;
+    const { savedAt } = checkpoint;
     const correlationId = settings.followed?.();
-    const call = { kind: 'saved', workspace, manifest: { id, sha256 }, savedAt, want, path } as const;
+    const call = { kind: 'saved', workspace, manifest: refOf(checkpoint), savedAt, want, path } as const;
     return invokeLink(
       settings,
       { ...call, ...(correlationId === undefined ? {} : { correlationId }) },

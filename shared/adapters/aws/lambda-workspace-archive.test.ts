@@ -66,9 +66,17 @@ const openArchive = async (
 const target = { address: 'http://10.42.0.9:8080', bearer: 'bearer-of-1-7', workspace: workspaceId };
 
 test('a save sends location, base and known logs, and returns the link’s outcome', async () => {
-  const saved = { status: 'saved', manifest: ref, files: 2, bytes: 9, leftOut: [], logs: [] } as const;
+  const saved = {
+    status: 'saved',
+    manifest: ref,
+    files: 2,
+    bytes: 9,
+    packs: [id],
+    leftOut: [],
+    logs: [],
+  } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(saved));
-  const checkpoint = { ...ref, savedAt: 1, generation: 6, files: 1, bytes: 1 };
+  const checkpoint = { ...ref, savedAt: 1, generation: 6, files: 1, bytes: 1, packs: [id] };
   expect(await archive.save(sandbox, { id, base: checkpoint, logsAfter: 4, owner })).toEqual(saved);
   expect(await archive.save(sandbox, { id, logsAfter: 0, owner })).toEqual(saved);
   expect(asked).toEqual([
@@ -80,8 +88,8 @@ test('a save sends location, base and known logs, and returns the link’s outco
 test('a restore sends the manifest, and returns the link’s outcome', async () => {
   const restored = { status: 'restored', files: 1, missing: [{ path: 'a', reason: 'lost' }] } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored));
-  expect(await archive.restore(sandbox, { manifest: ref, owner })).toEqual(restored);
-  expect(asked).toEqual([{ kind: 'restore', ...target, manifest: ref }]);
+  expect(await archive.restore(sandbox, { manifest: ref, owner, claim: 3 })).toEqual(restored);
+  expect(asked).toEqual([{ kind: 'restore', ...target, claim: 3, manifest: ref }]);
 });
 
 test('a volume in the bucket is named with its owner, saved and restored, with or without a checkpoint', async () => {
@@ -89,10 +97,10 @@ test('a volume in the bucket is named with its owner, saved and restored, with o
   const restored = { status: 'restored', files: 0, missing: [], shared } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored), { sharedVolume: 'bucket' });
   expect(archive.keepsShared).toBe(true);
-  expect(await archive.restore(sandbox, { owner })).toEqual(restored);
+  expect(await archive.restore(sandbox, { owner, claim: 3 })).toEqual(restored);
   await expect(archive.save(sandbox, { id, logsAfter: 0, owner })).rejects.toThrow();
   expect(asked).toEqual([
-    { kind: 'restore', ...target, shared: { owner: 'an owner' } },
+    { kind: 'restore', ...target, claim: 3, shared: { owner: 'an owner' } },
     { kind: 'save', ...target, id, logsAfter: 0, shared: { owner: 'an owner' } },
   ]);
 });
@@ -101,8 +109,8 @@ test('a mounted volume is not transferred', async () => {
   const restored = { status: 'restored', files: 0, missing: [] } as const;
   const { archive, asked } = await openArchive(200, JSON.stringify(restored), { sharedVolume: 'mounted' });
   expect(archive.keepsShared).toBe(false);
-  await archive.restore(sandbox, { manifest: ref, owner });
-  expect(asked).toEqual([{ kind: 'restore', ...target, manifest: ref }]);
+  await archive.restore(sandbox, { manifest: ref, owner, claim: 3 });
+  expect(asked).toEqual([{ kind: 'restore', ...target, claim: 3, manifest: ref }]);
 });
 
 test.each<[string, Parameters<typeof openArchive>]>([
@@ -113,7 +121,7 @@ test.each<[string, Parameters<typeof openArchive>]>([
   const { archive } = await openArchive(...answer);
   const failure = { name: 'AppError', code: 'sandbox_unavailable' };
   await expect(archive.save(sandbox, { id, logsAfter: 0, owner })).rejects.toMatchObject(failure);
-  await expect(archive.restore(sandbox, { manifest: ref, owner })).rejects.toMatchObject(failure);
+  await expect(archive.restore(sandbox, { manifest: ref, owner, claim: 3 })).rejects.toMatchObject(failure);
 });
 
 test('a workspace is deleted with all objects below its prefix, without the link', async () => {

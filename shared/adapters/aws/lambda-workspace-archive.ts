@@ -4,11 +4,19 @@
  */
 import type * as z from 'zod';
 import { decodeJson } from '#shared/contracts/decode.ts';
-import { type LinkCall, restoreAnswer, saveAnswer } from '#shared/contracts/link.ts';
+import {
+  adoptAnswer,
+  applyAnswer,
+  compareAnswer,
+  type LinkCall,
+  restoreAnswer,
+  saveAnswer,
+} from '#shared/contracts/link.ts';
+import { refOf } from '#shared/domain/checkpoint.ts';
 import type { OwnerId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { isAppError } from '#shared/errors.ts';
-import type { WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
+import type { ObsoleteObjects, SavedStates, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import { invokeLink, type LinkSettings, unreachable } from './lambda-sandbox-link.ts';
 import { type WorkspaceBucket, workspacePrefix } from './workspace-bucket.ts';
 
@@ -22,30 +30,71 @@ export type ArchiveSettings = LinkSettings & {
 
 export const makeWorkspaceArchive = (settings: ArchiveSettings): WorkspaceArchive => ({
   keepsShared: settings.sharedVolume === 'bucket',
-  save: (sandbox, { id, base, logsAfter, owner }) =>
+  mountsShared: settings.sharedVolume === 'mounted',
+  save: (sandbox, { id, base, logsAfter, owner, obsolete }) =>
     ask(settings, saveAnswer, {
       kind: 'save',
       ...targetOf(settings, sandbox),
       id,
       logsAfter,
+      ...(obsolete === undefined ? {} : { obsolete: ruleOf(obsolete) }),
       ...(base === undefined ? {} : { base: refOf(base) }),
       ...sharedOf(settings, owner),
     }),
-  restore: (sandbox, { manifest, owner }) =>
+  restore: (sandbox, { manifest, owner, claim }) =>
     ask(settings, restoreAnswer, {
       kind: 'restore',
       ...targetOf(settings, sandbox),
+      claim,
       ...(manifest === undefined ? {} : { manifest: refOf(manifest) }),
       ...sharedOf(settings, owner),
     }),
-  forget: (workspace) => settings.bucket.removeAll(workspacePrefix(workspace)),
+  adopt: (workspace, { id, from, base, obsolete }) => {
+    const correlationId = settings.followed?.();
+    return ask(settings, adoptAnswer, {
+      kind: 'adopt',
+      workspace,
+      id,
+      ...(from === undefined ? {} : { from: refOf(from) }),
+      ...(base === undefined ? {} : { base: refOf(base) }),
+      ...(obsolete === undefined ? {} : { obsolete: ruleOf(obsolete) }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    });
+  },
+  compare: (workspace, states) => {
+    const correlationId = settings.followed?.();
+    return ask(settings, compareAnswer, {
+      ...{ kind: 'compare', workspace, ...statesOf(states) },
+      ...(correlationId === undefined ? {} : { correlationId }),
+    });
+  },
+  apply: (sandbox, { id, ...states }) =>
+    ask(settings, applyAnswer, {
+      ...{ kind: 'apply', ...targetOf(settings, sandbox), id, ...statesOf(states) },
+    }),
+  remove: (workspace, objects) =>
+    settings.bucket.remove(objects.map((object) => `${workspacePrefix(workspace)}${object}`)),
+  forget: (workspace, kept = []) => {
+    const prefix = workspacePrefix(workspace);
+    return settings.bucket.removeAll(prefix, new Set(kept.map((object) => `${prefix}${object}`)));
+  },
 });
 
-const sharedOf = ({ sharedVolume }: ArchiveSettings, owner: OwnerId) =>
-  sharedVolume === 'bucket' ? { shared: { owner } } : {};
+const statesOf = ({ before, after }: SavedStates) => ({
+  ...(before === undefined ? {} : { before: refOf(before) }),
+  ...(after === undefined ? {} : { after: refOf(after) }),
+});
 
-/** The reference alone: the link does not need the rest of a checkpoint. */
-const refOf = ({ id, sha256 }: { readonly id: string; readonly sha256: string }) => ({ id, sha256 });
+const ruleOf = (obsolete: ObsoleteObjects) =>
+  obsolete === 'later'
+    ? obsolete
+    : {
+        kept: [...obsolete.kept],
+        ...(obsolete.held === undefined ? {} : { held: [...obsolete.held] }),
+      };
+
+const sharedOf = ({ sharedVolume }: ArchiveSettings, owner: OwnerId | undefined) =>
+  sharedVolume === 'bucket' && owner !== undefined ? { shared: { owner } } : {};
 
 const targetOf = ({ bearer, followed }: LinkSettings, { address, workspaceId, generation }: LiveSandbox) => {
   const correlationId = followed?.();

@@ -1,12 +1,15 @@
 /** The adapters that start sandboxes and reach into them, built from one function's variables. */
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { Template } from '#shared/domain/template.ts';
+import { makeSandboxAuthority } from '../egress/sandbox-authority.ts';
 import { makeSandboxTools } from '../mcp/sandbox-tools.ts';
 import { openEcs } from './clients.ts';
 import { makeSandboxLog } from './dynamo/sandbox-log.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
 import { makeSandboxHost } from './ecs-sandbox-host.ts';
+import { makeEnvironments } from './environments.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 import { makeSavedFiles } from './lambda-saved-files.ts';
 import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
@@ -19,6 +22,7 @@ export type SandboxVariables = {
   readonly SANDBOX_CLUSTER: string;
   readonly SANDBOX_TASK_PYTHON: string;
   readonly SANDBOX_TASK_NODE: string;
+  readonly SANDBOX_TEMPLATE_TASKS?: string | undefined;
   readonly SANDBOX_SUBNETS: string;
   readonly SANDBOX_SECURITY_GROUP: string;
   readonly SANDBOX_LINK_FUNCTION: string;
@@ -27,6 +31,17 @@ export type SandboxVariables = {
   readonly POOL_SIZE: number;
   readonly SHARED_VOLUME?: SharedVolumeKind | undefined;
 };
+
+const taskDefinitionsOf = (variables: SandboxVariables): Readonly<Record<Template, string>> => ({
+  ...Object.fromEntries(
+    (variables.SANDBOX_TEMPLATE_TASKS?.split(',') ?? []).map((entry) => {
+      const [name = '', ...definition] = entry.split('=');
+      return [name, definition.join('=')];
+    }),
+  ),
+  python: variables.SANDBOX_TASK_PYTHON,
+  node: variables.SANDBOX_TASK_NODE,
+});
 
 /** Called once per environment; its result is called once per invocation, so that a changed secret is noticed. */
 export const openSandboxes = (
@@ -48,7 +63,7 @@ export const openSandboxes = (
   const host = makeSandboxHost(openEcs(), {
     deployment: variables.DEPLOYMENT,
     cluster: variables.SANDBOX_CLUSTER,
-    taskDefinitions: { python: variables.SANDBOX_TASK_PYTHON, node: variables.SANDBOX_TASK_NODE },
+    taskDefinitions: taskDefinitionsOf(variables),
     subnets: variables.SANDBOX_SUBNETS.split(','),
     securityGroup: variables.SANDBOX_SECURITY_GROUP,
   });
@@ -65,8 +80,11 @@ export const openSandboxes = (
       link,
       savedFiles: makeSavedFiles(settings),
       archive: makeWorkspaceArchive({ ...settings, bucket, sharedVolume: variables.SHARED_VOLUME }),
+      sandboxBearer: bearer,
       poolSize: variables.POOL_SIZE,
       tools: makeSandboxTools(link),
+      environments: makeEnvironments(table, secret),
+      sandboxAuthority: makeSandboxAuthority(secret, Date.now),
       bearerHash: (workspaceId: WorkspaceId, generation: number) =>
         bearerHashOf(secret, workspaceId, generation),
     };

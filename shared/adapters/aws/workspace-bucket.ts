@@ -24,7 +24,8 @@ export type WorkspaceBucket = {
   readonly upload: (key: string) => Upload;
   /** A missing object is no failure. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  readonly removeAll: (prefix: string) => Promise<void>;
+  /** All objects of a prefix but those of these keys. */
+  readonly removeAll: (prefix: string, kept?: ReadonlySet<string>) => Promise<void>;
 };
 
 /** The prefix of everything that was ever saved of a workspace. */
@@ -82,9 +83,9 @@ export const makeWorkspaceBucket = (client: S3Client, Bucket: string): Workspace
     },
     upload: (Key) => openUpload(client, { Bucket, Key }),
     remove,
-    removeAll: async (Prefix) => {
+    removeAll: async (Prefix, kept = new Set()) => {
       for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
-        await remove(Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])));
+        await remove(Contents.flatMap(({ Key }) => (Key === undefined || kept.has(Key) ? [] : [Key])));
       }
     },
   };

@@ -10,9 +10,11 @@ import { makeAuditLog } from '../aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '../aws/dynamo/connection-store.ts';
 import { makeEventLog } from '../aws/dynamo/event-log.ts';
 import { makeInbox } from '../aws/dynamo/inbox.ts';
+import { makeProcessStore } from '../aws/dynamo/process-store.ts';
 import { makeProjectStore } from '../aws/dynamo/project-store.ts';
 import { makeSessionStore } from '../aws/dynamo/session-store.ts';
 import { makeSlotStore } from '../aws/dynamo/slots.ts';
+import { makeSnapshotStore } from '../aws/dynamo/snapshots.ts';
 import { makeTokenStore } from '../aws/dynamo/token-store.ts';
 import { makeTurnStore } from '../aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '../aws/dynamo/webhooks.ts';
@@ -30,6 +32,8 @@ type Variables = {
   readonly TURN_FUNCTION?: string;
   readonly JANITOR_FUNCTION?: string;
   readonly ON_CONNECTED_FUNCTION?: string;
+  readonly TERMINAL_FUNCTION?: string;
+  readonly RELAY_FUNCTION?: string;
   readonly ENABLE_CONVERSATION_COMPRESSION?: boolean;
 };
 
@@ -40,6 +44,8 @@ export const compose = (variables: Variables, { followed, telemetry }: LambdaRun
     turn: variables.TURN_FUNCTION,
     janitor: variables.JANITOR_FUNCTION,
     onConnected: variables.ON_CONNECTED_FUNCTION,
+    terminal: variables.TERMINAL_FUNCTION,
+    relay: variables.RELAY_FUNCTION,
   });
   const { ENABLE_CONVERSATION_COMPRESSION: compressesHistory = false } = variables;
   const ports = {
@@ -48,7 +54,9 @@ export const compose = (variables: Variables, { followed, telemetry }: LambdaRun
     eventLog: makeEventLog(table),
     inbox: makeInbox(table),
     workspaces: makeWorkspaceStore(table),
+    processes: makeProcessStore(table),
     projects: makeProjectStore(table),
+    snapshots: makeSnapshotStore(table),
     slots: makeSlotStore(table),
     tokens: makeTokenStore(table),
     auditLog: makeAuditLog(table),
@@ -59,6 +67,7 @@ export const compose = (variables: Variables, { followed, telemetry }: LambdaRun
     noticeSender: makeNoticeSender(lambda, { functionName: variables.WEBHOOKS_FUNCTION, followed }),
     invoker,
     forgetter: invoker,
+    sandboxReturner: invoker,
     telemetry,
     world: systemWorld,
   };

@@ -40,6 +40,8 @@ export type LambdaRuntime = {
 export type StreamedResult = {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that an answer has more than once. */
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
   readonly body: string | ReadableStream;
 };
 

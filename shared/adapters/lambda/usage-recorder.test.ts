@@ -14,7 +14,7 @@ const started = { event: 'sandbox_started', source: 'cold', startMs: 1000 };
 test('recorded metrics are stored in one write, once, and telemetry receives them as before', async () => {
   const kept: (readonly UsageMeasurement[])[] = [];
   const { said, telemetry } = heard();
-  const notes = openUsageRecorder(() => 5);
+  const notes = openUsageRecorder({ now: () => 5, after: () => undefined });
   const ears = notes.listening(telemetry);
   notes.keepIn({ add: async (all) => void kept.push(all) });
   ears.info('a sandbox is ready', started);
@@ -33,4 +33,27 @@ test('a failed write of the history is logged and breaks nothing', async () => {
   notes.listening(telemetry).info('a sandbox is ready', started);
   await notes.flush();
   expect(said).toEqual(['a sandbox is ready', 'usage metrics were not stored']);
+});
+
+test('a busy function writes once in ten seconds, and counts each measurement at its time', async () => {
+  const kept: [number, number][] = [];
+  const timers: { readonly milliseconds: number; readonly work: () => void }[] = [];
+  let now = 1000;
+  const after = (milliseconds: number, work: () => void): void => void timers.push({ milliseconds, work });
+  const notes = openUsageRecorder({ now: () => now, after });
+  notes.keepIn({ add: async (all, at) => void kept.push([all.length, at]) });
+  const ears = notes.listening(heard().telemetry);
+  for (const at of [1000, 2000, 3000]) {
+    now = at;
+    ears.info('a sandbox is ready', started);
+    await notes.flush();
+  }
+  expect(kept).toEqual([[1, 1000]]);
+  expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([9000]);
+  now = 11_000;
+  timers[0]?.work();
+  expect(kept).toEqual([
+    [1, 1000],
+    [2, 2000],
+  ]);
 });

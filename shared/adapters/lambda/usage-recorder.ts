@@ -1,7 +1,9 @@
 /**
- * Usage measurements of an invocation: collected while it runs, written once at its end.
+ * Usage measurements of a function: collected while it runs, written at the end of an invocation, at most once in ten
+ * seconds. The rest is written by a timer, which stands still while the function is frozen.
  *
- * They are for display only: an invocation that cannot write them logs that and goes on.
+ * They are for display only: a function that cannot write them logs that and goes on, and one that is removed may lose the
+ * last of them.
  */
 import { measurementOfEvent, noteOfCount, type UsageMeasurement } from '#shared/domain/usage-metrics.ts';
 import type { MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';
@@ -14,12 +16,44 @@ export type UsageRecorder = {
   readonly flush: () => Promise<void>;
 };
 
-export const openUsageRecorder = (now: () => number = Date.now): UsageRecorder => {
+const writeEveryMs = 10_000;
+
+type Clock = { readonly now: () => number; readonly after: (milliseconds: number, work: () => void) => void };
+
+const systemClock: Clock = {
+  now: Date.now,
+  after: (milliseconds, work) => void setTimeout(work, milliseconds).unref(),
+};
+
+export const openUsageRecorder = ({ now, after }: Clock = systemClock): UsageRecorder => {
   let store: Pick<MetricsStore, 'add'> | undefined;
   let notes: UsageMeasurement[] = [];
+  /** The time of the oldest of them: they count there, however late they are written. */
+  let since = 0;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let isTimed = false;
   let warn: Telemetry['warn'] = () => undefined;
   const note = (found: UsageMeasurement | undefined): void => {
-    if (found !== undefined) notes.push(found);
+    if (found === undefined) return;
+    if (notes.length === 0) since = now();
+    notes.push(found);
+  };
+  const write = async (): Promise<void> => {
+    const gathered = notes;
+    notes = [];
+    if (store === undefined || gathered.length === 0) return;
+    writtenAt = now();
+    await store
+      .add(gathered, since)
+      .catch((error: unknown) => warn('usage metrics were not stored', { error }));
+  };
+  const writeLater = (): void => {
+    if (isTimed) return;
+    isTimed = true;
+    after(writtenAt + writeEveryMs - now(), () => {
+      isTimed = false;
+      void write();
+    });
   };
   return {
     listening: (telemetry) => {
@@ -45,12 +79,8 @@ export const openUsageRecorder = (now: () => number = Date.now): UsageRecorder =
       store = given;
     },
     flush: async () => {
-      const gathered = notes;
-      notes = [];
-      if (store === undefined || gathered.length === 0) return;
-      await store
-        .add(gathered, now())
-        .catch((error: unknown) => warn('usage metrics were not stored', { error }));
+      if (now() - writtenAt >= writeEveryMs) await write();
+      else if (notes.length > 0) writeLater();
     },
   };
 };

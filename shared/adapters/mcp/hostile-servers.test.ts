@@ -229,14 +229,14 @@ test('an invalid result is a failure', async () => {
   const server = await keep(
     turncoat(({ id }, response) => reply(response, { id, result: { content: 'x' } })),
   );
-  expect(await call(targetOf(server))).toMatchObject({ status: 'failed', code: 'internal_error' });
+  expect(await call(targetOf(server))).toMatchObject({ status: 'failed', code: 'tool_failed' });
 });
 
 test('the message of an error is bounded', async () => {
   const error = { code: -32_000, message: 'x'.repeat(100_000) };
   const server = await keep(turncoat(({ id }, response) => reply(response, { id, error })));
   const outcome = await call(targetOf(server));
-  expect(outcome).toMatchObject({ status: 'failed', code: 'internal_error' });
+  expect(outcome).toMatchObject({ status: 'failed', code: 'tool_failed' });
   expect('message' in outcome && outcome.message.length < 600).toBe(true);
 });
 

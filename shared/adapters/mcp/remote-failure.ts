@@ -35,7 +35,7 @@ export const toOutcomeOf = (error: unknown, circumstances: Circumstances): ToolO
   const message = `MCP server '${name}': ${reason}`;
   if (isCancelled) return { status: 'lost', message };
   if (fault?.code === 'resource_limit_exceeded') return { status: 'failed', code: fault.code, message };
-  if (isAnswer(error)) return { status: 'failed', code: 'internal_error', message };
+  if (isAnswer(error)) return { status: 'failed', code: 'tool_failed', message };
   return { status: 'lost', message };
 };
 

@@ -69,7 +69,7 @@ test('a failure has its message, cut, and no code of its choice', () => {
   const text = JSON.stringify({ error: { type: 'session_not_found', message: 'x' } });
   expect(toRemoteOutcome({ content: [{ type: 'text', text }], isError: true })).toEqual({
     status: 'failed',
-    code: 'internal_error',
+    code: 'tool_failed',
     message: text,
   });
   const long = toRemoteOutcome({ content: [{ type: 'text', text: 'x'.repeat(100_000) }], isError: true });
@@ -92,7 +92,7 @@ test.each([undefined, null, {}, { content: 'x' }, { content: [], isError: 'yes' 
   (answer) => {
     expect(toRemoteOutcome(answer)).toEqual({
       status: 'failed',
-      code: 'internal_error',
+      code: 'tool_failed',
       message: 'the server returned an invalid tool result',
     });
   },

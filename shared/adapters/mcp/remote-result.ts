@@ -43,14 +43,14 @@ export const toRemoteOutcome = (answer: unknown): ToolOutcome => {
   if (data === undefined)
     return {
       status: 'failed',
-      code: 'internal_error',
+      code: 'tool_failed',
       message: 'the server returned an invalid tool result',
     };
   const content = toContent(data.content);
   if (data.isError) {
     const said = cutMiddle(textOf({ content }), toolResultCharactersMax);
     const message = said === '' ? 'the tool failed without a word' : said;
-    return { status: 'failed', code: 'internal_error', message };
+    return { status: 'failed', code: 'tool_failed', message };
   }
   return { status: 'finished', content, ...structuredOf(data.structuredContent) };
 };

@@ -92,6 +92,27 @@ test('a call is one request that carries its key and its correlation id', async 
   ]);
 });
 
+test('a call with a bound carries it, and may be answered while it runs', async () => {
+  const seen: Seen[] = [];
+  const { tools } = sandbox((_context, call) => {
+    seen.push(call);
+    return { content: [], _meta: { 'dev.sallyport/isRunning': true } };
+  });
+  expect(await tools.callFor({ ...callOf(), waitMs: 5 })).toEqual({ status: 'running' });
+  expect(seen).toMatchObject([{ meta: { 'dev.sallyport/waitMs': 5 } }]);
+  // One without a bound is asked again.
+  expect(await tools.call(callOf())).toMatchObject({ status: 'lost' });
+  expect(seen[1]?.meta).not.toHaveProperty('dev.sallyport/waitMs');
+});
+
+test('a call is cancelled by its key', async () => {
+  const { tools, requests } = sandbox(() => done);
+  await tools.cancel(callOf().sandbox, 'turn-1:call/1');
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /calls/turn-1%3Acall%2F1/cancel',
+  ]);
+});
+
 test('output is received while the tool runs', async () => {
   const heard: ToolProgress[] = [];
   const ears = new EventEmitter();

@@ -13,10 +13,14 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
+import { relayWantedMessage } from '#shared/contracts/relay/wanted.ts';
+import { callIdMeta, waitMeta } from '#shared/contracts/sandbox-call.ts';
 import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
-import { isAppError } from '#shared/errors.ts';
+import { isAppError, UnsentError } from '#shared/errors.ts';
 import type {
+  AskedOutcome,
   LinkRequest,
   SandboxCall,
   SandboxLink,
@@ -26,7 +30,6 @@ import type {
 import { decodeProgress, type ToolResult, toOutcome } from './tool-result.ts';
 
 const clientInfo = { name: 'sallyport', version: '0.1.0' };
-const callIdMeta = 'dev.sallyport/callId';
 /** Time of a call beyond the tool's own timeout: the way there and back, and the kill. */
 const marginMs = 30_000;
 /**
@@ -43,9 +46,9 @@ const ownRelease: PriorDiscovery = {
   discover: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
 };
 
-export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
-  call: async (call) => {
-    const onAbort = (): void => void cancel(link, call);
+export const makeSandboxTools = (link: SandboxLink): SandboxTools => {
+  const ask = async (call: Asked): Promise<AskedOutcome> => {
+    const onAbort = (): void => void cancel(link, call.sandbox, call.callKey);
     call.signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await callOnce(link, call, { prior: ownRelease }).catch((error: unknown) => {
@@ -57,11 +60,24 @@ export const makeSandboxTools = (link: SandboxLink): SandboxTools => ({
     } finally {
       call.signal?.removeEventListener('abort', onAbort);
     }
-  },
-});
+  };
+  return {
+    call: async (call) => {
+      const outcome = await ask({ ...call, waitMs: undefined });
+      return outcome.status === 'running' ? answeredEarly : outcome;
+    },
+    callFor: ask,
+    cancel: (sandbox, callKey) => cancel(link, sandbox, callKey),
+  };
+};
+
+type Asked = SandboxCall & { readonly waitMs?: number | undefined };
+
+/** To a request without a bound: it is asked again. */
+const answeredEarly = { status: 'lost', message: 'the sandbox answered before the end of the call' } as const;
 
 /** The sandbox kills the call, and the call's own answer reports it. An unreachable sandbox has nothing to kill. */
-const cancel = async (link: SandboxLink, { sandbox, callKey }: SandboxCall): Promise<void> => {
+const cancel = async (link: SandboxLink, sandbox: LiveSandbox, callKey: string): Promise<void> => {
   const path = `/calls/${encodeURIComponent(callKey)}/cancel`;
   await link.fetch(sandbox, { method: 'POST', path }).then(
     (response) => response.body?.cancel(),
@@ -71,9 +87,9 @@ const cancel = async (link: SandboxLink, { sandbox, callKey }: SandboxCall): Pro
 
 const callOnce = async (
   link: SandboxLink,
-  call: SandboxCall,
+  call: Asked,
   connecting: { readonly prior?: PriorDiscovery },
-): Promise<ToolOutcome> => {
+): Promise<AskedOutcome> => {
   const stream = new AbortController();
   const client = new Client(clientInfo, { versionNegotiation: { mode: 'auto' } });
   const transport = new LinkTransport(link, call, () => stream.abort('the sandbox broke off'));
@@ -81,13 +97,14 @@ const callOnce = async (
     await client.connect(transport, connecting);
     const timeout = timeoutMs(call);
     const result = await client.callTool(
-      { name: call.name, arguments: { ...call.args }, _meta: { [callIdMeta]: call.callKey } },
+      { name: call.name, arguments: { ...call.args }, _meta: metaOf(call) },
       {
         signal: stream.signal,
         timeout,
         maxTotalTimeout: timeout + marginMs,
         resetTimeoutOnProgress: true,
         onprogress: ({ message }) => {
+          if (message === relayWantedMessage) return call.onRelayWanted?.();
           const progress = decodeProgress(message);
           if (progress !== undefined) call.onProgress(progress);
         },
@@ -98,6 +115,11 @@ const callOnce = async (
     closeWhenEnded(client, stream.signal);
   }
 };
+
+const metaOf = ({ callKey, waitMs }: Asked) => ({
+  [callIdMeta]: callKey,
+  ...(waitMs === undefined ? {} : { [waitMeta]: waitMs }),
+});
 
 const timeoutMs = ({ args }: SandboxCall): number => {
   const asked = typeof args['timeout'] === 'number' ? args['timeout'] : toolTimeoutSeconds;
@@ -130,7 +152,7 @@ const failureOf = (error: unknown): ToolOutcome => {
   if (ProtocolError.isInstance(error)) return { status: 'failed', code: 'internal_error', message };
   if (isAppError(error) && error.code !== 'sandbox_unavailable')
     return { status: 'failed', code: error.code, message };
-  return { status: 'lost', message };
+  return { status: 'lost', message, ...(error instanceof UnsentError ? { isUnsent: true } : {}) };
 };
 
 type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];

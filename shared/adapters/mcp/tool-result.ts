@@ -5,17 +5,19 @@
  * is a failure that still carries the output, for the user and the model to see.
  */
 import * as z from 'zod';
+import { runningMeta } from '#shared/contracts/sandbox-call.ts';
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { isErrorCode } from '#shared/errors.ts';
-import type { ToolOutcome, ToolProgress } from '#shared/ports/sandbox.ts';
+import type { AskedOutcome, ToolOutcome, ToolProgress } from '#shared/ports/sandbox.ts';
 
 export type ToolResult = {
   readonly content: readonly ToolContent[];
   readonly isError?: boolean | undefined;
   readonly structuredContent?: unknown;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 };
 
 const progressSchema = z.object({
@@ -30,7 +32,10 @@ const limitSchema = z.object({
   stderr: z.string().catch(''),
 });
 
-export const toOutcome = (result: ToolResult): ToolOutcome => {
+export const toOutcome = (result: ToolResult): AskedOutcome =>
+  result._meta?.[runningMeta] === true ? { status: 'running' } : outcomeOf(result);
+
+const outcomeOf = (result: ToolResult): ToolOutcome => {
   const structured = objectOf(result.structuredContent);
   if (result.isError) return { ...refusedOutcome(textOf(result)), ...structured };
   const limit = limitSchema.safeParse(result.structuredContent);

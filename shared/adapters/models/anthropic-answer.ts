@@ -2,7 +2,7 @@
  * Anthropic's stream of events, read as one answer: text at once, calls whole, then the end.
  *
  * Calls are emitted after the stop reason is known, since a call that the output limit cut off must not run with
- * half of its arguments. Thinking is not shown; signed, the provider wants it back while tools run
+ * half of its arguments. Thinking is shown as it comes; signed, the provider wants it back while tools run
  * (https://platform.claude.com/docs/en/build-with-claude/thinking), and thus it is the answer's provider state.
  * An answer without a stop reason was cut off: `provider_unavailable`.
  */
@@ -13,6 +13,7 @@ import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts'
 import { argsOf, parsedObject } from './call-arguments.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
+import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type OpenCall = { readonly kind: 'call'; readonly block: Anthropic.ToolUseBlock; json: string };
@@ -23,6 +24,7 @@ type Part =
   | { readonly kind: 'redacted'; readonly data: string };
 
 type Reading = {
+  readonly thoughts: ThoughtsReader;
   /** By the index of the block; blocks that mean nothing here are left out. */
   readonly parts: Map<number, Part>;
   newestIndex: number;
@@ -34,11 +36,14 @@ export async function* answerChunks(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
   { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
 ): AsyncGenerator<ModelChunk> {
-  const reading: Reading = { parts: new Map(), newestIndex: -1, usage: {}, stopReason: null };
-  for await (const event of events) {
-    const text = take(reading, event);
-    if (text !== '') yield { type: 'text', text };
-  }
+  const reading: Reading = {
+    thoughts: readThoughts(),
+    parts: new Map(),
+    newestIndex: -1,
+    usage: {},
+    stopReason: null,
+  };
+  for await (const event of events) yield* take(reading, event);
   if (reading.stopReason === null) throw providerError(meanings.brokenOff);
   const end = endOf(reading.stopReason);
   const parts = wholeParts(reading);
@@ -51,12 +56,12 @@ export async function* answerChunks(
   yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, stateParts(parts)) };
 }
 
-/** Records one event, and returns the text in it. */
-const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string => {
+/** Records one event, and returns the text or the thoughts in it. */
+const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): readonly ModelChunk[] => {
   switch (event.type) {
     case 'message_start':
       reading.usage = event.message.usage;
-      return '';
+      return [];
     case 'content_block_start':
       return open(reading, event);
     case 'content_block_delta':
@@ -65,54 +70,60 @@ const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): string 
       // Cumulative counts; a field that this event leaves out or has null stays as it was at the start.
       reading.usage = { ...reading.usage, ...withoutNulls(event.usage) };
       reading.stopReason = event.delta.stop_reason ?? reading.stopReason;
-      return '';
+      return [];
     default:
-      return '';
+      return [];
   }
 };
 
 const open = (
   reading: Reading,
   { index, content_block: block }: Anthropic.RawContentBlockStartEvent,
-): string => {
+): readonly ModelChunk[] => {
   reading.newestIndex = index;
   switch (block.type) {
     case 'tool_use':
       reading.parts.set(index, { kind: 'call', block, json: '' });
-      return '';
+      return [];
     case 'text':
       reading.parts.set(index, { kind: 'text', characters: block.text.length });
-      return block.text;
+      return said(block.text);
     case 'thinking':
       reading.parts.set(index, {
         kind: 'thinking',
         thinking: block.thinking,
         signature: block.signature,
       });
-      return '';
+      return reading.thoughts(index, block.thinking);
     case 'redacted_thinking':
       reading.parts.set(index, { kind: 'redacted', data: block.data });
-      return '';
+      return [];
     default:
-      return '';
+      return [];
   }
 };
 
-const takeDelta = (reading: Reading, { index, delta }: Anthropic.RawContentBlockDeltaEvent): string => {
+const takeDelta = (
+  reading: Reading,
+  { index, delta }: Anthropic.RawContentBlockDeltaEvent,
+): readonly ModelChunk[] => {
   if (delta.type === 'text_delta') return takeText(reading, index, delta.text);
   const part = reading.parts.get(index);
   if (delta.type === 'input_json_delta' && part?.kind === 'call') part.json += delta.partial_json;
-  if (delta.type === 'thinking_delta' && part?.kind === 'thinking') part.thinking += delta.thinking;
   if (delta.type === 'signature_delta' && part?.kind === 'thinking') part.signature += delta.signature;
-  return '';
+  if (delta.type !== 'thinking_delta' || part?.kind !== 'thinking') return [];
+  part.thinking += delta.thinking;
+  return reading.thoughts(index, delta.thinking);
 };
 
-const takeText = ({ parts }: Reading, index: number, text: string): string => {
+const takeText = ({ parts }: Reading, index: number, text: string): readonly ModelChunk[] => {
   const part = parts.get(index);
   if (part?.kind === 'text') part.characters += text.length;
   else parts.set(index, { kind: 'text', characters: text.length });
-  return text;
+  return said(text);
 };
+
+const said = (text: string): readonly ModelChunk[] => (text === '' ? [] : [{ type: 'text', text }]);
 
 /** At the output limit, the call that was being written counts only if its arguments are complete. */
 const wholeParts = ({ parts, newestIndex, stopReason }: Reading): readonly Part[] =>

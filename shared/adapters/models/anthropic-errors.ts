@@ -75,6 +75,19 @@ export const isPassing = (error: unknown): boolean => {
   return status !== undefined && status >= 500 && headers?.get('retry-after') == null;
 };
 
+/**
+ * "`thinking.type: enabled` is not supported for this model", "adaptive thinking is not supported", "This model does not
+ * support the effort parameter", "Expected `thinking` … When `thinking` is enabled, …", and the like.
+ */
+export const isRefusedThinking = (error: unknown): boolean =>
+  error instanceof APIError && error.status === 400 && thinkingRefused.test(error.message);
+
+const thinkingRefused =
+  /adaptive|budget_tokens|output_config|effort|thinking\W{0,2}\.|display|support.{0,20}thinking|thinking\W{0,2} (is|mode)|expected \W?thinking/i;
+
 /** "Invalid `signature` in `thinking` block. The block is bound to a different conversation", and the like. */
 export const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /thinking|signature/i.test(error.message);
+
+export const isRefusedRequest = (error: unknown): boolean =>
+  error instanceof APIError && error.status === 400;

@@ -9,15 +9,19 @@
  * is sent.
  */
 import type Anthropic from '@anthropic-ai/sdk';
-import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
+import { thinkingSettings } from './anthropic-thinking.ts';
 import { wellFormed } from './call-arguments.ts';
 import { type Piece, replayOf } from './provider-state.ts';
+import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
+import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Block =
   | Anthropic.TextBlockParam
+  | Anthropic.ImageBlockParam
   | Anthropic.ToolUseBlockParam
   | Anthropic.ToolResultBlockParam
   | Anthropic.ThinkingBlockParam
@@ -29,21 +33,28 @@ const cacheMark = { cache_control: { type: 'ephemeral' as const } };
 export const messagesRequest = (
   request: ModelRequest,
   names: ToolNames,
-  { withState }: { readonly withState: boolean } = { withState: true },
-): Anthropic.MessageCreateParamsStreaming => ({
-  ...input(request, names, withState),
-  max_tokens: request.outputTokensMax,
-  stream: true,
-});
+  sending: Sending = { withState: true, withImages: true, thinking: 'shown' },
+): Anthropic.MessageCreateParamsStreaming => {
+  const replay = replayWith(request, sending.withState);
+  return {
+    ...input(request, names, { replay, withImages: sending.withImages }),
+    ...thinkingSettings(request, { replay, shown: sending.thinking }),
+    max_tokens: request.outputTokensMax,
+    stream: true,
+  };
+};
+
+const replayWith = ({ history, model }: ModelRequest, withState: boolean) =>
+  replayOf(history, withState ? { provider: 'anthropic', model } : undefined);
 
 /** Without the provider state of earlier answers, since a refusal for it would leave no count. */
 export const countRequest = (request: ModelRequest, names: ToolNames): Anthropic.MessageCountTokensParams =>
-  input(request, names, false);
+  input(request, names, { replay: replayWith(request, false), withImages: true });
 
 const input = (
   { model, system, tools, history }: ModelRequest,
   { toWire }: ToolNames,
-  withState: boolean,
+  { replay, withImages }: { readonly replay: ReturnType<typeof replayOf>; readonly withImages: boolean },
 ) => ({
   model,
   ...(isBlank(system)
@@ -61,12 +72,7 @@ const input = (
           })),
         ),
       }),
-  messages: withMarkedEnds(
-    joined(
-      history,
-      blocksWith(toWire, replayOf(history, withState ? { provider: 'anthropic', model } : undefined)),
-    ),
-  ),
+  messages: withMarkedEnds(joined(history, blocksWith(toWire, replay, shownImages(history, withImages)))),
 });
 
 type BlocksOf = (message: HistoryMessage) => Block[];
@@ -85,15 +91,15 @@ const joined = (history: readonly HistoryMessage[], blocksOf: BlocksOf): readonl
 };
 
 const blocksWith =
-  (toWire: ToolNames['toWire'], replay: ReturnType<typeof replayOf>): BlocksOf =>
+  (toWire: ToolNames['toWire'], replay: ReturnType<typeof replayOf>, imagesOf: ImagesOf): BlocksOf =>
   (message) => {
     switch (message.role) {
       case 'user':
-        return [{ type: 'text', text: userText(message.text) }];
+        return [{ type: 'text', text: userText(message.text) }, ...imagesOf(message).map(imageBlock)];
       case 'assistant':
         return replay(message).flatMap((piece) => blockOf(piece, toWire));
       case 'tool':
-        return [resultBlock(message)];
+        return [resultBlock(message, imagesOf(message))];
     }
   };
 
@@ -111,11 +117,22 @@ const blockOf = (piece: Piece, toWire: ToolNames['toWire']): Block[] => {
 };
 
 /** `is_error` is for both: a rejected call did not run. The text gives the reason. */
-const resultBlock = (result: Extract<HistoryMessage, { role: 'tool' }>): Anthropic.ToolResultBlockParam => ({
+const resultBlock = (
+  result: Extract<HistoryMessage, { role: 'tool' }>,
+  images: readonly HistoryImage[],
+): Anthropic.ToolResultBlockParam => ({
   type: 'tool_result',
   tool_use_id: result.callId,
-  content: resultText(result),
+  content:
+    images.length === 0
+      ? resultText(result)
+      : [{ type: 'text', text: resultText(result) }, ...images.map(imageBlock)],
   ...(result.outcome === 'completed' ? {} : { is_error: true }),
+});
+
+const imageBlock = ({ mimeType, data }: HistoryImage): Anthropic.ImageBlockParam => ({
+  type: 'image',
+  source: { type: 'base64', media_type: mimeType, data },
 });
 
 const withMarkedEnds = (messages: readonly Message[]): Anthropic.MessageParam[] => {

@@ -8,7 +8,14 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { isAppError } from '#shared/errors.ts';
 import { answerChunks } from './anthropic-answer.ts';
 import { type AnthropicSettings, openAnthropic } from './anthropic-client.ts';
-import { isNotFound, isPassing, isRefusedState, translateError } from './anthropic-errors.ts';
+import {
+  isNotFound,
+  isPassing,
+  isRefusedRequest,
+  isRefusedState,
+  isRefusedThinking,
+  translateError,
+} from './anthropic-errors.ts';
 import { countRequest, messagesRequest } from './anthropic-messages.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import { countMsMax, listedModelsMax, listMsMax, type ModelBackend, upTo } from './model-backend.ts';
@@ -26,11 +33,12 @@ export const makeAnthropicProvider = async (settings: AnthropicSettings): Promis
       return streamAnswer<Anthropic.RawMessageStreamEvent>(
         {
           provider: 'anthropic',
-          send: (withState) =>
-            client.messages.create(messagesRequest(request, names, { withState }), { signal }),
+          send: (sending) => client.messages.create(messagesRequest(request, names, sending), { signal }),
           read: (events, modelRef) => answerChunks(events, { names, modelRef }),
           isPassing,
+          isRefusedThinking,
           isRefusedState,
+          isRefusedRequest,
           translate: (error) => translateError(error, request.model),
         },
         request,

@@ -2,7 +2,7 @@
  * The demo provider's script: the calls that a message asks for, read line by line. Pure and deterministic.
  *
  * `$ command`, `read <path>`, `write <path> <text>`, `list [path]` and `call <tool> [{…}]` for a tool that is
- * offered, at a line's start, and fenced blocks of python or node. Lines inside a block, in whatever language,
+ * offered, `think <text>`, at a line's start, and fenced blocks of python or node. Lines inside a block, in whatever language,
  * are never commands; an unclosed block ends with the message, as in Markdown. Every other line asks for nothing.
  */
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -49,6 +49,10 @@ const lineCall = (line: string): readonly ScriptedCall[] => {
   if (list === null) return [];
   return [{ name: 'list_files', args: list[1] === undefined ? {} : { path: list[1] } }];
 };
+
+/** Thoughts that the message gives its reader, line by line: they are no calls. */
+export const scriptedThoughts = (message: string): readonly string[] =>
+  message.split(/\r?\n/).flatMap((line) => /^think (.*\S)\s*$/.exec(line)?.[1] ?? []);
 
 /** Any tool by its name; arguments that are no JSON object make the line an ordinary one. */
 const namedCall = (line: string, offered: ReadonlySet<string>): readonly ScriptedCall[] => {

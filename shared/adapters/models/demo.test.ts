@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AskedCall } from '#shared/domain/asked-call.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
-import type { ModelChunk } from '#shared/domain/model.ts';
+import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
 import { demoProvider } from './demo.ts';
 
 const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
@@ -25,8 +25,12 @@ const result = (
   outcome: 'completed' | 'failed' | 'rejected' = 'completed',
 ): HistoryMessage => ({ role: 'tool', callId: callId as CallId, name: 'execute_command', text, outcome });
 
-const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]> => {
-  const request = { model: 'demo', system: '', tools: [], history, outputTokensMax: 1000 };
+const answer = async (
+  history: readonly HistoryMessage[],
+  thinking?: ThinkingLevel,
+): Promise<ModelChunk[]> => {
+  const level = thinking === undefined ? {} : { thinking };
+  const request = { model: 'demo', system: '', tools: [], history, outputTokensMax: 1000, ...level };
   return Array.fromAsync(demoProvider.stream(request, new AbortController().signal));
 };
 const textOf = (chunks: readonly ModelChunk[]): string =>
@@ -49,6 +53,28 @@ test('any other message is answered with an explanation', async () => {
     end: 'end_turn',
     usage: { inputTokens: 2, outputTokens: Math.ceil(textOf(chunks).length / 4) },
   });
+});
+
+const thoughtsOf = (chunks: readonly ModelChunk[]): string =>
+  chunks.map((chunk) => (chunk.type === 'reasoning' ? chunk.text : '')).join('');
+
+test('at a level of thinking it says how it read the message, before anything else', async () => {
+  const script = [user('think twice\n$ echo a')];
+  const asked = await answer(script, 'low');
+  expect(thoughtsOf(asked)).toBe(
+    'twice\nThe message asks for these calls, in this order:\n- execute_command `$ echo a`',
+  );
+  expect(asked.findIndex(({ type }) => type === 'call')).toBeGreaterThan(
+    asked.findLastIndex(({ type }) => type === 'reasoning'),
+  );
+  const answered = await answer([...script, assistant(calls('echo a')), result('c0', 'a')], 'low');
+  expect(thoughtsOf(answered)).toBe('Calls that have ended: 1. The answer repeats what they gave.');
+  expect(thoughtsOf(await answer([user('hello')], 'high'))).toContain('asks for no call');
+});
+
+test('without a level it shows the thoughts of the script alone, and none when thinking is off', async () => {
+  expect(thoughtsOf(await answer([user('think twice\n$ echo a')]))).toBe('twice');
+  expect(thoughtsOf(await answer([user('think twice\n$ echo a')], 'off'))).toBe('');
 });
 
 test('only the newest message is a script', async () => {
@@ -119,4 +145,12 @@ test('an aborting caller gets its own reason', async () => {
   await chunks.next();
   stop.abort(new Error('enough'));
   await expect(chunks.next()).rejects.toThrow('enough');
+});
+
+test('images that the user showed are described', async () => {
+  const shown: HistoryMessage = {
+    ...{ role: 'user', messageId: 'm' as MessageId, text: 'look' },
+    images: [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }],
+  };
+  expect(textOf(await answer([shown]))).toContain('image/png, 8 bytes');
 });

@@ -1,39 +1,42 @@
 /**
  * The demo provider: no key, no language model, deterministic. It reads a message as a small script, asks for the
- * calls it names, and answers with their results.
+ * calls it names, and answers with their results. At a level of thinking it says beforehand how it read the message.
  *
  * `demo-script.ts` defines the script; any other message is answered with how to use it.
  */
 
 import type { AskedCall } from '#shared/domain/asked-call.ts';
-import { estimateTokens, type HistoryMessage } from '#shared/domain/history.ts';
+import { estimateTokens, type HistoryImage, type HistoryMessage } from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
-import type { ModelChunk } from '#shared/domain/model.ts';
+import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
-import { describeCall, scriptedCalls } from './demo-script.ts';
+import { describeCall, type ScriptedCall, scriptedCalls, scriptedThoughts } from './demo-script.ts';
 import type { ModelBackend } from './model-backend.ts';
 
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
 export const demoProvider: ModelBackend = {
-  async *stream({ history, tools }, signal) {
+  async *stream({ history, tools, thinking }, signal) {
     signal.throwIfAborted();
     const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
     const exchange = history.slice(history.findLastIndex(({ role }) => role === 'user'));
     const results = exchange.filter((message) => message.role === 'tool');
-    const message = exchange[0]?.role === 'user' ? exchange[0].text : '';
+    const { text: message = '', images = [] } = exchange[0]?.role === 'user' ? exchange[0] : {};
     const calls = scriptedCalls(message, new Set(tools.map(({ name }) => name)));
+    const thoughts = thinking === 'off' ? '' : thoughtsOf(message, { calls, results, thinking });
+    yield* spoken('reasoning', thoughts, signal);
     if (results.length === 0 && calls.length > 0) {
       for (const call of calls) yield { type: 'call', ...call };
-      const usage = { inputTokens, outputTokens: tokensOf(JSON.stringify(calls)) };
+      const usage = { inputTokens, outputTokens: tokensOf(thoughts + JSON.stringify(calls)) };
       yield { type: 'end', end: 'tool_use', usage };
       return;
     }
-    const text =
+    const answer =
       results.length === 0 ? howToUse : answerTo(exchange, results) + leftOut(calls.length - results.length);
-    yield* spoken(text, signal);
-    yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(text) } };
+    const text = [...images.map(describeImage), answer].join('\n');
+    yield* spoken('text', text, signal);
+    yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(thoughts + text) } };
   },
   listModels: async () => [{ id: 'demo', name: 'Demo' }],
   hasModel: async (id) => id === 'demo',
@@ -43,8 +46,38 @@ const howToUse = [
   'This is the demo provider, no language model. It runs what you write:',
   'a line `$ <command>` runs a command, a fenced python or node block runs code,',
   '`read <path>`, `write <path> <text>` and `list [path]` at the start of a line work with files,',
-  'and `call <tool> {"argument": …}` calls any tool by its name, those of registered MCP servers included.',
+  '`call <tool> {"argument": …}` calls any tool by its name, those of registered MCP servers included,',
+  'and `think <text>` shows the text as reasoning.',
 ].join('\n');
+
+const describeImage = ({ mimeType, data }: HistoryImage): string =>
+  `An image came with the message: ${mimeType}, ${Buffer.byteLength(data, 'base64')} bytes.`;
+/** The script's own, and at a level of thinking those about the script. */
+const thoughtsOf = (
+  message: string,
+  {
+    calls,
+    results,
+    thinking,
+  }: {
+    readonly calls: readonly ScriptedCall[];
+    readonly results: readonly Result[];
+    readonly thinking: ThinkingLevel | undefined;
+  },
+): string => {
+  const scripted = results.length === 0 ? scriptedThoughts(message) : [];
+  return [...scripted, ...(thinking === undefined ? [] : aboutScript(calls, results))].join('\n');
+};
+
+const aboutScript = (calls: readonly ScriptedCall[], results: readonly Result[]): readonly string[] => {
+  if (results.length > 0)
+    return [`Calls that have ended: ${results.length}. The answer repeats what they gave.`];
+  if (calls.length === 0) return ['The message asks for no call, so the answer says what can be asked for.'];
+  return [
+    'The message asks for these calls, in this order:',
+    ...calls.map((call) => `- ${describeCall(call)}`),
+  ];
+};
 
 /** A turn takes a limited number of calls from one answer; the text names the number of the others. */
 const leftOut = (calls: number): string =>
@@ -88,10 +121,14 @@ const part = (
 };
 
 /** One word at a time, as a model streams; a very long word comes in pieces of whole code points. */
-async function* spoken(text: string, signal: AbortSignal): AsyncGenerator<ModelChunk> {
+async function* spoken(
+  type: 'text' | 'reasoning',
+  text: string,
+  signal: AbortSignal,
+): AsyncGenerator<ModelChunk> {
   for (const [piece] of text.matchAll(/\S{1,64}\s*|\s+/gu)) {
     signal.throwIfAborted();
-    yield { type: 'text', text: piece };
+    yield { type, text: piece };
   }
 }
 

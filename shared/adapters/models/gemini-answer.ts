@@ -1,7 +1,7 @@
 /**
  * Gemini's stream of chunks, read as one answer: text at once, calls whole, then the end.
  *
- * Thoughts are not shown; the signatures beside text and calls are the answer's provider state. An answer without
+ * Summaries of thoughts are shown; the signatures beside text and calls are the answer's provider state. An answer without
  * a reason for its end was cut off: `provider_unavailable`; so is one that the model itself garbled.
  */
 import type { FinishReason, GenerateContentResponse, Part } from '@google/genai';
@@ -29,7 +29,7 @@ export async function* answerChunks(
 ): AsyncGenerator<ModelChunk> {
   const reading: Reading = { calls: [], state: [], usage: undefined, reason: undefined };
   for await (const chunk of chunks) {
-    for (const text of take(reading, chunk)) yield { type: 'text', text };
+    yield* take(reading, chunk);
   }
   const { reason, calls } = reading;
   if (reason === undefined) throw providerError(meanings.brokenOff);
@@ -44,8 +44,8 @@ export async function* answerChunks(
   yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, reading.state) };
 }
 
-/** Records one chunk, and returns the texts in it. */
-const take = (reading: Reading, chunk: GenerateContentResponse): readonly string[] => {
+/** Records one chunk, and returns the texts and the thoughts in it. */
+const take = (reading: Reading, chunk: GenerateContentResponse): readonly ModelChunk[] => {
   const candidate = chunk.candidates?.[0];
   if (candidate === undefined && chunk.promptFeedback?.blockReason !== undefined)
     throw providerError(meanings.refusedContent, { type: chunk.promptFeedback.blockReason });
@@ -57,16 +57,17 @@ const take = (reading: Reading, chunk: GenerateContentResponse): readonly string
 const takePart = (
   { calls, state }: Reading,
   { functionCall, text, thought, thoughtSignature }: Part,
-): readonly string[] => {
+): readonly ModelChunk[] => {
   const marked = thoughtSignature === undefined ? {} : { mark: { thoughtSignature } };
   if (functionCall !== undefined) {
     calls.push(functionCall);
     state.push({ call: true, ...marked });
-  } else if (text !== undefined && !thought) {
-    state.push({ text: text.length, ...marked });
-    if (text !== '') return [text];
+    return [];
   }
-  return [];
+  if (text === undefined) return [];
+  if (thought) return text === '' ? [] : [{ type: 'reasoning', text }];
+  state.push({ text: text.length, ...marked });
+  return text === '' ? [] : [{ type: 'text', text }];
 };
 
 const endOf = (reason: FinishReason, calls: number): AnswerEnd => {

@@ -6,12 +6,14 @@
  * Google documents for it (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 import type { Content, GenerateContentConfig, Part } from '@google/genai';
-import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
 import { type Piece, replayOf } from './provider-state.ts';
+import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
+import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
@@ -22,14 +24,19 @@ const modelsWithoutSignatures = /^(models\/)?gemini-[12]\b/;
 export const contentsOf = (
   { model, history }: ModelRequest,
   { toWire }: ToolNames,
-  { withState }: { readonly withState: boolean },
+  { withState, withImages }: Omit<Sending, 'thinking'>,
 ): Content[] => {
   const replay = replayOf(history, withState ? { provider: 'gemini', model } : undefined);
+  const imagesOf = shownImages(history, withImages);
+  const isNested = !modelsWithoutSignatures.test(model);
   const fallback = modelsWithoutSignatures.test(model) ? {} : unsigned;
   const contentAt = (message: HistoryMessage, index: number): Content => {
     switch (message.role) {
       case 'user':
-        return { role: 'user', parts: [{ text: userText(message.text) }] };
+        return {
+          role: 'user',
+          parts: [{ text: userText(message.text) }, ...imagesOf(message).filter(isTaken).map(imagePart)],
+        };
       case 'assistant':
         return {
           role: 'model',
@@ -41,7 +48,7 @@ export const contentsOf = (
       case 'tool':
         return {
           role: 'user',
-          parts: resultsFrom(history, index).map((result) => resultPart(result, toWire)),
+          parts: resultParts(resultsFrom(history, index), { toWire, imagesOf, isNested }),
         };
     }
   };
@@ -102,13 +109,28 @@ const resultsFrom = (history: readonly HistoryMessage[], from: number): readonly
   return results.toSorted((one, other) => place(one) - place(other));
 };
 
-const resultPart = (result: Result, toWire: ToolNames['toWire']): Part => ({
-  functionResponse: {
-    id: result.callId,
-    name: toWire(result.name),
-    response: answerOf(result),
-  },
-});
+type ResultOptions = Pick<ToolNames, 'toWire'> & { readonly imagesOf: ImagesOf; readonly isNested: boolean };
+
+/**
+ * Since Gemini 3 images are parts of their result (https://ai.google.dev/gemini-api/docs/function-calling, "Multimodal
+ * function responses"); before, they follow all results.
+ */
+const resultParts = (results: readonly Result[], { toWire, imagesOf, isNested }: ResultOptions): Part[] => {
+  const images = results.map((result) => imagesOf(result).filter(isTaken).map(imagePart));
+  const answers = results.map((result, index) => ({
+    functionResponse: {
+      id: result.callId,
+      name: toWire(result.name),
+      response: answerOf(result),
+      ...(isNested && images[index]?.length ? { parts: images[index] } : {}),
+    },
+  }));
+  return [...answers, ...(isNested ? [] : images.flat())];
+};
+
+/** Gemini takes no GIF (https://ai.google.dev/gemini-api/docs/image-understanding). */
+const isTaken = ({ mimeType }: HistoryImage): boolean => mimeType !== 'image/gif';
+const imagePart = ({ mimeType, data }: HistoryImage) => ({ inlineData: { mimeType, data } });
 
 const answerOf = (result: Result): JsonObject =>
   result.outcome === 'completed' ? { output: resultText(result) } : { error: resultText(result) };

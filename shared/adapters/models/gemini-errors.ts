@@ -25,6 +25,7 @@ const byStatus: Readonly<Record<number, Meaning>> = {
   413: tooLong,
   429: rateLimited,
   503: overloaded,
+  529: overloaded,
 };
 
 export const translateError = (cause: unknown, model: string): AppError => {
@@ -70,5 +71,15 @@ export const isPassing = (error: unknown): boolean => {
   return error instanceof Error && error.name !== 'AbortError' && error.name !== 'TimeoutError';
 };
 
+/** "Thinking level is not supported for this model", "Budget 0 is invalid. This model only works in thinking mode." */
+export const isRefusedThinking = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.status === 400 &&
+  /thinking|include.?thoughts|budget/i.test(error.message) &&
+  !isRefusedState(error);
+
 export const isRefusedState = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 400 && /thought.{0,3}signature/i.test(error.message);
+
+export const isRefusedRequest = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 400;

@@ -88,6 +88,7 @@ describe('against a complete fake server', () => {
     [401, 'provider_auth_failed'],
     [429, 'provider_rate_limited'],
     [503, 'provider_overloaded'],
+    [529, 'provider_overloaded'],
     [500, 'provider_unavailable'],
   ])('the status %i is %s', async (status, code) => {
     fake.onMessage('hello', { error: { message: 'no' }, status });
@@ -172,7 +173,7 @@ describe('contents', () => {
   });
 });
 
-test('thoughts are billed and not shown, and cached tokens are counted separately', async () => {
+test('thoughts are billed and shown apart, and cached tokens are counted separately', async () => {
   const usageMetadata = {
     promptTokenCount: 543,
     cachedContentTokenCount: 40,
@@ -186,6 +187,7 @@ test('thoughts are billed and not shown, and cached tokens are counted separatel
     }),
   );
   expect(await answer(url)).toEqual([
+    { type: 'reasoning', text: 'Let me see.' },
     { type: 'text', text: 'yes' },
     {
       type: 'end',

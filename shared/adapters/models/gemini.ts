@@ -10,7 +10,15 @@ import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import { answerChunks } from './gemini-answer.ts';
 import { configOf, contentsOf } from './gemini-contents.ts';
-import { isNotFound, isPassing, isRefusedState, translateError } from './gemini-errors.ts';
+import {
+  isNotFound,
+  isPassing,
+  isRefusedRequest,
+  isRefusedState,
+  isRefusedThinking,
+  translateError,
+} from './gemini-errors.ts';
+import { thinkingConfig } from './gemini-thinking.ts';
 import {
   answerStartMsMax,
   countMsMax,
@@ -20,7 +28,7 @@ import {
   upTo,
 } from './model-backend.ts';
 import { noSuchModel, providerError } from './provider-errors.ts';
-import { streamAnswer } from './stream-answer.ts';
+import { type Sending, streamAnswer } from './stream-answer.ts';
 import type { ToolNameRule, ToolNames } from './tool-names.ts';
 
 /** A letter or `_` first, then letters, digits and `_` (https://ai.google.dev/gemini-api/docs/function-calling). */
@@ -44,10 +52,12 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
       return streamAnswer<GenerateContentResponse>(
         {
           provider: 'gemini',
-          send: (withState) => send(models, { request, names, withState }, signal),
+          send: (sending) => send(models, { request, names, sending }, signal),
           read: (chunks, modelRef) => answerChunks(chunks, { names, modelRef }),
           isPassing,
+          isRefusedThinking,
           isRefusedState,
+          isRefusedRequest,
           translate: (error) => translateError(error, request.model),
         },
         request,
@@ -67,17 +77,18 @@ const send = async (
   {
     request,
     names,
-    withState,
-  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly withState: boolean },
+    sending,
+  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly sending: Sending },
   signal: AbortSignal,
 ): Promise<AsyncIterable<GenerateContentResponse>> => {
   if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
   const stop = new AbortController();
   const stream = await models.generateContentStream({
     model: request.model,
-    contents: contentsOf(request, names, { withState }),
+    contents: contentsOf(request, names, sending),
     config: {
       ...configOf(request, names),
+      ...thinkingConfig(request, sending.thinking),
       abortSignal: AbortSignal.any([signal, stop.signal]),
       // One request for one answer: the SDK would otherwise continue by itself.
       automaticContinuation: false,
@@ -114,7 +125,7 @@ async function* closing<T>(stream: AsyncIterable<T>, stop: AbortController): Asy
 /** The SDK counts contents only; the whole request goes in the API's own field for it. */
 const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {
   const names = toolNamesOf(request, toolNameRule);
-  const contents = contentsOf(request, names, { withState: false });
+  const contents = contentsOf(request, names, { withState: false, withImages: true });
   const { systemInstruction, tools } = configOf(request, names);
   const model = request.model.startsWith('models/') ? request.model : `models/${request.model}`;
   try {

@@ -1,5 +1,6 @@
 /** The access to each provider, from the operator's settings; a key that is an ARN is read when it is needed. */
-import { keyOf, type ModelVariables } from './operator-choice.ts';
+import type { BedrockSettings } from './bedrock.ts';
+import { keyOf, type ModelVariables, needsNoKey, usesBedrock } from './operator-choice.ts';
 
 export type ProviderAccess = {
   /** Throws `provider_not_configured` when there is none. */
@@ -13,11 +14,21 @@ export type AnthropicAccess = ProviderAccess & {
   readonly workspaceId?: string | undefined;
 };
 
+/** The wire that a server speaks: OpenAI's own, or the older one that most others speak. */
+export type OpenAiApi = 'responses' | 'chat';
+
+export type OpenAiAccess = ProviderAccess & { readonly api?: OpenAiApi | undefined };
+
 export type ModelAccess = {
   readonly anthropic: AnthropicAccess;
-  readonly openai: ProviderAccess;
+  readonly openai: OpenAiAccess;
   readonly gemini: ProviderAccess;
+  /** Absent: Bedrock is not the operator's choice. */
+  readonly bedrock?: BedrockSettings | undefined;
 };
+
+/** The SDK sends some key; a server that needs none ignores it. */
+const noKey = 'none';
 
 export const modelAccess = (
   variables: ModelVariables,
@@ -30,11 +41,15 @@ export const modelAccess = (
     workspaceId: variables.ANTHROPIC_AWS_WORKSPACE_ID,
   },
   openai: {
-    key: async () => resolveSecret(keyOf(variables, 'openai')),
+    key: async () => (needsNoKey(variables, 'openai') ? noKey : resolveSecret(keyOf(variables, 'openai'))),
     baseUrl: variables.OPENAI_BASE_URL,
+    api: variables.OPENAI_API,
   },
   gemini: {
     key: async () => resolveSecret(keyOf(variables, 'gemini')),
     baseUrl: variables.GOOGLE_GEMINI_BASE_URL,
   },
+  bedrock: usesBedrock(variables)
+    ? { region: variables.BEDROCK_REGION, baseUrl: variables.BEDROCK_BASE_URL }
+    : undefined,
 });

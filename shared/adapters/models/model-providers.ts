@@ -9,6 +9,7 @@ import type { ModelProviders } from '#shared/ports/models.ts';
 import { demoProvider } from './demo.ts';
 import type { ModelAccess } from './model-access.ts';
 import type { ModelBackend } from './model-backend.ts';
+import { bedrockUnchosen } from './operator-choice.ts';
 
 export interface ModelBackends extends ModelProviders {
   open(provider: ProviderName): Promise<ModelBackend>;
@@ -34,7 +35,7 @@ export const makeModelProviders = (access: ModelAccess): ModelBackends => {
 
 const openProvider = async (
   name: ProviderName,
-  { anthropic, openai, gemini }: ModelAccess,
+  { anthropic, openai, gemini, bedrock }: ModelAccess,
 ): Promise<ModelBackend> => {
   switch (name) {
     case 'demo':
@@ -49,8 +50,15 @@ const openProvider = async (
     }
     case 'openai': {
       const apiKey = await openai.key();
-      return (await import('./openai.ts')).makeOpenAiProvider({ apiKey, baseUrl: openai.baseUrl });
+      return (await import('./openai.ts')).makeOpenAiProvider({
+        apiKey,
+        baseUrl: openai.baseUrl,
+        api: openai.api,
+      });
     }
+    case 'bedrock':
+      if (bedrock === undefined) throw bedrockUnchosen();
+      return (await import('./bedrock.ts')).makeBedrockProvider(bedrock);
     case 'gemini': {
       const apiKey = await gemini.key();
       return (await import('./gemini.ts')).makeGeminiProvider({ apiKey, baseUrl: gemini.baseUrl });

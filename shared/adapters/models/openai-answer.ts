@@ -1,8 +1,8 @@
 /**
  * OpenAI's stream of events, read as one answer: text at once, calls whole, then the end.
  *
- * Calls are emitted after the answer has ended. Reasoning is not shown; encrypted, it is the answer's provider
- * state, with the phase of each message. An answer without a last event was cut off: `provider_unavailable`.
+ * Calls are emitted after the answer has ended. Of the reasoning a summary is shown; encrypted, it is the answer's
+ * provider state, with the phase of each message. An answer without a last event was cut off: `provider_unavailable`.
  */
 import type OpenAI from 'openai';
 import type { CallId } from '#shared/domain/ids.ts';
@@ -12,11 +12,13 @@ import { argsOf, parsedObject } from './call-arguments.ts';
 import { translateFailure } from './openai-errors.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
+import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 
 type Reading = {
+  readonly thoughts: ThoughtsReader;
   readonly items: OpenAI.Responses.ResponseOutputItem[];
   isRefused: boolean;
   final: OpenAI.Responses.Response | undefined;
@@ -26,11 +28,8 @@ export async function* answerChunks(
   events: AsyncIterable<Event>,
   { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
 ): AsyncGenerator<ModelChunk> {
-  const reading: Reading = { items: [], isRefused: false, final: undefined };
-  for await (const event of events) {
-    const text = take(reading, event);
-    if (text !== '') yield { type: 'text', text };
-  }
+  const reading: Reading = { thoughts: readThoughts(), items: [], isRefused: false, final: undefined };
+  for await (const event of events) yield* take(reading, event);
   const { final } = reading;
   if (final === undefined) throw providerError(meanings.brokenOff);
   const items = reading.items.filter(isWhole);
@@ -46,29 +45,36 @@ export async function* answerChunks(
   };
 }
 
-/** Records one event, and returns the text in it. */
-const take = (reading: Reading, event: Event): string => {
+/** Records one event, and returns the text or the thoughts in it. */
+const take = (reading: Reading, event: Event): readonly ModelChunk[] => {
   switch (event.type) {
     case 'response.output_text.delta':
-      return event.delta;
+      return said(event.delta);
     case 'response.refusal.delta':
       reading.isRefused = true;
-      return event.delta;
+      return said(event.delta);
+    case 'response.reasoning_summary_text.delta':
+      return reading.thoughts(`${event.item_id} ${event.summary_index}`, event.delta);
+    // Models that others serve over the same wire show their reasoning itself.
+    case 'response.reasoning_text.delta':
+      return reading.thoughts(`${event.item_id} ${event.content_index}`, event.delta);
     case 'response.output_item.done':
       reading.items.push(event.item);
-      return '';
+      return [];
     case 'response.completed':
     case 'response.incomplete':
       reading.final = event.response;
-      return '';
+      return [];
     case 'response.failed':
       throw translateFailure(event.response.error);
     case 'error':
       throw translateFailure(event);
     default:
-      return '';
+      return [];
   }
 };
+
+const said = (text: string): readonly ModelChunk[] => (text === '' ? [] : [{ type: 'text', text }]);
 
 /** At the output limit, the call that was being written counts only if its arguments are complete. */
 const isWhole = (item: OpenAI.Responses.ResponseOutputItem): boolean =>

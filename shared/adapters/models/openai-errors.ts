@@ -41,6 +41,7 @@ const byStatus: Readonly<Record<number, Meaning>> = {
   413: tooLong,
   429: rateLimited,
   503: overloaded,
+  529: overloaded,
 };
 
 export const translateError = (cause: unknown, model: string): AppError => {
@@ -68,9 +69,11 @@ const noDetails = { status: undefined, code: undefined, requestID: undefined, he
 
 const meaningOf = (cause: unknown, model: string): Meaning => {
   if (!(cause instanceof APIError)) return unreachable;
-  const { status, code, message } = cause;
+  const { status, code, type, message } = cause;
   if (isNotFound(cause)) return noSuchModel(model);
-  const known = byCode[code ?? ''] ?? byStatus[status ?? 0];
+  // Gateways pass on what Anthropic says, in the middle of a stream with the status as code.
+  if (type === 'overloaded_error') return overloaded;
+  const known = byCode[code ?? ''] ?? byStatus[status ?? Number(code)];
   if (known !== undefined) return known;
   if (status === undefined) return cause instanceof APIConnectionError ? unreachable : unavailable;
   if (status >= 500) return unavailable;
@@ -87,6 +90,19 @@ export const isPassing = (error: unknown): boolean => {
   return status !== undefined && status >= 500 && headers?.get('retry-after') == null;
 };
 
+/**
+ * "Unsupported value: 'reasoning.effort' …", "Your organization must be verified to generate reasoning summaries", "Encrypted
+ * content is not supported with this model", and the like; on the chat wire, "… does not support thinking".
+ */
+export const isRefusedThinking = (error: unknown): boolean =>
+  error instanceof APIError &&
+  error.status === 400 &&
+  (/^(reasoning|include)/.test(error.param ?? '') ||
+    /reasoning[._ ](effort|summar)|support.{0,10} thinking/i.test(error.message));
+
 /** "Item 'rs_…' of type 'reasoning' was provided without its required following item", and the like. */
 export const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /reasoning|encrypted/i.test(error.message);
+
+export const isRefusedRequest = (error: unknown): boolean =>
+  error instanceof APIError && error.status === 400;

@@ -5,21 +5,25 @@
  * (https://developers.openai.com/api/docs/guides/reasoning). Long prefixes are cached automatically.
  */
 import type OpenAI from 'openai';
-import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
 import { type Piece, replayOf } from './provider-state.ts';
+import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
+import type { Sending, ShownThinking } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Item = OpenAI.Responses.ResponseInputItem;
+type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
 export const responseRequest = (
   request: ModelRequest,
   names: ToolNames,
-  { withState }: { readonly withState: boolean },
+  sending: Sending,
 ): OpenAI.Responses.ResponseCreateParamsStreaming => ({
-  ...input(request, names, withState),
+  ...input(request, names, sending),
+  ...reasoningSettings(request, sending.thinking),
   max_output_tokens: request.outputTokensMax,
   store: false,
   stream: true,
@@ -29,12 +33,36 @@ export const responseRequest = (
 export const countRequest = (
   request: ModelRequest,
   names: ToolNames,
-): OpenAI.Responses.InputTokenCountParams => input(request, names, false);
+): OpenAI.Responses.InputTokenCountParams =>
+  input(request, names, { withState: false, withImages: true, thinking: 'unset' });
+
+/** The models that answer at once; a level would be refused. */
+const withoutReasoning = /^(chatgpt-4|gpt-[34])/;
+/** The models that give their reasoning encrypted; others refuse the wish. */
+export const withReasoning = /^(o\d|codex|gpt-([5-9]|\d\d))/;
+
+export const efforts = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const;
+
+/** `auto`: the longest summary that the model gives. */
+const reasoningSettings = (
+  { model, thinking }: ModelRequest,
+  shown: ShownThinking,
+): Pick<OpenAI.Responses.ResponseCreateParamsStreaming, 'reasoning' | 'include'> => ({
+  ...(thinking === undefined || shown === 'unset' || withoutReasoning.test(model)
+    ? {}
+    : {
+        reasoning: {
+          effort: efforts[thinking],
+          ...(shown === 'shown' ? { summary: 'auto' as const } : {}),
+        },
+      }),
+  ...(withReasoning.test(model) ? { include: ['reasoning.encrypted_content' as const] } : {}),
+});
 
 const input = (
   { model, system, tools, history }: ModelRequest,
   { toWire }: ToolNames,
-  withState: boolean,
+  { withState, withImages }: Sending,
 ) => ({
   model,
   ...(isBlank(system) ? {} : { instructions: system.toWellFormed() }),
@@ -51,22 +79,50 @@ const input = (
         })),
       }),
   input: history.flatMap(
-    itemsWith(toWire, replayOf(history, withState ? { provider: 'openai', model } : undefined)),
+    itemsWith(
+      toWire,
+      replayOf(history, withState ? { provider: 'openai', model } : undefined),
+      shownImages(history, withImages),
+    ),
   ),
 });
 
 const itemsWith =
-  (toWire: ToolNames['toWire'], replay: ReturnType<typeof replayOf>) =>
+  (toWire: ToolNames['toWire'], replay: ReturnType<typeof replayOf>, imagesOf: ImagesOf) =>
   (message: HistoryMessage): Item[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: userText(message.text) }];
+        return [{ role: 'user', content: questionOf(userText(message.text), imagesOf(message)) }];
       case 'assistant':
         return followed(replay(message).flatMap((piece) => itemOf(piece, toWire)));
       case 'tool':
-        return [{ type: 'function_call_output', call_id: message.callId, output: resultText(message) }];
+        return [
+          {
+            type: 'function_call_output',
+            call_id: message.callId,
+            output: outputOf(message, imagesOf(message)),
+          },
+        ];
     }
   };
+
+const outputOf = (result: Result, images: readonly HistoryImage[]) =>
+  images.length === 0
+    ? resultText(result)
+    : [{ type: 'input_text' as const, text: resultText(result) }, ...images.map(imagePart)];
+
+const questionOf = (text: string, images: readonly HistoryImage[]) =>
+  images.length === 0
+    ? text
+    : [
+        { type: 'input_text' as const, text },
+        ...images.map((image) => ({ ...imagePart(image), detail: 'auto' as const })),
+      ];
+
+const imagePart = ({ mimeType, data }: HistoryImage) => ({
+  type: 'input_image' as const,
+  image_url: `data:${mimeType};base64,${data}`,
+});
 
 const itemOf = (piece: Piece, toWire: ToolNames['toWire']): Item[] => {
   switch (piece.kind) {

@@ -52,7 +52,13 @@ describe('against a complete fake server', () => {
       { type: 'text', text: 'Hello' },
       { type: 'text', text: ', you' },
       { type: 'text', text: '!' },
-      { type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
+      {
+        ...{ type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
+        // Its reasoning comes encrypted, since the request includes it.
+        providerState: expect.objectContaining({
+          parts: [{ own: expect.objectContaining({ type: 'reasoning' }) }, { text: 11 }],
+        }),
+      },
     ]);
   });
 
@@ -66,7 +72,7 @@ describe('against a complete fake server', () => {
       ],
     });
     const chunks = await answer(`${gpt.url}/v1`, [user('look')]);
-    expect(chunks.filter(({ type }) => type !== 'text')).toEqual([
+    expect(chunks.filter(({ type }) => type !== 'text')).toMatchObject([
       { type: 'call', callId: 'call_1', name: 'list_files', args: { path: 'src' } },
       { type: 'call', callId: 'call_2', name: 'mcp:read', args: {} },
       { type: 'call', callId: 'call_3', name: 'mcp_read', args: {} },
@@ -96,6 +102,7 @@ describe('against a complete fake server', () => {
     [401, 'provider_auth_failed'],
     [429, 'provider_rate_limited'],
     [503, 'provider_overloaded'],
+    [529, 'provider_overloaded'],
     [500, 'provider_unavailable'],
   ])('the status %i is %s', async (status, code) => {
     gpt.onMessage('hello', { error: { message: 'no' }, status });
@@ -124,6 +131,7 @@ test('the request is not stored and names the included data', async () => {
       { name: 'mcp_read_2', description: 'Reads.' },
       { name: 'mcp_read', description: 'Reads, too.' },
     ].map((tool) => ({ type: 'function', ...tool, parameters: { type: 'object' }, strict: false })),
+    include: ['reasoning.encrypted_content'],
     max_output_tokens: 100,
     store: false,
     stream: true,

@@ -1,5 +1,6 @@
 /**
- * GPT, through OpenAI's SDK: one streamed Responses request for each answer.
+ * GPT, through OpenAI's SDK: one streamed Responses request for each answer, or one of chat completions where the operator
+ * says that the server speaks those.
  *
  * Lists the models that answer in text and are not shut down. OpenAI's list does not state a model's purpose, so
  * the kinds without conversations are left out by name.
@@ -8,6 +9,7 @@ import OpenAI from 'openai';
 import type { ListedModel } from '#shared/domain/model.ts';
 import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
+import type { OpenAiApi } from './model-access.ts';
 import {
   answerStartMsMax,
   countMsMax,
@@ -17,7 +19,15 @@ import {
   upTo,
 } from './model-backend.ts';
 import { answerChunks } from './openai-answer.ts';
-import { isNotFound, isPassing, isRefusedState, translateError } from './openai-errors.ts';
+import { streamChat } from './openai-chat.ts';
+import {
+  isNotFound,
+  isPassing,
+  isRefusedRequest,
+  isRefusedState,
+  isRefusedThinking,
+  translateError,
+} from './openai-errors.ts';
 import { countRequest, responseRequest } from './openai-input.ts';
 import { streamAnswer } from './stream-answer.ts';
 import type { ToolNameRule } from './tool-names.ts';
@@ -28,9 +38,14 @@ const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax:
 const noConversation =
   /embedding|whisper|tts|dall-e|image|sora|moderation|audio|realtime|transcribe|davinci|babbage/;
 
-export type OpenAiSettings = { readonly apiKey: string; readonly baseUrl?: string | undefined };
+export type OpenAiSettings = {
+  readonly apiKey: string;
+  readonly baseUrl?: string | undefined;
+  /** Absent: `responses`. */
+  readonly api?: OpenAiApi | undefined;
+};
 
-export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBackend => {
+export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): ModelBackend => {
   const client = new OpenAI({
     apiKey: headerSafe(apiKey, 'OPENAI_API_KEY'),
     // Explicit, since the SDK would otherwise read it from the environment.
@@ -40,17 +55,20 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBa
     // It would print parts of a conversation to the console.
     logLevel: 'off',
   });
+  const models = { listModels: () => listModels(client), hasModel: (id: string) => hasModel(client, id) };
+  if (api === 'chat') return { stream: streamChat(client, toolNameRule), ...models };
   return {
     stream: (request, signal) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
         {
           provider: 'openai',
-          send: (withState) =>
-            client.responses.create(responseRequest(request, names, { withState }), { signal }),
+          send: (sending) => client.responses.create(responseRequest(request, names, sending), { signal }),
           read: (events, modelRef) => answerChunks(events, { names, modelRef }),
           isPassing,
+          isRefusedThinking,
           isRefusedState,
+          isRefusedRequest,
           translate: (error) => translateError(error, request.model),
         },
         request,
@@ -67,8 +85,7 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl }: OpenAiSettings): ModelBa
         throw translateError(error, request.model);
       }
     },
-    listModels: () => listModels(client),
-    hasModel: (id) => hasModel(client, id),
+    ...models,
   };
 };
 

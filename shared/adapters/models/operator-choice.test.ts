@@ -12,6 +12,10 @@ test.each([
   [{ ANTHROPIC_API_KEY: '' }, 'demo'],
   [{ ANTHROPIC_AUTH: 'iam', OPENAI_API_KEY: 'k' }, 'anthropic'],
   [{ ANTHROPIC_AUTH: 'key', OPENAI_API_KEY: 'k' }, 'openai'],
+  [{ OPENAI_API: 'chat', OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' }, 'openai'],
+  [{ OPENAI_API: 'chat' }, 'demo'],
+  [{ LLM_PROVIDER: 'bedrock', ANTHROPIC_API_KEY: 'k' }, 'bedrock'],
+  [{ OPENAI_API: 'responses', OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' }, 'demo'],
 ] as const)('%j means %s', (variables, provider) => {
   expect(chooseProvider(variables)).toBe(provider);
 });
@@ -23,6 +27,14 @@ test.each([
 ] as const)('%s without a key is refused', (provider, message) => {
   expect(() => checkProvider({})(provider)).toThrow(
     expect.objectContaining({ code: 'provider_not_configured', message }),
+  );
+});
+
+test('Bedrock is usable only where it was chosen: the functions may not call it otherwise', () => {
+  expect(checkProvider({ LLM_PROVIDER: 'bedrock' })('bedrock')).toBeUndefined();
+  expect(configuredProviders({ LLM_PROVIDER: 'bedrock' })).toEqual(['bedrock', 'demo']);
+  expect(() => checkProvider({ ANTHROPIC_API_KEY: 'k' })('bedrock')).toThrow(
+    expect.objectContaining({ code: 'provider_not_configured' }),
   );
 });
 

@@ -15,8 +15,11 @@ export type ModelVariables = {
   readonly ANTHROPIC_BASE_URL?: string | undefined;
   readonly OPENAI_API_KEY?: string | undefined;
   readonly OPENAI_BASE_URL?: string | undefined;
+  readonly OPENAI_API?: 'responses' | 'chat' | undefined;
   readonly GEMINI_API_KEY?: string | undefined;
   readonly GOOGLE_GEMINI_BASE_URL?: string | undefined;
+  readonly BEDROCK_REGION?: string | undefined;
+  readonly BEDROCK_BASE_URL?: string | undefined;
 };
 
 /** In the order of preference. */
@@ -41,6 +44,7 @@ export const configuredProviders = (variables: ModelVariables): readonly Provide
   ...(Object.keys(keyVariables) as KeyedProvider[]).filter(
     (name) => needsNoKey(variables, name) || Boolean(variables[keyVariables[name]]),
   ),
+  ...(usesBedrock(variables) ? (['bedrock'] as const) : []),
   'demo',
 ];
 
@@ -58,8 +62,27 @@ export const keyOf = (variables: ModelVariables, provider: KeyedProvider): strin
 export const checkProvider =
   (variables: ModelVariables) =>
   (provider: ProviderName): void => {
-    if (!needsNoKey(variables, provider) && provider !== 'demo') keyOf(variables, provider);
+    if (provider === 'bedrock') refuseUnchosen(variables);
+    else if (!needsNoKey(variables, provider) && provider !== 'demo') keyOf(variables, provider);
   };
 
-const needsNoKey = ({ ANTHROPIC_AUTH }: ModelVariables, provider: ProviderName): boolean =>
-  provider === 'anthropic' && ANTHROPIC_AUTH === 'iam';
+/** A deployment has the permission to use Bedrock only if it is the operator's choice. */
+export const usesBedrock = ({ LLM_PROVIDER = '' }: ModelVariables): boolean =>
+  decodeProvider(LLM_PROVIDER) === 'bedrock';
+
+const refuseUnchosen = (variables: ModelVariables): void => {
+  if (!usesBedrock(variables)) throw bedrockUnchosen();
+};
+
+export const bedrockUnchosen = (): AppError =>
+  new AppError('provider_not_configured', 'LLM_PROVIDER=bedrock is required', {
+    suggestions: ['Set LLM_PROVIDER to bedrock, or choose another provider.'],
+  });
+
+/** Claude with the function's role, and a chat server of the operator's own that has no key. */
+export const needsNoKey = (
+  { ANTHROPIC_AUTH, OPENAI_API, OPENAI_BASE_URL, OPENAI_API_KEY }: ModelVariables,
+  provider: ProviderName,
+): boolean =>
+  (provider === 'anthropic' && ANTHROPIC_AUTH === 'iam') ||
+  (provider === 'openai' && OPENAI_API === 'chat' && Boolean(OPENAI_BASE_URL) && !OPENAI_API_KEY);

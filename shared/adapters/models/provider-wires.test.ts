@@ -215,6 +215,21 @@ describe.each([anthropic, openai, gemini])('$provider', (dialect) => {
     expect(seen).toHaveLength(1);
   });
 
+  test('a request that is refused with images is sent again without, and a refusal of that one is reported', async () => {
+    const { url, seen } = await fakeWire(
+      answered(400, { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'Could not process image' } }),
+      whole,
+      answered(400, { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'no' } }),
+    );
+    const drawn = { ...result('call_1'), images: [{ mimeType: 'image/png', data: 'iVBORw0KGgo=' }] };
+    const history = [user('draw'), assistant('', ['call_1']), drawn as HistoryMessage];
+    const chunks = await answer(await open(dialect, url), requestOf(dialect, history));
+    expect(textOf(chunks)).toBe('The first w');
+    expect(seen.map((body) => JSON.stringify(body).includes('iVBORw0KGgo'))).toEqual([true, false]);
+    const error = await failureOf(answer(await open(dialect, url), request));
+    expect([error.code, seen.length]).toEqual(['internal_error', 3]);
+  });
+
   test('an answer that ends early is reported, not retried', async () => {
     const { url, seen } = await fakeWire(streamed(...begun), whole);
     const error = await failureOf(answer(await open(dialect, url), request));

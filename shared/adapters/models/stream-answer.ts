@@ -5,20 +5,35 @@
  * Retries belong to the turn, which can tell its user and outlive this function; an SDK's own may sleep for as
  * long as a `retry-after` header says, and are off. One quick second try stays, for a request that failed before
  * its answer began and without a `retry-after`: a connection that a frozen function kept open is found dead only
- * when it is used. A request that is refused for its provider state is sent again without.
+ * when it is used. A request that is refused for its thinking, its provider state or its images is sent again with less.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ModelChunk, ModelRequest, ProviderName } from '#shared/domain/model.ts';
+import type { ModelChunk, ModelRequest, ProviderName, ThinkingLevel } from '#shared/domain/model.ts';
 import { type AppError, isAppError } from '#shared/errors.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
+import { hasImages } from './request-images.ts';
+
+/** The part of a wish for thinking that is sent: a level whose thoughts are shown, a level alone, or nothing. */
+export type ShownThinking = 'shown' | 'unshown' | 'unset';
+
+/** Parts of a request that a provider may refuse, and does without. */
+export type Sending = {
+  readonly withState: boolean;
+  readonly withImages: boolean;
+  readonly thinking: ShownThinking;
+};
 
 export type Wire<E> = {
   readonly provider: ProviderName;
   /** Settles when the answer begins. */
-  readonly send: (withState: boolean) => Promise<AsyncIterable<E>>;
+  readonly send: (sending: Sending) => Promise<AsyncIterable<E>>;
   readonly read: (events: AsyncIterable<E>, modelRef: ModelRef) => AsyncIterable<ModelChunk>;
   readonly isPassing: (error: unknown) => boolean;
+  /** The request is refused for its level of thinking, or for showing it. */
+  readonly isRefusedThinking: (error: unknown) => boolean;
   readonly isRefusedState: (error: unknown) => boolean;
+  /** The request is refused, not for its key, its rate or its length. */
+  readonly isRefusedRequest: (error: unknown) => boolean;
   readonly translate: (error: unknown) => AppError;
 };
 
@@ -26,42 +41,66 @@ const secondTryPauseMs = 300;
 
 export async function* streamAnswer<E>(
   wire: Wire<E>,
-  { history, model }: ModelRequest,
+  { history, model, thinking }: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelChunk> {
-  const withState = hasProviderState(history);
-  const { events, withoutHistory } = await begin(wire, { withState, signal });
+  const sending = {
+    withState: hasProviderState(history),
+    withImages: hasImages(history),
+    thinking: firstShown(thinking),
+  };
+  const { events, withoutHistory } = await begin(wire, { sending, signal });
   yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, withoutHistory });
 }
 
+/** Thoughts of a model that shall have none need not be shown. */
+const firstShown = (level: ThinkingLevel | undefined): ShownThinking =>
+  level === undefined ? 'unset' : level === 'off' ? 'unshown' : 'shown';
+
 const begin = async <E>(
   wire: Wire<E>,
-  { withState, signal }: { readonly withState: boolean; readonly signal: AbortSignal },
+  { sending, signal }: { readonly sending: Sending; readonly signal: AbortSignal },
 ): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
   try {
-    try {
-      return { events: await sendWithOneRetry(wire, withState, signal), withoutHistory: false };
-    } catch (error) {
-      if (!withState || !wire.isRefusedState(error)) throw error;
-      return { events: await sendWithOneRetry(wire, false, signal), withoutHistory: true };
-    }
+    return await sendWithLess(wire, sending, signal);
   } catch (error) {
     return fail(error, wire, signal);
   }
 };
 
+const sendWithLess = async <E>(
+  wire: Wire<E>,
+  sending: Sending,
+  signal: AbortSignal,
+): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
+  try {
+    return { events: await sendWithOneRetry(wire, sending, signal), withoutHistory: false };
+  } catch (error) {
+    const { withState, withImages, thinking } = sending;
+    if (thinking !== 'unset' && wire.isRefusedThinking(error))
+      return sendWithLess(wire, { ...sending, thinking: thinking === 'shown' ? 'unshown' : 'unset' }, signal);
+    if (withState && wire.isRefusedState(error)) {
+      const sent = await sendWithLess(wire, { ...sending, withState: false }, signal);
+      return { ...sent, withoutHistory: true };
+    }
+    // A model may see no images, or not these: the conversation goes on without them.
+    if (!withImages || !wire.isRefusedRequest(error)) throw error;
+    return await sendWithLess(wire, { ...sending, withImages: false }, signal);
+  }
+};
+
 const sendWithOneRetry = async <E>(
   { send, isPassing }: Wire<E>,
-  withState: boolean,
+  sending: Sending,
   signal: AbortSignal,
 ): Promise<AsyncIterable<E>> => {
   signal.throwIfAborted();
   try {
-    return await send(withState);
+    return await send(sending);
   } catch (error) {
     if (signal.aborted || !isPassing(error)) throw error;
     await pause(secondTryPauseMs, undefined, { signal });
-    return await send(withState);
+    return await send(sending);
   }
 };
 

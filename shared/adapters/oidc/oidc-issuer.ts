@@ -95,7 +95,7 @@ const identityOf = (
 const nameClaims = ['email', 'preferred_username', 'name'] as const;
 const nameCharactersMax = 128;
 
-const nameIn = (claims: Readonly<Record<string, unknown>>): string | undefined =>
+export const nameIn = (claims: Readonly<Record<string, unknown>>): string | undefined =>
   nameClaims
     .map((claim) => claims[claim])
     .find((value): value is string => typeof value === 'string' && value !== '')

@@ -3,22 +3,39 @@
  * ticket.
  *
  * Of tokens only a hash is stored and compared. A JWT is checked by the issuer's keys and costs no read of the
- * table; a token of ours never reaches the issuer.
+ * table; a token of ours never reaches the issuer. Refuses the token of a connected client everywhere but at `/mcp`, for which
+ * alone it was issued (RFC 8707, OA1).
  */
 
 import { ticketSecondsMax } from '../../domain/limits.ts';
+import { clientPrincipal } from '../../domain/oauth/grant.ts';
 import { decidePerson, isSignedIn, personKey } from '../../domain/person.ts';
-import { deploymentOwner, isExpired, ownerOf, type Principal } from '../../domain/principal.ts';
+import {
+  type AccessToken,
+  deploymentOwner,
+  isExpired,
+  ownerOf,
+  type Principal,
+  recordedAs,
+} from '../../domain/principal.ts';
 import { AppError } from '../../errors.ts';
 import type { SignIn } from '../../ports/access.ts';
 import type { World } from '../../ports/world.ts';
 import type { AccessDeps, Deps } from '../deps.ts';
 
-export type Credentials = { readonly token?: string | undefined; readonly ticket?: string | undefined };
+export type Credentials = {
+  readonly token?: string | undefined;
+  readonly ticket?: string | undefined;
+  /** The endpoint `/mcp` is asked. */
+  readonly isMcp?: boolean;
+};
 
-export const authenticate = async (ports: AccessDeps, { token, ticket }: Credentials): Promise<Principal> => {
+export const authenticate = async (
+  ports: AccessDeps,
+  { token, ticket, isMcp = false }: Credentials,
+): Promise<Principal> => {
   const { connections, world } = ports;
-  const bearer = token === undefined ? undefined : await bearerOf(ports, token);
+  const bearer = token === undefined ? undefined : await bearerOf(ports, token, isMcp);
   if (bearer !== undefined) return bearer;
   const principal = ticket && (await connections.redeemTicket(world.sha256(ticket), world.now()));
   if (principal && (await stillHolds(ports, principal))) return principal;
@@ -28,7 +45,7 @@ export const authenticate = async (ports: AccessDeps, { token, ticket }: Credent
 /** Three parts of base64url: no token of ours has a dot. */
 const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-const bearerOf = async (ports: AccessDeps, token: string): Promise<Principal | undefined> => {
+const bearerOf = async (ports: AccessDeps, token: string, isMcp: boolean): Promise<Principal | undefined> => {
   const { tokens, world, adminTokenHash, signIn } = ports;
   const tokenHash = world.sha256(token);
   if (tokenHash === adminTokenHash)
@@ -36,9 +53,16 @@ const bearerOf = async (ports: AccessDeps, token: string): Promise<Principal | u
   if (signIn !== undefined && jwtForm.test(token)) return personOf(signIn, token, world);
   const known = await tokens.get(tokenHash);
   if (known === undefined || isExpired(known, world.now())) return undefined;
+  if (known.client !== undefined)
+    return isMcp && isOfToday(known.client, adminTokenHash) ? clientPrincipal(known) : undefined;
+  if (known.person !== undefined) return undefined;
   const { id: tokenId, name, scope } = known;
   return { owner: ownerOf(scope), scope, tokenHash, tokenId, name };
 };
+
+/** The deployment's first token is in no table: a client that was connected with a former one has ended. */
+const isOfToday = ({ firstToken }: NonNullable<AccessToken['client']>, adminTokenHash: string): boolean =>
+  firstToken === undefined || firstToken === adminTokenHash;
 
 const personOf = async (
   { issuer, rules }: SignIn,
@@ -58,16 +82,16 @@ const personOf = async (
 
 /**
  * True when the credential behind a principal is still good: checked again on every frame of an open socket. A
- * person's has an expiry, and the issuer is not asked.
+ * person's has an expiry, and the issuer is not asked; that of a browser can be ended before.
  */
 export const stillHolds = async (
   { tokens, world, adminTokenHash }: Deps<'tokens' | 'world' | 'adminTokenHash'>,
   principal: Principal,
 ): Promise<boolean> => {
-  if (principal.isPerson) return isSignedIn(principal, world.now());
-  const { tokenHash } = principal;
-  if (tokenHash === adminTokenHash) return true;
-  const token = await tokens.get(tokenHash);
+  if (principal.isPerson && !isSignedIn(principal, world.now())) return false;
+  const record = recordedAs(principal, adminTokenHash);
+  if (record === undefined) return true;
+  const token = await tokens.get(record);
   return token !== undefined && !isExpired(token, world.now());
 };
 

@@ -6,7 +6,7 @@
 import type { Intent } from '../../domain/access.ts';
 import { isUuid, type SessionId } from '../../domain/ids.ts';
 import { isSignedIn } from '../../domain/person.ts';
-import { isExpired, type Principal } from '../../domain/principal.ts';
+import { isExpired, type Principal, recordedAs } from '../../domain/principal.ts';
 import type { Deps } from '../deps.ts';
 import { unauthenticated } from './authenticate.ts';
 import { allowed, type FoundSession, sessionNotFound } from './find-session.ts';
@@ -16,13 +16,12 @@ export const enterSession = async (
   { id, principal, intent }: { id: string; principal: Principal; intent: Intent },
 ): Promise<FoundSession> => {
   if (principal.isPerson && !isSignedIn(principal, world.now())) throw unauthenticated();
-  const isWithoutRecord = principal.isPerson || principal.tokenHash === adminTokenHash;
-  const tokenHash = isWithoutRecord ? undefined : principal.tokenHash;
+  const tokenHash = recordedAs(principal, adminTokenHash);
   const at = world.now();
   const wanted = { tokenHash, withFeatures: true };
   const found = isUuid(id) ? await turns.getWithTurn(id as SessionId, wanted) : undefined;
-  if (!isWithoutRecord) {
-    const token = found === undefined ? await tokens.get(principal.tokenHash) : found.token;
+  if (tokenHash !== undefined) {
+    const token = found === undefined ? await tokens.get(tokenHash) : found.token;
     if (token === undefined || isExpired(token, world.now())) throw unauthenticated();
   }
   if (found === undefined) throw sessionNotFound();

@@ -20,16 +20,23 @@ export const sessionNotFound = (): AppError =>
 export const noFreeSlot = (kind: SessionKind, max: number): AppError =>
   new AppError(
     'resource_limit_exceeded',
-    `all ${max} ${kind} sessions ${kind === 'execution' ? 'of this owner' : 'of this project'} are in use`,
+    `all ${max} slots of this ${kind === 'execution' ? "owner's execution sessions" : "project's agents"} are busy`,
     {
       facts: { maxSessions: max },
       suggestions: [
-        'Stop a session that is no longer needed.',
-        'Try again later, or wait with wait_seconds.',
+        'Wait until one of them has finished, or stop a session that is no longer needed.',
+        ...(kind === 'execution' ? ['Let the call wait for a slot with wait_seconds.'] : []),
       ],
-      recoveryActions: ['stop_session', 'wait_and_retry'],
+      recoveryActions: ['wait_and_retry', 'stop_session'],
     },
   );
+
+export const noConversationLeft = (max: number): AppError =>
+  new AppError('resource_limit_exceeded', `this project has ${max} conversations that have not ended`, {
+    facts: { maxConversations: max },
+    suggestions: ['Stop sessions that are no longer needed.'],
+    recoveryActions: ['stop_session'],
+  });
 
 export type FoundSession = {
   readonly session: Session;

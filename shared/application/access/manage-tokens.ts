@@ -1,4 +1,7 @@
-/** Access tokens: created, listed masked, revoked, by admins; the text of a new one is returned once. */
+/**
+ * Access tokens: created, listed masked, revoked, by admins; the text of a new one is returned once. A token that is revoked takes
+ * along the clients that were connected with it.
+ */
 
 import { projectOf } from '../../domain/access.ts';
 import { isUuid } from '../../domain/ids.ts';
@@ -6,6 +9,7 @@ import { type AccessToken, decodeScope, maskToken, type Principal } from '../../
 import { AppError } from '../../errors.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
+import { disconnectToken } from './connected-clients.ts';
 import { projectNotFound } from './find-project.ts';
 
 export type TokenOptions = {
@@ -52,12 +56,13 @@ export const listTokens = (
 ) => tokens.list(page);
 
 export const revokeToken = async (
-  ports: AuditDeps & Deps<'tokens'>,
+  ports: AuditDeps & Deps<'tokens' | 'grants'>,
   principal: Principal,
   id: string,
 ): Promise<AccessToken> => {
   const removed = isUuid(id) ? await ports.tokens.remove(id) : undefined;
   if (removed === undefined) throw new AppError('token_not_found', 'there is no such token');
+  await disconnectToken(ports, principal, id);
   await audit(ports, principal, {
     action: 'token.revoke',
     subject: id,

@@ -14,7 +14,7 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
-import { waitingCall } from '../../domain/turn/waiting-call.ts';
+import { isAsked, waitingCall } from '../../domain/turn/waiting-call.ts';
 import { AppError } from '../../errors.ts';
 import { findProject } from '../access/find-project.ts';
 import type { Deps } from '../deps.ts';
@@ -77,7 +77,7 @@ type Found = { readonly session: Session; readonly turn: TurnRecord };
 /** One waiting call, whole. Throws `not_found` for one that does not wait. */
 export const findApproval = ({ turn: { state } }: Found, callId: string): Request => {
   const calls = state.kind === 'deciding' ? state.calls : [];
-  const call = calls.find((other) => other.callId === callId && other.status === 'pending');
+  const call = calls.find((other) => other.callId === callId && isAsked(other));
   if (call !== undefined && state.kind === 'deciding') return approvalRequest(state.turnId, call, calls).data;
   throw new AppError('not_found', 'no such call is pending', {
     suggestions: ['GET /api/approvals lists the calls that wait.'],

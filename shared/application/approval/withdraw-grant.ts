@@ -6,15 +6,16 @@
 import type { AuditRow } from '../../domain/audit.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded } from '../../domain/session.ts';
+import { grantsInForce } from '../../domain/turn/approval-policy.ts';
 import type { Grant } from '../../domain/turn/grant.ts';
-import { grantsInForce } from '../../domain/turn/policy.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import { auditRow, recordAudit } from '../access/audit.ts';
-import type { AuditDeps, TurnDeps } from '../deps.ts';
+import type { AuditDeps, MessageDeps } from '../deps.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
-import { applyWithoutLease, type FoundTurn } from '../turn/commit/apply-without-lease.ts';
+import { commitWithoutLease, type FoundTurn } from '../turn/commit/commit-without-lease.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export type Withdrawal = {
   readonly grantId: string;
@@ -22,9 +23,6 @@ export type Withdrawal = {
   readonly correlationId: string;
   readonly limits: TurnLimits;
 };
-
-/** Each lost race is a turn that moved between the read and the write. */
-const racesMax = 10;
 
 /**
  * Passes over the descendants: a pass that finds the grant is followed by another, for children that were made
@@ -37,7 +35,7 @@ const passesMax = 5;
  * repeated.
  */
 export const withdrawGrant = async (
-  ports: TurnDeps & AuditDeps,
+  ports: MessageDeps & AuditDeps,
   found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant> => {
@@ -55,7 +53,7 @@ export const withdrawGrant = async (
 
 /** The grant, if a descendant had it. */
 const withdrawBelow = async (
-  ports: TurnDeps & AuditDeps,
+  ports: MessageDeps & AuditDeps,
   { session: { id } }: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant | undefined> => {
@@ -70,13 +68,14 @@ const withdrawBelow = async (
   return grant;
 };
 
-const withdrawFrom = async (
-  ports: TurnDeps & AuditDeps,
+const withdrawFrom = (
+  ports: MessageDeps & AuditDeps,
   found: FoundTurn,
   withdrawal: Withdrawal,
-): Promise<Grant | undefined> => {
-  let current: FoundTurn | undefined = found;
-  for (let race = 0; race < racesMax && current !== undefined; race += 1) {
+): Promise<Grant | undefined> =>
+  untilWon(async (race) => {
+    const current = race === 0 ? found : await ports.turns.getWithTurn(found.session.id);
+    if (current === undefined) return undefined;
     const { session, turn } = current;
     const grant = grantsInForce(session, turn).find(({ id }) => id === withdrawal.grantId);
     if (grant === undefined) return undefined;
@@ -85,22 +84,15 @@ const withdrawFrom = async (
       'policy' in turn.state
         ? await fromTurn(ports, current, { withdrawal, row })
         : await fromSession(ports, current, { withdrawal, row });
-    if (isDone) {
-      recordAudit(ports.telemetry, row);
-      return grant;
-    }
-    current = await ports.turns.getWithTurn(session.id);
-  }
-  throw new AppError('conflict', 'the turn changed at every attempt to withdraw the grant', {
-    suggestions: ['Withdraw it again.'],
-    recoveryActions: ['retry_operation'],
-  });
-};
+    if (!isDone) return raceLost;
+    recordAudit(ports.telemetry, row);
+    return grant;
+  }, changesTooOften('the turn'));
 
 type Prepared = { readonly withdrawal: Withdrawal; readonly row: AuditRow };
 
 const rowOf = (
-  { world }: TurnDeps & AuditDeps,
+  { world }: MessageDeps & AuditDeps,
   { session }: FoundTurn,
   { withdrawal: { principal }, grant }: { readonly withdrawal: Withdrawal; readonly grant: Grant },
 ): AuditRow =>
@@ -117,11 +109,11 @@ const rowOf = (
   });
 
 const fromTurn = async (
-  ports: TurnDeps & AuditDeps,
+  ports: MessageDeps & AuditDeps,
   found: FoundTurn,
   { withdrawal: { grantId, correlationId, limits }, row }: Prepared,
 ): Promise<boolean> => {
-  const applied = await applyWithoutLease(ports, found, {
+  const applied = await commitWithoutLease(ports, found, {
     eventFor: (_, at) => ({ type: 'grant-withdrawn', at, grantId }),
     auditsOf: () => [row],
     correlationId,
@@ -131,7 +123,7 @@ const fromTurn = async (
 };
 
 const fromSession = async (
-  ports: TurnDeps & AuditDeps,
+  ports: MessageDeps & AuditDeps,
   { session, turn }: FoundTurn,
   { withdrawal: { grantId }, row }: Prepared,
 ): Promise<boolean> => {

@@ -8,11 +8,11 @@ import type { ConnectionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
-import type { Deps, TurnDeps } from '../deps.ts';
+import type { Deps, MessageDeps } from '../deps.ts';
 import { withdrawTools } from '../turn/requests/caller-tools.ts';
 
 export const closeConnection = async (
-  ports: TurnDeps & Deps<'callers'>,
+  ports: MessageDeps & Deps<'callers'>,
   id: ConnectionId,
   limits: TurnLimits,
 ): Promise<void> => {

@@ -14,8 +14,13 @@ const defaults: SessionDefaults = {
   provider: 'demo',
   flavor: 'small',
   template: 'python',
-  lifetimes: { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
-  slots: { executionMax: 1, agentMax: 1 },
+  lifetimes: {
+    idleMs: 900_000,
+    executionIdleMs: 900_000,
+    historyMs: 86_400_000,
+    pausedMs: 604_800_000,
+    waitStopMs: 900_000,
+  },
 };
 const stranger: Principal = { owner: 'p' as OwnerId, scope: 'project:p', tokenHash: 'other' };
 const limits = { stepsMax: 10, callsMax: 10, usdMax: 10 };

@@ -11,10 +11,11 @@ import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.
 import { decidableBy } from '../../domain/access.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { ConnectionId, ProjectId, SessionId } from '../../domain/ids.ts';
-import { subscriberRefreshMs } from '../../domain/limits.ts';
+import { carriedFrameBytesMax, subscriberRefreshMs } from '../../domain/limits.ts';
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
+import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver } from '../../ports/connections.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
@@ -63,6 +64,21 @@ export const openPublisher = (
     },
     publish: (frames) => (frames.length === 0 ? last : next(() => publishNow(frames))),
     waitingChanged: (project) => next(() => publishWaiting(ports, project)),
+  };
+};
+
+/** Keeps frames for the function that is about to be invoked; more than an invocation carries are published at once. */
+export const keepFrames = (
+  publisher: Publisher,
+): { readonly publisher: Publisher; readonly taken: () => Promise<readonly Frame[]> } => {
+  const kept: Frame[] = [];
+  return {
+    publisher: { ...publisher, publish: async (frames) => void kept.push(...frames) },
+    taken: async () => {
+      if (utf8Bytes(JSON.stringify(kept)) <= carriedFrameBytesMax) return kept;
+      await publisher.publish(kept);
+      return [];
+    },
   };
 };
 

@@ -1,18 +1,26 @@
 /**
- * Enters an execution into its session: a new one, after waiting for a slot, or a named one that still lives.
- * From then on the call counts as running, until it cannot be running any more (L5).
+ * Enters an execution into its session: a new one, or a named one that has not ended, also a paused one. From then on the call counts as running, until it cannot be running any more (L5).
  */
 
 import type { SessionId } from '../../domain/ids.ts';
 import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit } from '../../domain/session-sweep.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
-import type { SessionDefaults, SessionOptions } from '../session/create-session.ts';
-import { createSessionWhenFree, type WaitOptions } from '../session/create-session-when-free.ts';
+import { createSession } from '../session/create-session.ts';
+import type { SessionDefaults, SessionOptions } from '../session/new-session.ts';
+
+export type WaitOptions = {
+  /** Seconds to wait for a slot. */
+  readonly waitSeconds: number;
+  /** An idle sandbox gives way, whatever the operator's setting. */
+  readonly evictIdle: boolean;
+  readonly correlationId: string;
+  readonly signal?: AbortSignal;
+};
 
 export type ExecutionOptions = {
   readonly principal: Principal;
@@ -22,6 +30,8 @@ export type ExecutionOptions = {
   readonly defaults: SessionDefaults;
   readonly wait: WaitOptions;
   readonly timeoutSeconds: number;
+  /** Receives the id of the session, also of one that is still to be created, before anything else. */
+  readonly onSession?: (id: SessionId) => void;
   /** Receives the phase of a slow start. */
   readonly onPhase?: (phase: string) => void;
 };
@@ -30,20 +40,19 @@ export type ExecutionOptions = {
 const marginMs = 60_000;
 
 /** The longest a call runs from here: its sandbox's start, its timeout, a sandbox that falls silent, and the save. */
-const callMsMax = ({ timeoutSeconds }: ExecutionOptions): number =>
+const callMsMax = ({ timeoutSeconds }: Pick<ExecutionOptions, 'timeoutSeconds'>): number =>
   sandboxWaitMsMax + timeoutSeconds * 1000 + toolSilenceMsMax + saveMsMax + marginMs;
 
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
 export const enterExecution = async (
-  ports: SessionDeps & Deps<'slots'>,
+  ports: SessionDeps,
   execution: ExecutionOptions,
   key: string,
 ): Promise<Entered> => {
   if (execution.sessionId !== undefined)
     return { session: await enter(ports, execution, key), sessionCreated: false };
-  const { principal, options, defaults, wait } = execution;
-  // Its time begins when the session is created, after the wait for a slot.
+  const { principal, options, defaults } = execution;
   const firstCall = { key, forMs: callMsMax(execution) };
   const request = {
     id: ports.world.uuid() as SessionId,
@@ -51,30 +60,43 @@ export const enterExecution = async (
     options: { ...options, kind: 'execution' as const, firstCall },
     defaults,
   };
-  const onWait = (): void => execution.onPhase?.('waiting for a slot');
-  const session = await createSessionWhenFree(ports, request, { ...wait, onWait });
+  execution.onSession?.(request.id);
+  const session = await createSession(ports, request);
   if (session === undefined) throw new Error('a new session id was taken');
   return { session, sessionCreated: true };
 };
 
-const enter = async (
-  ports: SessionDeps & Deps<'slots'>,
-  execution: ExecutionOptions,
-  key: string,
-): Promise<Session> => {
-  const { sessionId = '', principal, options, defaults } = execution;
+const enter = async (ports: SessionDeps, execution: ExecutionOptions, key: string): Promise<Session> => {
+  const { sessionId = '', principal, options, defaults, timeoutSeconds } = execution;
   const { session } = await findSession(ports.turns, { id: sessionId, principal, intent: 'write' });
+  execution.onSession?.(session.id);
   if (session.kind !== 'execution')
     throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
       suggestions: ['Leave session_id out for a new session.'],
       recoveryActions: ['create_new_session'],
     });
   refuseOtherSize(session, options);
+  return beginCall(ports, session, { key, timeoutSeconds, lifetimes: defaults.lifetimes });
+};
+
+type Beginning = {
+  readonly key: string;
+  readonly timeoutSeconds: number;
+  readonly lifetimes: Lifetimes;
+};
+
+/** Begins a call in an execution session that still lives; the session as it is then. */
+export const beginCall = async (
+  ports: Deps<'sessions' | 'world'>,
+  session: Session,
+  { key, timeoutSeconds, lifetimes }: Beginning,
+): Promise<Session> => {
   const at = ports.world.now();
-  const dueAt = at + idleLimit(session, defaults.lifetimes);
+  const dueAt = at + idleLimit(session, lifetimes);
+  const until = at + callMsMax({ timeoutSeconds });
   const entered = isEnded(session.status)
     ? undefined
-    : await ports.sessions.beginCall(session.id, { key, at, until: at + callMsMax(execution), dueAt });
+    : await ports.sessions.beginCall(session.id, { key, at, until, dueAt });
   if (entered !== undefined) return entered;
   throw new AppError(
     'invalid_session_state',
@@ -84,6 +106,26 @@ const enter = async (
       recoveryActions: ['create_new_session'],
     },
   );
+};
+
+type Leaving = Pick<Beginning, 'key' | 'lifetimes'> & {
+  /** True when the sandbox of the call never came. */
+  readonly isWithoutSandbox?: boolean;
+};
+
+/** A call that was not ended counts until it expires: its result is worth more. */
+export const leaveExecution = async (
+  ports: Deps<'sessions' | 'telemetry' | 'world'>,
+  session: Session,
+  { key, lifetimes, isWithoutSandbox = false }: Leaving,
+): Promise<void> => {
+  const at = ports.world.now();
+  const dueAt = at + idleLimit(session, lifetimes);
+  try {
+    await ports.sessions.endCall(session.id, { key, at, dueAt, isWithoutSandbox });
+  } catch (error) {
+    ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
+  }
 };
 
 /** A session retains its size: another one needs a new session. */

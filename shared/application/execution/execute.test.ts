@@ -1,21 +1,30 @@
 /** One execution: what becomes of its result, its session and its errors when something beside the program fails. */
 
 import { describe, expect, test } from 'vitest';
+import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, UnsentError } from '../../errors.ts';
+import type { SandboxTools } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { type Execution, execute } from './execute.ts';
+import { executeInBackground } from './execute-in-background.ts';
 
 const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
-const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 };
+const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
 
 const wanted = (change: Partial<Execution> = {}): Execution => ({
   principal,
   options: {},
   defaults: {
     ...{ provider: 'demo', flavor: 'small', template: 'python', lifetimes },
-    slots: { executionMax: 1, agentMax: 1 },
   },
   wait: { waitSeconds: 0, evictIdle: false, correlationId: 'c' },
   tool: 'execute_code',
@@ -57,6 +66,55 @@ describe('a result', () => {
   });
 });
 
+describe('a call of which no byte was sent', () => {
+  const away = { status: 'lost', message: 'the sandbox could not be reached', isUnsent: true } as const;
+
+  /** A sandbox that is gone for good once its first call has run. */
+  const openGone = () => {
+    const quiet = open();
+    const { ports } = quiet;
+    const ran: number[] = [];
+    let gone = 0;
+    const lose = (generation: number): void => {
+      gone = generation;
+    };
+    const call: SandboxTools['call'] = async (asked) => {
+      const { generation } = asked.sandbox;
+      if (generation <= gone) return away;
+      ran.push(generation);
+      return ports.tools.call(asked);
+    };
+    const fetch: typeof ports.link.fetch = async (sandbox, request) => {
+      if (sandbox.generation <= gone) throw new UnsentError('the sandbox could not be reached');
+      return ports.link.fetch(sandbox, request);
+    };
+    const run = (sessionId?: SessionId) =>
+      quiet.run(
+        { tools: fake<SandboxTools>({ call }), link: { fetch } },
+        sessionId === undefined ? {} : { sessionId },
+      );
+    return { ...quiet, ran, run, lose };
+  };
+
+  test('runs in a new sandbox, and says that the state of the one before is lost', async () => {
+    const { run, ran, lose } = openGone();
+    const { session, stateLost } = await run();
+    expect(stateLost).toBe(false);
+    lose(1);
+    expect(await run(session.id)).toMatchObject({ stateLost: true, structured: { stdout: 'done' } });
+    expect(ran).toEqual([1, 2]);
+  });
+
+  test('fails as one that did not run, if the next sandbox cannot be reached either', async () => {
+    const quiet = open();
+    const tools = fake<SandboxTools>({ call: async () => away });
+    await expect(quiet.run({ tools })).rejects.toMatchObject({
+      code: 'sandbox_unavailable',
+      message: 'the sandbox could not be reached; the call did not run',
+    });
+  });
+});
+
 describe('a first call whose sandbox does not start', () => {
   const capacity = new AppError('sandbox_start_failed', 'ECS said no');
   const host = (quiet: ReturnType<typeof open>) => ({
@@ -86,7 +144,9 @@ describe('a first call that fails in its sandbox', () => {
     ['a fault of ours', new Error('a bug'), 'internal_error'],
   ])('keeps its session, and returns its id: %s', async (_what, error, code) => {
     const { run, only } = open();
-    const failed = await run({ tools: { call: () => Promise.reject(error) } }).catch((told: unknown) => told);
+    const failed = await run({ tools: fake<SandboxTools>({ call: () => Promise.reject(error) }) }).catch(
+      (told: unknown) => told,
+    );
     const { id, status } = await only();
     expect(failed).toMatchObject({ code, details: { facts: { sessionId: id } } });
     expect(status).toBe('ready');
@@ -109,23 +169,119 @@ test('a cancelled caller whose sandbox still starts gets the cancellation, and l
 });
 
 test('L5: a call counts as running from the creation of its session until it cannot be running any more', async () => {
-  const { ports, run, clock } = open();
-  const first = await run();
-  let made = 0;
-  let until = 0;
+  const { ports, run } = open();
+  let seen: { readonly made: number; readonly until: number } | undefined;
   const sessions = {
     ...ports.sessions,
     create: async (...given: Parameters<typeof ports.sessions.create>) => {
-      made = clock.now;
-      until = Math.max(...Object.values(given[0].runningCalls));
-      if (clock.now < 1_050_000) return 'full' as const;
-      await ports.sessions.end(first.session, { status: 'stopped', at: clock.now, dueAt: clock.now });
+      const [{ createdAt, runningCalls }] = given;
+      seen = { made: createdAt, until: Math.max(...Object.values(runningCalls)) };
       return ports.sessions.create(...given);
     },
   };
-  const waiting = { waitSeconds: 60, evictIdle: false, correlationId: 'c' };
-  await run({ sessions }, { wait: waiting });
-  expect(made).toBeGreaterThanOrEqual(1_050_000);
+  await run({ sessions });
   // Its sandbox's start, its timeout, a silence, its save, and a minute.
-  expect(until).toBe(made + 120_000 + 30_000 + 90_000 + 150_000 + 60_000);
+  expect(seen?.until).toBe((seen?.made ?? 0) + 120_000 + 30_000 + 90_000 + 150_000 + 60_000);
+});
+
+describe('where all slots are held', () => {
+  const two = { executionMax: 2, agentMax: 2, conversationsMax: 9, evictsIdle: true };
+  /** Two sessions with a sandbox each, the first used last. */
+  const openFull = async (slotLimits = two) => {
+    const quiet = open();
+    const run: typeof quiet.run = (ports, change) => quiet.run({ slotLimits, ...ports }, change);
+    const first = await run();
+    quiet.clock.now += 1000;
+    const second = await run();
+    quiet.clock.now += 1000;
+    await run({}, { sessionId: first.session.id });
+    quiet.clock.now += 1000;
+    const statusOf = async ({ session }: typeof first) =>
+      (await quiet.ports.sessions.get(session.id))?.status;
+    return { ...quiet, run, first, second, statusOf };
+  };
+
+  test('the longest idle sandbox is saved and stopped, and its session is paused', async () => {
+    const { ports, run, first, second, statusOf, invoked, counted } = await openFull();
+    invoked.splice(0);
+    const third = await run();
+    expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([
+      'ready',
+      'paused',
+      'ready',
+    ]);
+    expect(invoked).toEqual([`stop ${second.session.workspace}`]);
+    expect(counted.SandboxesEvicted).toBe(1);
+    const { sandbox } = (await ports.workspaces.get(second.session.workspace)) ?? {};
+    expect(sandbox).toMatchObject({ state: 'stopping', stoppedReason: 'another session needed its slot' });
+    const { events } = await ports.eventLog.read(second.session.id, { since: -1, eventsMax: 10 });
+    expect(events.at(-1)?.data).toEqual({ kind: 'session_status', status: 'paused' });
+  });
+
+  test('a paused session starts again with its next call, which is told that its state is lost', async () => {
+    const { ports, run, second, statusOf, clock } = await openFull();
+    await run();
+    const { workspace: id } = second.session;
+    await ports.workspaces.markStopped(id, 1, { reason: 'exit code 0', at: clock.now });
+    clock.now += 1000;
+    const again = await run({}, { sessionId: second.session.id });
+    expect(again).toMatchObject({ stateLost: true, sessionCreated: false });
+    expect(await statusOf(second)).toBe('ready');
+  });
+
+  test('by calls that run, the next one is refused, and leaves no session behind', async () => {
+    const { ports, run, first, second, clock } = await openFull();
+    for (const { session } of [first, second]) {
+      const at = clock.now;
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, dueAt: at });
+    }
+    await expect(run()).rejects.toMatchObject({
+      code: 'resource_limit_exceeded',
+      details: { facts: { maxSessions: 2 } },
+    });
+    const inBackground = { ...wanted(), programFor: () => ({ command: 'sleep 60' }) };
+    const slotLimits = two;
+    const refused = await executeInBackground({ ...ports, slotLimits }, inBackground).catch((told) => told);
+    expect(refused).toMatchObject({
+      code: 'resource_limit_exceeded',
+      details: { facts: { maxSessions: 2 } },
+    });
+    expect(refused).not.toHaveProperty('details.facts.sessionId');
+    const { sessions } = await ports.sessions.list(deploymentOwner, { itemsMax: 10 });
+    expect(sessions).toHaveLength(2);
+  });
+
+  test('a call that waits gets the first slot that becomes free', async () => {
+    const { ports, run, first, second, clock } = await openFull();
+    for (const { session } of [first, second]) {
+      const at = clock.now;
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 30_000, dueAt: at });
+    }
+    const phases: string[] = [];
+    const wait = { waitSeconds: 60, evictIdle: false, correlationId: 'c' };
+    await run({}, { wait, onPhase: (phase) => phases.push(phase) });
+    expect(phases).toContain('waiting for a slot');
+    expect(clock.now).toBeGreaterThanOrEqual(1_033_000);
+  });
+
+  test('no sandbox gives way where the operator has turned that off, unless the call asks for it', async () => {
+    const { run } = await openFull({ ...two, evictsIdle: false });
+    await expect(run()).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+    const wait = { waitSeconds: 0, evictIdle: true, correlationId: 'c' };
+    expect((await run({}, { wait })).sessionCreated).toBe(true);
+  });
+
+  test('a paused session that gets none stays paused', async () => {
+    const { ports, run, first, second, statusOf, clock } = await openFull();
+    const third = await run();
+    await ports.workspaces.markStopped(second.session.workspace, 1, { reason: 'ended', at: clock.now });
+    for (const { session } of [first, third]) {
+      const at = clock.now;
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, dueAt: at });
+    }
+    await expect(run({}, { sessionId: second.session.id })).rejects.toMatchObject({
+      code: 'resource_limit_exceeded',
+    });
+    expect(await statusOf(second)).toBe('paused');
+  });
 });

@@ -7,21 +7,16 @@
  * refusals are thrown.
  */
 
-import { startNotice } from '../../contracts/sandbox-start.ts';
-import { checkpointEveryMs } from '../../domain/checkpoint.ts';
-import type { ToolContent } from '../../domain/event-log.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
-import { idleLimit } from '../../domain/session-sweep.ts';
-import { AppError, type AppErrorDetails, errorBody, isAppError, isErrorCode } from '../../errors.ts';
-import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
+import { AppError, type AppErrorDetails, errorBody, isAppError } from '../../errors.ts';
+import type { ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
-import { callUntilKnown } from '../sandbox/call-until-known.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
-import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { endSession } from '../turn/requests/end-session.ts';
-import { type Entered, type ExecutionOptions, enterExecution } from './enter-execution.ts';
+import { callInSandbox, type Ran, refuseCancelled } from './call-in-sandbox.ts';
+import { type Entered, type ExecutionOptions, enterExecution, leaveExecution } from './enter-execution.ts';
 
 export type Execution = ExecutionOptions & {
   readonly tool: string;
@@ -30,35 +25,35 @@ export type Execution = ExecutionOptions & {
   readonly onProgress: (progress: ToolProgress) => void;
 };
 
-export type Executed = {
+export type Executed = Ran & {
   readonly session: Session;
   readonly sessionCreated: boolean;
-  readonly content: readonly ToolContent[];
-  readonly structured: JsonObject;
-  /** The sandbox before this one is lost, and all that ran in it. */
-  readonly stateLost: boolean;
-  /** Files that were not restored or could not be saved. */
-  readonly notices: readonly string[];
 };
 
 export const execute = async (ports: ExecutionDeps, execution: Execution): Promise<Executed> => {
   const key = ports.world.uuid();
   const entered = await enterExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
+  let opened: AcquiredSandbox | undefined;
   try {
-    const opened = await openFirst(ports, execution, entered);
-    const ran = await runCall(ports, { execution, session, key, opened });
-    return { session, sessionCreated, ...ran };
+    opened = await openFirst(ports, execution, entered);
+    const { tool, argsFor, onProgress, wait } = execution;
+    const reopen = () => openFirst(ports, execution, { ...entered, sessionCreated: false });
+    const call = { key, opened, reopen, tool, args: argsFor(session), onProgress, ...wait };
+    return { session, sessionCreated, ...(await callInSandbox(ports, session, call)) };
   } catch (error) {
-    throw sessionCreated ? withSession(ports, error, session) : error;
+    throw sessionCreated && !isRefused(error) ? withSession(ports, error, session) : error;
   } finally {
-    await leave(ports, { execution, session, key });
+    const isWithoutSandbox = opened === undefined;
+    const { lifetimes } = execution.defaults;
+    await leaveExecution(ports, session, { key, lifetimes, isWithoutSandbox });
   }
 };
 
-const openFirst = async (
+/** The sandbox of the session; a new session whose sandbox does not start is ended. */
+export const openFirst = async (
   ports: ExecutionDeps,
-  { defaults, wait, onPhase }: Execution,
+  { defaults, wait, onPhase }: ExecutionOptions,
   { session, sessionCreated }: Entered,
 ): Promise<AcquiredSandbox> => {
   const { correlationId, signal } = wait;
@@ -66,20 +61,33 @@ const openFirst = async (
     lifetimes: defaults.lifetimes,
     correlationId,
     ...(onPhase === undefined ? {} : { onPhase }),
+    slotWaitSeconds: wait.waitSeconds,
+    evictsIdle: wait.evictIdle,
     ...(signal === undefined ? {} : { signal }),
   };
   try {
     return await openSandbox(ports, session, opening);
   } catch (error) {
-    if (sessionCreated) await giveUp(ports, session, correlationId);
+    if (sessionCreated) await giveUp(ports, session, { error, correlationId });
     refuseCancelled(signal);
     throw error;
   }
 };
 
+/** No slot was free: the session was never told to a client. */
+export const isRefused = (error: unknown): boolean =>
+  isAppError(error) && error.code === 'resource_limit_exceeded';
+
+type GivenUp = { readonly error: unknown; readonly correlationId: string };
+
 /** A session whose first sandbox never came is of no use. The start's error is the one that the client gets. */
-const giveUp = async (ports: ExecutionDeps, session: Session, correlationId: string): Promise<void> => {
+const giveUp = async (
+  ports: ExecutionDeps,
+  session: Session,
+  { error: cause, correlationId }: GivenUp,
+): Promise<void> => {
   try {
+    if (isRefused(cause) && (await ports.sessions.removeUnused(session))) return;
     await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
   } catch (error) {
     ports.telemetry.warn('a session without a sandbox was not ended', { sessionId: session.id, error });
@@ -87,90 +95,13 @@ const giveUp = async (ports: ExecutionDeps, session: Session, correlationId: str
 };
 
 /** The caller whose call created the session learns its id only here: the call's files are in it. */
-const withSession = ({ telemetry }: ExecutionDeps, error: unknown, { id: sessionId }: Session): AppError => {
+export const withSession = (
+  { telemetry }: ExecutionDeps,
+  error: unknown,
+  { id: sessionId }: Session,
+): AppError => {
   if (!isAppError(error)) telemetry.error('an execution failed', { error, sessionId });
   const { code, message, suggestions, recoveryActions } = errorBody(error, '').error;
   const details: AppErrorDetails = isAppError(error) ? error.details : { suggestions, recoveryActions };
   return new AppError(code, message, { ...details, cause: error, facts: { ...details.facts, sessionId } });
-};
-
-/** A call that was not ended counts until it expires: its result is worth more. */
-const leave = async (
-  ports: ExecutionDeps,
-  { execution, session, key }: Pick<Call, 'execution' | 'session' | 'key'>,
-): Promise<void> => {
-  const at = ports.world.now();
-  const dueAt = at + idleLimit(session, execution.defaults.lifetimes);
-  try {
-    await ports.sessions.endCall(session.id, { key, at, dueAt });
-  } catch (error) {
-    ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
-  }
-};
-
-type Call = {
-  readonly execution: Execution;
-  readonly session: Session;
-  readonly key: string;
-  readonly opened: AcquiredSandbox;
-};
-
-const runCall = async (
-  ports: ExecutionDeps,
-  { execution, session, key, opened }: Call,
-): Promise<Pick<Executed, 'content' | 'structured' | 'stateLost' | 'notices'>> => {
-  const { wait, tool, argsFor, onProgress } = execution;
-  const { correlationId, signal } = wait;
-  const { sandbox, start, workspace } = opened;
-  refuseCancelled(signal);
-  if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
-  const startedAt = ports.world.now();
-  const saving = keepSaving(ports, sandbox);
-  const call = {
-    sandbox,
-    callKey: `${session.id}/${key}`,
-    name: tool,
-    args: argsFor(session),
-    correlationId,
-    onProgress,
-    ...(signal === undefined ? {} : { signal }),
-  };
-  const outcome = await callUntilKnown(ports, call).finally(saving.stop);
-  ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
-  if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
-  const ended = resultOf(outcome);
-  // After a long call the checkpoint that was read before may have been replaced.
-  const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
-  const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
-  const notice = start === undefined ? undefined : startNotice(start);
-  return {
-    ...ended,
-    stateLost: start !== undefined && start.generation > 1,
-    notices: [
-      ...(notice === undefined ? [] : [notice]),
-      ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),
-      ...(saved.sharedFailed === undefined
-        ? []
-        : [`[The shared volume was not saved: ${saved.sharedFailed}.]`]),
-    ],
-  };
-};
-
-/** A call that was cancelled while its sandbox started does not begin. */
-const refuseCancelled = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
-};
-
-/** A limit that was reached is a result with the output; a refusal or a lost sandbox is not. */
-const resultOf = (outcome: ToolOutcome): Pick<Executed, 'content' | 'structured'> => {
-  if (outcome.status === 'finished')
-    return { content: outcome.content, structured: outcome.structured ?? {} };
-  if (outcome.status === 'failed' && outcome.structured !== undefined)
-    return { content: [], structured: outcome.structured };
-  const code =
-    outcome.status === 'failed' && isErrorCode(outcome.code) ? outcome.code : 'tool_outcome_unknown';
-  throw new AppError(code, outcome.message, {
-    suggestions: ['Check the workspace before you run it again.'],
-    recoveryActions: ['retry_operation'],
-  });
 };

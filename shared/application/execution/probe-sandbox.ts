@@ -14,7 +14,7 @@ import type { Deps, ExecutionDeps } from '../deps.ts';
 import type { McpOutcome } from '../registry/check-mcp-server.ts';
 import { programOf } from '../registry/mcp-target.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
-import { createSessionWhenFree } from '../session/create-session-when-free.ts';
+import { createSession } from '../session/create-session.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { execute } from './execute.ts';
 
@@ -53,7 +53,7 @@ const tryInside = async (
   const id = ports.world.uuid() as SessionId;
   const options = { kind: 'execution', project: server.project } as const;
   const wait = { waitSeconds: 0, evictIdle: false, correlationId };
-  const session = await createSessionWhenFree(ports, { id, principal, options, defaults }, wait);
+  const session = await createSession(ports, { id, principal, options, defaults });
   if (session === undefined) throw new Error('a new session id was taken');
   try {
     const { structured } = await execute(ports, {

@@ -1,7 +1,6 @@
 /** Connects to a registered MCP server on request, and records the outcome as a check. */
 
 import type { CheckTimes } from '../../domain/mcp/health.ts';
-import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere } from '../../domain/mcp/validate.ts';
 import type { ExecutionDeps, RegistryDeps } from '../deps.ts';
@@ -12,6 +11,7 @@ import {
   type RegistryRequest,
   requireName,
 } from '../registry/registry-change.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { type InsideProbe, probeSandbox } from './probe-sandbox.ts';
 
 /** `principal`: the holder of the slot while a server in a sandbox is tried. */
@@ -44,15 +44,13 @@ export const tryMcpServer = async (
 };
 
 /** A sweep or a change may write concurrently; the outcome counts as long as it is about the same server. */
-const noteOnLatest = async (
+const noteOnLatest = (
   ports: RegistryDeps,
   tested: McpServer,
   seen: Parameters<typeof recordOutcome>[2],
-): Promise<void> => {
-  let server: McpServer | undefined = tested;
-  for (let attempt = 0; attempt < mcpChangeTriesMax; attempt += 1) {
-    if (server === undefined || isElsewhere(server.config, tested.config)) return;
-    if ((await recordOutcome(ports, server, seen)) !== undefined) return;
-    server = await ports.mcpServers.get(tested.project, tested.name);
-  }
-};
+): Promise<void> =>
+  untilWon(async (race) => {
+    const server = race === 0 ? tested : await ports.mcpServers.get(tested.project, tested.name);
+    if (server === undefined || isElsewhere(server.config, tested.config)) return undefined;
+    return (await recordOutcome(ports, server, seen)) === undefined ? raceLost : undefined;
+  }, changesTooOften('the MCP server'));

@@ -1,20 +1,19 @@
 /**
- * The audit of slots: each counter with changes is compared with the slots taken and those with their sessions.
- * Costs one query and one batch of reads per holder with changes. A holder that changes concurrently stays due
- * and is audited next time.
+ * The audit of slots: each counter with changes is compared with the slots taken, and those with what holds them. A holder
+ * that changes concurrently stays due and is audited next time.
  */
 
-import { holdsSlot } from '../../domain/session.ts';
-import { projectOfSlots, type SlotHolder } from '../../domain/slots.ts';
+import { projectOfSlots, type SlotHolder } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
+import { auditSlots } from '../sandbox/audit-slots.ts';
 
 export type AuditReport = { readonly audited: number; readonly corrected: number };
 
+type AuditDeps = Deps<'slots' | 'sessions' | 'workspaces' | 'telemetry' | 'world'>;
+
 const holdersMax = 100;
 
-export const reconcileSlots = async (
-  ports: Deps<'slots' | 'sessions' | 'telemetry' | 'world'>,
-): Promise<AuditReport> => {
+export const reconcileSlots = async (ports: AuditDeps): Promise<AuditReport> => {
   const holders = await ports.slots.due(ports.world.now(), holdersMax);
   const results = await Promise.allSettled(holders.map((holder) => auditHolder(ports, holder)));
   for (const result of results)
@@ -25,33 +24,19 @@ export const reconcileSlots = async (
   return { audited: holders.length, corrected };
 };
 
-const auditHolder = async (
-  { slots, sessions, telemetry, world }: Deps<'slots' | 'sessions' | 'telemetry' | 'world'>,
-  holder: SlotHolder,
-): Promise<boolean> => {
-  const { taken } = await slots.read(holder);
-  const found = new Map((await sessions.getMany(taken.map(({ session }) => session))).map((s) => [s.id, s]));
-  const gone = taken.filter(({ session }) => {
-    const holding = found.get(session);
-    return holding === undefined || !holdsSlot(holding);
-  });
-  let released = 0;
-  for (const { session } of gone) if (await slots.release(holder, session, world.now())) released += 1;
-  const now = await slots.read(holder);
-  const isWrong = now.counted !== now.taken.length;
-  // Reads of several items are no snapshot: only a holder that did not change since was wrong.
-  const isSettled = await slots.settle(now);
-  const counted = { holder, project: projectOfSlots(holder), taken: now.taken.length };
+const auditHolder = async (ports: AuditDeps, holder: SlotHolder): Promise<boolean> => {
+  const { before, now, corrected, isSettled } = await auditSlots(ports, holder);
+  const { telemetry } = ports;
+  const taken = now.taken.length;
+  const counted = { holder, project: projectOfSlots(holder), taken };
   telemetry.info('slots are counted', { event: 'slots_counted', ...counted });
-  const isCorrected = released > 0 || (isSettled && isWrong);
+  // A slot of an earlier version is settled, not corrected.
+  const old = before.taken.filter(({ isOld }) => isOld).length;
+  const isCorrected = corrected > old || (isSettled && now.counted !== taken);
   if (!isCorrected) return false;
   telemetry.warn('slots were corrected', {
     event: 'slots_corrected',
-    holder,
-    counted: now.counted,
-    taken: now.taken.length,
-    released,
-    isSettled,
+    ...{ holder, counted: before.counted, taken, released: corrected, isSettled },
   });
   return true;
 };

@@ -24,9 +24,16 @@ const describedMax = 100;
 
 type OrphanDeps = TaskDeps & Deps<'host'>;
 
+type OrphanSweep = {
+  readonly correlationId: string;
+  readonly poolSize: number;
+  /** A record younger than this, in milliseconds, may have a task that the list does not show yet. */
+  readonly unseenMs?: number;
+};
+
 export const sweepOrphans = async (
   ports: OrphanDeps,
-  { correlationId, poolSize }: { readonly correlationId: string; readonly poolSize: number },
+  { correlationId, poolSize, unseenMs = taskUnseenMsMax }: OrphanSweep,
 ): Promise<OrphanReport> => {
   const seen = new Set<string>();
   let stopped = 0;
@@ -39,7 +46,7 @@ export const sweepOrphans = async (
     ports.telemetry.error('a record of a workspace cannot be read', { error });
   for await (const workspaces of ports.workspaces.live(onUnreadable)) {
     stopped += await sweepUserless(ports, workspaces, correlationId);
-    lost += await sweepTaskless(ports, workspaces, seen);
+    lost += await sweepTaskless(ports, workspaces, { seen, unseenMs });
   }
   ports.telemetry.count('SandboxesRunning', seen.size);
   if (stopped > 0) ports.telemetry.count('OrphansStopped', stopped);
@@ -138,14 +145,15 @@ const sweepUserless = async (
 const sweepTaskless = async (
   ports: OrphanDeps,
   workspaces: readonly Workspace[],
-  seen: ReadonlySet<string>,
+  { seen, unseenMs }: { readonly seen: ReadonlySet<string>; readonly unseenMs: number },
 ): Promise<number> => {
   const now = ports.world.now();
   const unseen = workspaces.filter(
     ({ sandbox }) =>
       sandbox?.taskArn !== undefined &&
+      sandbox.state !== 'stopped' &&
       !seen.has(sandbox.taskArn) &&
-      now - sandbox.requestedAt > taskUnseenMsMax,
+      now - sandbox.requestedAt >= unseenMs,
   );
   let lost = 0;
   for (let from = 0; from < unseen.length; from += describedMax) {

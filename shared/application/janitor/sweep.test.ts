@@ -1,18 +1,25 @@
 /** The janitor's sweep of idle sessions and their sandboxes: a turn that waits for a person has nothing to do (L5). */
 import { expect, test } from 'vitest';
 import {
+  inboxLimits,
   message,
   newSandbox,
   newSession,
-  slotsMax,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
+import { orphanAgeMs } from '../../domain/limits.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { sweep } from './sweep.ts';
 
-const lifetimes = { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 };
+const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
 const running = {
   ...{ turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
   usage: { inputTokens: 0, outputTokens: 0 },
@@ -31,16 +38,29 @@ const awaiting: TurnState = {
   calls: [{ ...call, name: 'session', status: 'executing', wait: { id: 'w', child, since: 1_000_000 } }],
 };
 
+const endAwaiting = async (
+  { sessions, turns }: ReturnType<typeof openQuietPorts>['ports'],
+  id: SessionId,
+): Promise<void> => {
+  const session = await sessions.get(id);
+  if (session === undefined) throw new Error('the session is not there');
+  await turns.commit({
+    ...{ session, version: 1, state: { kind: 'idle' }, at: 1, log: [], history: [] },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+    ...{ release: true, wakes: false, dueAt: 1e12 },
+  });
+};
+
 /** A session with a ready sandbox, whose turn nobody works on. */
 const open = async (state: TurnState) => {
   const quiet = openQuietPorts();
   const { ports, clock } = quiet;
   const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
   const { id, workspace } = made;
-  await ports.sessions.create(made, { workspace: workspaceOf(made), slotsMax });
+  await ports.sessions.create(made, { workspace: workspaceOf(made) });
   await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
-  await ports.workspaces.markReady(workspace, 1, clock.now);
-  await ports.inbox.accept(made, message('m', clock.now), slotsMax);
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  await ports.inbox.accept(made, message('m', clock.now), inboxLimits);
   const session = (await ports.sessions.get(id)) ?? made;
   await ports.turns.commit({
     ...{ session, version: 0, state, at: clock.now, log: [], history: [] },
@@ -113,11 +133,84 @@ test('L5: one that waits for a child is continued, and loses its sandbox when id
   expect(invoked).toContain(`turn ${id}`);
 });
 
+test('CH3: a child is kept until its parent has heard it', async () => {
+  const { ports, clock, look, invoked, id } = await open(awaiting);
+  const tree = { root: id, parent: id };
+  const ended = newSession({
+    id: child.session,
+    tree,
+    status: 'completed',
+    lastActiveAt: clock.now,
+    dueAt: clock.now,
+  });
+  await ports.sessions.create(ended, { workspace: workspaceOf(ended) });
+  await look(lifetimes.historyMs);
+  expect(await ports.sessions.get(child.session)).toBeDefined();
+  expect(invoked).toContain(`turn ${id}`);
+  await endAwaiting(ports, id);
+  await look(lifetimes.historyMs + orphanAgeMs);
+  expect(await ports.sessions.get(child.session)).toBeUndefined();
+});
+
 test('L5: an idle one leaves the sandbox to another of its workspace with pending work', async () => {
   const { ports, clock, id, look } = await open(thinking);
   const { workspace, project } = (await ports.sessions.get(id)) ?? newSession();
   const times = { createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + lifetimes.idleMs };
   const other = newSession({ workspace, project, ...times });
-  expect(await ports.sessions.create(other, { enters: {}, slotsMax })).toBe('created');
+  expect(await ports.sessions.create(other, { enters: {} })).toBe('created');
   expect(await look(900_000)).toEqual(['running', 'ready']);
+});
+
+/** So many idle sessions, each due, whose sandboxes never started. */
+const backlog = async (count: number) => {
+  const { ports, clock, ...quiet } = openQuietPorts();
+  for (let index = 0; index < count; index += 1) {
+    const session = newSession({
+      ...{ createdAt: 1, lastActiveAt: 1, dueAt: clock.now - index, status: 'idle' },
+    });
+    await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  }
+  const left = async () => (await ports.sessions.due(clock.now, 10_000)).length;
+  return { ...quiet, ports, clock, left };
+};
+
+test('a backlog of many rounds is swept in one sweep', async () => {
+  const { ports, left } = await backlog(1300);
+  expect(await sweep(ports, { lifetimes, correlationId: 'c' })).toEqual({ due: 1300, failed: 0 });
+  expect(await left()).toBe(0);
+});
+
+test('what fails for ever keeps no other from its turn, and is put off', async () => {
+  const { ports, left } = await backlog(1300);
+  const failing = new Set((await ports.sessions.due(Number.MAX_SAFE_INTEGER, 450)).map(({ id }) => id));
+  const connections = {
+    ...ports.connections,
+    subscribers: (id: SessionId) =>
+      failing.has(id) ? Promise.reject(new Error('no')) : ports.connections.subscribers(id),
+  };
+  const sessions = {
+    ...ports.sessions,
+    postpone: (session: Parameters<typeof ports.sessions.postpone>[0], dueAt: number) =>
+      failing.has(session.id) && dueAt > 1_100_000
+        ? Promise.reject(new Error('no'))
+        : ports.sessions.postpone(session, dueAt),
+  };
+  const report = await sweep({ ...ports, connections, sessions }, { lifetimes, correlationId: 'c' });
+  expect(report).toEqual({ due: 1300, failed: 450 });
+  expect(await left()).toBe(0);
+});
+
+test('a sweep takes up nothing more when its time is over', async () => {
+  const { ports, clock, left } = await backlog(1300);
+  const sessions = {
+    ...ports.sessions,
+    due: async (...asked: Parameters<typeof ports.sessions.due>) => {
+      const due = await ports.sessions.due(...asked);
+      clock.now += 30_000;
+      return due;
+    },
+  };
+  const report = await sweep({ ...ports, sessions }, { lifetimes, correlationId: 'c' });
+  expect(report.due).toBe(400);
+  expect(await left()).toBe(900);
 });

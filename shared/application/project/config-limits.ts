@@ -6,11 +6,11 @@ import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import type { Tree } from '../../domain/session-tree.ts';
+import { executionSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { findProject } from '../access/find-project.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
-import { listExecutions } from '../execution/list-executions.ts';
 
 /** The operator's settings, besides the defaults of sessions. */
 export type ConfigLimits = {
@@ -56,6 +56,6 @@ export const limitsInForce = async (
     ...(session === undefined ? {} : { session }),
     tree: root === undefined ? undefined : await ports.trees.read(root),
     flavorsAllowed: names.filter((flavor) => allowsFlavor(project, flavor)),
-    activeSessions: (await listExecutions(ports, principal)).length,
+    activeSessions: (await ports.slots.read(executionSlots(principal.owner))).taken.length,
   };
 };

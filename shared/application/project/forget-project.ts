@@ -1,6 +1,6 @@
 /**
  * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP
- * servers, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
+ * servers, its snapshots, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
  * sessions expire by themselves.
  */
 
@@ -12,6 +12,7 @@ import { audit } from '../access/audit.ts';
 import type { ForgetDeps } from '../deps.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { leaveProject } from '../schedule/leave-project.ts';
+import { deleteSnapshot } from '../snapshot/manage-snapshots.ts';
 import { closeWorkspace } from './manage-workspaces.ts';
 
 /** The project's own audit row names the caller. */
@@ -30,6 +31,7 @@ export const forgetProject = async (
   await removeWebhooks(ports, id, correlationId);
   await ports.secrets.clear(id);
   for (const { name } of await ports.mcpServers.list(id)) await ports.mcpServers.remove(id, name);
+  await deleteSnapshots(ports, id);
   await forgetWorkspaces(ports, id, correlationId);
   await ports.projects.remove(id, ports.world.now());
   return true;
@@ -69,6 +71,10 @@ const removeWebhooks = async (
     await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });
     await ports.webhookDispatcher.dispatch(id, correlationId);
   }
+};
+
+const deleteSnapshots = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
+  for (const snapshot of await ports.snapshots.list(project)) await deleteSnapshot(ports, snapshot, janitor);
 };
 
 const done = (): Promise<void> => Promise.resolve();

@@ -3,13 +3,18 @@
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Network } from '../../domain/network.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { type Project, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/projects.ts';
 import { audit } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import type { ProjectDeps } from '../deps.ts';
+import type { KnownTemplates } from '../sandbox/known-template.ts';
+import { refuseBeyond } from '../session/choose-network.ts';
 import { type ProjectOptions, projectFields } from './project-fields.ts';
+
+type Known = { readonly templates?: KnownTemplates | undefined };
 
 /**
  * For callers who may write resources of the deployment (`global:write`), which owns every project; names need
@@ -18,10 +23,11 @@ import { type ProjectOptions, projectFields } from './project-fields.ts';
 export const createProject = async (
   ports: ProjectDeps,
   principal: Principal,
-  options: ProjectOptions & { readonly name: string },
+  { templates, ...options }: ProjectOptions & Known & { readonly name: string },
 ): Promise<Project> => {
   const { projects, world } = ports;
-  const fields = Object.entries(projectFields(options)).filter(([, value]) => value !== null);
+  refuseBeyondCeiling(ports, options.network);
+  const fields = Object.entries(projectFields(options, { templates })).filter(([, value]) => value !== null);
   const project: Project = {
     ...Object.fromEntries(fields),
     id: world.uuid() as ProjectId,
@@ -43,10 +49,11 @@ export const createProject = async (
 export const updateProject = async (
   ports: ProjectDeps,
   principal: Principal,
-  { id, ...options }: ProjectOptions & { readonly id: string },
+  { id, templates, ...options }: ProjectOptions & Known & { readonly id: string },
 ): Promise<Project> => {
   const before = await findProject(ports.projects, { id, principal, intent: 'write' });
-  const change = projectFields(options, before);
+  refuseBeyondCeiling(ports, options.network);
+  const change = projectFields(options, { before, templates });
   if (Object.keys(change).length === 0) return before;
   const changed = await ports.projects.change(before.id, change);
   if (changed === undefined) throw projectNotFound();
@@ -59,12 +66,20 @@ export const updateProject = async (
   return changed;
 };
 
-/** The names of the changed fields, and the value of one: the approval mode. */
+/** The operator's list bounds every project's. */
+const refuseBeyondCeiling = ({ egressCeiling }: ProjectDeps, network: Network | null | undefined): void => {
+  if (network) refuseBeyond(network, egressCeiling, 'EGRESS_ALLOW of the deployment does not contain');
+};
+
+/** The names of the changed fields, and the values of two: the approval mode and the network with the names of its secrets. */
 const changedIn = (fields: readonly (readonly [string, unknown])[]): JsonObject => {
   const approvals = fields.find(([name]) => name === 'approvals')?.[1];
+  const network = fields.find(([name]) => name === 'network')?.[1] as Network | null | undefined;
   return {
     fields: fields.map(([name]) => name),
     ...(typeof approvals === 'string' ? { approvals } : {}),
+    ...(network === undefined ? {} : { network: network === null ? [] : [...network.allow] }),
+    ...(network?.inject === undefined ? {} : { inject: network.inject.map((rule) => ({ ...rule })) }),
   };
 };
 

@@ -3,13 +3,19 @@
  * bounds.
  */
 
-import { decodeFlavor, decodeTemplate, type Flavor, type Template } from '../../domain/flavor.ts';
+import { fitsProject, type NamedAgent } from '../../domain/agent-profile.ts';
+import { decodeFlavor, type Flavor } from '../../domain/flavor.ts';
+import { withRulesOf } from '../../domain/inject-rule.ts';
+import { projectInstructionsBytesMax } from '../../domain/limits.ts';
 import type { Namespacing } from '../../domain/mcp/server.ts';
-import { decodeProvider, type ProviderName, providers } from '../../domain/model.ts';
+import { decodeProvider, type ProviderName, providers, type ThinkingLevel } from '../../domain/model.ts';
+import type { Network } from '../../domain/network.ts';
 import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
+import type { RuntimeName } from '../../domain/runtime-name.ts';
 import type { ApprovalMode } from '../../domain/session.ts';
 import { type TreeLimits, treeLimitBounds } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
+import { type KnownTemplates, knownTemplate } from '../sandbox/known-template.ts';
 
 /** `null` removes the existing value. */
 type Given<T> = T | null | undefined;
@@ -19,6 +25,8 @@ export type ProjectOptions = {
   readonly description?: Given<string>;
   readonly provider?: Given<string>;
   readonly model?: Given<string>;
+  readonly thinking?: Given<ThinkingLevel>;
+  readonly runtime?: Given<RuntimeName>;
   readonly flavor?: Given<string>;
   readonly template?: Given<string>;
   readonly flavorsAllowed?: Given<readonly string[]>;
@@ -26,30 +34,59 @@ export type ProjectOptions = {
   /** Each limit by itself. */
   readonly limits?: Given<{ readonly [Limit in keyof TreeLimits]?: Given<number> }>;
   readonly disabledTools?: Given<readonly string[]>;
+  readonly instructions?: Given<string>;
+  readonly agents?: Given<readonly NamedAgent[]>;
   readonly mcpNamespacing?: Given<Namespacing>;
+  readonly network?: Given<Network>;
 };
 
+type Templates = KnownTemplates | undefined;
+
 /** The fields that change in an existing project (`before`), or all fields of a new one. */
-export const projectFields = (options: ProjectOptions, before: Partial<Project> = {}): ProjectChange => {
-  const { name, description, model, approvals, mcpNamespacing, disabledTools } = options;
+export const projectFields = (
+  options: ProjectOptions,
+  { before = {}, templates }: { readonly before?: Partial<Project>; readonly templates?: Templates } = {},
+): ProjectChange => {
+  const {
+    name,
+    description,
+    model,
+    thinking,
+    runtime,
+    approvals,
+    mcpNamespacing,
+    disabledTools,
+    instructions,
+    agents,
+    network,
+  } = options;
   const flavor = known(options.flavor, knownFlavor);
   const flavorsAllowed = known(options.flavorsAllowed, (names) => [...new Set(names.map(knownFlavor))]);
   refuseOutside(
     flavor === undefined ? before.flavor : flavor,
     flavorsAllowed === undefined ? before.flavorsAllowed : flavorsAllowed,
   );
+  refuseTooLong(
+    instructions === undefined ? before.instructions : instructions,
+    agents === undefined ? before.agents : agents,
+  );
   return given({
     name,
     description,
     provider: known(options.provider, knownProvider),
     model,
+    thinking,
+    runtime,
     flavor,
-    template: known(options.template, knownTemplate),
+    template: known(options.template, (name) => knownTemplate(name, templates)),
     flavorsAllowed,
     approvals,
     limits: known(options.limits, (limits) => mergedLimits(limits, before.limits)),
     disabledTools: known(disabledTools, (names) => [...new Set(names)]),
+    instructions,
+    agents,
     mcpNamespacing,
+    network: known(network, (next) => withRulesOf(next, before.network)),
   });
 };
 
@@ -67,16 +104,19 @@ const refuseOutside = (flavor: Given<Flavor>, allowed: Given<readonly Flavor[]>)
   });
 };
 
+const refuseTooLong = (instructions: Given<string>, agents: Given<readonly NamedAgent[]>): void => {
+  if (fitsProject({ ...(instructions ? { instructions } : {}), ...(agents ? { agents } : {}) })) return;
+  throw new AppError(
+    'payload_too_large',
+    `all instructions of a project have at most ${projectInstructionsBytesMax} bytes`,
+    { suggestions: ['Shorten them, or put them into files of the workspace.'] },
+  );
+};
+
 const knownFlavor = (name: string): Flavor => {
   const flavor = decodeFlavor(name);
   if (flavor !== undefined) return flavor;
   throw new AppError('invalid_flavor', 'flavor: use one of micro, small, medium, large');
-};
-
-const knownTemplate = (name: string): Template => {
-  const template = decodeTemplate(name);
-  if (template !== undefined) return template;
-  throw new AppError('unsupported_language', 'template: use one of python, node');
 };
 
 const knownProvider = (name: string): ProviderName => {

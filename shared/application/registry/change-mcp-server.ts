@@ -1,11 +1,11 @@
 /** Changes a registered MCP server, or enables or disables it: one write over the version that was read. */
 
 import { dueAtOf, renewedHealth, shownStatus } from '../../domain/mcp/health.ts';
-import { mcpChangeTriesMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { isElsewhere, isObject, type Kept, validateChange } from '../../domain/mcp/validate.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, RegistryChangeDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import {
   announce,
   checkAddress,
@@ -71,21 +71,16 @@ export const switchMcpServer = async (
 };
 
 /** Reads, decides and writes, and repeats that after a concurrent write; due at once, if it is checked at all. */
-const rewrite = async (
+const rewrite = (
   { mcpServers, world }: Deps<'mcpServers' | 'world'>,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
   decide: (server: McpServer) => Promise<McpServer>,
-): Promise<McpServer> => {
-  for (let attempt = 0; attempt < mcpChangeTriesMax; attempt += 1) {
+): Promise<McpServer> =>
+  untilWon(async () => {
     const server = await mcpServers.get(project, name);
     if (server === undefined) throw mcpServerNotFound();
     const next = await decide(server);
     const dueAt = dueAtOf(next, world.now());
     const due = dueAt === undefined ? {} : { dueAt };
-    const written = await mcpServers.replace(next, { version: server.version, ...due });
-    if (written !== undefined) return written;
-  }
-  throw new AppError('conflict', 'the MCP server is being changed concurrently', {
-    suggestions: ['Read it again and retry.'],
-  });
-};
+    return (await mcpServers.replace(next, { version: server.version, ...due })) ?? raceLost;
+  }, changesTooOften('the MCP server'));

@@ -91,7 +91,7 @@ export type Noted = { readonly server: McpServer; readonly dueAt?: number };
 
 /** Writes an outcome over the server as it was read; undefined when it was changed since. */
 export const recordOutcome = async (
-  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
+  ports: PublishDeps & Deps<'sessions' | 'mcpServers'>,
   server: McpServer,
   { outcome, times }: { readonly outcome: McpOutcome; readonly times: CheckTimes },
 ): Promise<Noted | undefined> => {
@@ -111,7 +111,7 @@ export const recordOutcome = async (
 };
 
 const sayStatus = async (
-  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
+  ports: PublishDeps & Deps<'sessions' | 'mcpServers'>,
   server: McpServer,
 ): Promise<void> => {
   const { project, name, health } = server;
@@ -139,7 +139,7 @@ export type Use = {
  * several calls that fail together counts. A success without news writes nothing.
  */
 export const recordUse = async (
-  ports: PublishDeps & Deps<'slots' | 'mcpServers'>,
+  ports: PublishDeps & Deps<'sessions' | 'mcpServers'>,
   used: McpServer,
   { outcome, startedAt, times }: Use,
 ): Promise<void> => {

@@ -14,7 +14,6 @@ import { makeInbox } from '../../adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '../../adapters/aws/dynamo/project-store.ts';
 import { makeSessionStore } from '../../adapters/aws/dynamo/session-store.ts';
-import { makeSlotStore } from '../../adapters/aws/dynamo/slots.ts';
 import type {
   ConnectionId,
   MessageId,
@@ -28,7 +27,7 @@ import type { Principal, Scope } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { McpServerStore, RemoteTarget } from '../../ports/mcp-servers.ts';
-import type { SlotStore } from '../../ports/slots.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
 import type { Deps, ExecutionDeps, RegistryChangeDeps, RegistryDeps } from '../deps.ts';
 import { testMcpServer } from '../execution/test-mcp-server.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
@@ -103,7 +102,6 @@ const openRegistry = async () => {
     projects: makeProjectStore(table),
     sessions: makeSessionStore(table),
     eventLog: makeEventLog(table),
-    slots: makeSlotStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     sockets: {
@@ -168,10 +166,9 @@ const openRegistry = async () => {
       createdAt: 1,
       users: [session.id],
     },
-    slotsMax: 10,
   });
   const first = { messageId: 'm' as MessageId, text: 't', acceptedAt: 2, correlationId: 'c' };
-  await makeInbox(table).accept(session, first, 10);
+  await makeInbox(table).accept(session, first, { slotsMax: 10, conversationsMax: 10 });
   await ports.connections.put({
     id: 'watching' as ConnectionId,
     sessionId: session.id,
@@ -254,7 +251,7 @@ describe('adding', () => {
   test('succeeds even if notifications and checks fail', async () => {
     const ports = {
       ...registry.ports,
-      slots: fake<SlotStore>({ read: failWith(new Error('no table')) }),
+      sessions: fake<SessionStore>({ listOfProject: failWith(new Error('no table')) }),
       invoker: fake<Invoker>({ checkMcpServer: failWith(new Error('no function')) }),
     };
     await addMcpServer(ports, asked(), { name: 'one', config: http });

@@ -9,12 +9,17 @@ import type { SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
+import { slotsMax } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
+import { noFreeSlot } from '../access/find-session.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { unlessAborted } from '../unless-aborted.ts';
+import { makeRoom } from './make-room.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { readySandbox } from './ready-sandbox.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { type Locator, openLocator } from './record-task-event.ts';
+import { startRelay } from './start-relay.ts';
 import { noCapacity, reissueStart, type SandboxRequest, startSandbox } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
 import { verifySandbox } from './verify-sandbox.ts';
@@ -31,12 +36,14 @@ const pollMsMin = 20;
 const pollMsMax = 1000;
 /** The number of starts for a sandbox that dies while it starts. */
 const startsMax = 3;
+const reasonCharactersMax = 500;
 
 export const acquireSandbox = async (
   ports: SandboxDeps,
   request: SandboxRequest,
 ): Promise<AcquiredSandbox> => {
-  const deadline = ports.world.now() + sandboxWaitMsMax;
+  const beganAt = ports.world.now();
+  const deadline = beganAt + sandboxWaitMsMax;
   const locate = openLocator(ports, request.correlationId);
   let starts = 0;
   let overBefore: number | undefined;
@@ -44,21 +51,58 @@ export const acquireSandbox = async (
     const workspace = await find(ports, request.workspaceId);
     overBefore ??= lastOver(workspace);
     refuseWithoutCapacity(workspace, overBefore);
-    const attempt = await tryOnce(ports, workspace, { ...request, locate });
-    if (typeof attempt === 'object') return attempt;
-    request.onPhase?.('starting the sandbox');
+    const trying = tryOnce(ports, workspace, { ...request, locate, mayStart: starts < startsMax });
+    // A restore may last longer than its caller has.
+    const attempt = await (request.signal === undefined ? trying : unlessAborted(request.signal, trying));
+    if (attempt === undefined) throw request.signal?.reason;
+    if (typeof attempt === 'object') {
+      const { sessionId, correlationId } = request;
+      const { invoker, telemetry } = ports;
+      await startRelay(invoker, attempt.workspace, { sessionId, correlationId, telemetry });
+      return attempt;
+    }
+    if (attempt === 'full') await waitForSlot(ports, request, beganAt);
+    else request.onPhase?.('starting the sandbox');
     if (attempt === 'started') starts += 1;
-    if (starts > startsMax) throw startFailed('it stopped each time before it answered');
     await ports.world.sleep(pause, request.signal);
     request.signal?.throwIfAborted();
   }
-  throw new AppError('sandbox_starting', 'the sandbox is still starting', {
+  throw stillStarting();
+};
+
+const stillStarting = (): AppError =>
+  new AppError('sandbox_starting', 'the sandbox is still starting', {
     suggestions: ['Try again in a few seconds.'],
     recoveryActions: ['wait_and_retry'],
   });
+
+/** For a caller that must answer sooner than a start may take: whatever is waited for then, the start goes on. */
+export const acquireWithin = async (
+  ports: SandboxDeps,
+  request: SandboxRequest,
+  waitMs: number | undefined,
+): Promise<AcquiredSandbox> => {
+  if (waitMs === undefined) return acquireSandbox(ports, request);
+  const [late, done] = [new AbortController(), new AbortController()];
+  void ports.world.sleep(waitMs, done.signal).then(() => late.abort(stillStarting()));
+  const signal = request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
+  try {
+    return await acquireSandbox(ports, { ...request, signal });
+  } finally {
+    done.abort();
+  }
 };
 
-type Attempt = AcquiredSandbox | 'started' | 'not-yet';
+type Attempt = AcquiredSandbox | 'started' | 'not-yet' | 'full';
+
+/** Throws when all slots are busy and the caller waits no longer. */
+const waitForSlot = async (ports: SandboxDeps, request: SandboxRequest, beganAt: number): Promise<void> => {
+  const { slot, slotWaitSeconds = 0, correlationId, evictsIdle, onPhase } = request;
+  if (await makeRoom(ports, { holder: slot.holder, correlationId, evictsIdle })) return;
+  if (ports.world.now() - beganAt >= slotWaitSeconds * 1000)
+    throw noFreeSlot(slot.kind, slotsMax(slot.kind, ports.slotLimits));
+  onPhase?.('waiting for a slot');
+};
 
 const find = async ({ workspaces }: SandboxDeps, id: WorkspaceId): Promise<Workspace> => {
   const workspace = await workspaces.get(id);
@@ -78,6 +122,12 @@ const refuseWithoutCapacity = ({ sandbox }: Workspace, overBefore: number): void
   if (sandbox.stoppedReason === noCapacity.reason) throw noCapacity.error();
 };
 
+/** With the reason of the last one, which its session shows too. */
+const eachTime = ({ sandbox }: Workspace): string => {
+  const reason = sandbox?.stoppedReason?.slice(0, reasonCharactersMax);
+  return `it stopped each time before it answered${reason === undefined ? '' : ` (${reason})`}`;
+};
+
 const startFailed = (why: string): AppError =>
   new AppError('sandbox_start_failed', `the sandbox could not be started: ${why}`, {
     suggestions: ['Try again in a minute.'],
@@ -94,7 +144,7 @@ const deserted = (): AppError =>
 const tryOnce = async (
   ports: SandboxDeps,
   workspace: Workspace,
-  { locate, ...request }: SandboxRequest & { readonly locate: Locator },
+  { locate, mayStart, ...request }: SandboxRequest & { readonly locate: Locator; readonly mayStart: boolean },
 ): Promise<Attempt> => {
   const { id: workspaceId, sandbox } = workspace;
   const now = ports.world.now();
@@ -103,9 +153,8 @@ const tryOnce = async (
     case 'use':
       return use(ports, workspace, liveSandbox(workspace, next.address));
     case 'start':
-      if (workspace.users.length === 0) throw deserted();
-      await startSandbox(ports, workspace, request);
-      return 'started';
+      if (!mayStart) throw startFailed(eachTime(workspace));
+      return startAnother(ports, workspace, request);
     case 'reissue':
       if (sandbox !== undefined) await reissueStart(ports, { workspaceId, sandbox });
       return 'not-yet';
@@ -134,8 +183,22 @@ const tryOnce = async (
   }
 };
 
-/** One that was seen a moment ago is used at once; another is probed first. */
+const startAnother = async (
+  ports: SandboxDeps,
+  workspace: Workspace,
+  request: SandboxRequest,
+): Promise<Attempt> => {
+  if (workspace.users.length === 0) throw deserted();
+  return (await startSandbox(ports, workspace, request)) === 'full' ? 'full' : 'started';
+};
+
+/**
+ * One that was seen a moment ago is used at once; another is probed first. The sign of life of the caller's session is
+ * written before this: the janitor that checks the sessions sees it, or finds its mark removed.
+ */
 const use = async (ports: SandboxDeps, workspace: Workspace, sandbox: LiveSandbox): Promise<Attempt> => {
+  const isChecked = workspace.sandbox?.idleCheck !== undefined;
+  if (isChecked && !(await ports.workspaces.endIdleCheck(workspace.id, sandbox.generation))) return 'not-yet';
   const isTrusted = ports.world.now() - lastSeen(workspace) < sandboxTrustMs;
   if (isTrusted || (await verifySandbox(ports, workspace, sandbox)) === 'lives')
     return { sandbox, workspace };

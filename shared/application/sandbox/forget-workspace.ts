@@ -6,6 +6,7 @@
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
 import type { StopDeps } from '../deps.ts';
+import { forgetFiles } from './forget-files.ts';
 import { finishStop, requestStop } from './stop-sandbox.ts';
 
 /** False when it is in use, or has only just been made. Throws while its sandbox runs, to be retried. */
@@ -14,7 +15,7 @@ export const forgetWorkspace = async (
   id: WorkspaceId,
   correlationId: string,
 ): Promise<boolean> => {
-  const { workspaces, archive, world } = ports;
+  const { workspaces, world } = ports;
   const until = world.now() + deletionWaitMsMax;
   for (;;) {
     const workspace = await workspaces.get(id);
@@ -26,7 +27,7 @@ export const forgetWorkspace = async (
     else await requestStop(ports, workspace, { reason: 'the workspace was deleted', correlationId });
     await world.sleep(logLookMsMax);
   }
-  await archive.forget(id);
-  await workspaces.remove(id);
+  await forgetFiles(ports, id);
+  await workspaces.remove(id, world.now());
   return true;
 };

@@ -10,12 +10,19 @@ import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
-import { type AcquiredSandbox, acquireSandbox } from './acquire-sandbox.ts';
+import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';
+import { startedFor } from './start-sandbox.ts';
 
 export type Opening = {
   readonly lifetimes: Lifetimes;
   readonly correlationId: string;
   readonly signal?: AbortSignal;
+  /** Seconds to wait for a slot; absent: none. */
+  readonly slotWaitSeconds?: number;
+  /** An idle sandbox gives way, whatever the operator's setting. */
+  readonly evictsIdle?: boolean;
+  /** Milliseconds to wait for the sandbox; absent: `sandboxWaitMsMax`. Its start goes on after that. */
+  readonly waitMs?: number;
   /** Receives the phases while the caller waits for the sandbox. */
   readonly onPhase?: (phase: string) => void;
 };
@@ -23,13 +30,13 @@ export type Opening = {
 export const openSandbox = async (
   ports: SandboxDeps,
   session: Session,
-  { lifetimes, ...waiting }: Opening,
+  { lifetimes, waitMs, ...waiting }: Opening,
 ): Promise<AcquiredSandbox> => {
   requireActive(session);
   await heartbeat(ports, session, lifetimes);
-  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
-  const request = { workspaceId, flavor, template, allowSmallerFlavor, ...waiting };
-  const acquired = await acquireSandbox(ports, request);
+  const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting }, waitMs);
+  if (session.status === 'paused')
+    await ports.sessions.recordReady(session.id, ports.world.now() + idleLimit(session, lifetimes));
   if (acquired.start !== undefined) {
     const { startMs, source } = acquired.start;
     waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);

@@ -5,12 +5,16 @@
  */
 
 import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
+import { refOf } from '../../domain/checkpoint.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreMsMax } from '../../domain/limits.ts';
+import { lostWith } from '../../domain/process.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { configureSandbox } from './configure-sandbox.ts';
 
 /** Undefined when it is not ready yet, or another caller makes it ready. */
 export const readySandbox = async (
@@ -23,27 +27,45 @@ export const readySandbox = async (
   const needsRestore = checkpoint !== undefined || ports.archive.keepsShared;
   const filled = needsRestore ? await restore(ports, workspace, sandbox) : {};
   if (filled === 'not-mine') return undefined;
+  if (!(await isConfigured(ports, record, sandbox))) return undefined;
   const { workspaceId, generation } = sandbox;
   const now = ports.world.now();
-  if (!(await ports.workspaces.markReady(workspaceId, generation, now))) return undefined;
+  const { claim, ...contents } = filled;
+  if (!(await ports.workspaces.markReady(workspaceId, generation, { at: now, claim }))) return undefined;
   const startMs = now - record.requestedAt;
   const { source, flavor } = record;
   const { project } = workspace;
   ports.telemetry.duration(source === 'pool' ? 'SandboxWarmStartMs' : 'SandboxColdStartMs', startMs);
   const started = { event: 'sandbox_started', workspaceId, project, generation, source, flavor, startMs };
   ports.telemetry.info('a sandbox is ready', started);
-  await ports.sandboxLog.append(workspaceId, lifecycle(record, { now, startMs, ...filled }));
+  await ports.sandboxLog.append(workspaceId, lifecycle(record, { now, startMs, ...contents }));
   return {
     startMs,
     source: record.source,
     generation,
-    ...filled,
+    ...contents,
     ...(record.lost === undefined ? {} : { lost: record.lost }),
+    ...(await lostProcesses(ports, workspaceId, record)),
   };
 };
 
+/** Those that ran in the background of an earlier sandbox; only one that ever had any is looked up. */
+const lostProcesses = async (
+  { processes, telemetry }: SandboxDeps,
+  workspaceId: WorkspaceId,
+  { processesOf }: SandboxRecord,
+): Promise<Pick<SandboxStart, 'lostProcesses'>> => {
+  if (processesOf === undefined) return {};
+  try {
+    return { lostProcesses: lostWith(await processes.list(workspaceId), processesOf) };
+  } catch (error) {
+    telemetry.warn('lost processes were not looked up', { workspaceId, error });
+    return {};
+  }
+};
+
 /** The restored contents; empty where there was nothing to restore. */
-type Filled = { readonly restored?: Restored; readonly shared?: RestoredShared };
+type Filled = { readonly restored?: Restored; readonly shared?: RestoredShared; readonly claim?: number };
 
 const lifecycle = (
   { generation, flavor, template, source, requestedAt }: SandboxRecord,
@@ -78,6 +100,22 @@ const opens = async (ports: SandboxDeps, record: SandboxRecord, sandbox: LiveSan
 
 type Ask = { readonly method: string; readonly path: string; readonly body?: string };
 
+/** Gives its programs the variables and the folder of the session that started it; a repeat has no effect. */
+const isConfigured = async (
+  ports: SandboxDeps,
+  record: SandboxRecord,
+  sandbox: LiveSandbox,
+): Promise<boolean> => {
+  const { environment, cwd, network, isTrial } = record;
+  if (environment === undefined && cwd === undefined && network === undefined && !isTrial) return true;
+  try {
+    return await configureSandbox(ports, record, sandbox);
+  } catch (error) {
+    if (isAppError(error) && error.code === 'sandbox_unavailable') return false;
+    throw error;
+  }
+};
+
 /** Undefined when it does not answer. */
 const statusOf = async (link: SandboxLink, sandbox: LiveSandbox, ask: Ask): Promise<number | undefined> => {
   try {
@@ -94,23 +132,28 @@ const statusOf = async (link: SandboxLink, sandbox: LiveSandbox, ask: Ask): Prom
 
 const restore = async (
   ports: SandboxDeps,
-  { checkpoint, owner }: Workspace,
+  { checkpoint, owner, sandbox: record }: Workspace,
   sandbox: LiveSandbox,
 ): Promise<Filled | 'not-mine'> => {
   const { workspaceId, generation } = sandbox;
   const at = ports.world.now();
-  const claim = { at, until: at + restoreMsMax };
-  if (!(await ports.workspaces.claimRestore(workspaceId, generation, claim))) return 'not-mine';
+  const until = at + restoreMsMax;
+  const claim = await ports.workspaces.claimRestore(workspaceId, generation, { at, until });
+  if (claim === undefined) return 'not-mine';
   try {
-    const manifest = checkpoint && { id: checkpoint.id, sha256: checkpoint.sha256 };
-    const options = { owner, ...(manifest === undefined ? {} : { manifest }) };
+    const manifest = checkpoint && refOf(checkpoint);
+    const options = {
+      ...(record?.isTrial ? {} : { owner }),
+      claim,
+      ...(manifest === undefined ? {} : { manifest }),
+    };
     const outcome = await ports.archive.restore(sandbox, options);
     ports.telemetry.duration('WorkspaceRestoreMs', ports.world.now() - at);
     const filled = filledBy(outcome, checkpoint?.savedAt);
     if (!isComplete(filled)) ports.telemetry.count('WorkspaceRestoresIncomplete');
-    return filled;
+    return { ...filled, claim };
   } catch (error) {
-    await ports.workspaces.unclaimRestore(workspaceId, generation);
+    await ports.workspaces.unclaimRestore(workspaceId, generation, claim);
     if (isAppError(error) && error.code === 'sandbox_unavailable') return 'not-mine';
     throw error;
   }

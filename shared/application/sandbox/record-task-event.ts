@@ -7,17 +7,16 @@
  * waits for a start asks ECS itself now and then (`openLocator`).
  */
 
-import { stoppedEntry } from '../../contracts/sandbox-start.ts';
-import { locateEveryMs } from '../../domain/limits.ts';
+import { locateEveryMs, stopRetryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { StopDeps, TaskDeps } from '../deps.ts';
-import { appendAndPublish } from '../events/publisher.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { requestStop } from './stop-sandbox.ts';
+import { tellOfEnd } from './tell-of-end.ts';
 
 export type TaskEvent = {
   readonly taskArn: string;
@@ -63,7 +62,7 @@ const recordRunning = async (
     return;
   }
   // No caller waits for a pool entry: its claimant checks that it answers.
-  if (isPoolEntry(workspaceId)) await workspaces.markReady(workspaceId, generation, world.now());
+  if (isPoolEntry(workspaceId)) await workspaces.markReady(workspaceId, generation, { at: world.now() });
 };
 
 type StoppingTask = {
@@ -84,7 +83,7 @@ const recordStopping = async (
   await requestStop(ports, workspace, { reason, correlationId });
 };
 
-/** Published once, however often the event comes. */
+/** Counted once, however often the event comes. */
 export const recordStopped = async (
   ports: TaskDeps,
   { workspaceId, generation }: SandboxName,
@@ -92,7 +91,9 @@ export const recordStopped = async (
 ): Promise<void> => {
   if (!isPoolEntry(workspaceId)) await publishSandboxFailure(ports, { workspaceId, generation });
   const at = ports.world.now();
-  const stopped = await ports.workspaces.markStopped(workspaceId, generation, { reason: why, at });
+  const tellAt = isPoolEntry(workspaceId) ? {} : { tellAt: at + stopRetryMs };
+  const stop = { reason: why, at, ...tellAt };
+  const stopped = await ports.workspaces.markStopped(workspaceId, generation, stop);
   if (stopped === undefined) return;
   const end = endOf(stopped, why);
   countEnd(ports.telemetry, stopped, end);
@@ -100,8 +101,7 @@ export const recordStopped = async (
   const { reason } = end;
   const text = `sandbox ${generation} stopped: ${reason}`;
   await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
-  const entry = stoppedEntry(reason, stopped.checkpoint?.savedAt);
-  for (const session of stopped.users) await appendAndPublish(ports, session, [entry]);
+  await tellOfEnd(ports, stopped);
 };
 
 /** An end that was not requested: a lost sandbox, or one that never became ready. */

@@ -6,12 +6,16 @@
  * saved is reported besides: the workspace is saved without it.
  */
 
-import { type Checkpoint, checkpointEveryMs, type LeftOut } from '../../domain/checkpoint.ts';
+import { type Checkpoint, checkpointEveryMs, type LeftOut, refOf } from '../../domain/checkpoint.ts';
+import type { TurnId } from '../../domain/ids.ts';
+import { keptAfter } from '../../domain/kept-checkpoints.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { CheckpointNote } from '../../ports/turn-store.ts';
 import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.ts';
 import type { StopDeps } from '../deps.ts';
+import { raceLost, untilWon } from '../write-race.ts';
+import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
@@ -19,19 +23,22 @@ type WorkspaceReport =
   | { readonly status: 'saved'; readonly leftOut: readonly LeftOut[] }
   | { readonly status: 'failed'; readonly code: string; readonly message: string; readonly savedAt?: number };
 
-const racesMax = 5;
 const retryPauseMs = 1000;
 
 type Taken = SaveReport & { readonly note?: CheckpointNote };
 
 /** Takes a checkpoint over the one that `workspace` names; the caller's own write records it. */
-export const takeCheckpoint = async (
+export const takeCheckpoint = async (ports: StopDeps, sandbox: LiveSandbox, base: Base): Promise<Taken> =>
+  counted(ports, await tryCheckpoint(ports, sandbox, base));
+
+/** The workspace as it was read, and the turn that saves it. */
+type Base = { readonly workspace: Workspace; readonly turn?: TurnId | undefined };
+
+const tryCheckpoint = async (
   ports: StopDeps,
   sandbox: LiveSandbox,
-  workspace: Workspace,
-): Promise<Taken> => counted(ports, await tryCheckpoint(ports, sandbox, workspace));
-
-const tryCheckpoint = async (ports: StopDeps, sandbox: LiveSandbox, workspace: Workspace): Promise<Taken> => {
+  { workspace, turn }: Base,
+): Promise<Taken> => {
   const startedAt = ports.world.now();
   const outcome = await trySave(ports, workspace, sandbox);
   const ofShared = sharedReport(ports, outcome);
@@ -42,35 +49,41 @@ const tryCheckpoint = async (ports: StopDeps, sandbox: LiveSandbox, workspace: W
   if (outcome.status === 'unchanged') {
     if (logsSeen !== undefined)
       await ports.workspaces.recordLogsSeen(workspace.id, sandbox.generation, logsSeen);
-    return { status: 'saved', leftOut: [], ...ofShared };
+    return { status: 'saved', leftOut: outcome.leftOut, ...ofShared };
   }
-  const checkpoint = checkpointOf(ports, outcome, sandbox.generation);
-  const note = { workspaceId: workspace.id, checkpoint, base: { id: workspace.checkpoint?.id, logsSeen } };
+  const checkpoint = {
+    ...checkpointOf(ports, outcome, sandbox.generation),
+    ...(turn === undefined ? {} : { turn }),
+  };
+  const kept = keptAfter(workspace, { turn, at: checkpoint.savedAt });
+  const base = { id: workspace.checkpoint?.id, logsSeen, kept };
+  const note = { workspaceId: workspace.id, checkpoint, base };
   return { status: 'saved', leftOut: outcome.leftOut, note, ...ofShared };
 };
 
 const checkpointOf = (
   { world }: StopDeps,
-  { manifest, files, bytes }: Extract<SaveOutcome, { status: 'saved' }>,
+  { manifest, files, bytes, packs }: Extract<SaveOutcome, { status: 'saved' }>,
   generation: number,
-): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes });
+): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes, packs });
 
 export type SaveRequest = {
   /** As it was read a moment ago; if another checkpoint was recorded since, it is read again. */
   readonly workspace?: Workspace;
   /** The number of attempts at a sandbox that cannot be reached. */
   readonly triesMax?: number;
+  readonly turn?: TurnId | undefined;
 };
 
 export const saveWorkspace = async (
   ports: StopDeps,
   sandbox: LiveSandbox,
-  { workspace, triesMax = 1 }: SaveRequest = {},
+  { workspace, turn, triesMax = 1 }: SaveRequest = {},
 ): Promise<SaveReport> => {
-  let report = await saveBesideOthers(ports, sandbox, workspace);
+  let report = await saveBesideOthers(ports, sandbox, { workspace, turn });
   for (let tries = 1; tries < triesMax && isUnreachable(report); tries += 1) {
     await ports.world.sleep(retryPauseMs);
-    report = await saveBesideOthers(ports, sandbox);
+    report = await saveBesideOthers(ports, sandbox, { turn });
   }
   return counted(ports, report);
 };
@@ -81,20 +94,22 @@ const isUnreachable = (report: SaveReport): boolean =>
 const saveBesideOthers = async (
   ports: StopDeps,
   sandbox: LiveSandbox,
-  known?: Workspace,
+  { workspace: known, turn }: { readonly workspace?: Workspace | undefined; readonly turn: Base['turn'] },
 ): Promise<SaveReport> => {
-  let workspace = known;
   let savedAt: number | undefined;
-  for (let race = 0; race < racesMax; race += 1) {
-    workspace ??= await ports.workspaces.get(sandbox.workspaceId);
-    savedAt = workspace?.checkpoint?.savedAt;
-    if (workspace?.sandbox?.generation !== sandbox.generation)
-      return failed({ code: 'sandbox_unavailable', message: 'the sandbox no longer exists', savedAt });
-    const { note, ...report } = await tryCheckpoint(ports, sandbox, workspace);
-    if (note === undefined || (await isNoted(ports, note))) return report;
-    workspace = undefined;
-  }
-  return failed({ code: 'conflict', message: 'others saved at the same time', savedAt });
+  return untilWon<SaveReport>(
+    async (race) => {
+      const workspace = (race === 0 ? known : undefined) ?? (await ports.workspaces.get(sandbox.workspaceId));
+      savedAt = workspace?.checkpoint?.savedAt;
+      if (workspace?.sandbox?.generation !== sandbox.generation)
+        return failed({ code: 'sandbox_unavailable', message: 'the sandbox no longer exists', savedAt });
+      if (workspace.sandbox.isDiscarded)
+        return failed({ code: 'conflict', message: 'a snapshot was restored into the workspace', savedAt });
+      const { note, ...report } = await tryCheckpoint(ports, sandbox, { workspace, turn });
+      return note === undefined || (await isNoted(ports, note)) ? report : raceLost;
+    },
+    () => failed({ code: 'conflict', message: 'others saved at the same time', savedAt }),
+  );
 };
 
 /** False when another checkpoint was recorded concurrently. */
@@ -129,18 +144,18 @@ const counted = <T extends SaveReport>({ telemetry }: StopDeps, report: T): T =>
   return report;
 };
 
-const trySave = async (
-  { archive, world }: StopDeps,
-  { checkpoint, owner, sandbox: record }: Workspace,
-  sandbox: LiveSandbox,
-): Promise<SaveOutcome> => {
-  const base = checkpoint && { id: checkpoint.id, sha256: checkpoint.sha256 };
+const trySave = async (ports: StopDeps, workspace: Workspace, sandbox: LiveSandbox): Promise<SaveOutcome> => {
+  const { archive, world } = ports;
+  const { checkpoint, owner, sandbox: record } = workspace;
+  const obsolete = await obsoleteObjects(ports, workspace);
+  const base = checkpoint && refOf(checkpoint);
   try {
     return await archive.save(sandbox, {
       id: world.uuid(),
       logsAfter: record?.logsSeen ?? 0,
-      owner,
+      ...(record?.isTrial ? {} : { owner }),
       ...(base === undefined ? {} : { base }),
+      ...(obsolete === undefined ? {} : { obsolete }),
     });
   } catch (error) {
     if (!isAppError(error)) throw error;
@@ -163,13 +178,17 @@ const keepLines = async (
 };
 
 /** Saves periodically while something long runs in the sandbox; `stop` waits for a save under way. */
-export const keepSaving = (ports: StopDeps, sandbox: LiveSandbox): { readonly stop: () => Promise<void> } => {
+export const keepSaving = (
+  ports: StopDeps,
+  sandbox: LiveSandbox,
+  turn?: TurnId,
+): { readonly stop: () => Promise<void> } => {
   const stopped = new AbortController();
   const saving = (async () => {
     for (;;) {
       await ports.world.sleep(checkpointEveryMs, stopped.signal);
       if (stopped.signal.aborted) return;
-      await saveWorkspace(ports, sandbox);
+      await saveWorkspace(ports, sandbox, { turn });
     }
   })().catch((error: unknown) => ports.telemetry.warn('periodic saving ended', { error }));
   return {

@@ -23,7 +23,7 @@ const workspace: Workspace = {
 };
 const checkpoint: Checkpoint = {
   ...{ id: 'c', sha256: 'a'.repeat(64), savedAt: 500, generation: 2 },
-  ...{ files: 1, bytes: 1 },
+  ...{ files: 1, bytes: 1, packs: ['c'] },
 };
 const sandbox = { workspaceId: id, generation: 3, address, flavor: 'micro' } as const;
 const missing = [{ path: 'x', reason: 'lost' }];
@@ -42,6 +42,7 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
   const counted: string[] = [];
   const archive: WorkspaceArchive = {
     keepsShared,
+    mountsShared: false,
     restore: async (_sandbox, options) => {
       asked.push(['restore', options]);
       if (restored === undefined || restored instanceof Error) throw restored ?? new Error('not expected');
@@ -52,6 +53,10 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
       if (saved === undefined) throw new Error('not expected');
       return saved;
     },
+    adopt: () => Promise.reject(new Error('not expected')),
+    compare: () => Promise.reject(new Error('not expected')),
+    apply: () => Promise.reject(new Error('not expected')),
+    remove: async () => undefined,
     forget: async () => undefined,
   };
   const ports = {
@@ -60,7 +65,7 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
       get: async () => stored,
       claimRestore: async (_id: WorkspaceId, _generation: number, claim: object) => {
         asked.push(['claim', claim]);
-        return isClaimed !== true;
+        return isClaimed === true ? undefined : 1;
       },
       unclaimRestore: async () => void asked.push(['unclaim']),
       markReady: async () => true,
@@ -100,7 +105,7 @@ describe('a sandbox that starts', () => {
     });
     expect(asked).toEqual([
       ['claim', claim],
-      ['restore', { owner: 'an owner' }],
+      ['restore', { claim: 1, owner: 'an owner' }],
       ['log', 'sandbox 3 ready after 1000 ms; 2 shared files, 0 missing'],
     ]);
     expect(counted).toEqual([]);
@@ -117,7 +122,7 @@ describe('a sandbox that starts', () => {
     });
     expect(asked[1]).toEqual([
       'restore',
-      { owner: 'an owner', manifest: { id: 'c', sha256: 'a'.repeat(64) } },
+      { claim: 1, owner: 'an owner', manifest: { id: 'c', sha256: 'a'.repeat(64) } },
     ]);
     expect(counted).toEqual(['WorkspaceRestoresIncomplete']);
   });
@@ -156,14 +161,16 @@ describe('a save', () => {
   const shared = { files: 1, bytes: 1, removed: 0, leftOut: [] };
 
   test('names the owner', async () => {
-    const { ports, asked, counted } = open({ saved: { status: 'unchanged', logs: [], shared } });
+    const { ports, asked, counted } = open({ saved: { status: 'unchanged', leftOut: [], logs: [], shared } });
     expect(await saveWorkspace(ports, sandbox)).toEqual({ status: 'saved', leftOut: [] });
     expect(asked).toEqual([['save', { id: 'u', logsAfter: 0, owner: 'an owner' }]]);
     expect(counted).toEqual([]);
   });
 
   test('of the workspace is valid when that of the shared volume failed, which is reported', async () => {
-    const { ports, counted } = open({ saved: { status: 'unchanged', logs: [], sharedFailed: 'too large' } });
+    const { ports, counted } = open({
+      saved: { status: 'unchanged', leftOut: [], logs: [], sharedFailed: 'too large' },
+    });
     expect(await saveWorkspace(ports, sandbox)).toEqual({
       status: 'saved',
       leftOut: [],

@@ -5,27 +5,76 @@
  * session allows it; then the generation ends and every waiting caller gets the error.
  */
 
-import { type Flavor, smallerFlavor, type Template } from '../../domain/flavor.ts';
-import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
+import { type Flavor, smallerFlavor } from '../../domain/flavor.ts';
+import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
+import type { Network } from '../../domain/network.ts';
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
-import { lossOf, type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
+import {
+  lossOf,
+  processesBefore,
+  type SandboxRecord,
+  startToken,
+  taskGroup,
+  type Workspace,
+} from '../../domain/sandbox.ts';
+import type { Session, SessionKind } from '../../domain/session.ts';
+import type { EnvironmentRef } from '../../domain/session-environment.ts';
+import { slotSessionOf } from '../../domain/session-slot.ts';
+import type { Slot } from '../../domain/slot.ts';
+import { type SlotHolder, slotHolderOf, slotsMax } from '../../domain/slot-holder.ts';
+import type { Template } from '../../domain/template.ts';
 import { AppError, isAppError } from '../../errors.ts';
+import type { Claimed, SlotClaim } from '../../ports/workspace-store.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
+import { tellOfEnd } from './tell-of-end.ts';
 
 export type SandboxRequest = {
   readonly workspaceId: WorkspaceId;
+  /** The slot under which it counts. */
+  readonly slot: {
+    readonly kind: SessionKind;
+    readonly holder: SlotHolder;
+    readonly session: SessionId;
+    /** As the session's record has it. */
+    readonly known: Slot;
+  };
+  /** Seconds to wait for a slot; absent: none. */
+  readonly slotWaitSeconds?: number | undefined;
+  /** An idle sandbox gives way, whatever the operator's setting. */
+  readonly evictsIdle?: boolean | undefined;
   readonly flavor: Flavor;
   readonly template: Template;
   /** True when the next smaller flavor suffices when there is no capacity. */
   readonly allowSmallerFlavor: boolean;
+  /** Its sandbox is stopped this long after it became ready, in milliseconds. */
+  readonly lifetimeMs?: number | undefined;
+  readonly environment?: EnvironmentRef | undefined;
+  readonly cwd?: string | undefined;
+  readonly network?: Network | undefined;
+  /** A call is tried in it. */
+  readonly isTrial?: true | undefined;
+  /** It has the events of connections that programs of the sandbox make now. */
+  readonly sessionId: SessionId;
   readonly correlationId: string;
   /** Aborts the wait for it: the signal's reason is thrown. */
   readonly signal?: AbortSignal;
   /** Receives the phases while the caller waits for it. */
   readonly onPhase?: (phase: string) => void;
+};
+
+/** The sandbox that a session starts. */
+export const startedFor = (session: Session): Omit<SandboxRequest, 'correlationId'> => {
+  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
+  const { id: sessionId, kind, lifetimeMs, environment, cwd, network, trialOf, slot: known = {} } = session;
+  return {
+    ...{ workspaceId, flavor, template, allowSmallerFlavor, lifetimeMs, environment, cwd },
+    ...{ network, sessionId },
+    ...(trialOf === undefined ? {} : { isTrial: true as const }),
+    slot: { kind, holder: slotHolderOf(session), session: slotSessionOf(session), known },
+  };
 };
 
 export const noCapacity = {
@@ -40,45 +89,78 @@ export const noCapacity = {
 
 const capacityPauseMs = 500;
 
-/** Returns when a sandbox was requested, by this caller or by another. */
+/** `requested`, by this caller or by another; `full` when no slot is free for it. */
 export const startSandbox = async (
   ports: SandboxDeps,
   workspace: Workspace,
   request: SandboxRequest,
-): Promise<void> => {
+): Promise<'requested' | 'full'> => {
+  await tellOfEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
-  const lost = lossOf(workspace.sandbox);
-  const next = { generation, ...(lost === undefined ? {} : { lost }) };
-  if (await claimWarm(ports, request, next)) return;
+  const next = nextOf(generation, workspace, request);
+  const warm = await claimWarm(ports, request, next);
+  if (warm !== 'lost') return warm === 'full' ? 'full' : 'requested';
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
-  if (!(await ports.workspaces.claimStart(workspace.id, sandbox))) return;
+  const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
+  if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
   const started = await requestTaskWithRetry(ports, {
     workspaceId: workspace.id,
     project: workspace.project,
     sandbox,
   });
-  if (started === 'started') return;
+  if (started === 'started') return 'requested';
   const smaller = request.allowSmallerFlavor ? smallerFlavor(request.flavor) : undefined;
   if (smaller === undefined) throw noCapacity.error();
   ports.telemetry.info('a smaller sandbox is tried', { workspaceId: workspace.id, flavor: smaller });
   const over = { ...workspace, sandbox: { ...sandbox, state: 'stopped' as const } };
-  await startSandbox(ports, over, { ...request, flavor: smaller });
+  return startSandbox(ports, over, { ...request, flavor: smaller });
 };
 
-type Next = { readonly generation: number; readonly lost?: string };
+const nextOf = (generation: number, { sandbox }: Workspace, request: SandboxRequest): Next => {
+  const { holder, session } = request.slot;
+  const { lifetimeMs, environment, cwd, network, isTrial } = request;
+  const [lost, processesOf] = [lossOf(sandbox), processesBefore(sandbox)];
+  const given = { lost, processesOf, lifetimeMs, environment, cwd, network, isTrial };
+  return {
+    generation,
+    slot: { holder, session },
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given),
+  };
+};
+
+const claimOf = ({ slotLimits }: SandboxDeps, { slot: { kind, known } }: SandboxRequest): SlotClaim => ({
+  known,
+  slotsMax: slotsMax(kind, slotLimits),
+});
+
+type Next = Pick<
+  SandboxRecord,
+  | 'generation'
+  | 'lost'
+  | 'processesOf'
+  | 'lifetimeMs'
+  | 'environment'
+  | 'cwd'
+  | 'network'
+  | 'slot'
+  | 'isTrial'
+>;
+
+type Given = Pick<
+  Next,
+  'lost' | 'processesOf' | 'lifetimeMs' | 'environment' | 'cwd' | 'network' | 'isTrial'
+>;
 
 const newRecord = (
   { world }: SandboxDeps,
   fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
 ): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
 
-/** A claim that loses tries the next pool entry; true when one was won. */
-const claimWarm = async (
-  ports: SandboxDeps,
-  { workspaceId, flavor, template, correlationId }: SandboxRequest,
-  next: Next,
-): Promise<boolean> => {
-  if (ports.poolSize === 0) return false;
+/** A claim that loses tries the next pool entry; `lost` when none was won. */
+const claimWarm = async (ports: SandboxDeps, request: SandboxRequest, next: Next): Promise<Claimed> => {
+  // A warm sandbox has the shared folder already.
+  if (ports.poolSize === 0 || (request.isTrial && ports.archive.mountsShared)) return 'lost';
+  const { workspaceId, flavor, template, correlationId } = request;
   const entries = await ports.workspaces.getMany(poolEntries(ports.poolSize));
   const at = ports.world.now();
   for (const entry of claimableEntries(entries, flavor, at)) {
@@ -91,13 +173,12 @@ const claimWarm = async (
       taskArn,
       address,
     };
-    const claim = { generation: next.generation, at, sandbox };
-    if (await ports.workspaces.claimWarm(workspaceId, entry, claim)) {
-      await ports.invoker.fillPool(correlationId);
-      return true;
-    }
+    const claim = { generation: next.generation, at, sandbox, slot: claimOf(ports, request) };
+    const claimed = await ports.workspaces.claimWarm(workspaceId, entry, claim);
+    if (claimed === 'claimed') await ports.invoker.fillPool(correlationId);
+    if (claimed !== 'lost') return claimed;
   }
-  return false;
+  return 'lost';
 };
 
 type Named = {
@@ -149,7 +230,7 @@ export const reissueStart = async (ports: SandboxDeps, named: Named): Promise<vo
 export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: Flavor): Promise<boolean> => {
   const generation = (entry.sandbox?.generation ?? 0) + 1;
   const sandbox = newRecord(ports, { flavor, template: 'python', generation });
-  if (!(await ports.workspaces.claimStart(entry.id, sandbox))) return false;
+  if ((await ports.workspaces.claimStart(entry.id, sandbox)) !== 'claimed') return false;
   try {
     await startTask(ports, { workspaceId: entry.id, sandbox });
     return true;
@@ -160,13 +241,14 @@ export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: F
 };
 
 const startTask = async (ports: SandboxDeps, { workspaceId, sandbox }: Named): Promise<void> => {
-  const { generation, flavor, template } = sandbox;
+  const { generation, flavor, template, isTrial } = sandbox;
   const taskArn = await ports.host.start({
     token: startToken(workspaceId, generation),
     group: taskGroup(workspaceId, generation),
     flavor,
     template,
     bearerHash: ports.bearerHash(workspaceId, generation),
+    ...(isTrial === undefined ? {} : { withoutShared: isTrial }),
   });
   await ports.workspaces.recordTask(workspaceId, generation, taskArn);
 };

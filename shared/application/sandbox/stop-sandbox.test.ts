@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import type { WorkspaceId } from '../../domain/ids.ts';
+import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
+import { agentSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { sweep } from '../janitor/sweep.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
@@ -35,12 +36,18 @@ const open = async () => {
   const read = async (): Promise<Workspace> => (await ports.workspaces.get(id)) ?? workspace;
   return {
     ...{ ...quiet, ports: ownPorts, id, saves, read },
-    ready: () => ports.workspaces.markReady(id, 1, clock.now),
+    ready: () => ports.workspaces.markReady(id, 1, { at: clock.now }),
     mark: (of: WorkspaceId = id) =>
       ports.workspaces.markStopping(of, 1, { reason: 'idle', at: clock.now, dueAt: clock.now }),
     sweep: () =>
       sweep(ownPorts, {
-        lifetimes: { idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
+        lifetimes: {
+          idleMs: 900_000,
+          executionIdleMs: 900_000,
+          historyMs: 86_400_000,
+          pausedMs: 604_800_000,
+          waitStopMs: 900_000,
+        },
         correlationId: 'c',
       }),
   };
@@ -175,8 +182,16 @@ describe('a sandbox that starts slowly', () => {
         flavor: 'micro',
         template: 'python',
         allowSmallerFlavor: false,
+        slot: {
+          kind: 'agent',
+          ...{ holder: agentSlots('p' as ProjectId), session: 's' as SessionId, known: {} },
+        },
       } as const;
-      const acquired = acquireSandbox(ports, { ...request, correlationId: 'c' });
+      const acquired = acquireSandbox(ports, {
+        ...request,
+        sessionId: request.slot.session,
+        correlationId: 'c',
+      });
       if (isReady) expect((await acquired).sandbox).toMatchObject({ generation: 1, address });
       else await expect(acquired).rejects.toMatchObject({ code: 'sandbox_start_failed' });
       expect(invoked).toEqual(isReady ? [] : [`stop ${id}`]);

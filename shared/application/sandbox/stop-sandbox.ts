@@ -9,7 +9,9 @@ import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../..
 import { isPoolEntry } from '../../domain/pool.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import type { Deps, StopDeps } from '../deps.ts';
+import { recordLastEnds } from './kept-sandbox.ts';
 import { saveWorkspace } from './save-workspace.ts';
+import { settleSources } from './settle-sources.ts';
 
 type StopRequest = {
   readonly reason: string;
@@ -26,7 +28,12 @@ export const requestStop = async (
 ): Promise<boolean> => {
   if (sandbox === undefined || sandbox.state === 'stopped') return false;
   const at = world.now();
-  const stop = { reason, at, dueAt: at + stopRetryMs, ...(only === undefined ? {} : { only }) };
+  const { slot } = sandbox;
+  const stop = {
+    ...{ reason, at, dueAt: at + stopRetryMs },
+    ...(only === undefined ? {} : { only }),
+    ...(slot === undefined ? {} : { slot }),
+  };
   const marked = await workspaces.markStopping(id, sandbox.generation, stop);
   if (marked === undefined) return false;
   await invoker.stopSandbox(id, correlationId);
@@ -48,6 +55,7 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
     return;
   }
   const isMine = await saveLast(ports, id, sandbox);
+  if (isMine) await settleSources(ports, workspace);
   if (isMine) await askStop(ports, { id, generation, taskArn, reason: sandbox.stoppedReason ?? 'stopped' });
 };
 
@@ -56,12 +64,13 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
  * saves it.
  */
 const saveLast = async (ports: StopDeps, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
-  const { generation, address, readyAt, taskStopRequestedAt, flavor } = record;
-  if (address === undefined || readyAt === undefined || taskStopRequestedAt !== undefined || isPoolEntry(id))
-    return true;
+  const { generation, address, readyAt, taskStopRequestedAt, flavor, isDiscarded } = record;
+  const canSave = readyAt !== undefined && taskStopRequestedAt === undefined && isDiscarded === undefined;
+  if (address === undefined || !canSave || isPoolEntry(id)) return true;
   const at = ports.world.now();
   const claim = { at, until: at + lastSaveMsMax };
   if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return false;
+  await recordLastEnds(ports, { id, sandbox: record });
   await saveWorkspace(
     ports,
     { workspaceId: id, generation, address, flavor },

@@ -2,7 +2,7 @@
 
 import { projectOf } from '../../domain/access.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { scheduleChangeTriesMax, schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
+import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
 import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
@@ -10,18 +10,19 @@ import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export type ScheduleRequest = { readonly principal: Principal; readonly correlationId: string };
 
 type Decision = { readonly next: Schedule; readonly runs?: readonly Run[] };
 
 /** The schedule as it was written. */
-export const changeSchedule = async (
+export const changeSchedule = (
   ports: ScheduleDeps,
   { id, principal }: { readonly id: string; readonly principal: Principal },
   decide: (schedule: Schedule, now: number) => Decision,
-): Promise<Schedule> => {
-  for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
+): Promise<Schedule> =>
+  untilWon(async () => {
     const { schedule: read } = await findSchedule(ports, { id, principal, intent: 'write' });
     const now = ports.world.now();
     const { next, runs = [] } = decide(read, now);
@@ -29,13 +30,8 @@ export const changeSchedule = async (
     const options = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
     const written = await ports.schedules.write(next, options);
     if (written === 'full') throw tooManySchedules();
-    if (written !== 'moved') return written;
-  }
-  throw new AppError('conflict', 'the schedule changes too often', {
-    suggestions: ['Try again.'],
-    recoveryActions: ['wait_and_retry'],
-  });
-};
+    return written === 'moved' ? raceLost : written;
+  }, changesTooOften('the schedule'));
 
 export const tooManySchedules = (): AppError =>
   new AppError('resource_limit_exceeded', `a project has at most ${schedulesPerProjectMax} schedules`, {

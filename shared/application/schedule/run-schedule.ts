@@ -6,7 +6,7 @@
  * is started (J3), and one caller takes over an abandoned run (J6).
  */
 
-import { scheduleChangeTriesMax, startGraceMs } from '../../domain/schedule/limits.ts';
+import { startGraceMs } from '../../domain/schedule/limits.ts';
 import {
   nextStep,
   rescheduled,
@@ -16,6 +16,7 @@ import {
 } from '../../domain/schedule/next-step.ts';
 import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { advanceRuns } from './advance-runs.ts';
 import type { RunDeps } from './schedule-conversation.ts';
 
@@ -29,21 +30,24 @@ export type Dispatching = {
 export const dispatchSchedule = async (ports: RunDeps, tending: Dispatching): Promise<void> => {
   const { correlationId } = tending;
   const claimed = new Set<string>();
-  for (let attempt = 0; attempt < scheduleChangeTriesMax; attempt += 1) {
-    const state = await ports.schedules.find(tending.id);
-    if (state === undefined) return;
-    const step = stepOf(state.schedule, tending, ports.world.now());
-    if (step.step === 'clear') return clear(ports, state);
-    if (step.step === 'rest') return advanceRuns(ports, { state, claimed, correlationId });
-    try {
-      for (const run of await take(ports, state.schedule, step)) claimed.add(run);
-    } catch (error) {
-      // Claimed runs are started even if arming failed: the next dispatch arms.
-      await advanceRuns(ports, { state, claimed, correlationId });
-      throw error;
-    }
-  }
-  throw new Error(`schedule ${tending.id}: it moved ${scheduleChangeTriesMax} times while it was tended`);
+  return untilWon(
+    async () => {
+      const state = await ports.schedules.find(tending.id);
+      if (state === undefined) return;
+      const step = stepOf(state.schedule, tending, ports.world.now());
+      if (step.step === 'clear') return clear(ports, state);
+      if (step.step === 'rest') return advanceRuns(ports, { state, claimed, correlationId });
+      try {
+        for (const run of await take(ports, state.schedule, step)) claimed.add(run);
+      } catch (error) {
+        // Claimed runs are started even if arming failed: the next dispatch arms.
+        await advanceRuns(ports, { state, claimed, correlationId });
+        throw error;
+      }
+      return raceLost;
+    },
+    changesTooOften(`schedule ${tending.id}`),
+  );
 };
 
 const stepOf = (schedule: Schedule, { runAt }: Dispatching, now: number): ScheduleStep =>

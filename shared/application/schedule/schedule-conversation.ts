@@ -55,8 +55,7 @@ export type RunDeps = SessionDeps &
 export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Converse => {
   const say = async (session: Session, request: Spoken): Promise<Conversation> => {
     const { text, messageId, correlationId } = request;
-    const slotsMax = defaults.slots.agentMax;
-    await acceptMessage(ports, session, { text, messageId, correlationId, slotsMax });
+    await acceptMessage(ports, session, { text, messageId, correlationId });
     return { session: session.id, workspace: session.workspace, lastEventIndex: session.lastSeq };
   };
   const found = async (id: SessionId, principal: Principal): Promise<Session> =>

@@ -1,6 +1,7 @@
-/** Removes sessions that ended long enough ago, of one project or of all that the caller can list. */
+/** Removes ended sessions: those that are named, or those of long ago, of one project or of all that the caller can list. */
 
 import { mayWrite } from '../../domain/access.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
@@ -12,6 +13,8 @@ export type CleanUp = {
   readonly principal: Principal;
   readonly project?: string | undefined;
   readonly ageMsMin: number;
+  /** The only ones, whatever their age. */
+  readonly only?: readonly SessionId[] | undefined;
   readonly correlationId: string;
 };
 
@@ -26,8 +29,26 @@ const atOnceMax = 10;
 
 export const cleanUpSessions = async (
   ports: Deps<'sessions' | 'projects'> & ForgetSessionDeps,
-  { principal, project, ageMsMin, correlationId }: CleanUp,
+  { principal, project, ageMsMin, only, correlationId }: CleanUp,
 ): Promise<CleanedUp> => {
+  const forget = async (old: readonly Session[]): Promise<readonly boolean[]> => {
+    const forgotten: boolean[] = [];
+    for (let from = 0; from < old.length; from += atOnceMax)
+      forgotten.push(
+        ...(await Promise.all(
+          old.slice(from, from + atOnceMax).map((session) => forgetSession(ports, session, correlationId)),
+        )),
+      );
+    return forgotten;
+  };
+  if (only !== undefined) {
+    const isWanted = (session: Session): boolean =>
+      isEnded(session.status) &&
+      mayWrite(principal, session) &&
+      (project === undefined || session.project === project);
+    const forgotten = await forget((await ports.sessions.getMany(only)).filter(isWanted));
+    return { removed: count(forgotten), hasMore: forgotten.includes(false) };
+  }
   const endedBefore = ports.world.now() - ageMsMin;
   const isOld = (session: Session): boolean =>
     isEnded(session.status) && session.lastActiveAt <= endedBefore && mayWrite(principal, session);
@@ -36,16 +57,14 @@ export const cleanUpSessions = async (
   let after: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
     const listed = await listSessions(ports, { principal, project, after, itemsMax: pageItemsMax });
-    const old = listed.sessions.filter(isOld);
-    for (let from = 0; from < old.length; from += atOnceMax) {
-      const forgotten = await Promise.all(
-        old.slice(from, from + atOnceMax).map((session) => forgetSession(ports, session, correlationId)),
-      );
-      removed += forgotten.filter((isForgotten) => isForgotten).length;
-      isLeft ||= forgotten.includes(false);
-    }
+    const forgotten = await forget(listed.sessions.filter(isOld));
+    removed += count(forgotten);
+    isLeft ||= forgotten.includes(false);
     after = listed.next;
     if (after === undefined) return { removed, hasMore: isLeft };
   }
   return { removed, hasMore: true };
 };
+
+const count = (forgotten: readonly boolean[]): number =>
+  forgotten.filter((isForgotten) => isForgotten).length;

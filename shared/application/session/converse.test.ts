@@ -14,24 +14,30 @@ const personOf = (name: string): Principal => ({
   tokenHash: name,
   isPerson: true,
 });
-const lifetimes = { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 };
-const defaultsFor = (agentMax: number): Spawn['defaults'] => ({
+const lifetimes = {
+  idleMs: 1000,
+  executionIdleMs: 1000,
+  historyMs: 100_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
+const defaults: Spawn['defaults'] = {
   provider: 'demo',
   flavor: 'small',
   template: 'python',
   lifetimes,
-  slots: { executionMax: 10, agentMax },
-});
+};
 
 const opened = ({ agentMax = 10 } = {}) => {
   const quiet = openQuietPorts();
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const ports = { ...quiet.ports, world: { ...quiet.ports.world, sha256 } };
+  const slotLimits = { ...quiet.ports.slotLimits, agentMax };
+  const ports = { ...quiet.ports, slotLimits, world: { ...quiet.ports.world, sha256 } };
   const common = {
     principal: admin,
     ref: { creates: false },
     options: {},
-    defaults: defaultsFor(agentMax),
+    defaults,
     correlationId: 'c',
   };
   return {

@@ -12,11 +12,15 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
+import type { SealedEnvironment } from '../../ports/environments.ts';
+import { findSession } from '../access/find-session.ts';
 import type { SessionDeps } from '../deps.ts';
 import { type NewMessage, offerMessage } from '../turn/requests/accept-message.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { createIn, workingProject } from './create-session.ts';
 import type { SessionDefaults, SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace, type WorkspaceRef } from './resolve-workspace.ts';
+import { resumeSession } from './resume-session.ts';
 
 export type Speech = {
   readonly principal: Principal;
@@ -24,7 +28,9 @@ export type Speech = {
   readonly project?: string | undefined;
   readonly ref: WorkspaceRef;
   /** Options of a session that is created here. */
-  readonly options: Omit<SessionOptions, 'kind' | 'project' | 'ref' | 'firstCall'>;
+  readonly options: Omit<SessionOptions, 'kind' | 'project' | 'ref' | 'firstCall' | 'environment'>;
+  /** Seals the variables of a session that is created here. */
+  readonly sealFor?: (session: SessionId) => SealedEnvironment;
   readonly defaults: SessionDefaults;
   readonly correlationId: string;
   /** Repeated with the same id, it is sent once. */
@@ -40,6 +46,8 @@ export type Spawn = Speech & {
   readonly text?: string | undefined;
   /** Even where one answers already. */
   readonly newSession: boolean;
+  /** One that has ended is resumed while its history is kept. */
+  readonly resumes?: boolean;
 };
 
 export type Conversed = {
@@ -61,27 +69,38 @@ export const messageWorkspace = (
 ): Promise<Conversed & { readonly messageId: MessageId }> =>
   converse(ports, { ...message, newSession: false }) as Promise<Conversed & { messageId: MessageId }>;
 
-/** The session that answers in the workspace, or a new one; a text is sent to it. */
-export const spawnSession = (ports: SessionDeps, spawn: Spawn): Promise<Conversed> => converse(ports, spawn);
+/** Sends a message to the named session. */
+export const messageSession = async (
+  ports: SessionDeps,
+  { id, ...message }: Message & { readonly id: string },
+): Promise<Conversed> => {
+  const { principal } = message;
+  const { session } = await findSession(ports.turns, { id, principal, intent: 'write' });
+  const entered = { session, spawned: false, workspaceCreated: false };
+  if (!isEnded(session.status)) await message.prepare?.(session);
+  const conversed = await say(ports, { ...message, newSession: false }, entered);
+  if (conversed !== undefined) return conversed;
+  throw new AppError('invalid_session_state', 'the session has ended', {
+    suggestions: ['Resume it: action spawn with the id of its workspace.'],
+    recoveryActions: ['create_new_session'],
+  });
+};
 
-/** Each lost race is a session that was created or ended concurrently. */
-const racesMax = 20;
+/** The session that answers in the workspace, resumed if it has ended, or a new one; a text is sent to it. */
+export const spawnSession = (ports: SessionDeps, spawn: Spawn): Promise<Conversed> =>
+  converse(ports, { ...spawn, resumes: true });
 
 const converse = async (ports: SessionDeps, spawn: Spawn): Promise<Conversed> => {
   const { principal, ref, messageId } = spawn;
   const project = await workingProject(ports.projects, principal, spawn.project);
   const once = messageId === undefined ? {} : { onceFor: messageId };
-  for (let race = 0; race < racesMax; race += 1) {
+  // A lost race is a session that was created or ended concurrently.
+  return untilWon(async () => {
     const where = await resolveWorkspace(ports, { project, principal }, { ...ref, ...once });
     const entered = await enter(ports, spawn, { project, where });
     if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);
-    const conversed = entered && (await say(ports, spawn, entered));
-    if (conversed !== undefined) return conversed;
-  }
-  throw new AppError('conflict', 'the sessions of this workspace change too often', {
-    suggestions: ['Try again.'],
-    recoveryActions: ['retry_operation'],
-  });
+    return (entered && (await say(ports, spawn, entered))) ?? raceLost;
+  }, changesTooOften('the set of sessions of this workspace'));
 };
 
 type Within = { readonly project: Project; readonly where: ResolvedWorkspace };
@@ -94,15 +113,33 @@ const enter = async (ports: SessionDeps, spawn: Spawn, within: Within): Promise<
   const latest = latestAgent && (await ports.sessions.get(latestAgent));
   if (!spawn.newSession && latest !== undefined && (await answers(ports, spawn, latest)))
     return { session: latest, spawned: false, workspaceCreated: false };
+  const resumed = await resumeLatest(ports, spawn, latest);
+  if (resumed !== undefined) return { session: resumed, spawned: false, workspaceCreated: false };
   const id = newSessionId(ports, spawn, where.workspace.id);
   const { principal, options, defaults } = spawn;
-  const request = { id, principal, options: { ...options, kind: 'agent' as const }, defaults };
+  const asked = { ...options, kind: 'agent' as const, environment: spawn.sealFor?.(id) };
+  const request = { id, principal, options: asked, defaults };
   const after = spawn.newSession ? {} : { after: latestAgent ?? null };
   const made = await createIn(ports, request, { ...within, ...after });
   if (made === 'moved') return undefined;
   if (made === 'exists') return entersAgain(ports, spawn, { id, where });
   const workspaceCreated = where.isNew && where.workspace.isDefault === undefined;
   return { session: made, spawned: true, workspaceCreated };
+};
+
+/** Undefined where there is none to resume, or it can be resumed no more. */
+const resumeLatest = async (
+  ports: SessionDeps,
+  { principal, newSession, resumes = false }: Spawn,
+  latest: Session | undefined,
+): Promise<Session | undefined> => {
+  if (!resumes || newSession || latest === undefined || !mayWrite(principal, latest)) return undefined;
+  try {
+    return await resumeSession(ports, latest, principal);
+  } catch (error) {
+    if (isAppError(error) && error.code === 'invalid_session_state') return undefined;
+    throw error;
+  }
 };
 
 /** One that has ended answers too, to a message it has already had. */
@@ -139,10 +176,10 @@ const entersAgain = async (
 const say = async (ports: SessionDeps, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
   const { session, spawned } = entered;
   const lastEventIndex = session.lastSeq;
-  const { text, messageId, correlationId, defaults, options } = spawn;
+  const { text, messageId, correlationId, options } = spawn;
   if (text === undefined) return { ...entered, lastEventIndex, isRepeated: false };
-  const { model } = options;
-  const message = { text, messageId, model, correlationId, slotsMax: defaults.slots.agentMax };
+  const { model, thinking } = options;
+  const message = { text, messageId, model, thinking, correlationId };
   const offered = isEnded(session.status) ? undefined : await offer(ports, session, { message, spawned });
   if (offered !== undefined && offered.result !== 'ended') {
     const isRepeated = offered.result === 'duplicate';

@@ -1,6 +1,5 @@
 /**
- * Creates a session, in the workspace it names or in one of its own. An execution session acquires its slot at
- * once, an agent session with its first message.
+ * Creates a session, in the workspace it names or in one of its own. It holds no slot: its sandbox and its turns do.
  */
 
 import { projectOf } from '../../domain/access.ts';
@@ -11,14 +10,15 @@ import { defaultProject, type Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
-import { slotsMax } from '../../domain/slots.ts';
+import { type FilesSource, filesOfFork } from '../../domain/snapshot.ts';
 import { AppError } from '../../errors.ts';
 import type { ProjectStore } from '../../ports/projects.ts';
 import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
-import { noFreeSlot } from '../access/find-session.ts';
 import type { SessionDeps } from '../deps.ts';
-import { newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
+import { joinSandbox } from './join-sandbox.ts';
+import { instructionsOf, newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace } from './resolve-workspace.ts';
 
 export type { SessionDefaults, SessionOptions } from './new-session.ts';
@@ -28,33 +28,40 @@ export type CreateRequest = {
   readonly principal: Principal;
   readonly options: SessionOptions;
   readonly defaults: SessionDefaults;
+  /** The files that its new workspace begins with; read for each attempt, with what they are then. */
+  readonly sourceIn?: (project: Project) => Promise<FilesSource>;
+  /** Of a session whose conversation it continues: the name of its agent, and what that reads. */
+  readonly continues?: { readonly agent?: string; readonly instructions?: string };
 };
 
-/** Each lost race is a concurrent creation, use or deletion of the same workspace. */
-const racesMax = 10;
-
-/** The session, or undefined when the id is taken. Throws `resource_limit_exceeded` when no slot is left. */
+/** The session, or undefined when the id is taken. */
 export const createSession = async (
   ports: SessionDeps,
   request: CreateRequest,
 ): Promise<Session | undefined> => {
   const { principal, options } = request;
   const project = await workingProject(ports.projects, principal, options.project);
-  for (let race = 0; race < racesMax; race += 1) {
+  // A lost race is a concurrent creation, use or deletion of the same workspace.
+  return untilWon(async () => {
     const where = options.ref && (await resolveWorkspace(ports, { project, principal }, options.ref));
-    const made = await createIn(ports, request, { project, ...(where === undefined ? {} : { where }) });
-    if (made !== 'moved') return made === 'exists' ? undefined : made;
-  }
-  throw new AppError('conflict', 'the workspace is being changed concurrently', {
-    suggestions: ['Try again.'],
-    recoveryActions: ['retry_operation'],
-  });
+    if (request.sourceIn !== undefined && where?.isNew === false) throw workspaceHasFiles();
+    const source = await request.sourceIn?.(project);
+    const made = await createIn(ports, request, {
+      project,
+      ...(where === undefined ? {} : { where }),
+      ...(source === undefined ? {} : { source }),
+    });
+    if (made === 'moved') return raceLost;
+    return made === 'exists' ? undefined : made;
+  }, changesTooOften('the workspace'));
 };
 
 type Whereabouts = {
   readonly project: Project;
   /** Absent: a workspace of its own. */
   readonly where?: ResolvedWorkspace;
+  /** The files of a new one; absent: none. */
+  readonly source?: FilesSource;
   /** Only while this is the latest agent session of the workspace; `null`: while it has none. */
   readonly after?: SessionId | null;
 };
@@ -63,29 +70,40 @@ type Whereabouts = {
 export const createIn = async (
   ports: SessionDeps,
   request: CreateRequest,
-  { project, where, after }: Whereabouts,
+  { project, where, source, after }: Whereabouts,
 ): Promise<Session | 'exists' | 'moved'> => {
-  const { id, defaults } = request;
+  const { id } = request;
   const workspace = where?.workspace.id ?? (ports.world.uuid() as WorkspaceId);
-  const session = newSession({ now: ports.world.now(), id }, { project, workspace }, request);
-  const { kind } = session;
-  const max = slotsMax(kind, defaults.slots);
+  const made = {
+    ...newSession({ now: ports.world.now(), id }, { project, workspace }, request),
+    ...(request.continues?.agent === undefined ? {} : { agent: request.continues.agent }),
+  };
+  const session = joinSandbox(made, where?.workspace ?? {}, request.options);
+  const instructions = made.kind === 'agent' ? textFor(project, request) : undefined;
+  const sealed = request.options.environment?.sealed;
   const result = await ports.sessions.create(session, {
     ...(where?.isNew === false
       ? { enters: after === undefined ? {} : { after } }
-      : { workspace: firstEntered(session, where?.workspace) }),
-    slotsMax: max,
+      : {
+          workspace: { ...firstEntered(session, where?.workspace), ...filesOfFork(source, workspace) },
+          ...(source === undefined ? {} : { source }),
+        }),
+    ...(sealed === undefined ? {} : { sealed }),
+    ...(instructions === undefined ? {} : { instructions }),
     audits: auditsOf(request.principal, session),
   });
-  if (result === 'full') throw noFreeSlot(kind, max);
-  if (result === 'orphan') throw new InvariantError('a session without a parent cannot be an orphan');
+  if (result === 'orphan' || result === 'full')
+    throw new InvariantError('a session without a parent belongs to no tree');
   if (result !== 'created') return result;
   await refuseIfDeleted(ports, session);
   return session;
 };
 
+const textFor = (project: Project, { continues, options }: CreateRequest): string | undefined =>
+  continues?.instructions ?? instructionsOf(project, options);
+
 /** A session that runs without approvals is in the audit log, with the caller that chose it. */
-const auditsOf = (principal: Principal, { id, project, kind, approvals, createdAt }: Session) =>
+export const auditsOf = (principal: Principal, { id, project, kind, approvals, createdAt }: Session) =>
   kind === 'agent' && approvals === 'auto'
     ? [
         auditRow(principal, createdAt, {
@@ -106,11 +124,17 @@ const firstEntered = (
   ...(kind === 'agent' ? { latestAgent: id } : {}),
 });
 
+const workspaceHasFiles = (): AppError =>
+  new AppError('conflict', 'from: the workspace exists already, and keeps its files', {
+    suggestions: ['Leave `workspace` out: the session gets a new one.'],
+    recoveryActions: ['correct_arguments'],
+  });
+
 /**
  * Deleting a project marks it and then looks for its sessions; creating a session writes it and then looks for
  * the mark. So one of the two sees the other (WS5).
  */
-const refuseIfDeleted = async (
+export const refuseIfDeleted = async (
   { projects, sessions, world }: SessionDeps,
   session: Session,
 ): Promise<void> => {

@@ -21,7 +21,7 @@ export const forgetSession = async (
 ): Promise<boolean> => {
   const { id, workspace } = session;
   await letGo(ports, session, { reason: 'the session ended', correlationId });
-  if (await ports.workspaces.remove(workspace)) await ports.forgetFiles(workspace);
+  if (await ports.workspaces.remove(workspace, ports.world.now())) await ports.forgetFiles(workspace);
   else {
     const left = await ports.workspaces.get(workspace);
     const isKept = left?.isNamed === true && left.deletedAt === undefined;

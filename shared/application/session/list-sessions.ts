@@ -10,6 +10,7 @@ import type { ProjectId } from '../../domain/ids.ts';
 import { listingPagesMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session, type SessionStatus } from '../../domain/session.ts';
+import { hasLabel, type Label } from '../../domain/session-details.ts';
 import { findProject } from '../access/find-project.ts';
 import type { Deps } from '../deps.ts';
 
@@ -19,6 +20,9 @@ export type SessionSearch = {
   /** `active`: none that has ended. */
   readonly status?: SessionStatus | 'active' | undefined;
   readonly kind?: Session['kind'] | undefined;
+  readonly label?: Label | undefined;
+  /** True: only those; false: only others. Absent: all. */
+  readonly archived?: boolean | undefined;
   readonly after?: string | undefined;
   readonly itemsMax: number;
 };
@@ -35,9 +39,12 @@ export const listSessions = async (
   const wanted = await wantedProject(ports, search);
   const read = readerOf(ports, principal, wanted);
   const isWanted = (session: Session): boolean =>
+    session.trialOf === undefined &&
     mayRead(principal, session) &&
     (wanted === undefined || session.project === wanted) &&
     (search.kind === undefined || session.kind === search.kind) &&
+    (search.label === undefined || hasLabel(session, search.label)) &&
+    (search.archived === undefined || (session.isArchived ?? false) === search.archived) &&
     hasStatus(session, search.status);
   const found: Session[] = [];
   let next = search.after;

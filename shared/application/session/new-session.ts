@@ -3,26 +3,37 @@
  * values are refused by name.
  */
 
+import { joinInstructions, type NamedAgent, toolsAllowedBy } from '../../domain/agent-profile.ts';
 import { InvariantError } from '../../domain/assert.ts';
 import {
   decodeFlavor,
-  decodeTemplate,
   type Flavor,
   flavors,
   sessionCpusMax,
   sessionMemoryMbMax,
-  type Template,
-  templates,
 } from '../../domain/flavor.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
-import { decodeProvider, defaultModels, type ProviderName, providers } from '../../domain/model.ts';
+import {
+  decodeProvider,
+  defaultModels,
+  type ProviderName,
+  providers,
+  type ThinkingLevel,
+} from '../../domain/model.ts';
+import type { Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
+import { agentRuntimeOf, type RuntimeName } from '../../domain/runtime-name.ts';
 import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
+import type { SessionDetails } from '../../domain/session-details.ts';
+import { environmentRefOf } from '../../domain/session-environment.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
-import type { SlotLimits } from '../../domain/slots.ts';
+import type { Template } from '../../domain/template.ts';
 import { noUsage } from '../../domain/turn/call-queue.ts';
 import { AppError } from '../../errors.ts';
+import type { SealedEnvironment } from '../../ports/environments.ts';
+import { type KnownTemplates, knownTemplate } from '../sandbox/known-template.ts';
+import { chooseNetwork } from './choose-network.ts';
 import type { WorkspaceRef } from './resolve-workspace.ts';
 
 export type SessionDefaults = {
@@ -31,8 +42,9 @@ export type SessionDefaults = {
   /** The flavor of execution sessions; an agent's is `micro`. */
   readonly flavor: Flavor;
   readonly template: Template;
+  /** Absent: the operator names none. */
+  readonly templates?: KnownTemplates;
   readonly lifetimes: Lifetimes;
-  readonly slots: SlotLimits;
 };
 
 export type SessionOptions = {
@@ -45,7 +57,21 @@ export type SessionOptions = {
   readonly flavor?: string | undefined;
   readonly template?: string | undefined;
   readonly approvals?: ApprovalMode | undefined;
+  readonly thinking?: ThinkingLevel | undefined;
+  /** The program that carries its turns. */
+  readonly runtime?: RuntimeName | undefined;
   readonly allowSmallerFlavor?: boolean | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly idleSeconds?: number | undefined;
+  readonly lifetimeSeconds?: number | undefined;
+  readonly cwd?: string | undefined;
+  /** Null: none; absent: its project's. */
+  readonly network?: Network | null | undefined;
+  readonly environment?: SealedEnvironment | undefined;
+  /** An agent of the project, by name. */
+  readonly agent?: string | undefined;
+  /** After those of the project and of the agent. */
+  readonly instructions?: string | undefined;
   /** Tools its agent is not offered, besides those of its project. */
   readonly disabledTools?: readonly string[] | undefined;
   /** The only tools its agent is offered. */
@@ -68,9 +94,17 @@ export const newSession = (
   { principal, options, defaults }: Asked,
 ): Session => {
   const kind = options.kind ?? 'agent';
+  const agent = agentOf(options, project);
   const provider = providerOf(options, project, defaults);
   const fallback = fallbackFlavor(project, kind === 'agent' ? 'micro' : defaults.flavor);
   const { lifetimes } = defaults;
+  const network = chooseNetwork(options.network, project);
+  const thinking = options.thinking ?? agent?.thinking ?? project.thinking;
+  const details = {
+    ...detailsOf(options),
+    ...(network === undefined ? {} : { network }),
+    ...(thinking === undefined ? {} : { thinking }),
+  };
   return {
     id,
     owner: principal.owner,
@@ -79,12 +113,15 @@ export const newSession = (
     kind,
     status: kind === 'agent' ? 'created' : options.firstCall === undefined ? 'ready' : 'creating',
     flavor: flavorOf(options, project, fallback),
-    template: templateOf(options, project.template ?? defaults.template),
+    template: knownTemplate(options.template ?? project.template ?? defaults.template, defaults.templates),
     provider,
-    model: modelOf(options, project, { ...defaults, chosen: provider }),
-    approvals: options.approvals ?? project.approvals ?? 'ask',
+    model: options.model ?? agent?.model ?? modelOf(project, { ...defaults, chosen: provider }),
+    approvals: options.approvals ?? agent?.approvals ?? project.approvals ?? 'ask',
     grants: [],
+    ...runtimeFor(kind, options, project),
     ...ofProject(project, options),
+    ...ofAgent(agent, options),
+    ...details,
     usage: noUsage,
     costUsd: 0,
     depth: 0,
@@ -94,26 +131,77 @@ export const newSession = (
     lastActiveAt: now,
     runningCalls:
       options.firstCall === undefined ? {} : { [options.firstCall.key]: now + options.firstCall.forMs },
-    dueAt: now + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind }, lifetimes)),
+    dueAt: now + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind, ...details }, lifetimes)),
     lastSeq: -1,
     workSeq: 0,
     lease: unheldLease,
   };
 };
 
+const detailsOf = ({
+  labels,
+  idleSeconds,
+  lifetimeSeconds,
+  cwd,
+  environment,
+}: SessionOptions): SessionDetails & Pick<Session, 'cwd' | 'environment'> => ({
+  ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
+  ...(idleSeconds === undefined ? {} : { idleMs: idleSeconds * 1000 }),
+  ...(lifetimeSeconds === undefined ? {} : { lifetimeMs: lifetimeSeconds * 1000 }),
+  ...(cwd === undefined ? {} : { cwd }),
+  ...(environment === undefined ? {} : { environment: environmentRefOf(environment) }),
+});
+
+const runtimeFor = (
+  kind: SessionKind,
+  options: SessionOptions,
+  project: Project,
+): Pick<Session, 'runtime'> => {
+  const runtime = kind === 'agent' ? agentRuntimeOf(options.runtime ?? project.runtime) : undefined;
+  return runtime === undefined ? {} : { runtime };
+};
+
 /** The settings of its agent, stored with the session: a change of the project applies to later ones. */
 const ofProject = (
   { limits, disabledTools = [], mcpNamespacing }: Project,
-  { disabledTools: unwanted = [], allowedTools }: SessionOptions,
+  { disabledTools: unwanted = [] }: SessionOptions,
 ): Partial<Session> => {
   const disabled = [...new Set([...disabledTools, ...unwanted])];
   return {
     ...(limits === undefined ? {} : { limits }),
     ...(disabled.length === 0 ? {} : { disabledTools: disabled }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
     ...(mcpNamespacing === undefined ? {} : { mcpNamespacing }),
   };
 };
+
+const ofAgent = (
+  agent: NamedAgent | undefined,
+  options: SessionOptions,
+): Pick<Session, 'agent' | 'allowedTools'> => {
+  const allowedTools = toolsAllowedBy(agent?.tools, options.allowedTools);
+  return {
+    ...(agent === undefined ? {} : { agent: agent.name }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+  };
+};
+
+const agentOf = ({ agent: name }: SessionOptions, { agents = [] }: Project): NamedAgent | undefined => {
+  if (name === undefined) return undefined;
+  const known = agents.find((agent) => agent.name === name);
+  if (known !== undefined) return known;
+  const names = agents.map((agent) => agent.name).join(', ');
+  throw new AppError(
+    'invalid_request',
+    agents.length === 0
+      ? 'agent: the project has no agents'
+      : `agent: the agents of the project are ${names}`,
+    { suggestions: ['Name one of them, or leave the agent out.'], recoveryActions: ['correct_arguments'] },
+  );
+};
+
+/** The text that its agent reads before every conversation; undefined when there is none. */
+export const instructionsOf = (project: Project, options: SessionOptions): string | undefined =>
+  joinInstructions(project.instructions, agentOf(options, project)?.instructions, options.instructions);
 
 const providerOf = (
   { provider }: SessionOptions,
@@ -128,13 +216,12 @@ const providerOf = (
 
 /** A project's model belongs to its provider, the operator's to the operator's. */
 const modelOf = (
-  options: SessionOptions,
   project: Project,
   { chosen, provider, model }: SessionDefaults & { readonly chosen: ProviderName },
 ): string => {
   const ofItsProject = chosen === (project.provider ?? provider) ? project.model : undefined;
   const ofTheOperator = chosen === provider ? model : undefined;
-  return options.model ?? ofItsProject ?? ofTheOperator ?? defaultModels[chosen];
+  return ofItsProject ?? ofTheOperator ?? defaultModels[chosen];
 };
 
 /** An unnamed flavor must be allowed: the smallest allowed one, where the usual one is not. */
@@ -166,14 +253,4 @@ const flavorOf = ({ flavor }: SessionOptions, project: Project, fallback: Flavor
   if (cpus > sessionCpusMax || memoryMb > sessionMemoryMbMax)
     throw new InvariantError(`the flavor ${known} is over the cap of a session`);
   return known;
-};
-
-const templateOf = ({ template }: SessionOptions, fallback: Template): Template => {
-  if (template === undefined) return fallback;
-  const known = decodeTemplate(template);
-  if (known !== undefined) return known;
-  throw new AppError('unsupported_language', `template: use one of ${templates.join(', ')}`, {
-    suggestions: ['Leave the template out for python.'],
-    recoveryActions: ['use_python_template', 'use_node_template'],
-  });
 };

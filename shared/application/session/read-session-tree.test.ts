@@ -13,10 +13,10 @@ const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]
     return (await sessions.get(id)) as Session;
   };
   const root = newSession();
-  await sessions.create(root, { slotsMax: 10 });
+  await sessions.create(root, {});
   const tree = { root: root.id, parent: root.id };
   const child = { ...newSession(), depth: 1, tree };
-  const made = await sessions.create(child, { slotsMax: 0, child: { parent: root, agentsMax: 2 } });
+  const made = await sessions.create(child, { child: { parent: root, agentsMax: 2 } });
   expect(made).toBe('created');
   await log(child, times.child);
   const read = await log(root, times.root);

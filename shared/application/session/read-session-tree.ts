@@ -12,7 +12,7 @@ import { subtreeOf } from '../../domain/session-tree.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Deps } from '../deps.ts';
-import { readEvents } from '../events/poll-events.ts';
+import { readEvents } from '../events/read-events.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 

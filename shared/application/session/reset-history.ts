@@ -7,32 +7,39 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { isBetweenTurns, type TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { TurnDeps } from '../deps.ts';
-
 import { commitStep } from '../turn/commit/apply-event.ts';
-
-const racesMax = 5;
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export const resetHistory = async (
   ports: TurnDeps,
   found: { readonly session: Session; readonly turn: TurnRecord },
 ): Promise<void> => {
-  let current: typeof found | undefined = found;
-  for (let race = 0; race < racesMax && current !== undefined; race += 1) {
-    const { session, turn }: typeof found = current;
+  const attempt = async (race: number) => {
+    const current = race === 0 ? found : await ports.turns.getWithTurn(found.session.id);
+    if (current === undefined) throw busy();
+    const { session, turn } = current;
     if (isEnded(session.status)) throw ended(session);
     if (!isBetweenTurns(turn.state)) throw busy();
+    if (session.runtime !== undefined) throw keptElsewhere(session.runtime);
     const at = ports.world.now();
     const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
     const step = { state: turn.state, log, history: [] };
     const forgotten = { ...turn, historyFrom: turn.historyNext };
-    if (await commitStep(ports, { session, turn: forgotten, step, at, wakes: false })) return;
-    current = await ports.turns.getWithTurn(session.id);
-  }
-  throw busy();
+    const isWritten = await commitStep(ports, { session, turn: forgotten, step, at, wakes: false });
+    return isWritten ? undefined : raceLost;
+  };
+  return untilWon(attempt, changesTooOften('the turn'));
 };
 
 const ended = ({ status }: Session): AppError =>
   new AppError('invalid_session_state', `the session is ${status}`, {
+    suggestions: ['Create a new session.'],
+    recoveryActions: ['create_new_session'],
+  });
+
+/** The program keeps it among its own files. */
+const keptElsewhere = (runtime: string): AppError =>
+  new AppError('invalid_session_state', `the conversation is kept by ${runtime} in the workspace`, {
     suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });

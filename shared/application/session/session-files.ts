@@ -13,10 +13,10 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { FileDeps, StopDeps } from '../deps.ts';
+import { addressOf, browseFiles, type FileWant, filePath } from '../sandbox/browse-files.ts';
 import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { saveWorkspace } from '../sandbox/save-workspace.ts';
-import { browseFiles } from './browse-files.ts';
 
 export type FileRequest = {
   readonly session: Session;
@@ -25,15 +25,14 @@ export type FileRequest = {
   readonly opening: Opening;
 };
 
-/** A file's bytes, or the list of a folder; a refusal is thrown. */
+/** A file's bytes, the list of a folder, and the like, streamed; a refusal is thrown. */
 export const fetchFiles = async (
   ports: FileDeps,
   options: FileRequest,
-  want: 'file' | 'folder',
+  want: FileWant,
 ): Promise<Response> => {
   const { session, principal, path, opening } = options;
-  const asked = want === 'file' ? filePath(path) : `/files?path=${encodeURIComponent(path)}`;
-  const wanted = { ...request(options), method: 'GET', path: asked };
+  const wanted = { ...request(options), method: 'GET', path: addressOf(want, path) };
   if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, options), wanted);
   return orRefuse(await browseFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
 };
@@ -112,10 +111,11 @@ const ask = async ({ link }: FileDeps, sandbox: LiveSandbox, wanted: LinkRequest
   orRefuse(await link.fetch(sandbox, wanted));
 
 const orRefuse = async (response: Response): Promise<Response> => {
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
   return response;
 };
 
-/** As one segment, so that slashes reach the sandbox unchanged; a segment of dots alone would not. */
-const filePath = (path: string): string =>
-  `/files/${encodeURIComponent(path === '.' || path === '..' ? `./${path}` : path)}`;
+/** Of refusals of file routes, whatever their reason. */
+export const fileSuggestions = {
+  suggestions: ['Paths are relative to /workspace; GET …/files?path=&recursive=1 lists what is there.'],
+};

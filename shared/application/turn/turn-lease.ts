@@ -4,7 +4,9 @@ import type { SessionId } from '../../domain/ids.ts';
 import { redriveAfterMs, turnHopsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { nextLook } from '../../domain/turn/pending-work.ts';
+import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
+import { raceLost, untilWon } from '../write-race.ts';
 import type { TurnContext } from './commit/turn-context.ts';
 
 /**
@@ -39,19 +41,19 @@ export const keepLease = (
 /** True when the lease was given back or lost; false when work came concurrently. */
 export const releaseLease = async (
   { turns, world }: Deps<'turns' | 'world'>,
-  { session, turn: { state }, limits }: TurnContext,
+  { session, turn: { state }, inbox, limits }: TurnContext,
 ): Promise<boolean> => {
   const now = world.now();
   // A holder that came for nothing does not put off when the session rests.
   const restAt = Math.max(now, session.lastActiveAt + limits.idleMs);
   const look = nextLook(state, now, limits);
   const dueAt = state.kind === 'acting' ? look : Math.min(look, restAt);
-  return (await turns.releaseLease(session, dueAt)) !== 'kept';
+  const isIdle = isBetweenTurns(state) && inbox.length === 0;
+  const rests = state.kind === 'acting' ? {} : { restsAt: now };
+  return (await turns.releaseLease(session, { dueAt, isIdle, ...rests })) !== 'kept';
 };
 
 type Handover = { readonly sessionId: SessionId; readonly correlationId: string; readonly hops: number };
-
-const releaseRacesMax = 10;
 
 /** Gives the work that is left to another invocation; after too many of them the janitor drives it on. */
 export const handOver = async (
@@ -66,12 +68,14 @@ export const handOver = async (
   { sessionId, correlationId, hops }: Handover,
 ): Promise<void> => {
   const dueAt = world.now() + redriveAfterMs;
-  let { session } = context;
   // Work that came concurrently keeps the lease, and the next invocation would find it held.
-  for (let race = 0; race < releaseRacesMax; race += 1) {
-    if ((await turns.releaseLease(session, dueAt)) !== 'kept') break;
-    session = (await sessions.get(sessionId)) ?? session;
-  }
+  await untilWon(
+    async (race) => {
+      const session = race === 0 ? context.session : ((await sessions.get(sessionId)) ?? context.session);
+      return (await turns.releaseLease(session, { dueAt, isIdle: false })) === 'kept' ? raceLost : undefined;
+    },
+    () => undefined,
+  );
   telemetry.info('a turn is handed over', { sessionId, hops });
   if (hops < turnHopsMax) await invoker.runTurn(sessionId, correlationId, { hops: hops + 1 });
 };

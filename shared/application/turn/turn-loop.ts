@@ -1,21 +1,32 @@
 /**
  * The pipeline of a session's turns: takes the lease, loads the turn, and does what is pending until nothing is: call the
- * model, collect what children have answered, run tools, expire calls, begin the next message.
+ * model, collect what children and detached calls have answered, run tools, expire calls, begin the next message.
  *
  * May be invoked twice, late, or for nothing, and may die at any line: the next holder reads the same state and goes on. A
  * holder that finds nothing to do publishes the newest events again, since its predecessor may have died between its commit
  * and publishing. Near the end of its function's time it hands over to another invocation, between two commits.
  */
 
-import { eventFrame } from '../../contracts/frames.ts';
+import { eventFrame, type Frame } from '../../contracts/frames.ts';
 import { ofLatestTurn } from '../../domain/event-log.ts';
 import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId, TurnId } from '../../domain/ids.ts';
+import { totalsOf } from '../../domain/session.ts';
+import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { currentMessage } from '../../domain/turn/after-step.ts';
-import { callsWithCallers, firstDeadline, pendingWork } from '../../domain/turn/pending-work.ts';
-import { isBetweenTurns, type TurnEvent } from '../../domain/turn/turn.ts';
+import { startedBy } from '../../domain/turn/begin-turn.ts';
+import {
+  callsWithCallers,
+  detachedCalls,
+  firstDeadline,
+  pendingWork,
+} from '../../domain/turn/pending-work.ts';
+import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../ports/inbox.ts';
+import { noFreeSlot } from '../access/find-session.ts';
 import type { LoopDeps } from '../deps.ts';
+import { openPublisher } from '../events/publisher.ts';
+import { makeRoom } from '../sandbox/make-room.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
@@ -27,7 +38,14 @@ import {
   type TurnContext,
 } from './commit/turn-context.ts';
 import { runModelStep } from './model/model-step.ts';
+import { failTurn } from './requests/fail-turn.ts';
+import { killWork } from './runtime/kill-work.ts';
+import { runRuntimeStep } from './runtime/run-runtime-step.ts';
+import { collectDetachedResults } from './tools/detached-calls.ts';
+import type { ToolTimes } from './tools/run-call-once.ts';
 import { runTools } from './tools/run-tools.ts';
+import { applyTrial, isTried } from './trial/apply-trial.ts';
+import { tryCall } from './trial/try-call.ts';
 import { handOver, keepLease, releaseLease } from './turn-lease.ts';
 
 export type TurnSettings = {
@@ -35,6 +53,7 @@ export type TurnSettings = {
   readonly outputTokensMax: number;
   /** Milliseconds that the lease of a turn is held without being renewed. */
   readonly leaseMs: number;
+  readonly toolTimes: ToolTimes;
 };
 
 export type TurnInvocation = {
@@ -49,6 +68,10 @@ export type TurnInvocation = {
   readonly hops: number;
   /** The features of the deployment, as the function that invoked this one read them. */
   readonly seen?: FeaturesSeen | undefined;
+  /** Of events that the caller committed and left to this function to publish. */
+  readonly frames?: readonly Frame[] | undefined;
+  /** The detached calls of a turn that was cancelled, by their keys. */
+  readonly kills?: readonly string[] | undefined;
 };
 
 /** Milliseconds that a function needs to hand over. */
@@ -62,27 +85,33 @@ const republishedEventsMax = 20;
  */
 export const runTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<void> => {
   const lastWake = invocation.deadlineAt - handoverMs;
+  let { frames = [] } = invocation;
+  const { sessionId, kills = [] } = invocation;
+  if (kills.length > 0) await killWork(ports, sessionId, kills);
   for (;;) {
-    const deadline = await holdTurn(ports, invocation);
+    const deadline = await holdTurn(ports, { ...invocation, frames });
     if (deadline === undefined || deadline >= lastWake) return;
+    frames = [];
     await ports.world.sleep(Math.max(0, deadline - ports.world.now()));
   }
 };
 
 /** When the time of the first call that a client ends is over; undefined when none is left waiting. */
 const holdTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<number | undefined> => {
-  const { sessionId, settings, deadlineAt, seen } = invocation;
+  const { sessionId, settings, deadlineAt, seen, frames = [] } = invocation;
   const { limits, leaseMs } = settings;
   const startedAt = ports.world.now();
   const lease = { holder: ports.world.uuid(), at: startedAt, until: startedAt + leaseMs };
   const session = await ports.turns.takeLease(sessionId, lease);
   if (session === undefined) {
     ports.telemetry.count('LeasesContended');
+    await publishBeside(ports, sessionId, frames);
     return undefined;
   }
   const handoverAt = deadlineAt - handoverMs;
   const context = await loadTurn(ports, session, { limits, seen, startedAt, handoverAt });
-  const { monitor } = context;
+  const { monitor, publisher } = context;
+  void publisher.publish(frames);
   const held = keepLease(ports, session, { leaseMs, onLost: () => monitor.interrupt('lost') });
   try {
     const left = await work(ports, context, invocation);
@@ -90,7 +119,19 @@ const holdTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<nu
   } finally {
     held.stop();
     monitor.stop();
+    // Everything that was published before is posted before this.
+    await publisher.publish([]);
   }
+};
+
+/** Another holder goes on with the turn. */
+const publishBeside = async (
+  ports: LoopDeps,
+  sessionId: SessionId,
+  frames: readonly Frame[],
+): Promise<void> => {
+  const session = frames.length === 0 ? undefined : await ports.sessions.get(sessionId);
+  if (session !== undefined) await openPublisher(ports, session).publish(frames);
 };
 
 /** The turn as it was left; undefined when another invocation goes on. */
@@ -102,7 +143,9 @@ const work = async (
   let outcome: CommitOutcome = { status: 'current', context: first };
   let isIdle = true;
   while (outcome.status !== 'released' && outcome.status !== 'lost') {
-    if (outcome.status !== 'current') outcome = await reloadTurn(ports, outcome.context);
+    // A step that was being written when a cancel was asked for took the request away.
+    const isPast = outcome.context.monitor.interruption() === 'cancelled';
+    if (outcome.status !== 'current' || isPast) outcome = await reloadTurn(ports, outcome.context);
     const { status, context }: CommitOutcome = outcome;
     if (context.monitor.interruption() === 'deadline') {
       await handOver(ports, context, invocation);
@@ -124,7 +167,9 @@ const leave = async (
   context: TurnContext,
   { isIdle, invocation }: Leaving,
 ): Promise<CommitOutcome> => {
-  if (isIdle) await repeatPredecessor(ports, context, invocation);
+  // With a detached call its predecessor released the lease, or looked in vain: it has published all.
+  const hasDetached = detachedCalls(context.turn.state).length > 0;
+  if (isIdle && !hasDetached) await repeatPredecessor(ports, context, invocation);
   if (await releaseLease(ports, context)) return { status: 'released', context };
   return reloadTurn(ports, context);
 };
@@ -160,18 +205,28 @@ const step = async (
 const doNext = async (
   ports: LoopDeps,
   context: TurnContext,
-  { settings: { outputTokensMax }, deadlineAt, follow, ...invocation }: TurnInvocation,
+  { settings: { outputTokensMax, toolTimes }, deadlineAt, follow, ...invocation }: TurnInvocation,
 ): Promise<CommitOutcome | undefined> => {
   const { state } = context.turn;
   const next = isBetweenTurns(state) ? context.inbox[0] : undefined;
   const { correlationId } = next ?? currentMessage(state, context.inbox) ?? invocation;
   follow?.(correlationId);
+  if (state.kind === 'thinking' && state.runtime !== undefined)
+    return runRuntimeStep(ports, context, correlationId);
   if (state.kind === 'thinking') return runModelStep(ports, context, { state, outputTokensMax, deadlineAt });
   // Before its own calls: a child that notified its parent before this lease was taken does not do it again.
   const collected = await collectChildResults(ports, context);
   if (collected !== undefined) return collected;
-  const calls = pendingWork(state).filter((effect) => effect.type === 'run-tool');
-  if (calls.length > 0) return runTools(ports, context, { calls, correlationId });
+  const ended = await collectDetachedResults(ports, context, correlationId);
+  if (ended !== undefined) return ended;
+  const pending = pendingWork(state);
+  const trial = pending.find((effect) => effect.type === 'try-call');
+  if (trial !== undefined) return tryCall(ports, context, { effect: trial, correlationId, toolTimes });
+  const calls = pending.filter((effect) => effect.type === 'run-tool');
+  // One after the other, and before a call that runs could change the files.
+  const tried = calls.find(isTried);
+  if (tried !== undefined) return applyTrial(ports, context, { effect: tried, correlationId });
+  if (calls.length > 0) return runTools(ports, context, { calls, correlationId, toolTimes });
   const expired = await expireCalls(ports, context);
   if (expired !== undefined) return expired;
   return next && beginTurn(ports, context, next);
@@ -191,20 +246,29 @@ const expireCalls = (ports: LoopDeps, context: TurnContext): Promise<CommitOutco
 const beginTurn = async (
   ports: LoopDeps,
   context: TurnContext,
-  { messageId, text, acceptedAt }: InboxMessage,
+  next: InboxMessage,
 ): Promise<CommitOutcome> => {
-  const { id: sessionId, approvals: mode, grants, costUsd: spentUsd } = context.session;
+  const { messageId, acceptedAt, correlationId } = next;
+  const { id: sessionId, approvals: mode, grants, costUsd: spentUsd, runtime } = context.session;
   ports.telemetry.count('TurnsStarted');
   ports.telemetry.info('a turn begins', { event: 'turn_started', sessionId, messageId });
-  const event: TurnEvent = {
-    type: 'started',
+  const event = startedBy(next, {
     at: ports.world.now(),
     turnId: ports.world.uuid() as TurnId,
-    message: { messageId, text },
     policy: { mode, grants },
-    spentUsd,
-  };
+    spentUsd: runtime === undefined ? spentUsd : totalsOf(context.session).costUsd,
+    ...(runtime === undefined ? {} : { runtime }),
+  });
   // A message that came after the features were read may follow the first use of one.
   const seen = context.seen !== undefined && context.seen.at < acceptedAt ? undefined : context.seen;
-  return applyEvent(ports, { ...context, seen }, { event });
+  const { agentMax: slotsMax } = ports.slotLimits;
+  const outcome = await applyEvent(ports, { ...context, seen }, { event, slotsMax });
+  if (outcome.status !== 'full') return outcome;
+  const { session, turn } = context;
+  // A message that waited behind a turn without a slot takes one now.
+  if (await makeRoom(ports, { holder: slotHolderOf(session), correlationId }))
+    return { status: 'current', context };
+  const { code, message } = noFreeSlot('agent', slotsMax);
+  await failTurn(ports, sessionId, { version: turn.version, correlationId, failure: { code, message } });
+  return { status: 'moved', context };
 };

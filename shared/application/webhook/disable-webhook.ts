@@ -4,11 +4,10 @@ import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import { audit } from '../access/audit.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 /** The principal of the platform itself, without a request. */
 const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
-
-const triesMax = 5;
 
 export const disableWebhook = async (
   ports: AuditDeps & Deps<'webhooks'>,
@@ -16,12 +15,12 @@ export const disableWebhook = async (
   disabledReason: string,
 ): Promise<void> => {
   const { webhooks, world, telemetry } = ports;
-  for (let attempt = 0; attempt < triesMax; attempt += 1) {
+  await untilWon(async () => {
     const webhook = await webhooks.get(id);
-    if (webhook === undefined || !webhook.isEnabled) return;
+    if (webhook === undefined || !webhook.isEnabled) return undefined;
     const at = world.now();
     const next = { ...webhook, isEnabled: false, disabledReason, disabledAt: at, updatedAt: at };
-    if ((await webhooks.replace(next)) === undefined) continue;
+    if ((await webhooks.replace(next)) === undefined) return raceLost;
     telemetry.count('WebhooksDisabled');
     telemetry.error('a webhook was disabled', {
       event: 'webhook_disabled',
@@ -35,6 +34,6 @@ export const disableWebhook = async (
       project: webhook.project,
       detail: { reason: disabledReason },
     });
-    return;
-  }
+    return undefined;
+  }, changesTooOften('the webhook'));
 };

@@ -13,10 +13,9 @@ import { type AuditEntry, audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
 import { requirePermission, requireReach } from '../access/require-permission.ts';
 import type { Deps, WebhookDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export type WebhookRequest = { readonly principal: Principal; readonly correlationId: string };
-
-const changeTriesMax = 10;
 
 export const webhookNotFound = (): AppError =>
   new AppError('webhook_not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
@@ -106,15 +105,13 @@ const projectFor = async (
 };
 
 /** Keeps the limits under concurrent calls: a create over an old version is tried again. */
-const add = async ({ webhooks }: WebhookDeps, webhook: Webhook, secret: string): Promise<void> => {
-  for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
+const add = ({ webhooks }: WebhookDeps, webhook: Webhook, secret: string): Promise<void> =>
+  untilWon(async () => {
     const { webhooks: all, version } = await webhooks.list();
     const beside = all.filter(({ project }) => project === webhook.project).length;
     if (beside >= webhooksPerProjectMax || all.length >= webhooksMax) throw tooMany();
-    if ((await webhooks.create(webhook, { secret, version })) === 'created') return;
-  }
-  throw changesTooOften();
-};
+    return (await webhooks.create(webhook, { secret, version })) === 'created' ? undefined : raceLost;
+  }, changesTooOften('the list of webhooks'));
 
 /** A project that was deleted concurrently may have been emptied before this webhook was in it. */
 const refuseIfDeleted = async (
@@ -138,15 +135,13 @@ export const changeWebhook = async (
   { id, change }: { readonly id: string; readonly change: WebhookChange },
 ): Promise<Webhook> => {
   if (change.url !== undefined) await ports.webhookGuard.check(change.url);
-  for (let attempt = 0; attempt < changeTriesMax; attempt += 1) {
+  const written = await untilWon(async () => {
     const read = await findWebhook(ports, { id, principal, intent: 'write' });
-    const written = await ports.webhooks.replace(changed(read, change, ports.world.now()));
-    if (written === undefined) continue;
-    await audit(ports, principal, entryOf('webhook.update', written));
-    if (change.enabled) await dispatch(ports, written.id, correlationId);
-    return written;
-  }
-  throw changesTooOften();
+    return (await ports.webhooks.replace(changed(read, change, ports.world.now()))) ?? raceLost;
+  }, changesTooOften('the webhook'));
+  await audit(ports, principal, entryOf('webhook.update', written));
+  if (change.enabled) await dispatch(ports, written.id, correlationId);
+  return written;
 };
 
 /** Enabling one gives its waiting deliveries another day (WH4). */
@@ -192,9 +187,3 @@ const tooMany = (): AppError =>
     `at most ${webhooksPerProjectMax} webhooks for one project, as many for all projects together, and ${webhooksMax} in the deployment`,
     { suggestions: ['Delete one that is no longer used.'] },
   );
-
-const changesTooOften = (): AppError =>
-  new AppError('conflict', 'the webhooks change too often', {
-    suggestions: ['Try again.'],
-    recoveryActions: ['wait_and_retry'],
-  });

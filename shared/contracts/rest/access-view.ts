@@ -6,21 +6,30 @@ import * as z from 'zod';
 import { mayUse, needs, projectOf } from '#shared/domain/access.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { AccessToken, Principal } from '#shared/domain/principal.ts';
+import { auditRowView } from '../audit-row.ts';
 import { givenUuid, iso } from '../fields.ts';
 
 export const accessAnswer = z
   .object({
     scope: z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.'),
     project: z.uuid().optional().describe('Id of the project of a project scope.'),
+    name: z.string().optional().describe('Name of the token, or of the person by the identity provider.'),
+    isPerson: z.literal(true).optional().describe('Set for a person whom the identity provider names.'),
     may: z.array(z.enum(needs)).describe('Permissions of the scope, as routes name them in `x-needs`.'),
   })
   .meta({ id: 'Access' });
 
-export const accessView = ({ scope }: Pick<Principal, 'scope'>): z.output<typeof accessAnswer> => {
+export const accessView = ({
+  scope,
+  name,
+  isPerson,
+}: Pick<Principal, 'scope' | 'name' | 'isPerson'>): z.output<typeof accessAnswer> => {
   const project = projectOf(scope);
   return {
     scope,
     ...(project === undefined ? {} : { project }),
+    ...(name === undefined ? {} : { name }),
+    ...(isPerson === undefined ? {} : { isPerson }),
     may: needs.filter((need) => mayUse({ scope }, need)),
   };
 };
@@ -80,15 +89,13 @@ const row = z
     subject: z.string().describe('Id of the resource that was acted on.'),
     project: z.string().optional(),
     detail: z.record(z.string(), z.unknown()),
+    chain: z
+      .object({ index: z.number().int(), previous: z.string() })
+      .optional()
+      .describe('Of a decision: its number in its session, from 1, and the hash of the one before.'),
   })
   .meta({ id: 'AuditRow' });
 
 export const auditAnswer = z.object({ rows: z.array(row), next: z.string().optional() });
 
-export const auditView = ({ at, actor, ...rest }: AuditRow): z.output<typeof row> => ({
-  at: iso(at),
-  actor: actor.id,
-  actorKind: actor.kind,
-  ...(actor.name === undefined ? {} : { actorName: actor.name }),
-  ...rest,
-});
+export const auditView = (audited: AuditRow): z.output<typeof row> => auditRowView(audited);

@@ -1,5 +1,6 @@
 /** Waiting calls, decisions and grants as REST shows them. */
 import * as z from 'zod';
+import { changeKinds } from '#shared/domain/file-change.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import type { Grant } from '#shared/domain/turn/grant.ts';
 import { afterPage, givenUuid, iso } from '../fields.ts';
@@ -18,6 +19,27 @@ export const decider = z
   })
   .meta({ id: 'Decider' });
 
+const effect = z
+  .object({
+    files: z.array(
+      z.object({
+        path: z.string(),
+        change: z.enum(changeKinds),
+        diff: z
+          .string()
+          .exactOptional()
+          .describe('Unified diff of lines; absent for a binary or a long file.'),
+        bytes: count.describe('Size afterwards; of a removed file, before.'),
+      }),
+    ),
+    filesLeftOut: count.exactOptional().describe('Number of changed files that are not listed.'),
+    exitCode: z.number().int().nullable().describe('Null where no program ran to its end.'),
+    output: z.string(),
+    hosts: z.array(z.string()).describe('Hosts that it reached: none, since a trial has no network.'),
+    durationMs: count,
+  })
+  .meta({ id: 'Effect' });
+
 const waitingCall = {
   turnId: z.string(),
   callId: z.string(),
@@ -27,6 +49,18 @@ const waitingCall = {
   askedAt: z.iso.datetime(),
   queuePosition: count.describe('Position in the queue, from 1.'),
   totalInQueue: count,
+  effect: effect.exactOptional().describe('What the call did when it was tried in a fork of the workspace.'),
+  effectDigest: z
+    .string()
+    .exactOptional()
+    .describe('SHA-256, in hexadecimal, of the canonical JSON (RFC 8785) of {digest, effect}.'),
+  effectMissing: z.string().exactOptional().describe('Reason for which the call was not tried.'),
+  advisory: z
+    .literal(true)
+    .exactOptional()
+    .describe(
+      'Set when an agent of the sandbox asks about its own act: the sandbox is the wall, not the question.',
+    ),
 };
 
 export const pendingApproval = z.object(waitingCall);

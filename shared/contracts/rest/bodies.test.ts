@@ -1,7 +1,8 @@
 /** Bodies of the REST API that must not be taken. */
 import { expect, test } from 'vitest';
 import { decode } from '../decode.ts';
-import { createProjectBody, createSessionBody } from './bodies.ts';
+import { createSessionBody } from './bodies.ts';
+import { createProjectBody } from './project-bodies.ts';
 
 test.each([
   ['a session', createSessionBody, {}],

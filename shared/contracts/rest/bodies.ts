@@ -4,31 +4,27 @@
  */
 
 import * as z from 'zod';
-import { flavorNames } from '#shared/domain/flavor.ts';
 import {
   cleanupHoursMax,
   clientIdCharactersMax,
   eventsPerSessionMax,
-  modelNameCharactersMax,
+  pageItemsMax,
   previewPortCount,
   previewPortFirst,
-  projectDescriptionCharactersMax,
   slotWaitSecondsMax,
   tokenSecondsMax,
   toolNamesMax,
   workspaceNoteCharactersMax,
 } from '#shared/domain/limits.ts';
-import { namespacings } from '#shared/domain/mcp/server.ts';
 import { providers } from '#shared/domain/model.ts';
-import { autonomies } from '#shared/domain/project.ts';
-import { approvalModes, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
-import { boundsText } from '#shared/domain/session-tree.ts';
+import { previewPortRule } from '#shared/domain/sandbox.ts';
+import { sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
-import { afterPage, filePathProblem, givenId, givenUuid, pathCharactersMax, plainName } from '../fields.ts';
+import { afterPage, givenId, givenUuid, plainName } from '../fields.ts';
+import { approvals, instructions, name, toolName } from './common-fields.ts';
+import { networkOf } from './network.ts';
+import { detailsOfNew, labelFilter } from './session-bodies.ts';
 
-const name = z.string().max(modelNameCharactersMax);
-const approvals = z.enum(approvalModes);
-const toolName = z.string().min(1).max(clientIdCharactersMax);
 const workspaceNote = plainName(z.string().min(1).max(workspaceNoteCharactersMax));
 
 export const createSessionBody = z.object({
@@ -45,11 +41,51 @@ export const createSessionBody = z.object({
     ),
   externalId: workspaceNote.optional().describe('External id of a created workspace.'),
   source: workspaceNote.optional().describe('Source of a created workspace.'),
+  from: z
+    .object({
+      snapshot: givenUuid.optional(),
+      session: givenUuid.optional(),
+      messageId: z
+        .string()
+        .min(1)
+        .max(clientIdCharactersMax)
+        .optional()
+        .describe(
+          'Message of the session: the new session continues the conversation from there, with the settings of the other. A message of the user is left out with all that follows; an answer that ended its turn is kept.',
+        ),
+      files: z
+        .enum(['then', 'now'])
+        .optional()
+        .describe(
+          'With `messageId`: the files as they were at that message (the default), or as they are now.',
+        ),
+    })
+    .refine(({ snapshot, session }) => (snapshot === undefined) !== (session === undefined), {
+      error: 'name either a snapshot or a session',
+    })
+    .refine(({ session, messageId }) => messageId === undefined || session !== undefined, {
+      error: 'messageId: name its session',
+    })
+    .refine(({ messageId, files }) => files === undefined || messageId !== undefined, {
+      error: 'files: name the messageId',
+    })
+    .optional()
+    .describe(
+      'Snapshot, or session whose workspace is saved now, of the same project: the new workspace begins with its files. With `messageId`, the conversation goes on as well.',
+    ),
   provider: name.optional().describe(`Model provider: ${providers.join(', ')}.`),
   model: name.min(1).optional(),
   flavor: name.optional(),
   template: name.optional(),
   approvals: approvals.optional(),
+  agent: z
+    .string()
+    .max(clientIdCharactersMax)
+    .optional()
+    .describe('Agent of the project, by name: its instructions, model, tools, approvals and thinking apply.'),
+  instructions: instructions
+    .optional()
+    .describe('Text for the agent of this session, after the instructions of the project and of its agent.'),
   disabledTools: z
     .array(toolName)
     .max(toolNamesMax)
@@ -64,9 +100,17 @@ export const createSessionBody = z.object({
     .optional()
     .describe('Tools of the client that the agent is offered; their calls are events caller_tool:request.'),
   allowSmallerFlavor: z.boolean().optional(),
-  /** Stops the least recently used idle execution session when no slot is left. */
-  evictIdle: z.boolean().default(false),
-  waitSeconds: z.number().min(0).max(slotWaitSecondsMax).default(0),
+  ...detailsOfNew,
+  evictIdle: z
+    .boolean()
+    .default(false)
+    .describe('Without effect: a session takes its slot when its sandbox starts.'),
+  waitSeconds: z
+    .number()
+    .min(0)
+    .max(slotWaitSecondsMax)
+    .default(0)
+    .describe('Without effect: a session takes its slot when its sandbox starts.'),
 });
 
 /** The workspace of a session is decoded apart from its settings. */
@@ -75,63 +119,17 @@ export const sessionOptionsOf = ({
   createWorkspace,
   externalId,
   source,
-  ...options
-}: z.output<typeof createSessionBody>) =>
-  id === undefined && createWorkspace === undefined
+  from: _,
+  network,
+  ...settings
+}: z.output<typeof createSessionBody>) => {
+  const options = { ...settings, ...(network === undefined ? {} : { network: networkOf(network) }) };
+  return id === undefined && createWorkspace === undefined
     ? options
     : { ...options, ref: { id, creates: createWorkspace ?? false, externalId, source } };
+};
 
 export const callerAnswerBody = callerAnswer.omit({ requestId: true });
-
-const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
-const projectDefaults = z.object({
-  description: z.string().max(projectDescriptionCharactersMax).nullish(),
-  provider: name.nullish().describe(`Model provider: ${providers.join(', ')}.`),
-  model: name.min(1).nullish(),
-  flavor: name.nullish(),
-  template: name.nullish(),
-  flavorsAllowed: z
-    .array(name)
-    .min(1)
-    .max(flavorNames.length)
-    .nullish()
-    .describe('Flavors that sessions of the project may have.'),
-  approvals: approvals.nullish(),
-  autonomy: z
-    .enum(autonomies)
-    .nullish()
-    .describe('Alternative name of `approvals`: `off` means `auto`, the other values are the same.'),
-  limits: z
-    .object({
-      maxRecursionDepth: z
-        .number()
-        .nullish()
-        .describe(`Largest depth of agents that start agents, ${boundsText('recursionDepthMax')}.`),
-      maxAgentsPerSession: z
-        .number()
-        .nullish()
-        .describe(
-          `Largest number of agents that one session may start, ${boundsText('agentsPerSessionMax')}.`,
-        ),
-      maxCostUsd: z
-        .number()
-        .nullish()
-        .describe(`Most that one session may spend on models, in US dollars, ${boundsText('costUsdMax')}.`),
-    })
-    .nullish()
-    .describe("Limits of the project; an absent one is the operator's."),
-  disabledTools: z
-    .array(toolName)
-    .max(toolNamesMax)
-    .nullish()
-    .describe('Tools that agents of the project are not offered.'),
-  mcpNamespacing: z.enum(namespacings).nullish(),
-});
-
-export const createProjectBody = z.object({ name: projectName, ...projectDefaults.shape });
-
-/** A field that is null is removed. */
-export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
 
 export const createWorkspaceBody = z.object({
   id: givenUuid.optional().describe('Id of the workspace; absent: a new one.'),
@@ -151,7 +149,7 @@ export const leaseBody = z.object({
     .int()
     .optional()
     .describe(
-      `Port, ${previewPortFirst} to ${previewPortFirst + previewPortCount - 1}; absent: the next free one.`,
+      `Port, ${previewPortRule}; absent: the next free one from ${previewPortFirst} to ${previewPortFirst + previewPortCount - 1}.`,
     ),
 });
 
@@ -164,6 +162,12 @@ export const listQuery = z.object({
     .optional()
     .describe('Status of the listed sessions; `active`: all that have not ended.'),
   project: givenUuid.optional(),
+  label: labelFilter.optional().describe('Label of the listed sessions, as `key:value`.'),
+  archived: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true')
+    .describe('True: the archived sessions, instead of all others.'),
 });
 
 export const cleanupBody = z.object({
@@ -176,6 +180,12 @@ export const cleanupBody = z.object({
     .max(cleanupHoursMax)
     .default(24)
     .describe('Hours since the end of a session, after which it is deleted with its log and files.'),
+  sessions: z
+    .array(givenUuid)
+    .min(1)
+    .max(pageItemsMax)
+    .optional()
+    .describe('The only sessions that are deleted, whatever their age; one that has not ended stays.'),
 });
 
 export const modelsQuery = z.object({
@@ -199,22 +209,4 @@ export const eventsQuery = z.object({
     .default('false')
     .transform((value) => value === 'true')
     .describe('True: include the events of all descendant sessions, ordered by time.'),
-});
-
-export const filesQuery = z.object({
-  path: z
-    .string()
-    .max(pathCharactersMax)
-    .refine((given) => filePathProblem(given) === undefined, {
-      error: ({ input }) => `must be ${filePathProblem(String(input))}`,
-    })
-    .default('.')
-    .describe('Path relative to /workspace.'),
-});
-
-export const partHeaders = z.object({
-  'content-range': z
-    .string()
-    .optional()
-    .describe('Range `bytes a-b/total`, for a file that is sent in parts.'),
 });

@@ -1,6 +1,7 @@
 /** The conversation of a session as REST shows it: messages, events, and the outcome of a request. */
 import * as z from 'zod';
 import { callOutcomes, type HistoryMessage } from '#shared/domain/history.ts';
+import { imageTypes } from '#shared/domain/image-type.ts';
 import { sessionStatuses } from '#shared/domain/session.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -10,7 +11,15 @@ const askedCall = z.object({ callId: z.string(), name: z.string(), args: jsonObj
 
 const message = z
   .discriminatedUnion('role', [
-    z.object({ role: z.literal('user'), messageId: z.string(), text: z.string() }),
+    z.object({
+      role: z.literal('user'),
+      messageId: z.string(),
+      text: z.string(),
+      attachments: z
+        .array(z.object({ path: z.string(), mimeType: z.enum(imageTypes).optional() }))
+        .optional()
+        .describe('Files of the workspace that the message is about.'),
+    }),
     z.object({
       role: z.literal('assistant'),
       messageId: z.string(),
@@ -56,9 +65,16 @@ export const eventsAnswer = z.object({
   hasMore: z.boolean(),
 });
 
-/** Without provider state, and without the routes of calls. */
+/** Without provider state, without the routes of calls, and without images, which the log has. */
 export const messageView = (said: HistoryMessage): z.output<typeof message> => {
-  if (said.role !== 'assistant') return said;
+  if (said.role === 'user') {
+    const { images: _, attachments, ...shown } = said;
+    return { ...shown, ...(attachments === undefined ? {} : { attachments: [...attachments] }) };
+  }
+  if (said.role === 'tool') {
+    const { images: _, ...shown } = said;
+    return shown;
+  }
   const { role, messageId, text, calls } = said;
   return { role, messageId, text, calls: calls.map(({ callId, name, args }) => ({ callId, name, args })) };
 };

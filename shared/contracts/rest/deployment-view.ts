@@ -9,7 +9,7 @@ import type { History } from '#shared/domain/usage-metrics.ts';
 import { iso } from '../fields.ts';
 
 const count = z.number().int().min(0);
-const ratio = z.number().min(0).describe('Share in use, from 0 to 1.');
+const percent = z.number().min(0).describe('Share in use, in percent.');
 
 export const statsAnswer = z
   .object({
@@ -18,10 +18,10 @@ export const statsAnswer = z
     totalMemoryMb: count,
     totalCpus: z.number().min(0),
     flavorCounts: z.record(z.string(), count),
-    sessionUtilization: ratio,
+    sessionUtilization: percent,
     allocatedPorts: count,
     availablePorts: count,
-    portUtilization: ratio,
+    portUtilization: percent,
     pool: z.object({ ready: count, target: count }),
     limits: z.enum(['enforced', 'best effort']),
   })
@@ -120,4 +120,21 @@ export const usageMetricsView = ({
   stepSeconds: stepMs / 1000,
   summary: { ...summary, errors: { ...summary.errors } },
   points: points.map(({ at, errors, ...point }) => ({ ...point, errors: { ...errors }, at: iso(at) })),
+});
+
+export const templatesAnswer = z.object({
+  templates: z.array(
+    z
+      .object({
+        name: z.string().describe('Name by which a session asks for the template.'),
+        language: z.string().describe('Language of code that names none.'),
+        description: z.string(),
+        packages: z
+          .array(z.string())
+          .describe("Packages that code can import at once; of an operator's template none is known."),
+        isDefault: z.boolean().describe('True: the template of sessions that name none.'),
+        problem: z.string().optional().describe('Reason why no sandbox can start from it.'),
+      })
+      .meta({ id: 'Template' }),
+  ),
 });

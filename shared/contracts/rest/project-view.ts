@@ -3,12 +3,16 @@
  */
 
 import * as z from 'zod';
+import type { NamedAgent } from '#shared/domain/agent-profile.ts';
 import { secretValueBytesMax } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/server.ts';
+import { thinkingLevels } from '#shared/domain/model.ts';
 import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { iso } from '../fields.ts';
-import type { updateProjectBody } from './bodies.ts';
+import { network, networkOf, networkView } from './network.ts';
+import type { updateProjectBody } from './project-bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
 
 export const projectAnswer = z
@@ -18,6 +22,8 @@ export const projectAnswer = z
     description: z.string().optional(),
     provider: providerName.optional(),
     model: z.string().optional(),
+    thinking: z.enum(thinkingLevels).optional(),
+    runtime: z.enum(runtimeNames).optional(),
     flavor: flavorName.optional(),
     template: templateName.optional(),
     approvals: z.enum(approvalModes).optional(),
@@ -32,6 +38,20 @@ export const projectAnswer = z
       .describe("Limits that differ from the operator's."),
     disabledTools: z.array(z.string()).optional(),
     mcpNamespacing: z.enum(namespacings).optional(),
+    instructions: z.string().optional().describe('Absent in lists.'),
+    agents: z
+      .array(
+        z.object({
+          name: z.string(),
+          instructions: z.string().exactOptional().describe('Absent in lists.'),
+          model: z.string().exactOptional(),
+          tools: z.array(z.string()).exactOptional(),
+          approvals: z.enum(approvalModes).exactOptional(),
+          thinking: z.enum(thinkingLevels).exactOptional(),
+        }),
+      )
+      .optional(),
+    network: network.describe('Hosts that sandboxes of the project may reach, or none.'),
     secrets: z.array(z.string()).optional().describe('Names of the secrets of the project; absent in lists.'),
     createdAt: z.iso.datetime(),
   })
@@ -46,12 +66,16 @@ export const projectView = ({
   createdAt,
   flavorsAllowed,
   disabledTools,
+  agents,
   limits,
+  network: stored,
   ...project
 }: Project): z.output<typeof projectAnswer> => ({
   ...project,
+  network: networkView(stored),
   ...(flavorsAllowed === undefined ? {} : { flavorsAllowed: [...flavorsAllowed] }),
   ...(disabledTools === undefined ? {} : { disabledTools: [...disabledTools] }),
+  ...(agents === undefined ? {} : { agents: agents.map(agentView) }),
   ...(limits === undefined
     ? {}
     : {
@@ -64,13 +88,32 @@ export const projectView = ({
   createdAt: iso(createdAt),
 });
 
+const agentView = ({ tools, ...agent }: NamedAgent) => ({
+  ...agent,
+  ...(tools === undefined ? {} : { tools: [...tools] }),
+});
+
+/** As in lists: without the long texts. */
+export const listedProjectView = ({
+  instructions: _,
+  ...project
+}: Project): z.output<typeof projectAnswer> => {
+  const { agents, ...view } = projectView(project);
+  return {
+    ...view,
+    ...(agents === undefined ? {} : { agents: agents.map(({ instructions: __, ...agent }) => agent) }),
+  };
+};
+
 /** `approvals` and `autonomy` are two names of one setting; the first counts where both are given. */
 export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>>({
   autonomy,
   limits,
+  network: given,
   ...options
 }: Body) => ({
   ...options,
+  ...(given === undefined ? {} : { network: given && networkOf(given) }),
   ...(options.approvals === undefined && autonomy !== undefined
     ? { approvals: autonomy === null ? null : approvalsOf(autonomy) }
     : {}),

@@ -1,8 +1,9 @@
 /** A session as REST shows it. */
 
 import * as z from 'zod';
-import { flavorNames, templates } from '#shared/domain/flavor.ts';
-import { providers } from '#shared/domain/model.ts';
+import { flavorNames } from '#shared/domain/flavor.ts';
+import { providers, thinkingLevels } from '#shared/domain/model.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import {
   sandboxSources,
   sandboxStates,
@@ -10,11 +11,20 @@ import {
   startPhases,
   type Workspace,
 } from '#shared/domain/sandbox.ts';
-import { approvalModes, type Session, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
+import {
+  approvalModes,
+  type Session,
+  sessionKinds,
+  sessionStatuses,
+  totalsOf,
+} from '#shared/domain/session.ts';
+import { templateNamePattern } from '#shared/domain/template.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
+import { isAsked } from '#shared/domain/turn/waiting-call.ts';
 import { iso } from '../fields.ts';
 import { pendingApproval } from './approval-view.ts';
+import { network, networkView } from './network.ts';
 
 type Seen = {
   readonly turn: TurnRecord | undefined;
@@ -24,7 +34,7 @@ type Seen = {
 };
 
 export const flavorName = z.enum(flavorNames);
-export const templateName = z.enum(templates);
+export const templateName = z.string().regex(templateNamePattern);
 export const providerName = z.enum(providers);
 
 const count = z.number().int().min(0);
@@ -44,7 +54,9 @@ export const sessionAnswer = z
   .object({
     id: z.uuid(),
     kind: z.enum(sessionKinds),
-    title: z.string().optional().describe('First words of the conversation.'),
+    title: z.string().optional().describe("First words of the conversation, or the client's own."),
+    labels: z.record(z.string(), z.string()).describe('Labels that the client gave the session, by key.'),
+    archived: z.boolean(),
     status: z.enum(sessionStatuses),
     project: z.uuid(),
     workspace: z.uuid(),
@@ -52,11 +64,25 @@ export const sessionAnswer = z
     template: templateName,
     provider: providerName,
     model: z.string(),
+    thinking: z
+      .enum(thinkingLevels)
+      .optional()
+      .describe('How long the model thinks before it answers; absent: as it does by itself.'),
+    runtime: z
+      .enum(runtimeNames)
+      .optional()
+      .describe("Program that carries its turns; absent: the platform's own loop."),
     approvals: z.enum(approvalModes),
     createdAt: z.iso.datetime(),
     lastActiveAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
     uptimeSeconds: count,
+    idleSeconds: z.number().describe('Seconds without activity after which the sandbox stops.'),
+    lifetimeSeconds: z.number().optional().describe('Seconds that a sandbox lives; absent: no limit.'),
+    network,
+    agent: z.string().optional().describe('Name of the agent that it was made with.'),
+    cwd: z.string().optional().describe('Folder in which programs of the sandbox begin.'),
+    envNames: z.array(z.string()).describe('Names of the environment variables; no answer has their values.'),
     depth: count.describe('Depth in the session tree; 0 for a session that no agent started.'),
     parent: z.uuid().optional().describe('Id of the session whose agent started this one.'),
     root: z.uuid().optional().describe('Id of the root of the session tree.'),
@@ -67,7 +93,12 @@ export const sessionAnswer = z
       cachedInputTokens: count.optional(),
       cacheWriteInputTokens: count.optional(),
     }),
-    costUsd: z.number().min(0).describe('Cost of the model calls in US dollars, by the price table.'),
+    costUsd: z
+      .number()
+      .min(0)
+      .describe(
+        'Cost of the model calls in US dollars, by the price table: those of its turns and those of programs of its sandbox.',
+      ),
     pendingApprovals: z.array(pendingApproval),
   })
   .meta({ id: 'Session' });
@@ -85,6 +116,8 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   id: session.id,
   kind: session.kind,
   ...(session.title === undefined ? {} : { title: session.title }),
+  labels: { ...session.labels },
+  archived: session.isArchived ?? false,
   status: session.status,
   project: session.project,
   workspace: session.workspace,
@@ -92,16 +125,23 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   template: session.template,
   provider: session.provider,
   model: session.model,
+  ...(session.thinking === undefined ? {} : { thinking: session.thinking }),
+  ...(session.runtime === undefined ? {} : { runtime: session.runtime }),
   approvals: session.approvals,
   createdAt: iso(session.createdAt),
   lastActiveAt: iso(session.lastActiveAt),
   expiresAt: iso(session.lastActiveAt + idleMs),
   uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
+  idleSeconds: idleMs / 1000,
+  ...(session.lifetimeMs === undefined ? {} : { lifetimeSeconds: session.lifetimeMs / 1000 }),
+  network: networkView(session.network),
+  ...(session.agent === undefined ? {} : { agent: session.agent }),
+  ...(session.cwd === undefined ? {} : { cwd: session.cwd }),
+  envNames: [...(session.environment?.names ?? [])],
   depth: session.depth,
   ...session.tree,
   sandbox: sandboxView(workspace, now),
-  usage: session.usage,
-  costUsd: session.costUsd,
+  ...totalsOf(session),
   pendingApprovals: pendingApprovals(turn),
 });
 
@@ -124,7 +164,5 @@ const sandboxView = (workspace: Workspace | undefined, now: number): SessionAnsw
 const pendingApprovals = (turn: TurnRecord | undefined): SessionAnswer['pendingApprovals'] => {
   if (turn?.state.kind !== 'deciding') return [];
   const { turnId, calls } = turn.state;
-  return calls
-    .filter(({ status }) => status === 'pending')
-    .map((call) => approvalRequest(turnId, call, calls).data);
+  return calls.filter(isAsked).map((call) => approvalRequest(turnId, call, calls).data);
 };

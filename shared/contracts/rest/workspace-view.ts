@@ -1,9 +1,8 @@
 /**
- * A workspace as REST and the tools of `/mcp` show it, and its sandbox: files, logs, leased ports.
+ * A workspace as REST and the tools of `/mcp` show it, and its sandbox: logs, leased ports.
  */
 import * as z from 'zod';
-import { previewPortCount, previewPortFirst } from '#shared/domain/limits.ts';
-import type { Workspace } from '#shared/domain/sandbox.ts';
+import { isPreviewPort, previewPortRule, type Workspace } from '#shared/domain/sandbox.ts';
 import { iso, logStream } from '../fields.ts';
 
 export const workspaceAnswer = z
@@ -41,38 +40,11 @@ export const workspaceView = (workspace: Workspace): z.output<typeof workspaceAn
   };
 };
 
-const bytes = z.number().int().min(0);
-
-export const filesAnswer = z.object({
-  files: z.array(
-    z
-      .object({
-        name: z.string(),
-        type: z.enum(['file', 'directory', 'symlink']),
-        size: bytes,
-        modifiedAt: z.iso.datetime(),
-      })
-      .meta({ id: 'FileEntry' }),
-  ),
-});
-
-export const writtenAnswer = z
-  .object({ path: z.string(), size: bytes })
-  .meta({ id: 'WrittenFile', description: 'Complete file that a checkpoint contains.' });
-
-export const receivedAnswer = z.object({
-  received: bytes.describe('Number of bytes of the file received so far.'),
-});
-
 export const logsAnswer = z.object({
   lines: z.array(z.object({ at: z.iso.datetime(), stream: logStream, text: z.string() })),
 });
 
-export const previewPort = z
-  .number()
-  .int()
-  .min(previewPortFirst)
-  .max(previewPortFirst + previewPortCount - 1);
+export const previewPort = z.number().int().min(1024).max(65_535).refine(isPreviewPort, previewPortRule);
 
 export const portAnswer = z
   .object({ port: previewPort, path: z.string().describe('Path of the preview.') })

@@ -1,5 +1,6 @@
-/** Access records as the table holds them: a principal, and the tokens, tickets and previews that stand for one. */
+/** Access records as the table holds them: a principal, and the tokens, tickets, previews and links that stand for one. */
 import * as z from 'zod';
+import { linkMethods } from '#shared/domain/file-link.ts';
 import type { OwnerId, SessionId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import { epochMs, id } from './fields.ts';
@@ -14,6 +15,7 @@ export const principalRecord = z.object({
   tokenHash: z.string().min(1),
   isPerson: z.literal(true).exactOptional(),
   expiresAt: epochMs.exactOptional(),
+  signIn: z.string().exactOptional(),
   tokenId: z.string().exactOptional(),
   name: z.string().exactOptional(),
 });
@@ -26,9 +28,63 @@ export const tokenRecord = z.object({
   masked: z.string(),
   createdAt: epochMs,
   expiresAt: epochMs.exactOptional(),
+  person: z.string().exactOptional(),
+  client: z.object({ family: z.string(), firstToken: z.string().exactOptional() }).exactOptional(),
+});
+
+const clientName = z.object({ id: z.string(), name: z.string() });
+
+export const oauthClientRecord = z.object({
+  id: z.string(),
+  name: z.string(),
+  redirectUris: z.array(z.string()),
+  createdAt: epochMs,
+  expiresAt: epochMs,
+});
+
+const consent = z.object({
+  holder: z.string(),
+  scope,
+  person: z.string().exactOptional(),
+  token: z.string().exactOptional(),
+  by: z.string().exactOptional(),
+  until: epochMs.exactOptional(),
+});
+
+export const codeRecord = z.object({
+  client: clientName,
+  redirectUri: z.string(),
+  challenge: z.string(),
+  consent,
+  grantId: z.string(),
+  family: z.string(),
+  expiresAt: epochMs,
+  usedAt: epochMs.exactOptional(),
+});
+
+export const grantRecord = z.object({
+  id: z.string(),
+  family: z.string(),
+  client: clientName,
+  redirectUri: z.string(),
+  consent,
+  refreshHash: z.string(),
+  accessHash: z.string(),
+  createdAt: epochMs,
+  refreshedAt: epochMs,
+  expiresAt: epochMs,
 });
 
 export const ticketRecord = z.object({ principal: principalRecord, expiresAt: epochMs });
+
+export const fileLinkRecord = z.object({
+  principal: principalRecord,
+  sessionId: id<SessionId>(),
+  path: z.string(),
+  method: z.enum(linkMethods),
+  expiresAt: epochMs,
+  usedAt: epochMs.exactOptional(),
+});
 
 /** A browser's access to one preview port. */
 export const previewRecord = z.object({

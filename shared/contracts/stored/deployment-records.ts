@@ -3,7 +3,7 @@
  * the used parts of the limits: the slots of an owner, the agents and the money of a tree.
  */
 import * as z from 'zod';
-import type { ProjectId, SessionId } from '#shared/domain/ids.ts';
+import type { ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { count, decider, epochMs, flavor, id, jsonObject, usd } from './fields.ts';
 
 export const featuresRecord = z.object({
@@ -22,12 +22,22 @@ export const auditRecord = z.object({
   subject: z.string(),
   project: id<ProjectId>().exactOptional(),
   detail: jsonObject,
+  chain: z.object({ index: count, previous: z.string() }).exactOptional(),
 });
 
 /** Numbers by measurement (`domain/usage-metrics.ts`). */
 export const usageCountsRecord = z.object({ at: epochMs, ttl: count }).catchall(z.number());
 
-export const slotRecord = z.object({ session: id<SessionId>(), flavor, takenAt: epochMs });
+export const slotParts = {
+  turn: z.literal(true).exactOptional(),
+  sandbox: z.object({ workspace: id<WorkspaceId>(), generation: count, flavor }).exactOptional(),
+};
+
+export const slotRecord = z.object({
+  session: id<SessionId>(),
+  ...slotParts,
+  movedAt: epochMs.exactOptional(),
+});
 
 /** Reservations by session. */
 export const treeRecord = z.object({

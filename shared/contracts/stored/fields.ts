@@ -4,12 +4,14 @@
  */
 
 import * as z from 'zod';
-import { flavorNames, templates } from '#shared/domain/flavor.ts';
+import { flavorNames } from '#shared/domain/flavor.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { namespacings } from '#shared/domain/mcp/server.ts';
-import { providers } from '#shared/domain/model.ts';
+import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { templateNamePattern } from '#shared/domain/template.ts';
 
 export const id = <Brand extends string>() =>
   z.custom<Brand>((value) => typeof value === 'string' && value !== '');
@@ -21,7 +23,7 @@ export const jsonObject = z.custom<JsonObject>(
 );
 
 export const flavor = z.enum(flavorNames);
-export const template = z.enum(templates);
+export const template = z.string().regex(templateNamePattern);
 export const usage = z.object({
   inputTokens: count,
   outputTokens: count,
@@ -49,6 +51,29 @@ export const grants = z
   .default([]);
 export const usd = z.number().min(0);
 export const provider = z.enum(providers);
+
+/** Absent: no network. */
+export const storedNetwork = z.object({
+  allow: z.array(z.string()),
+  inject: z.array(z.object({ host: z.string(), header: z.string(), secret: z.string() })).exactOptional(),
+});
+
+/** A session from before clients could choose them has none. */
+export const sessionDetails = {
+  title: z.string().exactOptional(),
+  labels: z.record(z.string(), z.string()).exactOptional(),
+  isArchived: z.literal(true).exactOptional(),
+  idleMs: count.exactOptional(),
+  lifetimeMs: count.exactOptional(),
+  network: storedNetwork.exactOptional(),
+  thinking: z.enum(thinkingLevels).exactOptional(),
+};
+
+export const environmentRef = z.object({
+  of: id<SessionId>(),
+  names: z.array(z.string()),
+  fingerprint: z.string(),
+});
 
 /** The agent settings of a project, which a session copies. */
 export const agentSettings = {

@@ -9,6 +9,8 @@ import {
   type McpTool,
   mcpStatuses,
 } from '#shared/domain/mcp/server.ts';
+import { thinkingLevels } from '#shared/domain/model.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import {
   agentSettings,
   approvals,
@@ -18,6 +20,7 @@ import {
   id,
   jsonObject,
   provider,
+  storedNetwork,
   template,
 } from './fields.ts';
 
@@ -32,7 +35,23 @@ export const projectRecord = z.object({
   flavorsAllowed: z.array(flavor).exactOptional(),
   provider: provider.exactOptional(),
   model: z.string().exactOptional(),
+  thinking: z.enum(thinkingLevels).exactOptional(),
+  runtime: z.enum(runtimeNames).exactOptional(),
+  instructions: z.string().exactOptional(),
+  agents: z
+    .array(
+      z.object({
+        name: z.string(),
+        instructions: z.string().exactOptional(),
+        model: z.string().exactOptional(),
+        tools: z.array(z.string()).exactOptional(),
+        approvals: approvals.exactOptional(),
+        thinking: z.enum(thinkingLevels).exactOptional(),
+      }),
+    )
+    .exactOptional(),
   ...agentSettings,
+  network: storedNetwork.exactOptional(),
   createdAt: epochMs,
 });
 

@@ -12,12 +12,15 @@ import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-re
 const id = fc.string({ minLength: 1 });
 const count = fc.maxSafeNat();
 const args = fc.dictionary(fc.string(), fc.jsonValue());
+/** As requests bring them: their schemas drop `__proto__`. */
+const labelKey = fc.stringMatching(/^[\w./-]{1,64}$/).filter((key) => key !== '__proto__');
 const usage = fc.record({ inputTokens: count, outputTokens: count });
 /** JSON has no -0. */
 const usd = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const approvals = fc.constantFrom('ask', 'low', 'medium', 'high', 'auto');
 const flavor = fc.constantFrom('micro', 'small', 'medium', 'large');
 const template = fc.constantFrom('python', 'node');
+const environment = fc.record({ of: id, names: fc.array(fc.string()), fingerprint: fc.string() });
 const asked = { callId: id, name: fc.string(), args };
 const decider = fc.record(
   { kind: fc.constantFrom('token', 'person', 'grant', 'policy'), id: fc.string(), name: fc.string() },
@@ -119,6 +122,13 @@ const session = fc.record(
       'stopped',
     ),
     title: fc.string(),
+    labels: fc.dictionary(labelKey, fc.string(), { maxKeys: 3 }),
+    isArchived: fc.constant(true),
+    idleMs: count,
+    lifetimeMs: count,
+    environment,
+    cwd: fc.string(),
+    agent: fc.string(),
     flavor,
     template,
     provider: fc.constantFrom(...providers),
@@ -185,12 +195,17 @@ const sandbox = fc.record(
     stopRequestedAt: count,
     stoppedAt: count,
     stoppedReason: fc.string(),
+    untold: fc.array(id, { maxLength: 3 }),
     lost: fc.string(),
     restoringUntil: count,
     savingUntil: count,
     taskStopRequestedAt: count,
     ports: fc.array(fc.integer({ min: 8000, max: 8999 }), { maxLength: 5 }),
     logsSeen: count,
+    environment,
+    cwd: fc.string(),
+    lifetimeMs: count,
+    slot: fc.record({ holder: fc.string(), session: id }),
   },
   { requiredKeys: ['generation', 'state', 'flavor', 'template', 'requestedAt', 'source'] },
 );
@@ -201,6 +216,7 @@ const checkpoint = fc.record({
   generation: count,
   files: count,
   bytes: count,
+  packs: fc.array(fc.string()),
 });
 const workspace = fc.record(
   {
@@ -263,7 +279,9 @@ const project = fc.record(
   },
   { requiredKeys: ['id', 'owner', 'name', 'createdAt'] },
 );
-const ref = fc.record({ session: id, flavor, takenAt: count });
+const slotSandbox = fc.record({ workspace: id, generation: count, flavor });
+const slotParts = { turn: fc.constant(true as const), sandbox: slotSandbox };
+const ref = fc.record({ session: id, ...slotParts, movedAt: count }, { requiredKeys: ['session'] });
 const tree = fc.record({
   agents: count,
   spentUsd: usd,
@@ -335,7 +353,14 @@ test('the valid sandbox of these refusals is accepted', () => {
 describe('a record is refused', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
-    ['with a size that nobody sells', slotRecord, { session: 's', flavor: 'huge', takenAt: 1 }],
+    [
+      'with a size that nobody sells',
+      slotRecord,
+      {
+        session: 's',
+        sandbox: { workspace: 'w', generation: 1, flavor: 'huge' },
+      },
+    ],
     ['with less than no money', treeRecord, { agents: 1, spentUsd: -1, reserved: {}, version: 1 }],
     ['with a source that nobody knows', sandboxRecord, { ...bareSandbox, source: 'lake' }],
     [

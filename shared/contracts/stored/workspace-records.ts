@@ -1,10 +1,12 @@
 /** A workspace as the table holds it, with its sandbox and its checkpoint, and beside it its sandbox's log. */
 
 import * as z from 'zod';
-import type { OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { OwnerId, ProjectId, SessionId, SnapshotId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { PinHolder } from '#shared/domain/pins.ts';
 import { sandboxSources, sandboxStates } from '#shared/domain/sandbox.ts';
+import type { SlotHolder } from '#shared/domain/slot-holder.ts';
 import { logStream } from '../fields.ts';
-import { count, epochMs, flavor, id, template } from './fields.ts';
+import { count, environmentRef, epochMs, flavor, id, storedNetwork, template } from './fields.ts';
 
 export const sandboxRecord = z.object({
   generation: count,
@@ -17,24 +19,46 @@ export const sandboxRecord = z.object({
   taskArn: z.string().exactOptional(),
   address: z.string().exactOptional(),
   readyAt: epochMs.exactOptional(),
+  idleCheck: z.string().exactOptional(),
   stopRequestedAt: epochMs.exactOptional(),
   savingUntil: epochMs.exactOptional(),
   taskStopRequestedAt: epochMs.exactOptional(),
   stoppedAt: epochMs.exactOptional(),
   stoppedReason: z.string().exactOptional(),
+  untold: z.array(id<SessionId>()).exactOptional(),
+  isDiscarded: z.literal(true).exactOptional(),
   lost: z.string().exactOptional(),
   restoringUntil: epochMs.exactOptional(),
+  restores: count.exactOptional(),
   ports: z.array(z.number().int()).exactOptional(),
   logsSeen: count.exactOptional(),
+  environment: environmentRef.exactOptional(),
+  cwd: z.string().exactOptional(),
+  network: storedNetwork.exactOptional(),
+  lifetimeMs: count.exactOptional(),
+  hasProcesses: z.literal(true).exactOptional(),
+  isTrial: z.literal(true).exactOptional(),
+  slot: z
+    .object({ holder: z.string().transform((holder) => holder as SlotHolder), session: id<SessionId>() })
+    .exactOptional(),
+  processesOf: count.exactOptional(),
 });
 
-const checkpointRecord = z.object({
+export const checkpointRecord = z.object({
   id: z.string(),
   sha256: z.string(),
+  workspace: id<WorkspaceId>().exactOptional(),
   savedAt: epochMs,
   generation: count,
   files: count,
   bytes: count,
+  packs: z.array(z.string()),
+  turn: id<TurnId>().exactOptional(),
+});
+
+const keptRecord = z.object({
+  states: z.array(z.object({ checkpoint: checkpointRecord.exactOptional(), until: epochMs })),
+  since: epochMs,
 });
 
 export const workspaceRecord = z.object({
@@ -51,6 +75,41 @@ export const workspaceRecord = z.object({
   deletedAt: epochMs.exactOptional(),
   sandbox: sandboxRecord.exactOptional(),
   checkpoint: checkpointRecord.exactOptional(),
+  kept: keptRecord.exactOptional(),
+  isPinned: z.literal(true).exactOptional(),
+  sources: z.array(id<WorkspaceId>()).exactOptional(),
+});
+
+export const remainsRecord = z.object({ id: id<WorkspaceId>(), dueAt: epochMs });
+
+export const snapshotRecord = z.object({
+  id: id<SnapshotId>(),
+  project: id<ProjectId>(),
+  owner: id<OwnerId>(),
+  workspace: id<WorkspaceId>(),
+  session: id<SessionId>(),
+  name: z.string(),
+  at: epochMs,
+  checkpoint: checkpointRecord.exactOptional(),
+});
+
+export const pinRecord = z.object({
+  owner: id<WorkspaceId>(),
+  holder: z.custom<PinHolder>((text) => typeof text === 'string' && /^(snapshot|workspace):/.test(text)),
+  objects: z.array(z.string()),
+  releasedAt: epochMs.exactOptional(),
+});
+
+export const processRecord = z.object({
+  id: z.string(),
+  workspace: id<WorkspaceId>(),
+  generation: count,
+  session: id<SessionId>(),
+  command: z.string(),
+  isPty: z.boolean(),
+  startedAt: epochMs,
+  endedAt: epochMs.exactOptional(),
+  exitCode: z.number().int().exactOptional(),
 });
 
 export const sandboxLogRecord = z.object({

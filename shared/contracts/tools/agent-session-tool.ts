@@ -4,7 +4,12 @@
  */
 import * as z from 'zod';
 import { messageTextBytesMax, modelNameCharactersMax } from '#shared/domain/limits.ts';
+import { templateNamePattern } from '#shared/domain/template.ts';
 import { givenUuid } from '../fields.ts';
+import { flavor } from './tool-fields.ts';
+
+const variablesMax = 64;
+const nameCharactersMax = 128;
 
 const prompt = z.string().min(1).max(messageTextBytesMax);
 const model = z.string().min(1).max(modelNameCharactersMax).optional();
@@ -18,6 +23,9 @@ export const agentSessionCall = z.discriminatedUnion('action', [
     wait,
     model,
     workspace: z.enum(['shared', 'own']).default('shared'),
+    template: z.string().regex(templateNamePattern).optional(),
+    flavor: flavor.optional(),
+    env: z.array(z.string().min(1).max(nameCharactersMax)).max(variablesMax).optional(),
   }),
   z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),
   z.object({ action: z.literal('get'), ...ofSession }),

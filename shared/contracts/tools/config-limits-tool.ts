@@ -29,9 +29,9 @@ export const configLimitsResult = z.object({
     .int()
     .optional()
     .describe('Number of agents started in the session tree so far, including the first.'),
-  max_sessions: count('Largest number of execution sessions at once.'),
-  active_sessions: count('Number of active execution sessions.'),
-  max_agent_sessions: count('Largest number of agent sessions of one project at once.'),
+  max_sessions: count('Slots of execution sessions: sandboxes that may start or live at once.'),
+  active_sessions: count('Slots of execution sessions that are held.'),
+  max_agent_sessions: count('Slots of agents of one project: turns that work and sandboxes, at once.'),
   max_steps_per_turn: count('Largest number of model calls in one turn.'),
   flavors_allowed: z.array(z.string()).describe('Flavors that a session may have.'),
   timeout_seconds: z
@@ -39,7 +39,7 @@ export const configLimitsResult = z.object({
     .describe('Timeout of one execution.'),
   max_wait_seconds: secondsOf('that a call may wait for a slot'),
   idle_seconds: z
-    .object({ execution: secondsOf('until it is stopped'), agent: secondsOf('until its sandbox is stopped') })
+    .object({ execution: secondsOf('until it is paused'), agent: secondsOf('until its sandbox is stopped') })
     .describe('Idle times of sessions.'),
   rate_limit: z
     .object({

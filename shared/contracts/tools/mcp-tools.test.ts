@@ -14,7 +14,14 @@ import { createProjectArguments } from './project-tool.ts';
 test('missing fields have their default', () => {
   expect(decode(executeCodeArguments, { code: 'print(1)' })).toEqual({
     ok: true,
-    value: { code: 'print(1)', timeout: 30, wait_seconds: 0, evict_idle: false },
+    value: {
+      code: 'print(1)',
+      timeout: 30,
+      output_limit: 30_000,
+      background: false,
+      wait_seconds: 0,
+      evict_idle: false,
+    },
   });
 });
 
@@ -26,7 +33,11 @@ test('all given fields are kept, the flavor in lower case', () => {
     session_id: 's',
     project_id: 'p',
     flavor: 'SMALL',
-    timeout: 300,
+    timeout: 3600,
+    cwd: '/tmp',
+    env: { A: 'b=c' },
+    output_limit: 1000,
+    background: true,
     wait_seconds: 60,
     evict_idle: true,
   };
@@ -40,9 +51,9 @@ test.each([
   [{ code: 'x', flavor: 'huge' }, 'flavor: use one of micro, small, medium, large'],
   [{ code: 'x', flavor: 7 }, 'flavor: use one of micro, small, medium, large'],
   [{ code: 'x', template: 'ruby' }, 'template: use one of python, node'],
-  [{ code: 'x', timeout: 0 }, 'timeout: a number of seconds from 1 to 300'],
-  [{ code: 'x', timeout: 301 }, 'timeout: a number of seconds from 1 to 300'],
-  [{ code: 'x', timeout: '5' }, 'timeout: a number of seconds from 1 to 300'],
+  [{ code: 'x', timeout: 0 }, 'timeout: a number of seconds from 1 to 3600'],
+  [{ code: 'x', timeout: 3601 }, 'timeout: a number of seconds from 1 to 3600'],
+  [{ code: 'x', timeout: '5' }, 'timeout: a number of seconds from 1 to 3600'],
   [{ code: 'x', wait_seconds: 61 }, 'wait_seconds: a number of seconds from 0 to 60'],
   [{ code: 'x', evict_idle: 'yes' }, 'evict_idle: true or false'],
 ])('%j is refused with the valid values', (given, problem) => {
@@ -110,4 +121,12 @@ test('a project allows sizes in any case, and at least one', () => {
 
 test('arguments are an object', () => {
   expect(decode(getVolumePathArguments, 'x')).toEqual({ ok: false, problem: 'an object' });
+});
+
+test('variables are an object, or a list of texts as strict schemas have it', () => {
+  const given = (env: unknown) => decode(executeCommandArguments, { command: 'x', env });
+  expect(given(['A=b=c', 'B='])).toMatchObject({ ok: true, value: { env: { A: 'b=c', B: '' } } });
+  expect(given({ A: 'b' })).toMatchObject({ ok: true, value: { env: { A: 'b' } } });
+  for (const env of [['A'], [7], { '1': 'x' }, 'A=b', { SALLYPORT_A: 'x' }])
+    expect(given(env)).toMatchObject({ ok: false, problem: expect.stringContaining('env') });
 });

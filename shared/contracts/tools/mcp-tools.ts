@@ -6,12 +6,27 @@
  * allowed, and never repeats the value.
  */
 import * as z from 'zod';
-import { executionSecondsMax, slotWaitSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import {
+  executionSecondsMax,
+  outputCharactersShown,
+  slotWaitSecondsMax,
+  toolTimeoutSeconds,
+} from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { filePathProblem, pathCharactersMax } from '../fields.ts';
-import { argumentsBytesMax, argumentsMax, codeBytesMax, executionSecondsMin } from './sandbox-tools.ts';
+import {
+  argumentsBytesMax,
+  argumentsMax,
+  codeBytesMax,
+  executionSecondsMin,
+  outputLimitMax,
+  outputLimitMin,
+  programVariables,
+  workingFolder,
+} from './sandbox-tools.ts';
 import {
   closed,
+  flag,
   flavor,
   hasNoNul,
   id,
@@ -22,6 +37,7 @@ import {
   sessionId,
   template,
   text,
+  wholeFrom,
 } from './tool-fields.ts';
 
 /** Of one argument: less than a program can take. */
@@ -47,6 +63,18 @@ const boundedText = (bytesMin: number, bytesMax: number) => {
 };
 const processArgument = (bytesMin: number) => boundedText(bytesMin, programBytesMax);
 
+/** Strict schemas have no objects of free form: variables are advertised as texts, and an object is taken as well. */
+const variables = z
+  .unknown()
+  .meta({ type: 'array', items: { type: 'string' } })
+  .transform((given) => (Array.isArray(given) ? variablesOf(given) : given))
+  .pipe(programVariables);
+
+const variablesOf = (given: readonly unknown[]): unknown => {
+  const pairs = given.map((entry) => /^([^=]+)=(.*)$/s.exec(String(entry)));
+  return pairs.includes(null) ? given : Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]));
+};
+
 const executionShape = {
   template: template.optional().describe('Language; absent: that of the session.'),
   session_id: sessionId.optional().describe('Id of the session to run in; absent: a new one.'),
@@ -55,13 +83,22 @@ const executionShape = {
   timeout: seconds(executionSecondsMin, executionSecondsMax)
     .default(toolTimeoutSeconds)
     .describe('Seconds until the program is killed.'),
+  cwd: workingFolder.optional().describe('Working folder, relative to /workspace or absolute.'),
+  env: variables.optional().describe('Environment variables of this call: NAME=value.'),
+  output_limit: wholeFrom(outputLimitMin, outputLimitMax)
+    .default(outputCharactersShown)
+    .describe('Characters of stdout and of stderr to return, head and tail; the whole is in a file.'),
+  background: flag
+    .default(false)
+    .describe('True: start it as a process and return its process_id at once; see the tool process.'),
   wait_seconds: seconds(0, slotWaitSecondsMax)
     .default(0)
-    .describe('Seconds to wait for a slot when all sessions are in use.'),
-  evict_idle: z
-    .boolean({ error: 'true or false' })
+    .describe('Seconds to wait for a slot when all are busy.'),
+  evict_idle: flag
     .default(false)
-    .describe('True: stop the session that has been idle longest when all are in use.'),
+    .describe(
+      'True: the sandbox that has been idle longest gives way, also where the operator has turned that off.',
+    ),
 };
 
 export const executeCodeArguments = closed({
@@ -99,9 +136,12 @@ export const executionResult = z.object({
   exit_code: z.int().describe('Exit code; 0: success.'),
   execution_time_ms: z.number().describe('Run time in milliseconds.'),
   session_created: z.boolean().describe('True: the session is new.'),
+  process_id: z.string().optional().describe('Id of the process that was started in the background.'),
   error: executionError.optional().describe('Failure of the program; absent: it succeeded.'),
   stdout_truncated: z.boolean().optional().describe('True: the middle of stdout was left out.'),
   stderr_truncated: z.boolean().optional().describe('True: the middle of stderr was left out.'),
+  stdout_file: z.string().optional().describe('Path of the file with all of stdout.'),
+  stderr_file: z.string().optional().describe('Path of the file with all of stderr.'),
   state_lost: z.boolean().optional().describe('True: variables and processes of earlier calls are lost.'),
   cpu_ms: z.number().optional().describe('Processor time in milliseconds.'),
   memory_peak_mb: z.number().optional().describe('Peak memory in megabytes.'),
@@ -109,7 +149,9 @@ export const executionResult = z.object({
 });
 export type ExecutionResult = z.output<typeof executionResult>;
 
-export const getSessionsArguments = closed({ session_id: sessionId.optional() });
+export const getSessionsArguments = closed({
+  session_id: sessionId.optional().describe('Id of the only session to show; absent: all.'),
+});
 export const getSessionsResult = z.object({
   sessions: z
     .array(
@@ -126,14 +168,16 @@ export const getSessionsResult = z.object({
     .describe('Execution sessions, oldest first.'),
 });
 
-export const stopSessionArguments = closed({ session_id: sessionId });
+export const stopSessionArguments = closed({ session_id: id.describe('Id of the session to stop.') });
 export const stopSessionResult = z.object({
   session_id: z.string().describe('Id of the session.'),
   success: z.boolean().describe('True: the session is stopped.'),
   message: z.string().describe('Summary for a person.'),
 });
 
-export const getVolumePathArguments = closed({ session_id: sessionId.optional() });
+export const getVolumePathArguments = closed({
+  session_id: id.optional().describe('Id of a session; the path is the same in all.'),
+});
 export const getVolumePathResult = z.object({
   volume_path: z.string().describe('Path of the shared folder in a sandbox.'),
   description: z.string().describe('Purpose of the shared folder.'),

@@ -10,11 +10,13 @@ import {
   projectDescriptionCharactersMax,
 } from '#shared/domain/limits.ts';
 import { namespacings } from '#shared/domain/mcp/server.ts';
-import { providers } from '#shared/domain/model.ts';
+import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { approvalsOf, autonomies } from '#shared/domain/project.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { boundsText, type TreeLimits } from '#shared/domain/session-tree.ts';
 import { plainName } from '../fields.ts';
+import { hostNames, networkOfNames } from '../rest/network.ts';
 import {
   after,
   closed,
@@ -23,7 +25,7 @@ import {
   next,
   oneOf,
   projectId,
-  template,
+  templateName,
   text,
   toolNames,
   wholeFrom,
@@ -39,8 +41,12 @@ const projectDefaults = {
   description: text(projectDescriptionCharactersMax).optional().describe('Purpose of the project.'),
   provider: oneOf(providers).optional().describe('Model provider of its agents.'),
   model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
+  thinking: oneOf(thinkingLevels).optional().describe('How long their model thinks before it answers.'),
+  runtime: oneOf(runtimeNames).optional().describe('Program that carries their turns.'),
   flavor: flavor.optional().describe('Default flavor of its sessions.'),
-  template: template.optional().describe('Default language of its sessions.'),
+  template: templateName
+    .optional()
+    .describe('Default template of its sessions: python, node, or another of options.'),
   flavors_allowed: z
     .array(flavor, { error: 'a list of flavors' })
     .min(1, { error: 'a list of at least one flavor' })
@@ -61,6 +67,9 @@ const projectDefaults = {
   max_cost_usd: numberOf('Most that one session may spend on models, in US dollars', 'costUsdMax'),
   disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
   mcp_namespacing: oneOf(namespacings).optional().describe('Naming of the tools of its MCP servers.'),
+  network: hostNames
+    .optional()
+    .describe('Hosts that its sandboxes may reach: host, *.host or either with :port; absent: none.'),
 };
 
 const projectName = plainName(text(clientIdCharactersMax));
@@ -78,12 +87,14 @@ export const projectOptionsOfArguments = ({
   max_recursion_depth: recursionDepthMax,
   max_agents_per_session: agentsPerSessionMax,
   max_cost_usd: costUsdMax,
+  network,
   autonomy,
   approvals = autonomy && approvalsOf(autonomy),
   ...options
 }: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
   ...options,
   ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
+  ...(network === undefined ? {} : { network: networkOfNames(network) }),
   ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
     ? {}
     : { limits: { recursionDepthMax, agentsPerSessionMax, costUsdMax } }),
@@ -93,6 +104,8 @@ const clearable = [
   'description',
   'provider',
   'model',
+  'thinking',
+  'runtime',
   'flavor',
   'template',
   'flavors_allowed',
@@ -100,6 +113,7 @@ const clearable = [
   'limits',
   'disabled_tools',
   'mcp_namespacing',
+  'network',
 ] as const;
 
 export const updateProjectArguments = closed({
@@ -130,13 +144,15 @@ export const projectResult = z.object({
   name: z.string().describe('Name of the project; it need not be unique.'),
   description: z.string().optional().describe('Purpose of the project.'),
   flavor: z.string().optional().describe('Default flavor of its sessions.'),
-  template: z.string().optional().describe('Default language of its sessions.'),
+  template: z.string().optional().describe('Default template of its sessions.'),
   flavors_allowed: z
     .array(z.string())
     .optional()
     .describe('Flavors that its sessions may have; absent: all.'),
   provider: z.string().optional().describe('Model provider of its agents.'),
   model: z.string().optional().describe('Model of its agents.'),
+  thinking: z.string().optional().describe('How long their model thinks before it answers.'),
+  runtime: z.string().optional().describe('Program that carries their turns.'),
   approvals: z.string().optional().describe('Approvals mode: the calls that run without approval.'),
   max_recursion_depth: z
     .number()
@@ -152,6 +168,7 @@ export const projectResult = z.object({
     .describe("Most that one session may spend on models, in US dollars; absent: the operator's."),
   disabled_tools: z.array(z.string()).optional().describe('Tools that its agents are not offered.'),
   mcp_namespacing: z.string().optional().describe('Naming of the tools of its MCP servers.'),
+  network: z.array(z.string()).optional().describe('Hosts that its sandboxes may reach; absent: none.'),
   secrets: z.array(z.string()).optional().describe('Names of its secrets; absent in lists.'),
   created_at: moment,
 });
@@ -196,7 +213,7 @@ export const projectOptionsResult = z.object({
       }),
     )
     .describe('Default model of each provider; GET /api/models/available lists all models.'),
-  templates: z.array(z.string()).describe('Available languages.'),
+  templates: z.array(z.string()).describe('Available templates.'),
   flavors: z
     .array(
       z.object({

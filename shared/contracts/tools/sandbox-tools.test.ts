@@ -5,8 +5,12 @@ import { sandboxToolSpecs, sandboxTools } from './sandbox-tools.ts';
 const timeout = {
   type: 'integer',
   minimum: 1,
-  maximum: 300,
+  maximum: 3600,
   description: 'Timeout in seconds, 30 by default.',
+};
+const background = {
+  type: 'boolean',
+  description: 'True: start it as a process and return its id at once; see the tool process. No timeout.',
 };
 const path = { type: 'string', description: 'Path in the workspace, relative to /workspace.' };
 const object = (properties: object, required: readonly string[]) => ({
@@ -18,14 +22,16 @@ const object = (properties: object, required: readonly string[]) => ({
 
 test('a language model is offered the parameters within the bounds of the sandbox', () => {
   expect(Object.fromEntries(sandboxToolSpecs.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
-    execute_command: object({ command: { type: 'string', description: 'Bash line to run.' }, timeout }, [
-      'command',
-    ]),
+    execute_command: object(
+      { command: { type: 'string', description: 'Bash line to run.' }, timeout, background },
+      ['command'],
+    ),
     execute_code: object(
       {
         code: { type: 'string', description: 'Code to run.' },
         language: { type: 'string', enum: ['python', 'node'] },
         timeout,
+        background,
       },
       ['code', 'language'],
     ),
@@ -43,7 +49,7 @@ test('a language model is offered the parameters within the bounds of the sandbo
 
 test('a call that follows the offer is parsed by the sandbox', () => {
   const calls = {
-    execute_command: { command: 'ls', timeout: 300 },
+    execute_command: { command: 'ls', timeout: 3600 },
     execute_code: { code: 'print(1)', language: 'python' },
     read_file: { path: 'a' },
     write_file: { path: 'a', content: '' },

@@ -6,10 +6,15 @@
  * session needs (mcp-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.ts.
  */
 import * as z from 'zod';
-import { templates } from '#shared/domain/flavor.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import {
+  executionSecondsMax,
+  processVariablesBytesMax,
+  processVariablesMax,
+  toolTimeoutSeconds,
+} from '#shared/domain/limits.ts';
 import type { ToolSpec } from '#shared/domain/model.ts';
+import { languages } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
 import { filePathProblem, pathCharactersMax } from '../fields.ts';
@@ -58,11 +63,70 @@ export const workspacePath = z
   })
   .describe('Path in /workspace: relative to it, or absolute under it.');
 
+const variableName = /^[A-Za-z_]\w*$/;
+/** Names that the platform itself sets: a program finds its parts by them. */
+const ownName = /^SALLYPORT_|^GIT_CONFIG_(?:COUNT|KEY_0|VALUE_0)$/;
+
+/** The variables of a program, `{NAME: value}`. */
+export const programVariables = z
+  .record(
+    z
+      .string()
+      .regex(variableName, 'is the name of a variable')
+      .refine((name) => !ownName.test(name), 'is a variable of the platform'),
+    z.string().refine(hasNoNul, noNul),
+  )
+  .refine(
+    (env) => Object.keys(env).length <= processVariablesMax,
+    `has at most ${processVariablesMax} variables`,
+  )
+  .refine(
+    (env) => utf8Bytes(Object.entries(env).flat().join('')) <= processVariablesBytesMax,
+    `has at most ${processVariablesBytesMax} bytes`,
+  );
+
+export const outputLimitMin = 1000;
+export const outputLimitMax = 100_000;
+
+/** A working folder; the file system decides which there are. */
+export const workingFolder = z
+  .string()
+  .min(1)
+  .max(pathCharactersMax)
+  .refine((path) => filePathProblem(path) === undefined, {
+    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
+  });
+
+const surroundings = {
+  cwd: workingFolder
+    .optional()
+    .describe('Working folder, relative to /workspace or absolute; absent: /workspace.'),
+  env: programVariables.optional().describe('Environment variables of this call.'),
+  output_limit: z
+    .int()
+    .min(outputLimitMin)
+    .max(outputLimitMax)
+    .optional()
+    .describe(
+      'Characters of each stream in the result, head and tail; a longer one is whole in a file that the result names.',
+    ),
+};
+
 type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
   readonly description: string;
   readonly input: Input;
   /** The parameters that a language model is offered, each with its description; an empty one is left out. */
   readonly offered: { readonly [Name in keyof z.output<Input>]?: string };
+  /** Parameters of the agent's tool that the platform reads and the sandbox never receives. */
+  readonly platform?: z.ZodRawShape;
+};
+
+/** An agent's own tools run a program to its end, or start it as a process. */
+const background = {
+  background: z
+    .boolean()
+    .default(false)
+    .describe('True: start it as a process and return its id at once; see the tool process. No timeout.'),
 };
 
 const contract = <Input extends z.ZodObject>(
@@ -74,8 +138,7 @@ const pathOffered = 'Path in the workspace, relative to /workspace.';
 
 export const sandboxTools = {
   execute_command: contract({
-    description:
-      'Runs a bash line in the sandbox, in /workspace. There is no network. Files are kept after the call.',
+    description: 'Runs a bash line in the sandbox, in /workspace. Files are kept after the call.',
     input: z.strictObject({
       command: programArgument.min(1).describe('Bash line, or the name of a program when args are given.'),
       args: z
@@ -88,8 +151,10 @@ export const sandboxTools = {
         .optional()
         .describe('Arguments of the program, which then runs without a shell.'),
       timeout: timeoutSeconds,
+      ...surroundings,
     }),
     offered: { command: 'Bash line to run.', timeout: timeoutOffered },
+    platform: background,
   }),
   execute_code: contract({
     description:
@@ -100,7 +165,7 @@ export const sandboxTools = {
         .min(1)
         .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
         .refine(hasNoNul, noNul),
-      language: z.enum(templates),
+      language: z.enum(languages),
       context: z
         .string()
         .regex(codeContextName, codeContextRule)
@@ -111,8 +176,10 @@ export const sandboxTools = {
         .default(false)
         .describe('Adds `results`, a MIME bundle each, to the structured content, instead of blocks.'),
       timeout: timeoutSeconds,
+      ...surroundings,
     }),
     offered: { code: 'Code to run.', language: '', timeout: timeoutOffered },
+    platform: background,
   }),
   read_file: contract({
     description: 'Reads a text file of the workspace.',
@@ -132,12 +199,15 @@ export const sandboxTools = {
 } as const satisfies Record<SandboxToolName, unknown>;
 
 const specOf = (name: SandboxToolName): ToolSpec => {
-  const { description, input, offered }: SandboxToolContract = sandboxTools[name];
+  const { description, input, offered, platform = {} }: SandboxToolContract = sandboxTools[name];
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input' });
-  const parameters = Object.entries(offered).map(([parameter, text = '']): [string, JsonObject] => [
-    parameter,
-    offeredParameter(properties[parameter] as JsonObject, text),
-  ]);
+  const parameters = [
+    ...Object.entries(offered).map(([parameter, text = '']): [string, JsonObject] => [
+      parameter,
+      offeredParameter(properties[parameter] as JsonObject, text),
+    ]),
+    ...Object.entries(offeredFields(z.object(platform))),
+  ];
   const inputSchema = {
     type: 'object',
     properties: Object.fromEntries(parameters),
@@ -145,6 +215,17 @@ const specOf = (name: SandboxToolName): ToolSpec => {
     additionalProperties: false,
   };
   return { name, description, inputSchema };
+};
+
+/** The parameters of an object schema as a language model is offered them, with their own descriptions. */
+export const offeredFields = (schema: z.ZodObject): Readonly<Record<string, JsonObject>> => {
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input' });
+  return Object.fromEntries(
+    Object.entries(properties as Readonly<Record<string, JsonObject>>).map(([name, field]) => [
+      name,
+      offeredParameter(field, String(field['description'] ?? '')),
+    ]),
+  );
 };
 
 /** A model is asked for whole numbers, and told no lengths. */
@@ -157,6 +238,12 @@ const offeredParameter = (
   ...(minimum === undefined || maximum === undefined ? {} : { minimum, maximum }),
   ...(description === '' ? {} : { description }),
 });
+
+/** The calls by which an agent starts programs, with what the platform reads. */
+export const agentPrograms = {
+  execute_command: sandboxTools.execute_command.input.extend(background),
+  execute_code: sandboxTools.execute_code.input.extend(background),
+};
 
 /** The tools of the sandbox as a language model is offered them. */
 export const sandboxToolSpecs: readonly ToolSpec[] = sandboxToolNames.map(specOf);

@@ -1,7 +1,8 @@
 /** The fields that tools of `/mcp` share. A field says of a bad value what is allowed, and never repeats the value. */
 import * as z from 'zod';
-import { flavorNames, templates } from '#shared/domain/flavor.ts';
+import { flavorNames } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
+import { languages } from '#shared/domain/template.ts';
 import { givenId } from '../fields.ts';
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>
@@ -10,6 +11,22 @@ export const oneOf = <const T extends string>(values: readonly T[]) =>
 export const text = (charactersMax: number) => {
   const error = `a text of 1 to ${charactersMax} characters`;
   return z.string({ error }).min(1, { error }).max(charactersMax, { error });
+};
+
+/**
+ * A value that a client may send as JSON text, which is how it is advertised: a strict schema has no free-form objects. Text
+ * that is no JSON stays text.
+ */
+export const orJsonText = <Schema extends z.ZodType>(schema: Schema) =>
+  z.unknown().meta({ type: 'string' }).transform(fromJsonText).pipe(schema);
+
+const fromJsonText = (value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 };
 
 export const flag = z.boolean({ error: 'true or false' });
@@ -26,7 +43,9 @@ export const flavor = z.preprocess(
   (value) => (typeof value === 'string' ? value.toLowerCase() : value),
   oneOf(flavorNames),
 );
-export const template = oneOf(templates);
+export const template = oneOf(languages);
+/** Which names there are, only the settings know. */
+export const templateName = text(32);
 /** The id of one of the platform's resources. */
 export const id = givenId(text(clientIdCharactersMax));
 export const sessionId = id.describe('Id of an execution session.');

@@ -42,5 +42,3 @@ export const mcpClaimMs = 30_000;
 /** Servers one sweep reads at once, and checks at once. */
 export const mcpDueMax = 100;
 export const mcpChecksAtOnceMax = 20;
-/** The number of attempts at a change that meets concurrent ones. */
-export const mcpChangeTriesMax = 5;

@@ -62,6 +62,7 @@ const states: Record<SessionStatus, PinnedState> = {
   failed: 'ended',
   creating: 'active',
   ready: 'active',
+  paused: 'active',
   error: 'active',
   stopped: 'ended',
 };

@@ -2,26 +2,50 @@
  * Derives what a step of a turn changes beside the turn: in its session, in its inbox, and in the money of its tree. The
  * same for the holder of the lease and for a caller without one.
  */
-import { type Completion, completionOf } from '../event-log.ts';
+import { type Completion, completionOf, isRepetition } from '../event-log.ts';
 import type { MessageId, SessionId } from '../ids.ts';
 import { type Session, titleOf, treeOf } from '../session.ts';
+import { grantsInForce } from './approval-policy.ts';
 import { addUsage } from './call-queue.ts';
-import { pendingWork } from './pending-work.ts';
-import { grantsInForce } from './policy.ts';
+import { detachedCalls, isWaitingAlone, pendingWork } from './pending-work.ts';
 import { isBetweenTurns, type TurnEvent, type TurnState, type TurnStep } from './turn.ts';
 
 type Step = Pick<TurnStep, 'state' | 'log'>;
 type Waiting = { readonly messageId: MessageId };
 
 type SessionChange = Partial<
-  Pick<Session, 'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'title'>
+  Pick<
+    Session,
+    'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'title' | 'runningCalls' | 'waits'
+  >
 >;
 
-/** Usage, cost and grants that a turn leaves to its session when it ends with this step; nothing while it runs. */
-export const afterStep = (session: Session, before: TurnState, { log }: Step): SessionChange => {
+/**
+ * Usage, cost and grants that a turn leaves to its session when it ends with this step; nothing while it runs, but for the
+ * calls that nobody waits for.
+ */
+export const afterStep = (session: Session, before: TurnState, { log, state }: Step): SessionChange => {
   const completion = completionOf(log);
-  if (completion === undefined) return {};
-  return { ...bill(session, completion), ...('policy' in before ? { grants: before.policy.grants } : {}) };
+  const running = { ...runningCallsBy(session, state), ...waitsBy(session, state) };
+  if (completion === undefined) return running;
+  return {
+    ...running,
+    ...('runtime' in before && before.runtime !== undefined ? {} : bill(session, completion)),
+    ...('policy' in before ? { grants: before.policy.grants } : {}),
+  };
+};
+
+/** Its sandbox stops soon while only a person can move the turn. */
+const waitsBy = (session: Session, state: TurnState): Pick<SessionChange, 'waits'> => {
+  const waits = isWaitingAlone(state);
+  return waits === (session.waits ?? false) ? {} : { waits };
+};
+
+/** Detached calls count as running until they have ended: no sandbox is idle with one (L5). */
+const runningCallsBy = (session: Session, state: TurnState): Pick<SessionChange, 'runningCalls'> => {
+  const runningCalls = Object.fromEntries(detachedCalls(state).map(({ key, wait }) => [key, wait.endsBy]));
+  const isSame = JSON.stringify(runningCalls) === JSON.stringify(session.runningCalls);
+  return isSame ? {} : { runningCalls };
 };
 
 /** The change that every step of the lease's holder makes in its session. */
@@ -38,7 +62,7 @@ export const afterHeldStep = (
   lastActiveAt: event.at,
   grants: grantsInForce(session, { state: before }),
   status: step.state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
-  ...('spentUsd' in step.state ? { costUsd: step.state.spentUsd } : {}),
+  ...('spentUsd' in step.state && step.state.runtime === undefined ? { costUsd: step.state.spentUsd } : {}),
   ...afterStep(session, before, step),
 });
 
@@ -68,8 +92,9 @@ export const completedMessage = <Message extends Waiting>(
 ): Message | undefined => {
   if (state.kind !== 'done') return undefined;
   if (!isBetweenTurns(before)) return currentMessage(before, inbox);
-  const question = log.find(({ type }) => type === 'message');
-  const id = question?.type === 'message' ? question.data.messageId : undefined;
+  const question = log.find((entry) => entry.type === 'message' || isRepetition(entry));
+  const id =
+    question?.type === 'message' || question?.type === 'system' ? question.data['messageId'] : undefined;
   return inbox.find(({ messageId }) => messageId === id);
 };
 

@@ -11,18 +11,11 @@ import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
 import { cutBytes, cutMiddle } from '../text.ts';
+import { allowedBy } from './approval-policy.ts';
 import { grantFor } from './grant.ts';
-import { allowedBy } from './policy.ts';
-import type {
-  ApprovalPolicy,
-  Deciding,
-  EventOf,
-  Repetition,
-  ToolCall,
-  ToolResult,
-  TurnCall,
-  TurnLimits,
-} from './turn.ts';
+import type { ToolCall, TurnCall } from './tool-call.ts';
+import { trialOf } from './trial.ts';
+import type { ApprovalPolicy, Deciding, EventOf, Repetition, ToolResult, TurnLimits } from './turn.ts';
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 
@@ -80,7 +73,8 @@ export const queuedCalls = (
 ): readonly QueuedCall[] =>
   asked.slice(0, limits.callsMax).map((call) => {
     const by = allowedBy(call, policy, repetition);
-    if (by === undefined) return { call: { ...call, askedHuman: true, status: 'pending' } };
+    const trial = policy.mode === 'effect' ? { trial: trialOf(call) } : {};
+    if (by === undefined) return { call: { ...call, ...trial, askedHuman: true, status: 'pending' } };
     const grant = by.kind === 'grant' ? { grant: by.id } : {};
     return { call: { ...call, ...grant, askedHuman: false, status: 'approved' }, by };
   });
@@ -119,21 +113,34 @@ export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
 /** Asks for the first waiting call; calls that needed no person are not counted. */
 export const firstApproval = (turnId: TurnId, calls: readonly ToolCall[]): readonly LogEntry[] => {
   const waiting = calls.find((call) => call.status === 'pending');
-  return waiting === undefined ? [] : [approvalRequest(turnId, waiting, calls)];
+  if (waiting === undefined) return [];
+  const { callId, name, trial } = waiting;
+  return trial?.state === 'due'
+    ? [{ type: 'system', data: { kind: 'call_trial', callId, name } }]
+    : [approvalRequest(turnId, waiting, calls)];
 };
 
 /** `queuePosition` is 1-based among the calls of this queue that a person decides. */
 export const approvalRequest = (
   turnId: TurnId,
-  { callId, name, args, digest, askedAt }: ToolCall,
+  { callId, name, args, digest, askedAt, trial, route }: ToolCall,
   calls: readonly ToolCall[],
 ): Extract<LogEntry, { type: 'tool:approval_required' }> => {
   const asked = calls.filter((call) => call.askedHuman);
   const queuePosition = asked.findIndex((call) => call.callId === callId) + 1;
   return {
     type: 'tool:approval_required',
-    data: { turnId, callId, name, args, digest, askedAt, queuePosition, totalInQueue: asked.length },
+    data: {
+      ...{ turnId, callId, name, args, digest, askedAt, queuePosition, totalInQueue: asked.length },
+      ...shownTrial(trial),
+      ...(route?.kind === 'runtime' ? { advisory: true as const } : {}),
+    },
   };
+};
+
+const shownTrial = (trial: ToolCall['trial']) => {
+  if (trial?.state === 'tried') return { effect: trial.effect, effectDigest: trial.effectDigest };
+  return trial?.state === 'untried' ? { effectMissing: trial.reason } : {};
 };
 
 /** One decision; a grant that it makes also approves every waiting call that the grant covers. */
@@ -160,7 +167,15 @@ const rejectCall = (
       ? 'The user rejected this call. It did not run.'
       : `The user rejected this call: ${reason}`;
   return {
-    calls: calls.map((call) => (call === waiting ? { ...call, status: 'rejected' as const } : call)),
+    calls: calls.map((call) =>
+      call === waiting
+        ? {
+            ...call,
+            status: 'rejected' as const,
+            ...(reason === undefined || call.route?.kind !== 'runtime' ? {} : { rejection: reason }),
+          }
+        : call,
+    ),
     policy,
     log: [
       decidedEntry(turnId, waiting, { approved: false, by, ...why }),
@@ -208,24 +223,34 @@ const approveCall = (
 
 /** The result of an ended call: its output, or its failure, for the user and for the model. */
 export const resultOf = (
-  { callId, name, edited }: ToolCall,
+  { callId, name, edited, unsent }: ToolCall,
   event: ToolResult,
 ): Output & { readonly status: 'completed' | 'failed' } => {
+  const before = editNotice(edited) + unsentNotice(unsent);
   if (event.type === 'call-finished') {
-    const { content, durationMs, text } = event;
+    const { content, durationMs, text, images = [] } = event;
     return {
       status: 'completed',
       log: [{ type: 'tool:output', data: { callId, name, content, durationMs } }],
-      history: [{ role: 'tool', callId, name, text: editNotice(edited) + text, outcome: 'completed' }],
+      history: [
+        {
+          ...{ role: 'tool', callId, name, text: before + text, outcome: 'completed' },
+          ...(images.length === 0 ? {} : { images }),
+        },
+      ],
     };
   }
   const message = `Tool ${name} failed: ${event.message}`;
   return {
     status: 'failed',
     log: [{ type: 'agent:error', data: { code: event.code, message, callId } }],
-    history: [{ role: 'tool', callId, name, text: editNotice(edited) + message, outcome: 'failed' }],
+    history: [{ role: 'tool', callId, name, text: before + message, outcome: 'failed' }],
   };
 };
+
+/** The notice about the sandbox that it was to start in. */
+const unsentNotice = (unsent: ToolCall['unsent']): string =>
+  unsent?.notice === undefined ? '' : `${unsent.notice}\n`;
 
 /** Characters of changed arguments as the model reads them before the result. */
 const editedCharactersMax = 10_000;

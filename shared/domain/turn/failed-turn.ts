@@ -1,10 +1,16 @@
 /** The end of a turn that no function continues, as the steps that its holder would have made of a failure. */
 
+import { type PrintedOutput, tellPrinted } from './printed.ts';
 import { reduce } from './reduce.ts';
 import { followedBy, silently } from './transitions.ts';
 import type { EventOf, TurnEvent, TurnState, TurnStep } from './turn.ts';
 
-export type Failure = { readonly at: number; readonly code: string; readonly message: string };
+export type Failure = {
+  readonly at: number;
+  readonly code: string;
+  readonly message: string;
+  readonly printed?: PrintedOutput;
+};
 
 /** A failure asks for nothing, so no limit can be met. */
 const limits = {
@@ -22,21 +28,23 @@ export const failedTurn = (
   const isResting = state.kind === 'idle' || state.kind === 'done';
   const first = isResting && begin !== undefined ? [begin] : callFailures(state, failure);
   const thinking = first.reduce(afterEvent, silently(state));
-  if (thinking.state.kind !== 'thinking') return undefined;
-  return afterEvent(thinking, { type: 'model-failed', step: thinking.state.step, ...failure });
+  // A turn may be over as it begins.
+  if (thinking.state.kind !== 'thinking') return thinking.state === state ? undefined : thinking;
+  const { at, code, message } = failure;
+  return afterEvent(thinking, { type: 'model-failed', step: thinking.state.step, at, code, message });
 };
 
 const afterEvent = (step: TurnStep, event: TurnEvent): TurnStep =>
   followedBy(step, reduce(step.state, event, limits));
 
 /** Those that run have an unknown outcome. */
-const callFailures = (state: TurnState, { at, code }: Failure): readonly TurnEvent[] => {
+const callFailures = (state: TurnState, { at, code, printed = {} }: Failure): readonly TurnEvent[] => {
   const calls = state.kind === 'acting' ? state.calls : [];
   return calls.flatMap(({ callId, status }) => {
     const failed = { type: 'call-failed' as const, at, callId };
     if (status === 'approved') return [{ ...failed, code, message: 'it did not run' }];
     if (status !== 'executing') return [];
-    const message = 'the turn was ended while it ran: it may have run in part';
-    return [{ ...failed, code: 'tool_outcome_unknown', message }];
+    const ended = 'the turn was ended while it ran: it may have run in part';
+    return [{ ...failed, code: 'tool_outcome_unknown', message: tellPrinted(ended, printed[callId]) }];
   });
 };

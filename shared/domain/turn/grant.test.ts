@@ -67,7 +67,10 @@ describe('a grant with a prefix', () => {
   test.each([
     [{ command: 'git', args: ['status'] }, true],
     [{ command: 'git', args: ['status', '; rm -rf .'] }, true],
-    [{ command: 'git status', args: [] }, false],
+    [{ command: 'git status', args: [] }, true],
+    [{ command: 'git status; ls', args: [] }, false],
+    [{ command: 'git status', cwd: 'x' }, false],
+    [{ command: 'git status', env: { A: 'x' } }, false],
     [{ command: 'git', args: ['log'] }, false],
     [{ command: 'git', args: ['status', 1] }, false],
     [{ command: 'git status', timeout: 3 }, true],

@@ -3,7 +3,7 @@
  *
  * It covers every later call of one tool, or those commands that begin with given words. A command is read the strict
  * way: one that a shell would expand, redirect, join or substitute is not covered, nor is one with an environment, a
- * working folder, an input or a life of its own in the background.
+ * working folder, an input or a life of its own in the background. No grant covers input to a process.
  */
 import { type AskedCall, toolIdentity } from '../asked-call.ts';
 import type { Json } from '../json.ts';
@@ -31,8 +31,16 @@ export const grantsPerSessionMax = 100;
 
 type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
 
+/**
+ * Input to a process that runs: a shell reads commands from it, so that a person is asked whatever is granted. A client sees
+ * no route; no other tool has the name.
+ */
+export const isInput = ({ name, route, args: { action } }: Asked): boolean =>
+  name === 'process' && (route === undefined || route.kind === 'platform') && action === 'input';
+
 /** The grant that covers a call; undefined when a person has to be asked. */
 export const grantFor = (call: Asked, grants: readonly Grant[]): Grant | undefined => {
+  if (isInput(call)) return undefined;
   const identity = toolIdentity(call);
   return grants.find(
     (grant) =>
@@ -58,19 +66,26 @@ const beginsWith = (args: Asked['args'], prefix: string): boolean => {
   );
 };
 
+/** True for a command that has no working folder, variables or life of its own. */
+export const hasPlainArguments = (args: Asked['args']): boolean =>
+  Object.entries(args).every(([name, value]) => plainArguments.includes(name) || isUnset(value));
+
 const wordsOf = (args: Asked['args']): readonly string[] | undefined => {
-  const isPlain = Object.entries(args).every(
-    ([name, value]) => plainArguments.includes(name) || isUnset(value),
-  );
   const { command, args: rest } = args;
-  if (!isPlain || typeof command !== 'string') return undefined;
-  if (rest === undefined) return literalWords(command);
+  if (!hasPlainArguments(args) || typeof command !== 'string') return undefined;
+  if (isUnset(rest)) return literalWords(command);
   return Array.isArray(rest) && rest.every((word) => typeof word === 'string')
     ? [command, ...rest]
     : undefined;
 };
 
-const isUnset = (value: Json | undefined): boolean => value === undefined || value === false;
+/** As the sandbox reads arguments: an empty one is absent. */
+const isUnset = (value: Json | undefined): boolean =>
+  value === undefined ||
+  value === false ||
+  value === null ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0);
 
 /**
  * A part of a word that a shell reads as it is written: plain characters, and quotes without substitutions. A tilde or a

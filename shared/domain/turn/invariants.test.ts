@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import { assertTurn } from './invariants.ts';
-import type { ToolCall, TurnState } from './turn.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { TurnState } from './turn.ts';
 
 const limits = { stepsMax: 3, callsMax: 4, usdMax: 10 };
 const running = {

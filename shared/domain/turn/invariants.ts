@@ -5,7 +5,8 @@
  * call, and the queue's length where it is made (`queuedCalls`), so that such a turn can still be ended.
  */
 import { invariant } from '../assert.ts';
-import type { ToolCall, TurnLimits, TurnState } from './turn.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { TurnLimits, TurnState } from './turn.ts';
 
 export const assertTurn = (state: TurnState, limits: TurnLimits): void => {
   if (state.kind === 'idle' || state.kind === 'done') return;
@@ -18,8 +19,12 @@ export const assertTurn = (state: TurnState, limits: TurnLimits): void => {
   const pending = state.calls.filter((call) => call.status === 'pending').length;
   invariant((state.kind === 'deciding') === pending > 0, 'T4: a turn decides exactly while a call waits');
   if (state.kind === 'deciding') {
-    const isUnstarted = ({ status }: ToolCall): boolean =>
-      status === 'pending' || status === 'approved' || status === 'rejected';
+    const isUnstarted = ({ status, trial }: ToolCall): boolean =>
+      status === 'pending' ||
+      status === 'approved' ||
+      status === 'rejected' ||
+      // The applied result of a trial, before the trial of a later call was outdated.
+      ((status === 'completed' || status === 'failed') && trial?.state === 'tried');
     invariant(state.calls.every(isUnstarted), 'T5: no call starts while another waits for a human');
     return;
   }

@@ -1,7 +1,7 @@
 /**
  * Turns as a session's log tells them: summaries for a listing, and the outcome of one message to a child.
  */
-import type { LogEvent, StopReason } from '../event-log.ts';
+import { isRepetition, type LogEvent, type StopReason } from '../event-log.ts';
 import type { MessageId } from '../ids.ts';
 import { turnTextCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
@@ -27,6 +27,9 @@ export const summarizeTurns = (events: readonly LogEvent[]): readonly TurnSummar
     if (event.type === 'message' && event.data.role === 'user') {
       const { messageId, text } = event.data;
       turns.push({ messageId, startedAt: event.at, request: cut(text) });
+    } else if (isRepetition(event) && last !== undefined) {
+      const { end: _, ...repeated } = last;
+      turns[turns.length - 1] = repeated;
     } else if (event.type === 'completion' && last !== undefined && last.end === undefined) {
       const { stopReason, text, usage } = event.data;
       turns[turns.length - 1] = { ...last, end: { at: event.at, stopReason, output: cut(text), usage } };

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
-import { callsWithCallers, firstDeadline, nextChildLook, pendingWork } from './pending-work.ts';
-import type { CallStatus, ToolCall } from './turn.ts';
+import {
+  callsWithCallers,
+  detachedCalls,
+  firstDeadline,
+  nextChildLook,
+  nextLook,
+  pendingWork,
+} from './pending-work.ts';
+import type { CallStatus, ToolCall } from './tool-call.ts';
 
 const running = {
   turnId: 'turn-1' as TurnId,
@@ -63,6 +70,15 @@ test('a delegated call is not pending, and the first deadline is known', () => {
   expect(pendingWork(acting).map(({ key }) => key)).toEqual(['tool:turn-1:2:approved']);
   expect(callsWithCallers(acting).map(({ wait }) => wait.id)).toEqual(['one', 'two']);
   expect([firstDeadline(acting), firstDeadline({ ...running, kind: 'thinking' })]).toEqual([500, undefined]);
+});
+
+test('a detached call is not pending, and is looked at soon, under its key', () => {
+  const wait = { id: 'tool:turn-1:2:executing', since: 1, endsBy: 90_000 };
+  const state = { ...running, kind: 'acting' as const, calls: [{ ...call('executing'), wait }] };
+  expect(pendingWork(state)).toEqual([]);
+  expect(detachedCalls(state)).toMatchObject([{ key: wait.id, callId: 'executing', generation: 4, wait }]);
+  expect([callsWithCallers(state), firstDeadline(state)]).toEqual([[], undefined]);
+  expect(nextLook(state, 1000, { idleMs: 900_000, waitStopMs: 900_000 })).toBe(16_000);
 });
 
 test('a turn that waits for a child is checked after a minute, then less and less often', () => {

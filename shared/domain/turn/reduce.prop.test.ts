@@ -8,7 +8,8 @@ import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
-import type { Acting, CallStatus, ToolCall, TurnEvent, TurnLimits, TurnState } from './turn.ts';
+import type { CallStatus, ToolCall } from './tool-call.ts';
+import type { Acting, TurnEvent, TurnLimits, TurnState } from './turn.ts';
 
 const limits: TurnLimits = { stepsMax: 3, callsMax: 3, usdMax: 2 };
 const usage = { inputTokens: 1, outputTokens: 1 };
@@ -102,6 +103,18 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     log: fc.constant([]),
   }),
   fc.record({
+    type: fc.constant('call-detached' as const),
+    at: fc.nat(),
+    callId,
+    wait: fc.record({ id: fc.string(), since: fc.nat(), endsBy: fc.nat() }),
+  }),
+  fc.record({
+    type: fc.constant('call-unsent' as const),
+    at: fc.nat(),
+    callId,
+    generation: fc.nat({ max: 3 }),
+  }),
+  fc.record({
     type: fc.constant('call-finished' as const),
     at: fc.nat(),
     callId,
@@ -172,6 +185,16 @@ const fittingResult = ({ calls }: Acting, place: number, pick: number): TurnEven
       wait: { id: `${place}`, since: place, until: place },
       log: [],
     };
+  if (pick % 5 === 4)
+    return {
+      type: 'call-detached',
+      at: place,
+      callId,
+      wait: { id: `${place}`, since: place, endsBy: place },
+    };
+  const executing = calls.find((call) => call.callId === callId && call.status === 'executing');
+  if (pick % 7 === 6 && executing?.generation !== undefined)
+    return { type: 'call-unsent', at: place, callId, generation: executing.generation };
   if (pick % 3 === 0) return { type: 'calls-started', at: place, callIds: [callId], generation: place };
   return pick % 3 === 1
     ? { type: 'call-finished', at: place, callId, content: [], text: 'out', durationMs: 1 }
@@ -317,7 +340,10 @@ test('where call ids never repeat, a repeated event is ignored in the rest of it
     fc.property(fittingHistory, (history) => {
       const story = tell(history, () => undefined);
       const begun = story.taken.findLastIndex(({ event }) => event.type === 'started');
-      for (const { event } of story.taken.slice(begun))
+      const taken = story.taken.slice(begun);
+      // A call that was not sent may start again: its start is fenced by the version alone.
+      const isUnsent = taken.some(({ event }) => event.type === 'call-unsent');
+      for (const { event } of taken.filter((one) => !isUnsent || one.event.type !== 'calls-started'))
         expect(reduce(story.state, event, limits).ignored, event.type).toEqual(expect.any(String));
     }),
     runs,
@@ -328,7 +354,8 @@ const mayFollow: Record<CallStatus, readonly CallStatus[]> = {
   pending: ['approved', 'rejected'],
   // Back to a person, when the grant that allowed it is withdrawn.
   approved: ['pending', 'executing', 'completed', 'failed'],
-  executing: ['completed', 'failed'],
+  // Never started, since no byte of it was sent: once.
+  executing: ['approved', 'completed', 'failed'],
   rejected: [],
   completed: [],
   failed: [],
@@ -338,7 +365,8 @@ const expectMoved = (was: ToolCall | undefined, call: ToolCall): void => {
   expect(was?.callId).toBe(call.callId);
   if (was === undefined || was.status === call.status) return;
   expect(mayFollow[was.status], `${was.status} -> ${call.status}`).toContain(call.status);
-  if (was.generation !== undefined) expect(call.generation).toBe(was.generation);
+  if (call.status === 'approved' && was.status === 'executing') expect(was.unsent).toBeUndefined();
+  else if (was.generation !== undefined) expect(call.generation).toBe(was.generation);
 };
 
 test('a call starts at most once, ends at most once, and never after a rejection (T11, T13)', () => {

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { completionOf } from '../event-log.ts';
+import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
-import type { Acting, Deciding, Thinking, ToolCall, TurnEvent, TurnState, TurnStep } from './turn.ts';
+import { type SavedFiles, withFiles } from './saved-files.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { Acting, Deciding, Thinking, TurnEvent, TurnState, TurnStep } from './turn.ts';
 
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
 
@@ -97,6 +100,17 @@ const callDelegated = (callId: string): TurnEvent => ({
   wait: { id: `w-${callId}`, since: 4, until: 60_004 },
   log: [{ type: 'system', data: { kind: 'asked' } }],
 });
+const sandboxWait = { id: 'tool:t:1:c1', since: 3, endsBy: 90_003 };
+const callDetached = (callId: string): TurnEvent => ({
+  type: 'call-detached',
+  at: 4,
+  callId: id(callId),
+  wait: sandboxWait,
+});
+const callUnsent = (callId: string, generation = 7, notice?: string): TurnEvent => ({
+  ...{ type: 'call-unsent', at: 4, callId: id(callId), generation },
+  ...(notice === undefined ? {} : { notice }),
+});
 const finished = (callId: string): TurnEvent => ({
   type: 'call-finished',
   at: 5,
@@ -111,6 +125,12 @@ const failed = (callId: string): TurnEvent => ({
   callId: id(callId),
   code: 'execution_timeout',
   message: 'it took too long',
+});
+const runtimeBegan = (generation = 1): TurnEvent => ({ type: 'runtime-began', at: 4, generation });
+const runtimeMoved = (fields: Partial<EventOf<'runtime-moved'>> = {}): TurnEvent => ({
+  ...{ type: 'runtime-moved', at: 4, generation: 1, after: 0, to: 1, log: [], asked: [], steps: 0 },
+  ...{ usage: { inputTokens: 0, outputTokens: 0 }, spentUsd: 0 },
+  ...fields,
 });
 const cancelled: TurnEvent = { type: 'cancelled', at: 6 };
 
@@ -145,17 +165,29 @@ describe('the transition table', () => {
     'grant-withdrawn': { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' },
     'calls-started': callsStarted('c1'),
     'call-delegated': callDelegated('c1'),
+    'call-detached': callDetached('c1'),
+    'call-unsent': callUnsent('c1'),
     'call-finished': finished('c1'),
     'call-failed': failed('c1'),
+    'trial-started': { type: 'trial-started', at: 4, callId: id('c1'), session: 'a trial' as SessionId },
+    'trial-ended': {
+      type: 'trial-ended',
+      at: 4,
+      callId: id('c1'),
+      trial: { state: 'untried', reason: 'no slot' },
+    },
+    'trial-outdated': { type: 'trial-outdated', at: 4, callId: id('c1') },
+    'runtime-began': runtimeBegan(),
+    'runtime-moved': runtimeMoved(),
     cancelled,
   };
   // biome-ignore format: a table is read by column
   const table: Record<TurnState['kind'], Record<TurnEvent['type'], TurnState['kind'] | 'ignored'>> = {
-    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
-    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'grant-withdrawn': 'thinking', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'grant-withdrawn': 'deciding', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done' },
-    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'acting', 'calls-started': 'acting',  'call-delegated': 'acting',  'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done' },
-    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored' },
+    idle:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-detached': 'ignored', 'call-unsent': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored', 'trial-started': 'ignored', 'trial-ended': 'ignored', 'trial-outdated': 'ignored', 'runtime-began': 'ignored', 'runtime-moved': 'ignored' },
+    thinking: { started: 'ignored',  'model-answered': 'done',    'model-failed': 'done',    'budget-spent': 'done',    'call-decided': 'ignored', 'grant-withdrawn': 'thinking', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-detached': 'ignored', 'call-unsent': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done', 'trial-started': 'ignored', 'trial-ended': 'ignored', 'trial-outdated': 'ignored', 'runtime-began': 'ignored', 'runtime-moved': 'ignored' },
+    deciding: { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'acting',  'grant-withdrawn': 'deciding', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-detached': 'ignored', 'call-unsent': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'done', 'trial-started': 'ignored', 'trial-ended': 'ignored', 'trial-outdated': 'ignored', 'runtime-began': 'ignored', 'runtime-moved': 'ignored' },
+    acting:   { started: 'ignored',  'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'acting', 'calls-started': 'acting',  'call-delegated': 'acting',  'call-detached': 'ignored', 'call-unsent': 'ignored', 'call-finished': 'thinking', 'call-failed': 'thinking', cancelled: 'done', 'trial-started': 'ignored', 'trial-ended': 'ignored', 'trial-outdated': 'ignored', 'runtime-began': 'ignored', 'runtime-moved': 'ignored' },
+    done:     { started: 'thinking', 'model-answered': 'ignored', 'model-failed': 'ignored', 'budget-spent': 'ignored', 'call-decided': 'ignored', 'grant-withdrawn': 'ignored', 'calls-started': 'ignored', 'call-delegated': 'ignored', 'call-detached': 'ignored', 'call-unsent': 'ignored', 'call-finished': 'ignored',  'call-failed': 'ignored',  cancelled: 'ignored', 'trial-started': 'ignored', 'trial-ended': 'ignored', 'trial-outdated': 'ignored', 'runtime-began': 'ignored', 'runtime-moved': 'ignored' },
   };
   const cells = Object.entries(table).flatMap(([kind, row]) =>
     Object.entries(row).map(([type, expected]) => ({ kind, type, expected })),
@@ -187,6 +219,19 @@ describe('guards', () => {
     ['a decision on an unknown call', deciding(call('c1')), decided('c9')],
     ['a decision on a call that was decided', deciding(call('c1', 'approved'), call('c2')), decided('c1')],
     ['a start of an unknown call', acting(call('c1', 'approved')), callsStarted('c9')],
+    ['a detachment of a call that has not started', acting(call('c1', 'approved')), callDetached('c1')],
+    [
+      'a detachment of a call outside of the sandbox',
+      acting({ ...call('c1', 'executing'), generation: 0 }),
+      callDetached('c1'),
+    ],
+    ['a call that was not sent, of another generation', acting(call('c1', 'executing')), callUnsent('c1', 8)],
+    [
+      'a detached call that was not sent',
+      acting({ ...call('c1', 'executing'), wait: sandboxWait }),
+      callUnsent('c1'),
+    ],
+    ['a second detachment', acting({ ...call('c1', 'executing'), wait: sandboxWait }), callDetached('c1')],
     ['a start of a call that runs', acting(call('c1', 'executing')), callsStarted('c1')],
     [
       'a start of a rejected call',
@@ -227,6 +272,40 @@ describe('guards', () => {
   });
 });
 
+describe('files that were not saved', () => {
+  const files = { savedAt: '2027-01-01T00:00:00.000Z', lost: 'over 2 GB' };
+
+  test('are told to the model once, before its answer ends the turn', () => {
+    const told = after({ kind: 'idle' }, started('turn-1'), answered({ files }));
+    expect(told.state).toMatchObject({ kind: 'thinking', step: 2, knowsLoss: true, spentUsd: 0.75 });
+    expect(told.log.map(({ type }) => type)).toEqual(['message', 'message']);
+    const notice = told.history.at(-1);
+    expect(notice).toMatchObject({ role: 'user', messageId: 'answer:notice' });
+    expect(notice).toHaveProperty('text', expect.stringMatching(/over 2 GB.*since 2027-01-01T00:00:00.000Z/));
+    const again = reduce(told.state, answered({ files, step: 2 }), limits);
+    expect(again.state).toEqual({ kind: 'done', turnId: 'turn-1', stopReason: 'end_turn' });
+  });
+
+  test('end the turn where the model may not be asked again', () => {
+    const last = after({ kind: 'idle' }, started('turn-1'));
+    const { state } = reduce(last.state, answered({ files }), { ...limits, stepsMax: 1 });
+    expect(state).toMatchObject({ kind: 'done', stopReason: 'end_turn' });
+    const refused = reduce(last.state, answered({ files, end: 'refused' }), limits);
+    expect(refused.state).toMatchObject({ kind: 'done', stopReason: 'refused' });
+  });
+
+  test('are in the completion, and so is the time of the last checkpoint', () => {
+    const step = after({ kind: 'idle' }, started('turn-1'), answered());
+    const workspaceOf = (known: SavedFiles | undefined) =>
+      completionOf(withFiles(step, known).log)?.workspace;
+    expect(workspaceOf(files)).toEqual({ savedAt: files.savedAt, lost: true });
+    expect(workspaceOf({ savedAt: files.savedAt })).toEqual({ savedAt: files.savedAt });
+    expect(workspaceOf({ lost: 'over 2 GB' })).toEqual({ lost: true });
+    expect(workspaceOf({})).toBeUndefined();
+    expect(workspaceOf(undefined)).toBeUndefined();
+  });
+});
+
 describe('a turn without tools', () => {
   test('a question and its answer are logged once each, and the completion is last', () => {
     const step = after({ kind: 'idle' }, started('turn-1'), answered());
@@ -254,6 +333,16 @@ describe('a turn without tools', () => {
       { role: 'assistant', messageId: 'answer', text: 'hi', calls: asks('shell'), providerState },
     ]);
     expect(JSON.stringify(step.log)).not.toContain('signature');
+  });
+
+  test('thoughts are logged before the answer that followed them, and are no part of the conversation', () => {
+    const reasoning = { text: 'let me see', truncated: true } as const;
+    const step = after(thinking, answered({ reasoning, calls: askedCallsOf('shell') }));
+    expect(step.log.map(({ type }) => type)).toEqual([
+      ...['reasoning', 'message', 'tool:call', 'tool:approval_required'],
+    ]);
+    expect(step.log[0]?.data).toEqual({ messageId: 'answer', ...reasoning });
+    expect(JSON.stringify(step.history)).not.toContain('let me see');
   });
 
   test('an answer cut by the token limit is marked', () => {
@@ -286,7 +375,7 @@ describe('a turn without tools', () => {
 
   test('a failed model call is an error for the user, and then the turn completes', () => {
     expect(after(thinking, modelFailed('provider_unavailable'))).toEqual({
-      state: { kind: 'done', turnId, stopReason: 'error' },
+      state: { kind: 'done', turnId, stopReason: 'error', failed: { messageId: 'question' } },
       log: [
         { type: 'agent:error', data: { code: 'provider_unavailable', message: 'no model' } },
         {
@@ -302,6 +391,52 @@ describe('a turn without tools', () => {
       ],
       history: [],
     });
+  });
+
+  test('a failed model call says whose it is, and keeps the text that had come', () => {
+    const origin = { provider: 'demo', attempt: 2, retryAt: '2026-01-02T03:04:05.000Z' } as const;
+    const partial = { messageId: 'a1' as MessageId, text: 'The answer is' };
+    const failure = { ...(modelFailed('provider_overloaded') as EventOf<'model-failed'>), origin, partial };
+    const { log, history } = after(thinking, failure);
+    expect(log.slice(0, 2)).toEqual([
+      { type: 'message', data: { ...partial, role: 'assistant', partial: true } },
+      { type: 'agent:error', data: { code: 'provider_overloaded', message: 'no model', ...origin } },
+    ]);
+    expect(history).toEqual([{ role: 'assistant', ...partial, calls: [] }]);
+  });
+
+  test('a failed turn is repeated without saying its message again, with the model of the message', () => {
+    const failed = after({ ...thinking, model: 'other' }, modelFailed('provider_unavailable')).state;
+    expect(failed).toMatchObject({ failed: { messageId: 'question', model: 'other' } });
+    const again = { ...started('turn-2'), repeats: turnId, model: 'other' };
+    const { state, log, history } = after(failed, again);
+    expect(state).toMatchObject({ kind: 'thinking', turnId: 'turn-2', model: 'other', step: 1 });
+    expect(log).toEqual([
+      {
+        type: 'system',
+        data: { kind: 'turn_retried', messageId: 'question', turnId: 'turn-2', repeats: turnId },
+      },
+    ]);
+    expect(history).toEqual([]);
+  });
+
+  test('a repetition of a turn that is not the last one any more ends at once, and asks no model', () => {
+    const { state, log } = after(done(), { ...started('turn-2'), repeats: turnId });
+    expect(state).toMatchObject({ kind: 'done', turnId: 'turn-2', stopReason: 'cancelled' });
+    expect(log.map(({ type }) => type)).toEqual(['system', 'completion']);
+  });
+
+  test('a cancel keeps the text that had come, and says nothing twice when the calls are known', () => {
+    const partial = { messageId: 'a1' as MessageId, text: 'The answer is' };
+    const { log, history, state } = after(thinking, { type: 'cancelled', at: 6, partial });
+    expect(log.map(({ type, data }) => [type, data])).toEqual([
+      ['message', { ...partial, role: 'assistant', partial: true }],
+      ['completion', expect.objectContaining({ stopReason: 'cancelled', text: '' })],
+    ]);
+    expect(history).toEqual([{ role: 'assistant', ...partial, calls: [] }]);
+    expect(state).toEqual(done('cancelled'));
+    const acted = after(acting(call('c1', 'executing')), { type: 'cancelled', at: 6, partial });
+    expect(acted.log.map(({ type }) => type)).toEqual(['completion']);
   });
 
   test('content a provider refuses ends the turn as refused', () => {
@@ -543,6 +678,36 @@ describe('running calls', () => {
     ]);
     const later = reduce(step.state, { ...callsStarted('c1', 'c2'), generation: 8 } as TurnEvent, limits);
     expect(pendingWork(later.state)).toMatchObject([{ generation: 7 }, { generation: 8 }]);
+  });
+
+  test('T13: a call of which no byte was sent starts again, and the model reads what its first sandbox had lost', () => {
+    const begun = after(both, callsStarted('c1', 'c2'), callUnsent('c1', 7, '[lost]')).state;
+    expect(statuses(begun)).toEqual(['approved', 'executing']);
+    expect(pendingWork(begun).map((effect) => 'generation' in effect && effect.generation)).toEqual([
+      false,
+      7,
+    ]);
+    const again = { ...callsStarted('c1'), generation: 8 } as TurnEvent;
+    const { history } = after(begun, again, finished('c1'));
+    expect(history).toMatchObject([{ callId: 'c1', text: '[lost]\nout' }]);
+  });
+
+  test('a call that is not sent a second time fails, and did not run', () => {
+    const step = after(both, callsStarted('c1'), callUnsent('c1'), callsStarted('c1'), callUnsent('c1'));
+    expect(statuses(step.state)).toEqual(['failed', 'approved']);
+    expect(step.log).toMatchObject([{ type: 'agent:error', data: { code: 'sandbox_unavailable' } }]);
+    expect(step.history).toMatchObject([{ text: expect.stringContaining('it did not run') }]);
+  });
+
+  test('a detached call runs on, is not pending, and ends like any other', () => {
+    const step = after(both, callsStarted('c1', 'c2'), callDetached('c1'));
+    expect(statuses(step.state)).toEqual(['executing', 'executing']);
+    expect(pendingWork(step.state).map(({ key }) => key)).toEqual(['tool:turn-1:1:c2']);
+    expect(step.log).toEqual([]);
+    expect(after(step.state, finished('c2'), finished('c1')).state.kind).toBe('thinking');
+    expect(after(step.state, cancelled).history.map(({ text }) => text)).toEqual(
+      Array(2).fill('The user cancelled the turn; this call may have run in part.'),
+    );
   });
 
   test('results arrive in any order; the last one calls the model', () => {

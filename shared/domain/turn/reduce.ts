@@ -6,33 +6,37 @@
  * Specification, transition table and invariants T1..T16: docs/spec/turn.md.
  */
 import { assertNever } from '../assert.ts';
-import type { StopReason } from '../event-log.ts';
-import { applyDecision, firstApproval, noUsage, resultOf } from './call-queue.ts';
+import type { ApprovalMode } from '../session.ts';
+import { isRepeatOf } from './begin-turn.ts';
+import { callEnded, hasBegun } from './call-ended.ts';
+import { applyDecision, firstApproval, noUsage } from './call-queue.ts';
 import { assertTurn } from './invariants.ts';
+import { tellPrinted } from './printed.ts';
+import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
+import { remoteGeneration, type ToolCall } from './tool-call.ts';
 import {
   end,
   followedBy,
   ignore,
   isOverBudget,
+  partialAnswer,
   queue,
   type StepOutput,
   silently,
-  thinkAgain,
   thinkingEnded,
 } from './transitions.ts';
-import {
-  type Acting,
-  type Deciding,
-  type EventOf,
-  type Running,
-  remoteGeneration,
-  type Thinking,
-  type ToolCall,
-  type ToolResult,
-  type TurnEvent,
-  type TurnLimits,
-  type TurnState,
-  type TurnStep,
+import { trialOf } from './trial.ts';
+import { trialMoved, trialOutdated } from './trial-steps.ts';
+import type {
+  Acting,
+  Deciding,
+  EventOf,
+  Running,
+  Thinking,
+  TurnEvent,
+  TurnLimits,
+  TurnState,
+  TurnStep,
 } from './turn.ts';
 import { waitingCall } from './waiting-call.ts';
 
@@ -50,22 +54,47 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
     case 'started':
       return ignore(state, 'a turn is running');
     case 'cancelled':
-      return abandon(state, 'cancelled');
+      return abandon(state, event);
     case 'model-answered':
     case 'model-failed':
     case 'budget-spent':
       return isCurrent(state, event) ? thinkingEnded(state, event, limits) : ignore(state, 'a late answer');
+    case 'runtime-began':
+    case 'runtime-moved':
+      return runtimeStep(state, event, limits);
     case 'call-decided':
       return state.kind === 'deciding' ? decided(state, event, limits) : ignore(state, 'no call waits');
     case 'grant-withdrawn':
       return grantWithdrawn(state, event, limits);
+    case 'trial-started':
+    case 'trial-ended':
+      return state.kind === 'deciding' ? trialMoved(state, event) : ignore(state, 'no call is to be tried');
+    case 'trial-outdated':
+      return state.kind === 'thinking'
+        ? ignore(state, 'no call was tried')
+        : trialOutdated(state, event, limits);
+    default:
+      return state.kind === 'acting' ? acted(state, event, limits) : ignore(state, 'no call runs');
+  }
+};
+
+type OfCalls = EventOf<
+  'calls-started' | 'call-delegated' | 'call-detached' | 'call-unsent' | 'call-finished' | 'call-failed'
+>;
+
+const acted = (state: Acting, event: OfCalls, limits: TurnLimits): TurnStep => {
+  switch (event.type) {
     case 'calls-started':
-      return state.kind === 'acting' ? callsStarted(state, event) : ignore(state, 'no call runs');
+      return callsStarted(state, event);
     case 'call-delegated':
-      return state.kind === 'acting' ? callDelegated(state, event) : ignore(state, 'no call runs');
+      return callDelegated(state, event);
+    case 'call-detached':
+      return callDetached(state, event);
+    case 'call-unsent':
+      return callUnsent(state, event, limits);
     case 'call-finished':
     case 'call-failed':
-      return state.kind === 'acting' ? callEnded(state, event, limits) : ignore(state, 'no call runs');
+      return callEnded(state, event, limits);
     default:
       return assertNever(event);
   }
@@ -74,24 +103,41 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
 const awaken = (state: Resting, event: TurnEvent, limits: TurnLimits): TurnStep => {
   if (event.type !== 'started') return ignore(state, 'no turn is running');
   const hasEnded = state.kind === 'done' && state.turnId === event.turnId;
-  return hasEnded ? ignore(state, 'this turn has ended') : begin(event, limits);
+  return hasEnded ? ignore(state, 'this turn has ended') : begin(state, event, limits);
 };
 
 const isCurrent = (state: Running, event: { readonly step: number }): state is Thinking =>
   state.kind === 'thinking' && state.step === event.step;
 
-const begin = ({ turnId, message, policy, spentUsd }: EventOf<'started'>, limits: TurnLimits): TurnStep => {
+const begin = (before: Resting, event: EventOf<'started'>, limits: TurnLimits): TurnStep => {
+  const { turnId, message, policy, spentUsd, model, repeats, runtime } = event;
   const { messageId } = message;
-  const question: StepOutput = {
-    log: [{ type: 'message', data: { ...message, role: 'user' } }],
-    history: [{ role: 'user', ...message }],
+  const state: Thinking = {
+    ...{ kind: 'thinking', turnId, messageId, step: 1, usage: noUsage, spentUsd, policy },
+    ...(model === undefined ? {} : { model }),
+    ...(runtime === undefined ? {} : { runtime: { name: runtime, starts: 0, taken: 0, replies: [] } }),
   };
-  const state: Thinking = { kind: 'thinking', turnId, messageId, step: 1, usage: noUsage, spentUsd, policy };
+  if (repeats !== undefined && !isRepeatOf(before, repeats))
+    return followedBy(questionOf(event), end(state, 'cancelled', ''));
   return followedBy(
-    question,
+    questionOf(event),
     isOverBudget(state, limits) ? end(state, 'budget_exceeded', '') : silently(state),
   );
 };
+
+/** A message that is repeated is in the conversation already. */
+const questionOf = ({ turnId, message, repeats }: EventOf<'started'>): StepOutput =>
+  repeats === undefined
+    ? {
+        log: [{ type: 'message', data: { ...message, role: 'user' } }],
+        history: [{ role: 'user', ...message }],
+      }
+    : {
+        log: [
+          { type: 'system', data: { kind: 'turn_retried', messageId: message.messageId, turnId, repeats } },
+        ],
+        history: [],
+      };
 
 const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLimits): TurnStep => {
   const waiting = waitingCall(state);
@@ -99,10 +145,9 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
     return ignore(state, 'this call does not wait');
   const decision = applyDecision(state, waiting, event);
   const asking = { log: firstApproval(state.turnId, decision.calls), history: [] };
-  return followedBy(
-    decision,
-    followedBy(asking, queue({ ...state, policy: decision.policy, calls: decision.calls }, limits)),
-  );
+  const next = { ...state, policy: decision.policy, calls: decision.calls };
+  if (isCarried(next)) return withoutHistory(followedBy(decision, followedBy(asking, runtimeQueue(next))));
+  return followedBy(decision, followedBy(asking, queue(next, limits)));
 };
 
 /**
@@ -124,7 +169,7 @@ const grantWithdrawn = (
   if (state.kind === 'thinking') return followedBy(output, silently({ ...state, policy }));
   const isTaken = ({ grant, status }: ToolCall): boolean => grant === grantId && status === 'approved';
   if (!state.calls.some(isTaken)) return followedBy(output, silently({ ...state, policy }));
-  const hasStarted = state.calls.some(({ status }) => !unstarted.includes(status));
+  const hasStarted = state.calls.some(({ status }) => hasBegun(status));
   return followedBy(
     output,
     hasStarted
@@ -133,20 +178,19 @@ const grantWithdrawn = (
   );
 };
 
-const unstarted: readonly ToolCall['status'][] = ['pending', 'approved', 'rejected'];
-
 const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
   const before = state.calls.find(({ status }) => status === 'pending');
-  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call) : call));
+  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call, state.policy.mode) : call));
   const waiting = calls.find(({ status }) => status === 'pending');
   const log = waiting?.callId === before?.callId ? [] : firstApproval(state.turnId, calls);
   return { state: { ...state, calls }, log, history: [] };
 };
 
-const askedAgain = ({ grant: _, ...call }: ToolCall): ToolCall => ({
+const askedAgain = ({ grant: _, ...call }: ToolCall, mode: ApprovalMode): ToolCall => ({
   ...call,
   status: 'pending',
   askedHuman: true,
+  ...(mode === 'effect' ? { trial: trialOf(call) } : {}),
 });
 
 const withdrawnFailure = {
@@ -188,18 +232,48 @@ const callDelegated = (state: Acting, { callId, wait, log }: EventOf<'call-deleg
   return { state: { ...state, calls }, log, history: [] };
 };
 
-const callEnded = (state: Acting, event: ToolResult, limits: TurnLimits): TurnStep => {
-  const call = state.calls.find(({ callId }) => callId === event.callId);
-  if (call === undefined || (call.status !== 'executing' && call.status !== 'approved'))
-    return ignore(state, 'this call has ended');
-  const result = resultOf(call, event);
-  const calls = state.calls.map((other) => (other === call ? { ...call, status: result.status } : other));
-  const isRunning = calls.some(({ status }) => status === 'approved' || status === 'executing');
-  return followedBy(result, isRunning ? silently({ ...state, calls }) : thinkAgain(state, limits));
+/** A call that runs on in its sandbox while no function waits for it. */
+const callDetached = (state: Acting, { callId, wait }: EventOf<'call-detached'>): TurnStep => {
+  const runs = (call: ToolCall): boolean =>
+    call.callId === callId &&
+    call.status === 'executing' &&
+    call.generation !== remoteGeneration &&
+    call.wait === undefined;
+  if (!state.calls.some(runs)) return ignore(state, 'this call runs in no sandbox, or waits already');
+  return silently({ ...state, calls: state.calls.map((call) => (runs(call) ? { ...call, wait } : call)) });
+};
+
+/** It was never started, so that it may start in the next sandbox; the second time it fails. */
+const callUnsent = (
+  state: Acting,
+  { at, callId, generation, notice }: EventOf<'call-unsent'>,
+  limits: TurnLimits,
+): TurnStep => {
+  const isIt = (call: ToolCall): boolean =>
+    call.callId === callId &&
+    call.status === 'executing' &&
+    call.generation === generation &&
+    call.wait === undefined;
+  const found = state.calls.find(isIt);
+  if (found === undefined) return ignore(state, 'this call does not run there');
+  if (found.unsent !== undefined) {
+    const { code, message } = unreachedFailure;
+    const told = notice === undefined ? message : `${message} ${notice}`;
+    return callEnded(state, { type: 'call-failed', at, callId, code, message: told }, limits);
+  }
+  const unsent = notice === undefined ? {} : { notice };
+  const { generation: _, ...call } = found;
+  const again = { ...call, status: 'approved' as const, unsent };
+  return silently({ ...state, calls: state.calls.map((other) => (other === found ? again : other)) });
+};
+
+const unreachedFailure = {
+  code: 'sandbox_unavailable',
+  message: 'its sandbox could not be reached; it did not run',
 };
 
 /** Ends a turn in its middle; calls that have no result yet get one, so that the history stays whole. */
-const abandon = (state: Running, stopReason: StopReason): TurnStep => {
+const abandon = (state: Running, { printed = {}, partial }: EventOf<'cancelled'>): TurnStep => {
   const open = state.kind === 'thinking' ? [] : state.calls.filter((call) => !isClosed(call));
   const history = open.map(({ callId, name, status }) => ({
     role: 'tool' as const,
@@ -207,11 +281,12 @@ const abandon = (state: Running, stopReason: StopReason): TurnStep => {
     name,
     text:
       status === 'executing'
-        ? 'The user cancelled the turn; this call may have run in part.'
+        ? tellPrinted('The user cancelled the turn; this call may have run in part.', printed[callId])
         : 'The user cancelled the turn; this call did not run.',
     outcome: 'failed' as const,
   }));
-  return followedBy({ log: [], history }, end(state, stopReason, ''));
+  const said = state.kind === 'thinking' ? partial : undefined;
+  return followedBy(partialAnswer(said), followedBy({ log: [], history }, end(state, 'cancelled', '')));
 };
 
 const isClosed = ({ status }: ToolCall): boolean =>

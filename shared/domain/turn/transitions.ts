@@ -4,17 +4,20 @@
  */
 
 import type { StopReason } from '../event-log.ts';
+import type { MessageId } from '../ids.ts';
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
+import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './call-queue.ts';
-import { repetitionOf } from './policy.ts';
+import { lossNotice } from './saved-files.ts';
+import type { ToolCall } from './tool-call.ts';
 import type {
   Acting,
   Deciding,
   EventOf,
+  PartialAnswer,
   Running,
   Thinking,
-  ToolCall,
   TurnLimits,
   TurnState,
   TurnStep,
@@ -28,7 +31,7 @@ export const thinkingEnded = (state: Thinking, event: ThinkingEnd, limits: TurnL
 };
 
 const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
-  const { messageId, text, providerState } = event;
+  const { messageId, text, reasoning, providerState } = event;
   const usage = addUsage(state.usage, event.usage);
   const spentUsd = state.spentUsd + event.costUsd;
   const repetition = repetitionOf(event.calls, state.repetition);
@@ -38,7 +41,12 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
   const isSilent = text === '' && asked.length === 0;
   const answer: StepOutput = {
-    log: text === '' ? [] : [{ type: 'message', data: { messageId, role: 'assistant', text } }],
+    log: [
+      ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, data: { messageId, ...reasoning } }]),
+      ...(text === ''
+        ? []
+        : [{ type: 'message' as const, data: { messageId, role: 'assistant' as const, text } }]),
+    ],
     history: isSilent
       ? []
       : [
@@ -52,8 +60,9 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
         ],
   };
   if (calls.length === 0) {
+    const spent = { ...state, usage, spentUsd };
     const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
-    return followedBy(answer, end({ ...state, usage, spentUsd }, stopReason, text));
+    return followedBy(answer, tellLoss(spent, event, limits) ?? end(spent, stopReason, text));
   }
   const asking: StepOutput = {
     log: [
@@ -68,6 +77,23 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   return followedBy(answer, followedBy(asking, queue(next, limits)));
 };
 
+/** Files that were not saved are told to the model once, before its answer ends the turn: it answers again. */
+const tellLoss = (
+  state: Thinking,
+  { messageId, end: answerEnd, files }: EventOf<'model-answered'>,
+  limits: TurnLimits,
+): TurnStep | undefined => {
+  const { lost, savedAt } = files ?? {};
+  if (lost === undefined || state.knowsLoss || answerEnd === 'refused') return undefined;
+  if (state.step >= limits.stepsMax || isOverBudget(state, limits)) return undefined;
+  const notice = {
+    role: 'user' as const,
+    messageId: `${messageId}:notice` as MessageId,
+    text: lossNotice(lost, savedAt),
+  };
+  return { state: { ...state, step: state.step + 1, knowsLoss: true }, log: [], history: [notice] };
+};
+
 /** The model wrote the arguments itself: of long ones it reads the ends again. The log and the queue have them whole. */
 const shortened = <Asked extends { readonly args: JsonObject }>(
   asked: readonly Asked[],
@@ -76,11 +102,26 @@ const shortened = <Asked extends { readonly args: JsonObject }>(
   return asked.map((call) => ({ ...call, args: cutTextsMiddle(call.args, bytesMax) }));
 };
 
-const modelFailed = (state: Thinking, { code, message }: EventOf<'model-failed'>): TurnStep =>
+const modelFailed = (
+  state: Thinking,
+  { code, message, origin, partial }: EventOf<'model-failed'>,
+): TurnStep =>
   followedBy(
-    { log: [{ type: 'agent:error', data: { code, message } }], history: [] },
-    end(state, code === 'content_refused' ? 'refused' : 'error', ''),
+    partialAnswer(partial),
+    followedBy(
+      { log: [{ type: 'agent:error', data: { code, message, ...origin } }], history: [] },
+      end(state, code === 'content_refused' ? 'refused' : 'error', ''),
+    ),
   );
+
+/** The text of an answer that broke off stays, for the person and for the model. */
+export const partialAnswer = (partial: PartialAnswer | undefined): StepOutput =>
+  partial === undefined
+    ? { log: [], history: [] }
+    : {
+        log: [{ type: 'message', data: { ...partial, role: 'assistant', partial: true } }],
+        history: [{ role: 'assistant', ...partial, calls: [] }],
+      };
 
 /** Additions to the log and to the conversation. */
 export type StepOutput = Pick<TurnStep, 'log' | 'history'>;
@@ -123,11 +164,14 @@ export const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnSt
 
 /** The one place that says `completion`, and the last thing a turn says (T8). */
 export const end = (
-  { turnId, usage, spentUsd }: Running,
+  { turnId, usage, spentUsd, messageId, model }: Running,
   stopReason: StopReason,
   text: string,
 ): TurnStep => ({
-  state: { kind: 'done', turnId, stopReason },
+  state: {
+    ...{ kind: 'done', turnId, stopReason },
+    ...(stopReason === 'error' ? { failed: { messageId, ...(model === undefined ? {} : { model }) } } : {}),
+  },
   log: [{ type: 'completion', data: { turnId, stopReason, text, usage, sessionCostUsd: spentUsd } }],
   history: [],
 });

@@ -5,68 +5,42 @@
  * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
-import type { AskedCall, ToolRoute } from '../asked-call.ts';
-import type { LogEntry, StopReason, ToolContent } from '../event-log.ts';
-import type { HistoryMessage } from '../history.ts';
+import type { ToolRoute } from '../asked-call.ts';
+import type { Attachment } from '../attachment.ts';
+import type { ChainHead } from '../audit-seal.ts';
+import type { LogEntry, ModelFailureOrigin, StopReason, ToolContent } from '../event-log.ts';
+import type { HistoryImage, HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
+import type { RuntimeReply } from '../runtime.ts';
+import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
-
-export const callStatuses = ['pending', 'approved', 'rejected', 'executing', 'completed', 'failed'] as const;
-export type CallStatus = (typeof callStatuses)[number];
-
-/** A call with its place in a turn: its own id, and the digest of all that a person approves. */
-export type TurnCall = AskedCall & {
-  readonly digest: string;
-  /** ISO 8601, UTC. */
-  readonly askedAt: string;
-};
-
-/** The arguments that a person put in place, and the digest of the call with them. */
-type Edited = { readonly args: JsonObject; readonly digest: string };
-
-export type ToolCall = TurnCall & {
-  readonly status: CallStatus;
-  /** False when a policy allowed the call without a human. */
-  readonly askedHuman: boolean;
-  /** Runs in place of the arguments that the model gave. */
-  readonly edited?: Edited;
-  /** The grant that allowed it. */
-  readonly grant?: string;
-  /** The sandbox generation the call was started in: its outcome lives and dies with it. */
-  readonly generation?: number;
-  /** Of an executing call that a client or a child ends; no function runs until then. */
-  readonly wait?: CallWait;
-};
-
-/** A call that a client answers, known by the id that was given out; over its time it has failed. */
-export type CallerWait = {
-  readonly id: string;
-  /** Epoch milliseconds, both. */
-  readonly since: number;
-  readonly until: number;
-};
-
-/** A call that a child's answer to one message ends, however long it takes. */
-export type ChildWait = {
-  readonly id: string;
-  readonly since: number;
-  readonly child: { readonly session: SessionId; readonly message: MessageId };
-};
-
-export type CallWait = CallerWait | ChildWait;
-
-/** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function that runs it. */
-export const remoteGeneration = 0;
+import type { PrintedOutput } from './printed.ts';
+import type { SavedFiles } from './saved-files.ts';
+import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
+import type { CallTrial, TriedCall } from './trial.ts';
 
 /** Which calls run without asking. */
 export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly grants: readonly Grant[] };
 
 /** The calls of the last answer, and how often in a row the model has asked for exactly them. */
 export type Repetition = { readonly calls: string; readonly times: number };
+
+/** The part of a program that carries the turn; the numbers are of its sandbox. */
+export type RuntimeWork = {
+  readonly name: AgentRuntime;
+  /** Sandboxes in which the turn has begun. */
+  readonly starts: number;
+  /** Of the sandbox that has the prompt; absent: none yet. */
+  readonly generation?: number;
+  /** The number of the last fact that the log has. */
+  readonly taken: number;
+  /** Decided, and not known to be heard. */
+  readonly replies: readonly RuntimeReply[];
+};
 
 type RunningTurn = {
   readonly turnId: TurnId;
@@ -79,6 +53,12 @@ type RunningTurn = {
   readonly spentUsd: number;
   readonly policy: ApprovalPolicy;
   readonly repetition?: Repetition;
+  /** The model knows that files were not saved. */
+  readonly knowsLoss?: true;
+  /** The message's own; absent: the session's. */
+  readonly model?: string;
+  /** Absent: the platform's own loop carries it. */
+  readonly runtime?: RuntimeWork;
 };
 
 export type Thinking = RunningTurn & { readonly kind: 'thinking' };
@@ -95,16 +75,59 @@ export type TurnState =
   | Thinking
   | Deciding
   | Acting
-  | { readonly kind: 'done'; readonly turnId: TurnId; readonly stopReason: StopReason };
+  | {
+      readonly kind: 'done';
+      readonly turnId: TurnId;
+      readonly stopReason: StopReason;
+      /** Of a turn that ended with `error`: its message, which may be repeated. */
+      readonly failed?: { readonly messageId: MessageId; readonly model?: string };
+    };
+
+/** The text of an answer that has no end. */
+export type PartialAnswer = { readonly messageId: MessageId; readonly text: string };
+
+/** Thoughts before an answer: `truncated` when there were more than are kept. */
+export type Reasoning = { readonly text: string; readonly truncated?: true };
 
 export type TurnEvent = { readonly at: number } & (
   | {
       readonly type: 'started';
       readonly turnId: TurnId;
-      readonly message: { readonly messageId: MessageId; readonly text: string };
+      readonly message: {
+        readonly messageId: MessageId;
+        readonly text: string;
+        readonly attachments?: readonly Attachment[];
+      };
       readonly policy: ApprovalPolicy;
       /** Dollars that the session had cost before. */
       readonly spentUsd: number;
+      /** The message's own; absent: the session's. */
+      readonly model?: string;
+      /** The failed turn of this message, which is in the conversation already. */
+      readonly repeats?: TurnId;
+      /** The program that carries it; absent: the platform's own loop. */
+      readonly runtime?: AgentRuntime;
+    }
+  /** The prompt is about to be handed over in this sandbox. */
+  | { readonly type: 'runtime-began'; readonly generation: number }
+  /** Facts of the program, in their order. */
+  | {
+      readonly type: 'runtime-moved';
+      readonly generation: number;
+      /** The number of the last fact before them, and of the last of them. */
+      readonly after: number;
+      readonly to: number;
+      readonly log: readonly LogEntry[];
+      readonly asked: readonly TurnCall[];
+      /** Calls of a model. */
+      readonly steps: number;
+      readonly usage: TokenUsage;
+      /** Dollars that the session has cost so far. */
+      readonly spentUsd: number;
+      /** The text of its last answer, if one is among them. */
+      readonly answer?: { readonly messageId: MessageId; readonly text: string };
+      readonly end?: { readonly stopReason: StopReason; readonly text: string };
+      readonly files?: SavedFiles;
     }
   | {
       readonly type: 'model-answered';
@@ -115,10 +138,23 @@ export type TurnEvent = { readonly at: number } & (
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       readonly costUsd: number;
+      /** The model's thoughts, as far as the provider showed them. */
+      readonly reasoning?: Reasoning;
       /** Understood by its provider alone, which wants it back with the message. */
       readonly providerState?: JsonObject;
+      /** As the save beside the call left them. */
+      readonly files?: SavedFiles;
     }
-  | { readonly type: 'model-failed'; readonly step: number; readonly code: string; readonly message: string }
+  | {
+      readonly type: 'model-failed';
+      readonly step: number;
+      readonly code: string;
+      readonly message: string;
+      /** Of a failure of the provider. */
+      readonly origin?: ModelFailureOrigin;
+      /** The text that had come before. */
+      readonly partial?: PartialAnswer;
+    }
   /** The session's tree has nothing left: the model is not asked. */
   | { readonly type: 'budget-spent'; readonly step: number }
   | {
@@ -133,6 +169,16 @@ export type TurnEvent = { readonly at: number } & (
       readonly grant?: Grant;
     }
   | { readonly type: 'grant-withdrawn'; readonly grantId: string }
+  /** A fork is made to try this call in. */
+  | { readonly type: 'trial-started'; readonly callId: CallId; readonly session: SessionId }
+  /** It was tried, or cannot be: a person is asked now. */
+  | {
+      readonly type: 'trial-ended';
+      readonly callId: CallId;
+      readonly trial: Exclude<CallTrial, { state: 'due' }>;
+    }
+  /** The workspace is not what the call was tried on any more: it is tried again, and asked again. */
+  | { readonly type: 'trial-outdated'; readonly callId: CallId }
   | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
   | {
       readonly type: 'call-delegated';
@@ -141,15 +187,29 @@ export type TurnEvent = { readonly at: number } & (
       readonly log: readonly LogEntry[];
     }
   | {
+      readonly type: 'call-unsent';
+      readonly callId: CallId;
+      readonly generation: number;
+      readonly notice?: string;
+    }
+  | { readonly type: 'call-detached'; readonly callId: CallId; readonly wait: SandboxWait }
+  | {
       readonly type: 'call-finished';
       readonly callId: CallId;
       readonly content: readonly ToolContent[];
       /** The result as the model reads it. */
       readonly text: string;
+      /** The images that the model sees beside it. */
+      readonly images?: readonly HistoryImage[];
       readonly durationMs: number;
     }
   | { readonly type: 'call-failed'; readonly callId: CallId; readonly code: string; readonly message: string }
-  | { readonly type: 'cancelled' }
+  | {
+      readonly type: 'cancelled';
+      readonly printed?: PrintedOutput;
+      /** The text of the answer that the cancel cut off. */
+      readonly partial?: PartialAnswer;
+    }
 );
 
 export type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
@@ -157,6 +217,7 @@ export type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T 
 /** Work the shell performs at least once; `key` is the idempotency key all the way down. */
 export type TurnEffect =
   | { readonly type: 'call-model'; readonly key: string; readonly step: number }
+  | { readonly type: 'drive-runtime'; readonly key: string; readonly runtime: RuntimeWork }
   | {
       readonly type: 'run-tool';
       readonly key: string;
@@ -165,8 +226,20 @@ export type TurnEffect =
       readonly args: JsonObject;
       readonly route?: ToolRoute;
       readonly generation?: number;
+      /** Its result is applied; it does not run again. */
+      readonly tried?: TriedCall;
+    }
+  | {
+      readonly type: 'try-call';
+      readonly key: string;
+      readonly callId: CallId;
+      readonly name: string;
+      readonly args: JsonObject;
+      /** Of a trial that has begun and not ended. */
+      readonly session?: SessionId;
     };
 
+export type TrialEffect = Extract<TurnEffect, { type: 'try-call' }>;
 export type ToolEffect = Extract<TurnEffect, { type: 'run-tool' }>;
 
 /** The end of a call. */
@@ -203,6 +276,8 @@ export type TurnRecord = {
   readonly historyKept: number;
   /** The number of items it is stored in, when in more than one: the next version deletes those that it does not need. */
   readonly parts?: number;
+  /** The newest decision of the session in the audit log. */
+  readonly decided?: ChainHead;
 };
 
 export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';

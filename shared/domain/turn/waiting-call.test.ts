@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { canonicalJson } from '../canonical-json.ts';
 import type { CallId, TurnId } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson, digestText } from './waiting-call.ts';
+import { digestText } from './waiting-call.ts';
 
 const call = (args: JsonObject) => ({ turnId: 't' as TurnId, callId: 'c' as CallId, name: 'n', args });
 

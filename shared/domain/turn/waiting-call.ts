@@ -5,12 +5,29 @@
  * Its digest is the SHA-256, in UTF-8, of the canonical JSON (RFC 8785) of all that a person approves; any holder of the
  * call can compute it again. That form has none for half a surrogate pair, so such arguments are refused before they come here.
  */
+import { canonicalJson } from '../canonical-json.ts';
 import type { CallId, TurnId } from '../ids.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { ToolCall, TurnState } from './turn.ts';
+import type { JsonObject } from '../json.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { TurnState } from './turn.ts';
 
-/** The call that a person has to decide now: one at a time, in order. */
-export const waitingCall = (state: TurnState): ToolCall | undefined =>
+/** The call that a person has to decide now: one at a time, in order. One that is to be tried waits for nobody yet. */
+export const waitingCall = (state: TurnState): ToolCall | undefined => {
+  const call = nextPending(state);
+  return call?.trial?.state === 'due' ? undefined : call;
+};
+
+/** True for a call that a person may be shown: one that is to be tried has no effect yet. */
+export const isAsked = ({ status, trial }: ToolCall): boolean =>
+  status === 'pending' && trial?.state !== 'due';
+
+/** The next call to be tried. */
+export const callToTry = (state: TurnState): ToolCall | undefined => {
+  const call = nextPending(state);
+  return call?.trial?.state === 'due' ? call : undefined;
+};
+
+const nextPending = (state: TurnState): ToolCall | undefined =>
   state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
 
 export type WaitingCall = {
@@ -49,13 +66,3 @@ export type DigestedCall = {
 
 export const digestText = ({ turnId, callId, name, args }: DigestedCall): string =>
   canonicalJson({ args, callId, name, turnId });
-
-/** https://www.rfc-editor.org/rfc/rfc8785 */
-export const canonicalJson = (value: Json): string => {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
-  return `{${members.join(',')}}`;
-};

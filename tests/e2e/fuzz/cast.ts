@@ -72,9 +72,10 @@ export const prepareCast = async (server: Server): Promise<Cast> => {
   };
   for (const token of [server.token, project.token, foreign.token])
     await sessionOf(token, { kind: 'execution' });
-  const ended = await sessionOf(server.token, {});
-  const endedOfProject = await sessionOf(project.token, {});
-  const theirs = await sessionOf(foreign.token, {});
+  // No case brings these back: an execution session is not resumed.
+  const ended = await sessionOf(server.token, { kind: 'execution' });
+  const endedOfProject = await sessionOf(project.token, { kind: 'execution' });
+  const theirs = await sessionOf(foreign.token, { kind: 'execution' });
   for (const id of [ended, endedOfProject, theirs]) await admin(`/api/sessions/${id}`, undefined, 'DELETE');
   const ticket = (await admin<{ ticket: string } & { id: string; token: string }>('/api/tickets')).ticket;
   await new Promise((resolve) => setTimeout(resolve, expiryMs + 100));

@@ -19,6 +19,8 @@ const statuses: Readonly<Record<string, number>> = {
   ...withStatus(403, 'forbidden'),
   ...withStatus(404, 'not_found session_not_found project_not_found workspace_not_found schedule_not_found'),
   ...withStatus(404, 'token_not_found mcp_server_not_found file_not_found webhook_not_found'),
+  ...withStatus(404, 'snapshot_not_found'),
+  ...withStatus(426, 'upgrade_required'),
   ...withStatus(409, 'invalid_session_state conflict no_pending_tool_call'),
   ...withStatus(410, 'events_purged'),
   ...withStatus(413, 'payload_too_large'),
@@ -57,7 +59,8 @@ export const refusalProblem = ({ status, headers, text }: Answered): string | un
   if (!isTexts(suggestions) || !isTexts(recoveryActions))
     return 'a refusal without suggestions or recoveryActions';
   if (requestId !== headers.get('x-amzn-requestid')) return 'a refusal without the id of its request';
-  if (status === 401 && headers.get('www-authenticate') !== 'Bearer') return '401 without WWW-Authenticate';
+  if (status === 401 && !/^Bearer\b/.test(headers.get('www-authenticate') ?? ''))
+    return '401 without WWW-Authenticate';
   if (status === 429 && headers.get('retry-after') !== '1') return '429 without Retry-After';
   return undefined;
 };

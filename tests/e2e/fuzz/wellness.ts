@@ -44,14 +44,19 @@ type Listed = { readonly id: string; readonly status: string };
 type Page = { readonly sessions: readonly Listed[]; readonly next?: string };
 
 /** The sessions that a token lists. */
-export const listedSessions = async (url: string, token: string): Promise<readonly Listed[]> => {
+export const listedSessions = async (url: string, token: string): Promise<readonly Listed[]> =>
+  (await Promise.all(['false', 'true'].map((archived) => listedWhere(url, token, archived)))).flat();
+
+const listedWhere = async (url: string, token: string, archived: string): Promise<readonly Listed[]> => {
   const listed: Listed[] = [];
   const headers = { authorization: `Bearer ${token}` };
   let after = '';
   do {
-    const page = (await (await fetch(`${url}/api/sessions${after}`, { headers })).json()) as Page;
+    const page = (await (
+      await fetch(`${url}/api/sessions?archived=${archived}${after}`, { headers })
+    ).json()) as Page;
     listed.push(...page.sessions);
-    after = page.next === undefined ? '' : `?after=${encodeURIComponent(page.next)}`;
+    after = page.next === undefined ? '' : `&after=${encodeURIComponent(page.next)}`;
   } while (after !== '');
   return listed;
 };

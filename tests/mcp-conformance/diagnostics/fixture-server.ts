@@ -36,6 +36,8 @@ const house = {
   makeServer: everything,
   settings: {} as McpSettings,
   open: async () => ({ world: systemWorld, telemetry }) as unknown as McpPorts,
+  resource: { publicUrl: undefined, issuer: undefined },
+  deadlineAt: Number.POSITIVE_INFINITY,
 };
 
 export const openFixture = async () => {

@@ -21,8 +21,8 @@ export type WaitingList = {
   readonly pages: Pages<WaitingRow>;
 };
 
-export const keyOf = ({ sessionId, turnId, callId, digest }: WaitingRow): string =>
-  `${sessionId} ${turnId} ${callId} ${digest}`;
+export const keyOf = ({ sessionId, turnId, callId, digest, effectDigest = '' }: WaitingRow): string =>
+  `${sessionId} ${turnId} ${callId} ${digest} ${effectDigest}`;
 
 export const callOf = ({ argsTruncated, ...row }: WaitingRow): WaitingCall =>
   ({ ...row, isCut: argsTruncated === true }) as WaitingCall;

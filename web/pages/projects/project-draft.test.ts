@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Project } from '#sdk/routes.ts';
-import { bodyOf, draftOf, problemsOf } from './project-draft.ts';
+import { bodyOf, draftOf, newAgent, problemsOf } from './project-draft.ts';
 
 const project: Project = {
   id: '7b0c5f0e-5a53-4f7e-9a0e-0d6f1e3f7a11',
@@ -11,7 +11,10 @@ const project: Project = {
   flavorsAllowed: ['micro', 'small'],
   approvals: 'medium',
   limits: { maxRecursionDepth: 0, maxCostUsd: 2.5 },
+  instructions: 'Be brief.',
+  agents: [{ name: 'reviewer', tools: ['read_file'], approvals: 'ask' }],
   disabledTools: ['write_file', 'session'],
+  network: 'none',
   mcpNamespacing: 'prefix',
   createdAt: '2026-01-01T00:00:00.000Z',
 };
@@ -24,11 +27,16 @@ test('an untouched form sends the present settings, and null for empty fields', 
     model: null,
     flavor: 'small',
     template: null,
+    thinking: null,
+    runtime: null,
     approvals: 'medium',
     flavorsAllowed: ['micro', 'small'],
     limits: { maxRecursionDepth: 0, maxAgentsPerSession: null, maxCostUsd: 2.5 },
+    instructions: 'Be brief.',
+    agents: [{ name: 'reviewer', tools: ['read_file'], approvals: 'ask' }],
     disabledTools: ['write_file', 'session'],
     mcpNamespacing: 'prefix',
+    network: null,
   });
 });
 
@@ -36,12 +44,22 @@ test('a new project allows every size and sends null for the rest', () => {
   expect(bodyOf({ ...draftOf(), name: ' a ' })).toMatchObject({
     name: 'a',
     flavorsAllowed: null,
+    instructions: null,
+    agents: null,
     disabledTools: null,
   });
 });
 
 test('tools are separated by spaces, commas and lines, without duplicates', () => {
   expect(bodyOf({ ...draftOf(), disabledTools: 'a, b\nb  c' }).disabledTools).toEqual(['a', 'b', 'c']);
+});
+
+test('agents have names of their own', () => {
+  const named = (...names: string[]) =>
+    problemsOf({ ...draftOf(project), agents: names.map((name) => ({ ...newAgent(), name })) });
+  expect(named('a', ' ')).toEqual({ agents: 'Each agent needs a name.' });
+  expect(named('a', 'a ')).toEqual({ agents: 'Two agents have the same name.' });
+  expect(named('a', 'b')).toEqual({});
 });
 
 test('each invalid field has its problem', () => {

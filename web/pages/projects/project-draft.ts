@@ -6,7 +6,14 @@
 
 import type { Project } from '#sdk/routes.ts';
 import type { flavors } from '#shared/domain/flavor.ts';
-import { flavorOptions, providerOptions, templateOptions } from '../../components/session-options.ts';
+import {
+  approvalOptions,
+  flavorOptions,
+  providerOptions,
+  runtimeOptions,
+  thinkingOptions,
+} from '../../components/session-options.ts';
+import { type NetworkDraft, networkDraftOf, networkOfDraft, networkProblems } from './project-network.ts';
 
 type Flavor = keyof typeof flavors;
 export const flavorNames = ['micro', 'small', 'medium', 'large'] as const satisfies readonly Flavor[];
@@ -19,13 +26,36 @@ export type ProjectDraft = {
   flavor: string;
   template: string;
   approvals: string;
+  thinking: string;
+  runtime: string;
   flavorsAllowed: readonly Flavor[];
   maxRecursionDepth: string;
   maxAgentsPerSession: string;
   maxCostUsd: string;
+  instructions: string;
+  agents: AgentDraft[];
   disabledTools: string;
   mcpNamespacing: string;
+  network: NetworkDraft;
 };
+
+export type AgentDraft = {
+  name: string;
+  instructions: string;
+  model: string;
+  approvals: string;
+  thinking: string;
+  tools: string;
+};
+
+export const newAgent = (): AgentDraft => ({
+  name: '',
+  instructions: '',
+  model: '',
+  approvals: '',
+  thinking: '',
+  tools: '',
+});
 
 export const draftOf = (project?: Project): ProjectDraft => ({
   name: project?.name ?? '',
@@ -35,17 +65,26 @@ export const draftOf = (project?: Project): ProjectDraft => ({
   flavor: project?.flavor ?? '',
   template: project?.template ?? '',
   approvals: project?.approvals ?? '',
+  thinking: project?.thinking ?? '',
+  runtime: project?.runtime ?? '',
   flavorsAllowed: project?.flavorsAllowed ?? flavorNames,
   maxRecursionDepth: textOf(project?.limits?.maxRecursionDepth),
   maxAgentsPerSession: textOf(project?.limits?.maxAgentsPerSession),
   maxCostUsd: textOf(project?.limits?.maxCostUsd),
+  instructions: project?.instructions ?? '',
+  agents: (project?.agents ?? []).map(({ tools = [], ...agent }) => ({
+    ...newAgent(),
+    ...agent,
+    tools: tools.join('\n'),
+  })),
   disabledTools: (project?.disabledTools ?? []).join('\n'),
   mcpNamespacing: project?.mcpNamespacing ?? '',
+  network: networkDraftOf(project?.network),
 });
 
 const textOf = (value: number | undefined): string => (value === undefined ? '' : String(value));
 
-export type DraftProblems = Partial<Record<keyof ProjectDraft, string>>;
+export type DraftProblems = Partial<Record<keyof ProjectDraft | 'inject', string>>;
 
 type Bound = { readonly min: number; readonly max: number; readonly isWhole: boolean };
 export const limitBounds = {
@@ -61,12 +100,20 @@ export const problemsOf = (draft: ProjectDraft): DraftProblems => {
   });
   return {
     ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    ...agentsProblem(draft.agents),
     ...(draft.flavorsAllowed.length === 0 ? { flavorsAllowed: 'Allow at least one size.' } : {}),
     ...(draft.flavor !== '' && !draft.flavorsAllowed.some((flavor) => flavor === draft.flavor)
       ? { flavor: 'This size is not allowed below.' }
       : {}),
+    ...networkProblems(draft.network),
     ...Object.fromEntries(limits),
   };
+};
+
+const agentsProblem = (agents: readonly AgentDraft[]): DraftProblems => {
+  const names = agents.map(({ name }) => name.trim());
+  if (names.includes('')) return { agents: 'Each agent needs a name.' };
+  return new Set(names).size === names.length ? {} : { agents: 'Two agents have the same name.' };
 };
 
 const limitProblem = (text: string, { min, max, isWhole }: Bound): string | undefined => {
@@ -84,15 +131,34 @@ export const bodyOf = (draft: ProjectDraft) => ({
   flavor: orNull(draft.flavor),
   template: orNull(draft.template),
   approvals: orNull(draft.approvals) as Project['approvals'] | null,
+  thinking: orNull(draft.thinking) as Project['thinking'] | null,
+  runtime: orNull(draft.runtime) as Project['runtime'] | null,
   flavorsAllowed: draft.flavorsAllowed.length === flavorNames.length ? null : [...draft.flavorsAllowed],
   limits: {
     maxRecursionDepth: numberOrNull(draft.maxRecursionDepth),
     maxAgentsPerSession: numberOrNull(draft.maxAgentsPerSession),
     maxCostUsd: numberOrNull(draft.maxCostUsd),
   },
+  instructions: orNull(draft.instructions),
+  agents: draft.agents.length === 0 ? null : draft.agents.map(agentOf),
   disabledTools: listOrNull(draft.disabledTools),
   mcpNamespacing: orNull(draft.mcpNamespacing) as Project['mcpNamespacing'] | null,
+  network: networkOfDraft(draft.network),
 });
+
+type Agent = NonNullable<Project['agents']>[number];
+
+const agentOf = ({ name, instructions, model, approvals, thinking, tools }: AgentDraft): Agent => {
+  const names = listOrNull(tools);
+  return {
+    name: name.trim(),
+    ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
+    ...(model.trim() === '' ? {} : { model: model.trim() }),
+    ...(approvals === '' ? {} : { approvals: approvals as NonNullable<Agent['approvals']> }),
+    ...(thinking === '' ? {} : { thinking: thinking as NonNullable<Agent['thinking']> }),
+    ...(names === null ? {} : { tools: names }),
+  };
+};
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
 const numberOrNull = (text: string): number | null => (text.trim() === '' ? null : Number(text));
@@ -101,11 +167,13 @@ const listOrNull = (text: string): string[] | null => {
   return names.length === 0 ? null : [...new Set(names)];
 };
 
-const byDefault = { value: '', label: 'Deployment default' } as const;
+export const byDefault = { value: '', label: 'Deployment default' } as const;
 
 export const providerChoices = [byDefault, ...providerOptions];
 export const flavorChoices = [byDefault, ...flavorOptions];
-export const templateChoices = [byDefault, ...templateOptions];
+
+export const runtimeChoices = [{ value: '', label: 'The built-in loop' }, ...runtimeOptions];
+export const thinkingChoices = [{ value: '', label: 'As the model does' }, ...thinkingOptions];
 
 export const namespacingChoices = [
   { value: '', label: 'Default: automatic' },
@@ -114,11 +182,4 @@ export const namespacingChoices = [
   { value: 'none', label: 'Only on conflicts' },
 ] as const;
 
-export const approvalChoices = [
-  byDefault,
-  { value: 'ask', label: 'ask: every call' },
-  { value: 'low', label: 'low: all except reading files' },
-  { value: 'medium', label: 'medium: all except file access and plain git' },
-  { value: 'high', label: 'high: only repeated calls' },
-  { value: 'auto', label: 'auto: none' },
-] as const;
+export const approvalChoices = [byDefault, ...approvalOptions];

@@ -4,6 +4,7 @@ import { joined, parentOf, rowsOf } from './workspace-files.ts';
 
 const entry = (name: string, type: FileEntry['type'] = 'file'): FileEntry => ({
   name,
+  path: name,
   type,
   size: 1,
   modifiedAt: '2026-01-01T00:00:00.000Z',

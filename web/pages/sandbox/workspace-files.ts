@@ -1,16 +1,15 @@
 /**
- * Files of a session's workspace over the REST API: list, read, write whole or in parts, delete; and the tree of its opened
- * folders, read on opening and on refresh.
+ * Files of a session's workspace over the REST API: list, read, write whole or in parts, move, delete; folders made and
+ * downloaded; and the tree of its opened folders, read on opening and on refresh.
  *
  * The API has no versions: size and time of a file are compared before a write to detect concurrent changes.
  */
 import { type Ref, type ShallowRef, shallowRef } from 'vue';
 import { SallyportError } from '#sdk/errors.ts';
 import type { FileEntry } from '#sdk/routes.ts';
-import { send } from '../../api/request.ts';
+import type { SandboxFiles } from '#sdk/sandbox-files.ts';
+import { withFiles } from '../../api/request.ts';
 
-/** The first response may wait for a cold start. */
-const firstAnswerMs = 150_000;
 /** Size of one request, and the step of the progress. */
 const partBytesMax = 2 * 1024 * 1024;
 export const uploadBytesMax = 2 * 1024 ** 3;
@@ -18,36 +17,25 @@ export const uploadBytesMax = 2 * 1024 ** 3;
 /** Size and time of a file when it was read. */
 export type Version = Pick<FileEntry, 'size' | 'modifiedAt'>;
 
-const addressOf = (sessionId: string, path: string): string =>
-  `/api/sessions/${sessionId}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
-
-const signalOf = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
-
 /** `''` is the workspace root. Starts the sandbox when none runs. */
-export const listFolder = async (
+export const listFolder = (
   sessionId: string,
   path: string,
   signal?: AbortSignal,
-): Promise<readonly FileEntry[]> => {
-  const query = new URLSearchParams({ path: path === '' ? '.' : path });
-  const init = { timeoutMs: firstAnswerMs, ...signalOf(signal) };
-  const response = await send(`/api/sessions/${sessionId}/files?${query}`, init);
-  const { files } = (await response.json()) as { readonly files: readonly FileEntry[] };
-  return files;
-};
+): Promise<readonly FileEntry[]> =>
+  withFiles(sessionId, (files) => files.list(path === '' ? '.' : path, { signal }));
 
 export const readFile = async (
   sessionId: string,
   path: string,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const init = { timeoutMs: firstAnswerMs, ...signalOf(signal) };
-  return new Uint8Array(await (await send(addressOf(sessionId, path), init)).arrayBuffer());
+  const content = await streamed(sessionId, (files) => files.read(path, { format: 'stream', signal }));
+  return new Uint8Array(await content.arrayBuffer());
 };
 
-export const removeFile = async (sessionId: string, path: string): Promise<void> => {
-  await send(addressOf(sessionId, path), { method: 'DELETE', timeoutMs: firstAnswerMs });
-};
+export const removeFile = (sessionId: string, path: string): Promise<void> =>
+  withFiles(sessionId, (files) => files.remove(path));
 
 /** Undefined for a missing file. */
 export const versionOf = async (sessionId: string, path: string): Promise<Version | undefined> => {
@@ -82,35 +70,46 @@ export type Upload = {
   readonly signal?: AbortSignal;
 };
 
-export const writeFile = async (
-  sessionId: string,
-  { path, content, onProgress = () => {}, signal }: Upload,
-): Promise<void> => {
-  const put = (body: Blob, headers: Record<string, string> = {}) =>
-    send(addressOf(sessionId, path), {
-      method: 'PUT',
-      body,
-      headers: { 'content-type': 'application/octet-stream', ...headers },
-      timeoutMs: firstAnswerMs,
-      ...signalOf(signal),
-    });
-  if (content.size <= partBytesMax) {
-    await put(content);
-    return onProgress(content.size);
-  }
-  for (let from = 0; from < content.size; from += partBytesMax) {
-    const to = Math.min(from + partBytesMax, content.size);
-    await put(content.slice(from, to), { 'content-range': `bytes ${from}-${to - 1}/${content.size}` });
-    onProgress(to);
-  }
-};
+export const writeFile = (sessionId: string, { path, content, onProgress, signal }: Upload): Promise<void> =>
+  withFiles(sessionId, (files) =>
+    files.write(path, content, {
+      signal,
+      partBytes: partBytesMax,
+      ...(onProgress === undefined ? {} : { onProgress }),
+    }),
+  );
 
-/** Downloads through the page, because a link cannot carry the token. */
-export const downloadFile = async (sessionId: string, path: string): Promise<void> => {
-  const url = URL.createObjectURL(new Blob([await readFile(sessionId, path)]));
+export const makeFolder = (sessionId: string, path: string): Promise<void> =>
+  withFiles(sessionId, (files) => files.mkdir(path));
+
+/** Refused when the new name is taken. */
+export const moveEntry = (sessionId: string, path: string, to: string): Promise<void> =>
+  withFiles(sessionId, (files) => files.move(path, to));
+
+/** Downloads through the page, because its own address carries no token. */
+export const downloadFile = async (sessionId: string, path: string): Promise<void> =>
+  saveAs(new Blob([await readFile(sessionId, path)]), nameOf(path));
+
+/** As an archive (tar.gz). */
+export const downloadFolder = async (sessionId: string, path: string): Promise<void> =>
+  saveAs(
+    await streamed(sessionId, (files) => files.download(path, { format: 'stream' })),
+    `${nameOf(path)}.tar.gz`,
+  );
+
+const streamed = async (
+  sessionId: string,
+  open: (files: SandboxFiles) => Promise<ReadableStream<Uint8Array>>,
+): Promise<Blob> => new Response((await withFiles(sessionId, open)) as BodyInit).blob();
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Offers a content as a download. */
+export const saveAs = (content: Blob, name: string): void => {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
-  link.download = path.slice(path.lastIndexOf('/') + 1);
+  link.download = name;
   link.click();
   // The browser reads the object URL some time after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
@@ -126,6 +125,8 @@ export type WorkspaceTree = {
   readonly toggle: (path: string, isOpen?: boolean) => Promise<void>;
   /** Reads every open folder again and closes deleted ones. */
   readonly refresh: () => Promise<void>;
+  /** Closes a folder that is gone, with those below it, so that none is read again. */
+  readonly forget: (path: string) => void;
   /** Opens and reads the parent folders of a file. */
   readonly reveal: (path: string) => Promise<void>;
 };
@@ -169,7 +170,21 @@ export const useWorkspaceTree = (sessionId: () => string): WorkspaceTree => {
     open.value = new Set([...open.value, ...above]);
     await read(['', ...open.value]);
   };
-  return { folders, open, error, isReading, toggle, refresh: () => read(['', ...open.value]), reveal };
+  const forget = (gone: string): void => {
+    const isKept = (path: string): boolean => path !== gone && !path.startsWith(`${gone}/`);
+    open.value = new Set([...open.value].filter(isKept));
+    folders.value = new Map([...folders.value].filter(([path]) => isKept(path)));
+  };
+  return {
+    folders,
+    open,
+    error,
+    isReading,
+    toggle,
+    forget,
+    refresh: () => read(['', ...open.value]),
+    reveal,
+  };
 };
 
 /** Undefined for an unreadable folder; an unreadable root throws. */

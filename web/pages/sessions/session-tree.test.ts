@@ -17,6 +17,7 @@ const session = (id: string, facts: Partial<Session> = {}): Session => ({
   lastActiveAt: '2026-01-01T00:00:00.000Z',
   expiresAt: '2026-01-01T00:15:00.000Z',
   uptimeSeconds: 0,
+  ...{ labels: {}, archived: false, idleSeconds: 900, network: 'none', envNames: [] },
   depth: 0,
   sandbox: null,
   usage: { inputTokens: 0, outputTokens: 0 },

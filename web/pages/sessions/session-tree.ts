@@ -90,6 +90,7 @@ export const stateOptions = [
   { value: 'running', label: 'Running' },
   { value: 'ended', label: 'Ended' },
   { value: 'failed', label: 'Failed' },
+  { value: 'archived', label: 'Archived' },
 ] as const;
 
 export const kindOptions = [

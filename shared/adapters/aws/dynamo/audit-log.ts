@@ -18,6 +18,7 @@ export const makeAuditLog = (table: Table): AuditLog => ({
     await table.client.send(new PutCommand({ TableName: table.name, Item: auditItem(row) }));
   },
   list: list(table),
+  read: read(table),
 });
 
 /** A random suffix distinguishes two rows of one moment. */
@@ -60,6 +61,39 @@ function* months(from: number, now: number): Generator<number, undefined> {
     yield at;
   }
 }
+
+/** Rows retained by now, from month to month. */
+const read =
+  (table: Table): AuditLog['read'] =>
+  async ({ from, through, after, itemsMax }) => {
+    const oldest = through - (keptSeconds + 31 * 86_400) * 1000;
+    const start = after === undefined ? Math.max(from, oldest) : Number.parseInt(after, 10);
+    for (let at = start; at < through; at = nextMonth(at)) {
+      const { Items = [] } = await table.client.send(
+        new QueryCommand({
+          TableName: table.name,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :first AND :last',
+          ExpressionAttributeValues: {
+            ':pk': keys.audit(at, '').pk,
+            // Behind every suffix of the last moment before, and of the row before.
+            ':first': at === start && after !== undefined ? `${after}~` : keys.audit(at, '').sk,
+            ':last': keys.audit(through - 1, '~').sk,
+          },
+          Limit: itemsMax,
+          ConsistentRead: true,
+        }),
+      );
+      const rows = Items.map((item) => ({ id: String(item['sk']), row: decodeStored(auditRecord, item) }));
+      const last = rows.at(-1);
+      if (last !== undefined) return { rows, next: last.id };
+    }
+    return { rows: [] };
+  };
+
+const nextMonth = (at: number): number => {
+  const date = new Date(at);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+};
 
 const readPage = async (
   { client, name }: Table,

@@ -37,16 +37,30 @@ export const batchGet = async (
   return found;
 };
 
-export const batchDelete = async ({ client, name, jitter }: Table, keys: readonly Key[]): Promise<void> => {
-  for (let from = 0; from < keys.length; from += writeItemsMax) {
-    let requests = keys
-      .slice(from, from + writeItemsMax)
-      .map((Key) => ({ DeleteRequest: { Key: { ...Key } } }));
+export const batchDelete = (table: Table, keys: readonly Key[]): Promise<void> =>
+  batchWrite(
+    table,
+    keys.map((Key) => ({ DeleteRequest: { Key: { ...Key } } })),
+  );
+
+export const batchPut = (table: Table, items: readonly Item[]): Promise<void> =>
+  batchWrite(
+    table,
+    items.map((Item) => ({ PutRequest: { Item } })),
+  );
+
+type Write =
+  | { readonly DeleteRequest: { readonly Key: Key } }
+  | { readonly PutRequest: { readonly Item: Item } };
+
+const batchWrite = async ({ client, name, jitter }: Table, writes: readonly Write[]): Promise<void> => {
+  for (let from = 0; from < writes.length; from += writeItemsMax) {
+    let requests = writes.slice(from, from + writeItemsMax);
     for (let attempt = 0; requests.length > 0; attempt += 1) {
-      if (attempt === triesMax) throw new Error('the table did not delete all items of a batch');
+      if (attempt === triesMax) throw new Error('the table did not write all items of a batch');
       if (attempt > 0) await jitter(pauseMsMax(attempt));
       const { UnprocessedItems } = await client.send(
-        new BatchWriteCommand({ RequestItems: { [name]: requests } }),
+        new BatchWriteCommand({ RequestItems: { [name]: [...requests] } }),
       );
       requests = (UnprocessedItems?.[name] ?? []) as typeof requests;
     }

@@ -1,7 +1,7 @@
 /** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
-import { DeleteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { callerRecord } from '#shared/contracts/stored/session-records.ts';
+import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/session-records.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
@@ -31,7 +31,43 @@ export const makeCallerStore = (table: Table): CallerStore => ({
       if (!isConditionFailed(error)) throw error;
     }
   },
+  ask: async (session, requestId, until) => {
+    const ttl = Math.ceil(until / 1000) + forgottenSeconds;
+    const Item = { ...keys.callerCall(session, requestId), until, ttl };
+    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  },
+  answer: async (session, requestId, { text, isError, at }) => {
+    try {
+      await table.client.send(
+        new UpdateCommand({
+          TableName: table.name,
+          Key: keys.callerCall(session, requestId),
+          ConditionExpression: '#until > :at AND attribute_not_exists(answer)',
+          UpdateExpression: 'SET answer = :answer',
+          ExpressionAttributeNames: { '#until': 'until' },
+          ExpressionAttributeValues: { ':at': at, ':answer': { text, isError } },
+        }),
+      );
+      return 'answered';
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return 'late';
+    }
+  },
+  answerTo: async (session, requestId) => {
+    const { Item } = await table.client.send(
+      new GetCommand({
+        TableName: table.name,
+        Key: keys.callerCall(session, requestId),
+        ConsistentRead: true,
+      }),
+    );
+    return Item?.['answer'] === undefined ? undefined : decodeStored(callerAnswerRecord, Item['answer']);
+  },
 });
+
+/** After its time an answer is kept for so long, in seconds. */
+const forgottenSeconds = 3600;
 
 const list = async ({ client, name }: Table, session: SessionId): Promise<readonly Caller[]> => {
   const { pk, sk } = keys.caller(session, '');

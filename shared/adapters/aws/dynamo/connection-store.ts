@@ -1,20 +1,16 @@
 /**
  * `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it subscribes
- * to.
+ * to. One that a browser's sign-in opened is listed with that sign-in, too.
  */
-import {
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
-import { approverRecord, connectionRecord } from '#shared/contracts/stored/session-records.ts';
-import type { Approver, Connection, ConnectionStore } from '#shared/ports/connections.ts';
+import { approverRecord, connectionRecord, openedRecord } from '#shared/contracts/stored/session-records.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
-import { approverPartition, isConditionFailed, keys, type Table } from './table.ts';
+import { queryAll } from './query-pages.ts';
+import { approverPartition, cancellations, isConditionFailed, keys, type Table } from './table.ts';
 import { subscribers } from './turn-store.ts';
 
 /** API Gateway ends a connection after two hours; its items outlive it by a little. */
@@ -24,6 +20,7 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   put: put(table),
   get: get(table),
   remove: remove(table),
+  openedBy: openedBy(table),
   subscribers: subscribers(table),
   approvers: approvers(table),
   approversSince: approversSince(table),
@@ -57,35 +54,53 @@ const put =
         ? { ...besideOf(connection), id, principal, ttl }
         : { ...besideOf(connection), ttl },
     ];
-    await client.send(
-      new TransactWriteCommand({ TransactItems: items.map((Item) => ({ Put: { TableName: name, Item } })) }),
-    );
+    const puts = items.map((Item) => ({ Put: { TableName: name, Item } }));
+    try {
+      await client.send(
+        new TransactWriteCommand({ TransactItems: [...puts, ...listed(name, connection, ttl)] }),
+      );
+    } catch (error) {
+      if (principal.signIn === undefined || cancellations(error) === undefined) throw error;
+      throw new AppError('unauthenticated', 'the sign-in has ended', { cause: error });
+    }
+  };
+
+/** A sign-out that comes later finds the connection; after one that came before, there is none. */
+const listed = (TableName: string, { id, principal: { signIn } }: Connection, ttl: number) =>
+  signIn === undefined
+    ? []
+    : [
+        { Put: { TableName, Item: { ...keys.openedBy(signIn, id), id, ttl } } },
+        {
+          ConditionCheck: { TableName, Key: keys.token(signIn), ConditionExpression: 'attribute_exists(pk)' },
+        },
+      ];
+
+const openedBy =
+  (table: Table): ConnectionStore['openedBy'] =>
+  async (signIn) => {
+    const items = await queryAll(table, {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': keys.openedBy(signIn, '').pk },
+      ConsistentRead: true,
+    });
+    return items.map((item) => decodeStored(openedRecord, item).id);
   };
 
 /** The key by which publishers find it. */
 const besideOf = ({ id, sessionId }: Connection) =>
   sessionId === undefined ? keys.approver(id) : keys.subscriber(sessionId, id);
 
-/** As many as people have the app open: read page by page. */
+/** As many as people have the app open. */
 const approvers =
-  ({ client, name }: Table): ConnectionStore['approvers'] =>
+  (table: Table): ConnectionStore['approvers'] =>
   async () => {
-    const found: Approver[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: name,
-          KeyConditionExpression: 'pk = :pk',
-          ExpressionAttributeValues: { ':pk': approverPartition },
-          ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      found.push(...Items.map((item) => decodeStored(approverRecord, item)));
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
-    return found;
+    const items = await queryAll(table, {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': approverPartition },
+      ConsistentRead: true,
+    });
+    return items.map((item) => decodeStored(approverRecord, item));
   };
 
 const get =
@@ -103,7 +118,12 @@ const remove =
     const { client, name: TableName } = table;
     const connection = await get(table)(id);
     if (connection === undefined) return undefined;
-    const gone = [keys.connection(id), besideOf(connection)];
+    const { signIn } = connection.principal;
+    const gone = [
+      keys.connection(id),
+      besideOf(connection),
+      ...(signIn === undefined ? [] : [keys.openedBy(signIn, id)]),
+    ];
     await client.send(
       new TransactWriteCommand({ TransactItems: gone.map((Key) => ({ Delete: { TableName, Key } })) }),
     );

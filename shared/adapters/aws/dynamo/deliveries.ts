@@ -18,6 +18,7 @@ import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { DeliveryQueue } from '#shared/ports/webhooks.ts';
 import { batchDelete } from './batch.ts';
 import { dueItems } from './due.ts';
+import { queryPages } from './query-pages.ts';
 import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -108,23 +109,18 @@ const waitingItems = async (
 };
 
 const countWaiting =
-  ({ client, name: TableName }: Table): DeliveryQueue['countWaiting'] =>
+  (table: Table): DeliveryQueue['countWaiting'] =>
   async (id, countMax) => {
+    const pages = queryPages(table, {
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+      ProjectionExpression: 'pk, sk',
+      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
+    });
     let counted = 0;
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName,
-          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
-          ProjectionExpression: 'pk, sk',
-          ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      counted += Items.length;
-      start = LastEvaluatedKey;
-    } while (start !== undefined && counted < countMax);
+    for await (const items of pages) {
+      counted += items.length;
+      if (counted >= countMax) break;
+    }
     return Math.min(counted, countMax);
   };
 

@@ -1,5 +1,6 @@
 /** The janitor's reads: only items that are due, from the sparse `due` index, never a scan (L13). */
 import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { queryPages } from './query-pages.ts';
 import { type DueKind, duePartition, dueShards, type Item, isConditionFailed, type Table } from './table.ts';
 
 /** Receives the error of a record that cannot be decoded. */
@@ -76,21 +77,13 @@ export const dueItems = async (
 };
 
 /** Every item of a kind that is due at any time, page by page. */
-export async function* listedItems({ client, name }: Table, kind: DueKind): AsyncGenerator<readonly Item[]> {
+export async function* listedItems(table: Table, kind: DueKind): AsyncGenerator<readonly Item[]> {
   for (let shard = 0; shard < dueShards; shard += 1) {
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: name,
-          IndexName: 'due',
-          KeyConditionExpression: 'duePk = :pk',
-          ExpressionAttributeValues: { ':pk': duePartition(kind, shard) },
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      if (Items.length > 0) yield Items;
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
+    const pages = queryPages(table, {
+      IndexName: 'due',
+      KeyConditionExpression: 'duePk = :pk',
+      ExpressionAttributeValues: { ':pk': duePartition(kind, shard) },
+    });
+    for await (const items of pages) if (items.length > 0) yield items;
   }
 }

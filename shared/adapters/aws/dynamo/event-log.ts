@@ -1,6 +1,7 @@
 /** `EventLog` on the one table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import { type LogEntry, type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { EventLog } from '#shared/ports/event-log.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
 import { keys, type Table } from './table.ts';
@@ -10,7 +11,11 @@ import { logActions } from './turn-commit.ts';
 const racesMax = 50;
 const lastEvent = 999_999_999_999;
 
-export const makeEventLog = (table: Table): EventLog => ({ append: append(table), read: read(table) });
+export const makeEventLog = (table: Table): EventLog => ({
+  append: (id, entries, at) => append(table, id, { entries, at }),
+  appendOnce: (id, once) => append(table, id, once),
+  read: read(table),
+});
 
 const read =
   ({ client, name }: Table): EventLog['read'] =>
@@ -38,28 +43,41 @@ const read =
     return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
   };
 
-const append =
-  (table: Table): EventLog['append'] =>
-  async (id, entries, at) => {
-    for (let race = 0; race < racesMax; race += 1) {
-      const { Item } = await table.client.send(
-        new GetCommand({ TableName: table.name, Key: keys.session(id), ConsistentRead: true }),
-      );
-      if (Item === undefined) return undefined;
-      const { lastSeq } = sessionFrom(Item);
-      const events = numberEntries(entries, { firstSeq: lastSeq + 1, at });
-      const advance = {
-        Update: {
-          TableName: table.name,
-          Key: keys.session(id),
-          ConditionExpression: 'lastSeq = :lastSeq',
-          UpdateExpression: 'SET lastSeq = :newSeq',
-          ExpressionAttributeValues: { ':lastSeq': lastSeq, ':newSeq': lastSeq + events.length },
+type Appended = {
+  readonly entries: readonly LogEntry[];
+  readonly at: number;
+  readonly mark?: number;
+};
+
+const append = async (
+  table: Table,
+  id: SessionId,
+  { entries, at, mark }: Appended,
+): Promise<readonly LogEvent[] | undefined> => {
+  for (let race = 0; race < racesMax; race += 1) {
+    const { Item } = await table.client.send(
+      new GetCommand({ TableName: table.name, Key: keys.session(id), ConsistentRead: true }),
+    );
+    if (Item === undefined) return undefined;
+    if (mark !== undefined && Number(Item['appendedMark'] ?? -1) >= mark) return [];
+    const { lastSeq } = sessionFrom(Item);
+    const events = numberEntries(entries, { firstSeq: lastSeq + 1, at });
+    const advance = {
+      Update: {
+        TableName: table.name,
+        Key: keys.session(id),
+        ConditionExpression: 'lastSeq = :lastSeq',
+        UpdateExpression: `SET lastSeq = :newSeq${mark === undefined ? '' : ', appendedMark = :mark'}`,
+        ExpressionAttributeValues: {
+          ':lastSeq': lastSeq,
+          ':newSeq': lastSeq + events.length,
+          ...(mark === undefined ? {} : { ':mark': mark }),
         },
-      };
-      const actions = [advance, ...logActions(table.name, id, events)];
-      if ((await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done')
-        return events;
-    }
-    throw new Error(`session ${id}: the log moved ${racesMax} times during one append`);
-  };
+      },
+    };
+    const actions = [advance, ...logActions(table.name, id, events)];
+    if ((await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done')
+      return events;
+  }
+  throw new Error(`session ${id}: the log moved ${racesMax} times during one append`);
+};

@@ -3,26 +3,26 @@
  * completes its turn.
  *
  * The ACCEPTED record outlives the inbox entry, so that a message sent twice is accepted once; the connection's
- * counter bounds the open messages of one client, the session's counters its waiting ones; a session's first
- * message acquires its slot.
+ * counter bounds the open messages of one client, the session's counters its waiting ones; a message to a session that
+ * rests acquires the slot of its turn.
  */
-import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import {
   openMessagesPerConnectionMax,
   redriveAfterMs,
   waitingBytesMax,
   waitingMessagesMax,
 } from '#shared/domain/limits.ts';
-import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
+import { isEnded, type Session } from '#shared/domain/session.ts';
+import { turnTakesSlot } from '#shared/domain/session-slot.ts';
+import type { Slot } from '#shared/domain/slot.ts';
+import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import type { AcceptResult, Inbox, InboxMessage } from '#shared/ports/inbox.ts';
+import type { AcceptResult, Inbox, InboxLimits, InboxMessage } from '#shared/ports/inbox.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
-import { acquireSlot } from './slots.ts';
+import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
-import { transact } from './transaction.ts';
-
-type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** The time for which a repeated message id is recognised, in seconds. */
 const acceptedSecondsMax = 86_400;
@@ -40,17 +40,34 @@ export const makeInbox = (table: Table): Inbox => ({
 
 const accept =
   (table: Table): Inbox['accept'] =>
-  async (session, message, slotsMax) => {
-    const result = await transact(table, acceptance(table.name, session, { message, slotsMax }));
-    if (result === 'done') return 'accepted';
-    const refused = refusal(result, message);
+  async (session, message, limits) => {
+    const move = moveOf(session, message, limits);
+    const moved = await transactMoving(table, move, (slot) =>
+      acceptance(table.name, session, { message, slot: move?.change === undefined ? undefined : slot }),
+    );
+    if (moved.status === 'done') return 'accepted';
+    if (moved.status !== 'refused') return moved.status === 'crowded' ? 'conversations' : 'full';
+    const refused = refusal(moved.reasons);
     if (refused !== 'moved') return refused;
-    const item = result[1]?.item ?? {};
-    const now = sessionFrom(item);
-    if (isEnded(now.status)) return 'ended';
-    if (isCrowded(item, message)) return 'crowded';
-    return accept(table)(now, message, slotsMax);
+    const item = moved.reasons[1]?.item ?? {};
+    return obstacle(item, message) ?? accept(table)(sessionFrom(item), message, limits);
   };
+
+/** A turn that works already, or waits for a person, takes no slot for a message that waits behind it. */
+const moveOf = (
+  session: Session,
+  { acceptedAt: at }: InboxMessage,
+  { slotsMax, conversationsMax }: InboxLimits,
+): SlotMove | undefined => {
+  if (!turnTakesSlot(session) || !takesSlot(session)) return undefined;
+  const { id, slot: known = {}, status } = session;
+  return {
+    ...{ holder: slotHolderOf(session), session: id, known, change: { type: 'turn-began' }, at, slotsMax },
+    conversations: status === 'created' ? { step: 1, max: conversationsMax } : undefined,
+  };
+};
+
+const takesSlot = ({ status, slot }: Session): boolean => status !== 'running' && slot?.turn === undefined;
 
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
@@ -60,38 +77,38 @@ const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage):
   Number(inboxMessages ?? 0) >= waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
 
-/** `moved`: the session concurrently got its first message, or ended, or has no room for one more. */
-const refusal = (
-  [accepted, session, , next]: readonly Cancellation[],
-  { connectionId }: InboxMessage,
-): AcceptResult | 'moved' => {
+const obstacle = (item: Item, message: InboxMessage): AcceptResult | undefined => {
+  const { status } = sessionFrom(item);
+  if (isEnded(status)) return 'ended';
+  if (isCrowded(item, message)) return 'crowded';
+  return message.repeats !== undefined && status !== 'idle' ? 'busy' : undefined;
+};
+
+/** `moved`: the session concurrently got a message, or rested, or ended, or has no room for one more. */
+const refusal = ([accepted, session]: readonly Cancellation[]): AcceptResult | 'moved' => {
   if (isRefused(accepted)) return 'duplicate';
   if (isRefused(session)) return session?.item === undefined ? 'ended' : 'moved';
-  return connectionId !== undefined && isRefused(next) ? 'too-many' : 'full';
+  return 'too-many';
 };
 
 const acceptance = (
   TableName: string,
   session: Session,
-  { message, slotsMax }: { readonly message: InboxMessage; readonly slotsMax: number },
-): TransactWriteCommand => {
+  { message, slot }: { readonly message: InboxMessage; readonly slot: Slot | undefined },
+): Actions => {
   const ttl = Math.ceil(message.acceptedAt / 1000) + acceptedSecondsMax;
-  const acquiresSlot = session.status === 'created' && holdsSlot({ ...session, status: 'running' });
-  return new TransactWriteCommand({
-    TransactItems: [
-      {
-        Put: {
-          TableName,
-          Item: { ...keys.accepted(session.id, message.messageId), ttl },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
+  return [
+    {
+      Put: {
+        TableName,
+        Item: { ...keys.accepted(session.id, message.repeats ?? message.messageId), ttl },
+        ConditionExpression: 'attribute_not_exists(pk)',
       },
-      sessionUpdate(TableName, session, message),
-      { Put: { TableName, Item: inboxItem(session.id, message) } },
-      ...connectionUpdates(TableName, message, ttl),
-      ...(acquiresSlot ? acquireSlot(TableName, session, { at: message.acceptedAt, slotsMax }) : []),
-    ],
-  });
+    },
+    sessionUpdate(TableName, session, { message, slot }),
+    { Put: { TableName, Item: inboxItem(session.id, message) } },
+    ...connectionUpdates(TableName, message, ttl),
+  ];
 };
 
 const hasRoom =
@@ -99,31 +116,55 @@ const hasRoom =
 
 const sessionUpdate = (
   TableName: string,
-  { id, status }: Session,
-  message: InboxMessage,
+  session: Session,
+  { message, slot }: { readonly message: InboxMessage; readonly slot: Slot | undefined },
 ): Actions[number] => {
   const bytes = utf8Bytes(message.text);
+  const { when, values } = asRead(session, message);
   return {
     Update: {
       TableName,
-      Key: keys.session(id),
-      ConditionExpression: `${status === 'created' ? '#status = :created' : '#status IN (:running, :idle)'} AND ${hasRoom}`,
-      UpdateExpression:
-        'SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt ADD workSeq :one, inboxMessages :one, inboxBytes :bytes',
+      Key: keys.session(session.id),
+      ConditionExpression: `${when} AND ${hasRoom}`,
+      UpdateExpression: `SET #status = :running, lastActiveAt = :at, duePk = :duePk, dueAt = :dueAt${slot === undefined ? '' : ', slot = :slot'} ADD workSeq :one, inboxMessages :one, inboxBytes :bytes`,
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: {
-        ...(status === 'created' ? { ':created': 'created' } : { ':idle': 'idle' }),
+        ...values,
+        ...(slot === undefined ? {} : { ':slot': slot }),
         ':running': 'running',
         ':at': message.acceptedAt,
         ':one': 1,
         ':bytes': bytes,
         ':messagesMax': waitingMessagesMax,
         ':bytesLeft': waitingBytesMax - bytes,
-        ...sessionDue(id, message.acceptedAt + redriveAfterMs),
+        ...sessionDue(session.id, message.acceptedAt + redriveAfterMs),
       },
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   };
+};
+
+/** The status and the turn's slot must be as read: they decide whether the message takes a slot. */
+const asRead = (
+  session: Session,
+  { repeats }: Pick<InboxMessage, 'repeats'>,
+): { readonly when: string; readonly values: Record<string, string> } => {
+  const { status, slot } = session;
+  if (repeats !== undefined) return asResting(session);
+  if (status === 'created') return { when: '#status = :created', values: { ':created': 'created' } };
+  const active = { when: '#status IN (:running, :idle)', values: { ':idle': 'idle' } };
+  if (!turnTakesSlot(session)) return active;
+  if (slot?.turn !== undefined) return { ...active, when: `${active.when} AND attribute_exists(slot.turn)` };
+  return status === 'idle'
+    ? { when: '#status = :idle AND attribute_not_exists(slot.turn)', values: active.values }
+    : { when: '#status = :running AND attribute_not_exists(slot.turn)', values: {} };
+};
+
+/** A failed turn is repeated while it is the last, and nothing waits behind it. */
+const asResting = (session: Session): { readonly when: string; readonly values: Record<string, string> } => {
+  const holds = session.slot?.turn !== undefined;
+  const slot = turnTakesSlot(session) ? ` AND attribute_${holds ? '' : 'not_'}exists(slot.turn)` : '';
+  return { when: `#status = :idle${slot}`, values: { ':idle': 'idle' } };
 };
 
 /** A message that came by REST counts for no connection. */
@@ -157,11 +198,15 @@ export const stillWaits = (TableName: string, { session, begins }: TurnCommit): 
         },
       ];
 
-/** The message of a turn that ends leaves, and its connection may have one more. */
+/** The message of a turn that ends leaves, once, and its connection may have one more. */
 export const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
   if (completed === undefined) return [];
   const inbox = {
-    Delete: { TableName, Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId) },
+    Delete: {
+      TableName,
+      Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId),
+      ConditionExpression: 'attribute_exists(pk)',
+    },
   };
   if (completed.connectionId === undefined) return [inbox];
   const place = {

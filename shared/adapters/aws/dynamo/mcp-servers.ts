@@ -5,7 +5,7 @@
  * version.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { mcpServerRecord } from '#shared/contracts/stored/project-records.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
@@ -13,6 +13,7 @@ import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
 import { dueRecords } from './due.ts';
 import { featureUsed } from './features.ts';
+import { prefixedItems } from './partition.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -95,28 +96,10 @@ const get =
     return Item && serverFrom(Item);
   };
 
-/** Page by page: long tools fill more than one. */
 const list =
-  ({ client, name: TableName }: Table): McpServerStore['list'] =>
-  async (project) => {
-    const { pk, sk } = keys.mcpServer(project, '');
-    const servers: McpServer[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName,
-          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
-          ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
-          ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      servers.push(...Items.map(serverFrom));
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
-    return servers;
-  };
+  (table: Table): McpServerStore['list'] =>
+  async (project) =>
+    (await prefixedItems(table, keys.mcpServer(project, ''))).map(serverFrom);
 
 const replace =
   ({ client, name: TableName }: Table): McpServerStore['replace'] =>

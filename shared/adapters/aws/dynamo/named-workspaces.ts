@@ -2,12 +2,16 @@
  * Workspaces that are listed with their project: made beside their pointer, entered by sessions, deleted in two
  * steps. None is deleted while a session uses it, and no session enters a deleted one (WS2).
  */
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
+import { pinsFor, workspaceHolder } from '#shared/domain/pins.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
+import type { FilesSource } from '#shared/domain/snapshot.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { pinActions, sourceActions } from './pin-actions.ts';
 import { pageOfProject } from './project-pages.ts';
+import { endedStatuses, statusNames } from './session-life.ts';
 import { keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
@@ -17,11 +21,17 @@ type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 const pointerOf = ({ project, createdAt, id }: Workspace) => keys.namedWorkspace(project, createdAt, id);
 
-/** A new workspace, and its pointer when it has a name. */
-export const makeWorkspaceActions = (TableName: string, workspace: Workspace): Actions => [
+/** A new workspace, its pointer when it has a name, and its pins on the files it begins with. */
+export const makeWorkspaceActions = (
+  TableName: string,
+  workspace: Workspace,
+  source?: FilesSource,
+): Actions => [
   {
     Put: { TableName, Item: workspaceItem(workspace), ConditionExpression: 'attribute_not_exists(pk)' },
   },
+  ...(source === undefined ? [] : sourceActions(TableName, source)),
+  ...pinActions(TableName, pinsFor(workspaceHolder(workspace.id), workspace.checkpoint), workspace.createdAt),
   ...(workspace.isNamed ? [{ Put: { TableName, Item: pointerOf(workspace) } }] : []),
 ];
 
@@ -49,6 +59,32 @@ const entered = (session: Session, after: SessionId | null | undefined): Change 
     },
   };
 };
+
+/** A session that was resumed since stays: its end came late. */
+export const leave =
+  (table: Table): WorkspaceStore['leave'] =>
+  async (id, session) => {
+    const { client, name: TableName } = table;
+    const left = { set: 'DELETE #users :session', values: { ':session': new Set([session]) } };
+    const actions: Actions = [
+      workspaceUpdate(TableName, id, left),
+      {
+        ConditionCheck: {
+          TableName,
+          Key: keys.session(session),
+          ConditionExpression: 'attribute_not_exists(pk) OR #status IN (:completed, :failed, :stopped)',
+          ExpressionAttributeNames: statusNames,
+          ExpressionAttributeValues: endedStatuses,
+        },
+      },
+    ];
+    if ((await transact(table, new TransactWriteCommand({ TransactItems: actions }))) !== 'done')
+      return undefined;
+    const { Item } = await client.send(
+      new GetCommand({ TableName, Key: keys.workspace(id), ConsistentRead: true }),
+    );
+    return Item && workspaceFrom(Item);
+  };
 
 export const makeNamed =
   (table: Table): WorkspaceStore['makeNamed'] =>

@@ -1,31 +1,28 @@
-/** Reads of a partition: whole ranges, and rows that expire page by page, newest first. */
+/** Reads of a partition: whole ranges, items of one prefix, and rows that expire page by page, newest first. */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { queryAll } from './query-pages.ts';
 import type { Item, Table } from './table.ts';
 
-type Range = { readonly pk: string; readonly from: string; readonly to: string };
+/** Without `to`: to the end of the partition. */
+type Range = { readonly pk: string; readonly from: string; readonly to?: string };
+
+type Prefix = { readonly pk: string; readonly sk: string };
 
 /** Items whose sort key is not below `from`, nor above `to`. */
-export const partitionItems = async (
-  { client, name: TableName }: Table,
-  { pk, from, to }: Range,
-): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await client.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-        ConsistentRead: true,
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-      }),
-    );
-    items.push(...Items);
-    start = LastEvaluatedKey;
-  } while (start !== undefined);
-  return items;
-};
+export const partitionItems = (table: Table, { pk, from, to }: Range): Promise<readonly Item[]> =>
+  queryAll(table, {
+    KeyConditionExpression: `pk = :pk AND ${to === undefined ? 'sk >= :from' : 'sk BETWEEN :from AND :to'}`,
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ...(to === undefined ? {} : { ':to': to }) },
+    ConsistentRead: true,
+  });
+
+/** Items whose sort key begins as this key's does. */
+export const prefixedItems = (table: Table, { pk, sk }: Prefix): Promise<readonly Item[]> =>
+  queryAll(table, {
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
+    ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
+    ConsistentRead: true,
+  });
 
 type Page = {
   readonly pk: string;

@@ -1,16 +1,17 @@
 /** `SandboxLog` on the one table: an item per portion of lines beside its workspace, removed by TTL. */
 import { randomUUID } from 'node:crypto';
-import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { sandboxLogRecord } from '#shared/contracts/stored/workspace-records.ts';
 import { sandboxLogSecondsMax } from '#shared/domain/limits.ts';
 import type { LogLine, SandboxLog } from '#shared/ports/sandbox.ts';
+import { queryPages } from './query-pages.ts';
 import { keys, type Table } from './table.ts';
 
 /** An item holds 400 KB; a portion stays well below it. */
 const portionBytesMax = 200 * 1024;
 
-export const makeSandboxLog = ({ client, name }: Table): SandboxLog => ({
+export const makeSandboxLog = (table: Table): SandboxLog => ({
   append: async (workspace, lines) => {
     const part = randomUUID().slice(0, 8);
     for (const [index, portion] of portions(lines).entries()) {
@@ -19,26 +20,21 @@ export const makeSandboxLog = ({ client, name }: Table): SandboxLog => ({
       // The suffix retains the order of portions of one moment.
       const key = keys.sandboxLog(workspace, at, `${part}-${String(index).padStart(6, '0')}`);
       const Item = { ...key, lines: portion, ttl };
-      await client.send(new PutCommand({ TableName: name, Item }));
+      await table.client.send(new PutCommand({ TableName: table.name, Item }));
     }
   },
   read: async (workspace, linesMax) => {
+    const pages = queryPages(table, {
+      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :log)',
+      ExpressionAttributeValues: { ':pk': keys.workspace(workspace).pk, ':log': 'LOG#' },
+      ScanIndexForward: false,
+      ConsistentRead: true,
+    });
     const lines: LogLine[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: name,
-          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :log)',
-          ExpressionAttributeValues: { ':pk': keys.workspace(workspace).pk, ':log': 'LOG#' },
-          ScanIndexForward: false,
-          ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      lines.push(...Items.flatMap((item) => [...decodeStored(sandboxLogRecord, item).lines].reverse()));
-      start = LastEvaluatedKey;
-    } while (start !== undefined && lines.length < linesMax);
+    for await (const items of pages) {
+      lines.push(...items.flatMap((item) => [...decodeStored(sandboxLogRecord, item).lines].reverse()));
+      if (lines.length >= linesMax) break;
+    }
     return lines
       .slice(0, linesMax)
       .reverse()

@@ -8,7 +8,7 @@ import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts'
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { dueItems } from './due.ts';
-import { newestKept, partitionItems } from './partition.ts';
+import { newestKept, partitionItems, prefixedItems } from './partition.ts';
 import { type Actions, enter, isNew, projectsOf, promptChange, slotChange } from './schedule-changes.ts';
 import {
   isLongPrompt,
@@ -126,7 +126,7 @@ const listOf =
   (table: Table): ScheduleStore['listOf'] =>
   async (project) => {
     const prefix = keys.scheduleOf(project, '');
-    const pointers = await partitionItems(table, { pk: prefix.pk, from: prefix.sk, to: `${prefix.sk}~` });
+    const pointers = await prefixedItems(table, prefix);
     const ids = pointers.map(({ sk }) => String(sk).slice(prefix.sk.length));
     const items = await batchGet(table, ids.map(keys.schedule));
     return items

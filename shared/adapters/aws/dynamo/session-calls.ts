@@ -72,10 +72,12 @@ type Beginning = Parameters<SessionStore['beginCall']>[1] & { readonly isCreatin
 
 const beginIn = (table: Table, id: SessionId, { key, at, until, dueAt, isCreating }: Beginning) =>
   change(table, id, {
-    when: isCreating ? '#status = :creating' : '#status IN (:ready, :running)',
+    when: isCreating ? '#status = :creating' : '#status IN (:ready, :running, :paused)',
     set: `SET ${isCreating ? '' : '#status = :running, '}#lastActiveAt = :at, #runningCalls.#call = :until, #duePk = :duePk, #dueAt = :dueAt`,
     values: {
-      ...(isCreating ? { ':creating': 'creating' } : { ':ready': 'ready', ':running': 'running' }),
+      ...(isCreating
+        ? { ':creating': 'creating' }
+        : { ':ready': 'ready', ':running': 'running', ':paused': 'paused' }),
       ':at': at,
       ':until': until,
       ...sessionDue(id, dueAt),
@@ -91,6 +93,51 @@ export const recordRunning =
       set: 'SET #status = :running',
       values: { ':creating': 'creating', ':ready': 'ready', ':running': 'running' },
     });
+  };
+
+export const recordReady =
+  (table: Table): SessionStore['recordReady'] =>
+  async (id, dueAt) => {
+    await change(table, id, {
+      when: '#status = :paused',
+      set: 'SET #status = :ready, #duePk = :duePk, #dueAt = :dueAt',
+      values: { ':paused': 'paused', ':ready': 'ready', ...sessionDue(id, dueAt) },
+    });
+  };
+
+/** The action that pauses an execution session, unless it moved since it was read. */
+export const pausing = (
+  TableName: string,
+  { id, lastActiveAt, workSeq }: Session,
+  until: number,
+): { readonly Update: UpdateCommandInput & { readonly UpdateExpression: string } } => ({
+  Update: {
+    TableName,
+    Key: keys.session(id),
+    ConditionExpression:
+      '#status IN (:creating, :ready, :running) AND lastActiveAt = :lastActiveAt AND workSeq = :workSeq',
+    UpdateExpression: 'SET #status = :paused, runningCalls = :none, duePk = :duePk, dueAt = :dueAt',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ...{ ':creating': 'creating', ':ready': 'ready', ':running': 'running', ':paused': 'paused' },
+      ':lastActiveAt': lastActiveAt,
+      ':workSeq': workSeq,
+      ':none': {},
+      ...sessionDue(id, until),
+    },
+  },
+});
+
+export const pause =
+  ({ client, name }: Table): SessionStore['pause'] =>
+  async (session, until) => {
+    try {
+      await client.send(new UpdateCommand(pausing(name, session, until).Update));
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
   };
 
 /** Calls that end at the same moment make each other try again; there are hardly as many at once. */
@@ -123,8 +170,8 @@ const endingValues = (id: SessionId, { at, dueAt }: Ending) => ({
 const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
     when: isLast,
-    set: `SET #status = :ready, ${moved} REMOVE #runningCalls.#call`,
-    values: { ...endingValues(id, ending), ':ready': 'ready' },
+    set: `SET #status = :rest, ${moved} REMOVE #runningCalls.#call`,
+    values: { ...endingValues(id, ending), ':rest': ending.isWithoutSandbox ? 'paused' : 'ready' },
     names: { '#call': ending.key },
   });
   return after !== undefined;

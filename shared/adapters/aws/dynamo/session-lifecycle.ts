@@ -1,30 +1,25 @@
 /**
- * A session's beginning and end in the table: made with its workspace and its slot, ended once, deleted. The slot
- * is released in the write that ends it (L4).
+ * A session's beginning and end in the table: made with its workspace, ended once, deleted. The write that ends it releases
+ * the slot of its turn, and its place among the conversations of its project (L4).
  */
-import {
-  QueryCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { holdsSlot, isEnded, type Session } from '#shared/domain/session.ts';
+import { isConversation, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-sweep.ts';
+import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
+import { queryPages } from './query-pages.ts';
 import { treeActions } from './session-children.ts';
 import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
-import { acquireSlot, releaseSlot } from './slots.ts';
-import { type Cancellation, isConditionFailed, keys, type Table } from './table.ts';
+import { type Actions, type Moved, type SlotMove, transactMoving } from './slot-moves.ts';
+import { isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
-
-type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** Each lost race is another writer's log entry, or a change of status. */
 const racesMax = 50;
@@ -48,22 +43,26 @@ export const create =
 const partsOf = (
   TableName: string,
   session: Session,
-  { workspace, enters, slotsMax, child, audits = [] }: Making,
+  { workspace, source, enters, child, sealed, instructions, audits = [] }: Making,
 ): readonly Part[] => {
   const ConditionExpression = 'attribute_not_exists(pk)';
   const own: Actions = [
     { Put: { TableName, Item: sessionItem(session), ConditionExpression } },
     { Put: { TableName, Item: pointerOf(session) } },
+    ...(sealed === undefined
+      ? []
+      : [{ Put: { TableName, Item: { ...keys.environment(session.id), sealed } } }]),
+    ...(instructions === undefined
+      ? []
+      : [{ Put: { TableName, Item: { ...keys.instructions(session.id), text: instructions } } }]),
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
   ];
   const tree = child && treeActions(TableName, session, child);
-  const slot = { at: session.createdAt, slotsMax };
   return [
     { actions: own, refusedAs: 'exists' },
     { actions: tree?.ofParent ?? [], refusedAs: 'orphan' },
     { actions: tree?.ofTree ?? [], refusedAs: 'full' },
-    { actions: holdsSlot(session) ? acquireSlot(TableName, session, slot) : [], refusedAs: 'full' },
-    { actions: workspace ? makeWorkspaceActions(TableName, workspace) : [], refusedAs: 'moved' },
+    { actions: workspace ? makeWorkspaceActions(TableName, workspace, source) : [], refusedAs: 'moved' },
     { actions: enters ? [enterWorkspaceAction(TableName, session, enters.after)] : [], refusedAs: 'moved' },
   ];
 };
@@ -80,12 +79,15 @@ export const end =
       if (isEnded(current.status)) return undefined;
       const { status, at, dueAt, log = [] } = ending;
       const events = numberEntries(log, { firstSeq: current.lastSeq + 1, at });
-      const result = await transact(table, endingOf(table.name, current, { ...ending, events }));
-      if (result === 'done') {
+      const before = current;
+      const result = await transactMoving(table, leaving(before, at), () =>
+        endingOf(table.name, before, { ...ending, events }),
+      );
+      if (result.status === 'done') {
         const lastSeq = current.lastSeq + events.length;
         return { session: { ...current, status, lastActiveAt: at, dueAt, lastSeq }, events };
       }
-      const moved = movedTo(session, result[0]);
+      const moved = movedTo(result);
       if (moved === undefined || (ending.unlessMoved && !isSpokenOf(moved, current))) return undefined;
       current = moved;
     }
@@ -97,10 +99,19 @@ const isSpokenOf = (now: Session, before: Session): boolean =>
   isAsRead(now, before) && now.status === before.status;
 
 /** Undefined when it is deleted. */
-const movedTo = ({ id }: Session, refused: Cancellation | undefined): Session | undefined => {
-  if (refused?.code !== 'ConditionalCheckFailed')
-    throw new Error(`session ${id}: its slot was released before it ended`);
-  return refused.item && sessionFrom(refused.item);
+const movedTo = (moved: Moved): Session | undefined => {
+  const item = moved.status === 'refused' ? moved.reasons[0]?.item : undefined;
+  return item && sessionFrom(item);
+};
+
+/** The turn of a session that ends holds no slot any more, whatever it did. */
+const leaving = (session: Session, at: number): SlotMove | undefined => {
+  const { id, slot: known = {} } = session;
+  const conversations = isConversation(session) ? ({ step: -1 } as const) : undefined;
+  const change = known.turn === undefined ? undefined : ({ type: 'turn-rested' } as const);
+  return conversations === undefined && change === undefined
+    ? undefined
+    : { ...{ holder: slotHolderOf(session), session: id, known, change, at }, conversations };
 };
 
 type Ending = Parameters<SessionStore['end']>[1] & { readonly events: readonly LogEvent[] };
@@ -109,7 +120,7 @@ const endingOf = (
   TableName: string,
   session: Session,
   { status, at, dueAt, unlessMoved, events }: Ending,
-): TransactWriteCommand => {
+): Actions => {
   const conditions = ['attribute_exists(pk)', '#status = :before', 'lastSeq = :lastSeq'];
   // Ending a session ends its children, too: one that was made concurrently is read first.
   if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
@@ -119,7 +130,7 @@ const endingOf = (
     Key: keys.session(session.id),
     ConditionExpression: conditions.join(' AND '),
     UpdateExpression:
-      'SET #status = :status, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt',
+      'SET #status = :status, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt REMOVE slot',
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':before': session.status,
@@ -132,13 +143,7 @@ const endingOf = (
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
-  return new TransactWriteCommand({
-    TransactItems: [
-      { Update: update },
-      ...(holdsSlot(session) ? releaseSlot(TableName, session, at) : []),
-      ...logActions(TableName, session.id, events),
-    ],
-  });
+  return [{ Update: update }, ...logActions(TableName, session.id, events)];
 };
 
 export const removeUnused =
@@ -151,9 +156,9 @@ export const removeUnused =
         Delete: {
           TableName,
           Key: keys.session(id),
-          ConditionExpression: '#status = :created AND lastSeq = :none',
+          ConditionExpression: '#status IN (:created, :creating) AND lastSeq = :none',
           ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':created': 'created', ':none': -1 },
+          ExpressionAttributeValues: { ':created': 'created', ':creating': 'creating', ':none': -1 },
         },
       },
       { Delete: { TableName, Key: pointerOf(session) } },
@@ -164,15 +169,15 @@ export const removeUnused =
         TableName,
         Key: keys.workspace(workspace),
         ConditionExpression:
-          'attribute_not_exists(sandbox) AND attribute_not_exists(isNamed) AND #users = :own',
-        ExpressionAttributeNames: { '#users': 'users' },
+          'attribute_not_exists(sandbox) AND attribute_not_exists(#checkpoint) AND attribute_not_exists(isNamed) AND #users = :own',
+        ExpressionAttributeNames: { '#users': 'users', '#checkpoint': 'checkpoint' },
         ExpressionAttributeValues: users,
       },
     };
     const remove = (TransactItems: Actions) => transact(table, new TransactWriteCommand({ TransactItems }));
     const result = await remove([...unused, withWorkspace]);
     if (result === 'done' || result[0]?.code === 'ConditionalCheckFailed') return result === 'done';
-    // A workspace that has a name or other users stays.
+    // A workspace that has a name or other users stays; one with files ends with its session.
     const left: Change = {
       when: 'attribute_exists(isNamed) OR (attribute_not_exists(sandbox) AND #users <> :own)',
       set: 'DELETE #users :own',
@@ -184,31 +189,24 @@ export const removeUnused =
 export const forget =
   (table: Table): SessionStore['forget'] =>
   async (id) => {
-    const { client, name } = table;
     const { pk, sk: last } = keys.session(id);
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: name,
-          KeyConditionExpression: 'pk = :pk',
-          ExpressionAttributeValues: { ':pk': pk },
-          ProjectionExpression: 'pk, sk, #project, #createdAt',
-          ExpressionAttributeNames: { '#project': 'project', '#createdAt': 'createdAt' },
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
+    const pages = queryPages(table, {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ProjectionExpression: 'pk, sk, #project, #createdAt',
+      ExpressionAttributeNames: { '#project': 'project', '#createdAt': 'createdAt' },
+    });
+    for await (const items of pages) {
       await batchDelete(
         table,
-        Items.map(({ sk, project, createdAt }) =>
+        items.map(({ sk, project, createdAt }) =>
           // The record is deleted last; its pointer in the project is deleted now.
           sk === last
             ? pointerOf({ id, project: project as ProjectId, createdAt: Number(createdAt) })
             : { pk, sk: String(sk) },
         ),
       );
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
+    }
     // The record is deleted last: a caller that dies before it finds the rest again.
     await batchDelete(table, [{ pk, sk: last }]);
   };

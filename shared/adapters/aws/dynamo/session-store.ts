@@ -2,12 +2,14 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
-import { dueRecords } from './due.ts';
+import { dueRecords, listedItems, readable } from './due.ts';
 import { pageOfProject } from './project-pages.ts';
-import { beginCall, endCall, recordRunning, touch } from './session-calls.ts';
+import { beginCall, endCall, pause, recordReady, recordRunning, touch } from './session-calls.ts';
 import { descendants } from './session-children.ts';
+import { changeDetails } from './session-details.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
 import { create, end, forget, postpone, removeUnused } from './session-lifecycle.ts';
+import { resume } from './session-resume.ts';
 import { keys, type Table } from './table.ts';
 
 export const makeSessionStore = (table: Table): SessionStore => ({
@@ -25,15 +27,23 @@ export const makeSessionStore = (table: Table): SessionStore => ({
     return { sessions: items.map(sessionFrom), ...rest };
   },
   touch: touch(table),
+  change: changeDetails(table),
   beginCall: beginCall(table),
   recordRunning: recordRunning(table),
+  recordReady: recordReady(table),
   endCall: endCall(table),
+  pause: pause(table),
+  resume: resume(table),
   end: end(table),
   removeUnused: removeUnused(table),
   forget: forget(table),
   due: (now, itemsMax, onUnreadable) =>
     dueRecords(table, { kind: 'session', now, itemsMax, onUnreadable }, sessionFrom),
   postpone: postpone(table),
+  live: async function* (onUnreadable) {
+    for await (const items of listedItems(table, 'session'))
+      yield readable(items, sessionFrom, (error) => onUnreadable?.(error));
+  },
 });
 
 const get =

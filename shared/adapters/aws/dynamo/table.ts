@@ -34,8 +34,14 @@ export const keys = {
   turnPart: (id: string, part: number) => ({ pk: `SESSION#${id}`, sk: `STATE#${part}` }),
   /** Beside the root session: in front of the turn, where the read of a turn's version skips it. */
   tree: (root: string) => ({ pk: `SESSION#${root}`, sk: 'TREE' }),
+  /** Read with the rest of what a turn needs. */
+  instructions: (id: string) => ({ pk: `SESSION#${id}`, sk: 'INSTRUCTIONS' }),
+  egressUsage: (id: string) => ({ pk: `SESSION#${id}`, sk: 'EGRESS' }),
+  environment: (id: string) => ({ pk: `SESSION#${id}`, sk: 'ENVIRONMENT' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
   accepted: (id: string, messageId: string) => ({ pk: `SESSION#${id}`, sk: `ACCEPTED#${messageId}` }),
+  /** Of a call that runs; before `INBOX#`, where no read of a turn comes. */
+  output: (id: string, key: string) => ({ pk: `SESSION#${id}`, sk: `CALL#${key}` }),
   inbox: (id: string, at: number, messageId: string) => ({
     pk: `SESSION#${id}`,
     sk: `INBOX#${digits(at, 13)}#${messageId}`,
@@ -45,19 +51,38 @@ export const keys = {
   caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
   /** Behind the turn: one read from there on has its version and its subscribers. */
   subscriber: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
+  /** A call of a caller's tool from a sandbox: in front of what a turn reads. */
+  callerCall: (id: string, requestId: string) => ({ pk: `SESSION#${id}`, sk: `CALLERCALL#${requestId}` }),
   /** An entry at the root of a tree for each of its descendants. */
   child: (root: string, at: number, id: string) => ({
     pk: `SESSION#${root}`,
     sk: `CHILD#${digits(at, 13)}#${id}`,
   }),
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
+  /** The follower that sends it the output of a process. */
+  terminal: (connection: string, process: string) => ({
+    pk: `CONNECTION#${connection}`,
+    sk: `TERMINAL#${process}`,
+  }),
+  /** Of the sign-in of a browser that opened it. */
+  openedBy: (signIn: string, connection: string) => ({
+    pk: `CONNECTION#BY#${signIn}`,
+    sk: `SOCKET#${connection}`,
+  }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
   workspace: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'META' }),
+  /** Objects of the workspace that a snapshot or a fork needs. */
+  pin: (owner: string, holder: string) => ({ pk: `WORKSPACE#${owner}`, sk: `PIN#${holder}` }),
+  /** The version of the set of pins. */
+  pins: (owner: string) => ({ pk: `WORKSPACE#${owner}`, sk: 'PINS' }),
+  /** The second deletion of a deleted workspace's objects, for those of a late save. */
+  remains: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'REMAINS' }),
   claim: (entry: string, generation: number) => ({ pk: `WORKSPACE#${entry}`, sk: `CLAIM#${generation}` }),
   sandboxLog: (id: string, at: number, part: string) => ({
     pk: `WORKSPACE#${id}`,
     sk: `LOG#${digits(at, 13)}#${part}`,
   }),
+  process: (workspace: string, id: string) => ({ pk: `WORKSPACE#${workspace}`, sk: `PROCESS#${id}` }),
   slots: (holder: string) => ({ pk: `SLOTS#${holder}`, sk: 'COUNTER' }),
   slot: (holder: string, session: string) => ({ pk: `SLOTS#${holder}`, sk: `SLOT#${session}` }),
   project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
@@ -69,6 +94,8 @@ export const keys = {
     pk: `PROJECT#${project}`,
     sk: `SESSION#${digits(at, 13)}#${id}`,
   }),
+  snapshot: (project: string, id: string) => ({ pk: `PROJECT#${project}`, sk: `SNAPSHOT#${id}` }),
+  snapshotCount: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'SNAPSHOT' }),
   secrets: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'SECRETS' }),
   mcpServer: (project: string, server: string) => ({ pk: `PROJECT#${project}`, sk: `MCP#${server}` }),
   mcpServerCount: (project: string) => ({ pk: `PROJECT#${project}`, sk: 'MCP' }),
@@ -101,6 +128,11 @@ export const keys = {
   }),
   token: (hash: string) => ({ pk: `TOKEN#${hash}`, sk: 'META' }),
   tokenId: (id: string) => ({ pk: `TOKENID#${id}`, sk: 'META' }),
+  oauthClient: (id: string) => ({ pk: `OAUTH#CLIENT#${id}`, sk: 'META' }),
+  /** The registrations of one hour. */
+  registrations: (from: string, hour: number) => ({ pk: `OAUTH#REGISTERED#${from}`, sk: `HOUR#${hour}` }),
+  oauthCode: (hash: string) => ({ pk: `OAUTH#CODE#${hash}`, sk: 'META' }),
+  grant: (family: string) => ({ pk: `OAUTH#GRANT#${family}`, sk: 'META' }),
   rate: (key: string) => ({ pk: `RATE#${key}`, sk: 'BUCKET' }),
   frames: (connection: string) => ({ pk: `CONNECTION#${connection}`, sk: 'FRAMES' }),
   runningCall: (caller: string, id: string) => ({ pk: `CALL#${caller}`, sk: `RUN#${id}` }),
@@ -115,6 +147,7 @@ export const keys = {
   approver: (connectionId: string) => ({ pk: approverPartition, sk: `SOCKET#${connectionId}` }),
   usagePoint: (scope: string, at: number) => ({ pk: `HISTORY#${scope}`, sk: `AT#${digits(at, 13)}` }),
   preview: (hash: string) => ({ pk: `PREVIEW#${hash}`, sk: 'META' }),
+  fileLink: (hash: string) => ({ pk: `LINK#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;
 
@@ -124,7 +157,7 @@ export const workFrom = 'INBOX#';
 /** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
 export const dueShards = 4;
 
-export type DueKind = 'session' | 'workspace' | 'slots' | 'mcp' | 'schedule' | 'delivery';
+export type DueKind = 'session' | 'workspace' | 'remains' | 'pin' | 'slots' | 'mcp' | 'schedule' | 'delivery';
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 

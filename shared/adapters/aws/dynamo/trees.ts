@@ -15,7 +15,8 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
-import type { TreeStore } from '#shared/ports/slots.ts';
+import type { TreeStore } from '#shared/ports/trees.ts';
+import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -34,6 +35,8 @@ const racesMax = 50;
 export const makeTreeStore = (table: Table): TreeStore => ({
   read: read(table),
   reserve: reserve(table),
+  begin: begin(table),
+  spend: spend(table),
   release: async (root, { session, fence }) => {
     const own: Change = {
       ConditionExpression: 'reserved.#session.fence = :fence',
@@ -77,6 +80,46 @@ export const spendOfTree = (
     ExpressionAttributeNames: { '#session': session },
     ExpressionAttributeValues: { ':usd': usd, ':one': 1 },
   });
+
+/** A session with a tree of its own and no child: so that its turn reserves money, too. */
+const begin =
+  (table: Table): TreeStore['begin'] =>
+  async ({ id, lastSeq, costUsd }) => {
+    const marked = {
+      TableName: table.name,
+      Key: keys.session(id),
+      ConditionExpression: `${lives} AND lastSeq = :seen`,
+      UpdateExpression: 'SET hasChildren = :true',
+      ExpressionAttributeNames: statusNames,
+      ExpressionAttributeValues: { ...endedStatuses, ':seen': lastSeq, ':true': true },
+    };
+    const grown = treeUpdate(table.name, id, {
+      ConditionExpression: 'attribute_not_exists(agents)',
+      UpdateExpression: 'SET agents = :one, spentUsd = :spentUsd, reserved = :none ADD version :one',
+      ExpressionAttributeValues: { ':one': 1, ':spentUsd': costUsd, ':none': {} },
+    });
+    const TransactItems = [{ Update: marked }, grown];
+    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+  };
+
+/** Both or neither: what the session shows is what its tree has spent. */
+const spend =
+  (table: Table): TreeStore['spend'] =>
+  async (root, { reservation, session, usd, usage }) => {
+    const billed = {
+      TableName: table.name,
+      Key: keys.session(session),
+      ConditionExpression: 'attribute_exists(pk)',
+      UpdateExpression: 'ADD brokeredUsd :usd, brokeredInputTokens :input, brokeredOutputTokens :output',
+      ExpressionAttributeValues: {
+        ':usd': usd,
+        ':input': usage.inputTokens,
+        ':output': usage.outputTokens,
+      },
+    };
+    const ofTree = spendOfTree(table.name, { root, session: reservation, usd });
+    await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
+  };
 
 const treeUpdate = (TableName: string, root: SessionId, change: Change): Action => ({
   Update: { TableName, Key: keys.tree(root), ...change },

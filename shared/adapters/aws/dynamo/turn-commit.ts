@@ -5,33 +5,37 @@
  * which leaves the log without gaps. A log that grew concurrently is renumbered and retried; work that arrived
  * concurrently keeps the lease; anything else is `stale` and nothing was written.
  */
-import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
+import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
-import { utf8Bytes } from '#shared/domain/text.ts';
+import type { Slot } from '#shared/domain/slot.ts';
+import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
-import type { CommitResult, TurnCommit, TurnStore } from '#shared/ports/turn-store.ts';
+import type { CommitResult, SessionPatch, TurnCommit, TurnStore } from '#shared/ports/turn-store.ts';
 import { waitingActions } from './approvals.ts';
 import { auditItem } from './audit-log.ts';
 import { type HistoryOptions, messageItem } from './history-items.ts';
 import { completedActions, stillWaits } from './inbox.ts';
-import { eventItem, sessionDue, sessionFrom } from './session-items.ts';
+import { eventItem, sessionFrom } from './session-items.ts';
+import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
 import { turnItems } from './turn-items.ts';
+import { sessionUpdate, wakesForNothingElse } from './turn-session.ts';
 import { noticePut } from './webhook-items.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
 type Key = Readonly<Record<'pk' | 'sk', string>>;
-type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
 /** Every lost race means another writer moved the log; this many in a row means something is wrong. */
 const racesMax = 50;
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html */
 const transactionActionsMax = 100;
+/** The slot and its counter. */
+const slotActionsMax = 2;
 
 export const commitTurn =
   (table: Table, options: HistoryOptions): TurnStore['commit'] =>
@@ -39,26 +43,36 @@ export const commitTurn =
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
-      const { command, left, ...kept } = transaction(table.name, commit, { events, options });
-      const result = await transact(table, command);
-      if (result === 'done') {
+      const { actionsOf, left, ofInbox, ...kept } = transaction(table.name, commit, { events, options });
+      const moved = await transactMoving(table, slotMove(commit), actionsOf);
+      if (moved.status === 'done') {
         await deleteEvents(table, left);
-        return committed({ ...commit, ...kept }, events, first.release);
+        const slot = commit.slot && moved.slot;
+        return committed({ ...commit, ...kept }, { events, slot, releaseRequested: first.release });
       }
-      if (isUnsaved(commit, result)) return { status: 'unsaved' };
-      if (isPast(commit, result)) return { status: 'moved' };
-      const next = afterRace(commit, result);
-      if (next === 'stale' || next === 'moved') return { status: next };
+      const next =
+        moved.status === 'refused' ? afterRefusal(commit, moved.reasons, ofInbox) : ('full' as const);
+      if (typeof next === 'string') return { status: next };
       commit = next;
     }
     throw new Error(`session ${first.session.id}: the log moved ${racesMax} times during one commit`);
   };
 
-const committed = (
-  commit: TurnCommit,
-  events: readonly LogEvent[],
-  releaseRequested: boolean,
-): CommitResult => {
+const slotMove = ({ session, slot, at }: TurnCommit): SlotMove | undefined =>
+  slot && {
+    ...{ holder: slotHolderOf(session), session: session.id, known: slot.known, at },
+    change: { type: slot.change },
+    slotsMax: slot.slotsMax,
+  };
+
+type Written = {
+  readonly events: readonly LogEvent[];
+  /** The slot after it, if it moved. */
+  readonly slot: Slot | undefined;
+  readonly releaseRequested: boolean;
+};
+
+const committed = (commit: TurnCommit, { events, slot, releaseRequested }: Written): CommitResult => {
   const { parts = 1 } = commit;
   const turn = { ...turnAfter(commit, commit.historyKept), ...(parts === 1 ? {} : { parts }) };
   const session = {
@@ -66,12 +80,13 @@ const committed = (
     ...commit.patch,
     lastSeq: commit.session.lastSeq + events.length,
     workSeq: commit.session.workSeq + (commit.wakes ? 1 : 0),
+    ...(slot === undefined ? {} : { slot }),
   };
   return { status: releaseRequested && !commit.release ? 'kept' : 'committed', session, turn, events };
 };
 
 const turnAfter = (
-  { version, state, historyNext, history, historyFrom }: TurnCommit,
+  { version, state, historyNext, history, historyFrom, decided }: TurnCommit,
   historyKept: number,
 ): TurnRecord => ({
   version: version + 1,
@@ -79,6 +94,7 @@ const turnAfter = (
   historyNext: historyNext + history.length,
   historyFrom,
   historyKept,
+  ...(decided === undefined ? {} : { decided }),
 });
 
 /** The checkpoint's action is the third. A writer that is stale in other ways, too, reads again anyway. */
@@ -88,9 +104,18 @@ const isUnsaved = ({ note }: TurnCommit, [session, turn, checkpoint]: readonly C
   session?.code !== 'ConditionalCheckFailed' &&
   turn?.code !== 'ConditionalCheckFailed';
 
-/** The message was completed since the inbox was read; its check is the last action. */
-const isPast = ({ begins }: TurnCommit, reasons: readonly Cancellation[]): boolean =>
-  begins !== undefined && reasons.at(-1)?.code === 'ConditionalCheckFailed';
+/** A message was completed since the inbox was read, or its read met half of a commit. Its actions are the last. */
+const isPast = (reasons: readonly Cancellation[], ofInbox: number): boolean =>
+  ofInbox > 0 && reasons.slice(-ofInbox).some(({ code }) => code === 'ConditionalCheckFailed');
+
+const afterRefusal = (
+  commit: TurnCommit,
+  reasons: readonly Cancellation[],
+  ofInbox: number,
+): TurnCommit | 'unsaved' | 'moved' | 'stale' => {
+  if (isUnsaved(commit, reasons)) return 'unsaved';
+  return isPast(reasons, ofInbox) ? 'moved' : afterRace(commit, reasons);
+};
 
 /** The next attempt after a lost condition; `moved` or `stale` when the writer itself is out of date. */
 const afterRace = (
@@ -107,20 +132,39 @@ const afterRace = (
   if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
   // It wakes nothing for what came since its inbox was read.
   if (wakesForNothingElse(commit) && now.workSeq !== commit.session.workSeq) return 'moved';
-  // A grant was withdrawn since the session was read: nothing that was decided with it is written.
-  if (grantIds(now) !== grantIds(commit.session)) return 'moved';
+  if (isDecidedOtherwise(commit, now)) return 'moved';
   const { lastSeq, workSeq, hasChildren } = now;
   const sawAllWork = workSeq === commit.session.workSeq;
+  // A message that came may be the work: its turn needs the slot.
+  const keepsSlot = commit.state.kind === 'done' && !sawAllWork;
   return {
     ...commit,
+    ...(keepsSlot ? { slot: undefined } : {}),
+    spends: spentOf(commit, now),
     // The writer goes on with the work it has loaded; concurrent work stays in the table.
     session: { ...commit.session, lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
+    ...(sawAllWork ? {} : { patch: stillRunning(commit.patch) }),
   };
 };
 
-/** A writer without the lease that invokes no turn: it has to have seen all work. */
-const wakesForNothingElse = ({ fence, wakes }: TurnCommit): boolean => fence === undefined && !wakes;
+/** The cost of an answer that came while a program of the sandbox began the tree: it was begun with the cost before (TM5). */
+const spentOf = (
+  { spends, session: { id, hasChildren, tree, costUsd }, patch }: TurnCommit,
+  now: Session,
+): TurnCommit['spends'] => {
+  if (spends !== undefined || tree !== undefined || hasChildren || !now.hasChildren) return spends;
+  const usd = (patch?.costUsd ?? costUsd) - costUsd;
+  return usd > 0 ? { root: id, usd } : undefined;
+};
+
+/** A session is idle when nothing waits: what came concurrently does. */
+const stillRunning = (patch: SessionPatch = {}): SessionPatch =>
+  patch.status === 'idle' ? { ...patch, status: 'running' } : patch;
+
+/** A grant was withdrawn since the session was read, or its turn's slot moved: nothing decided with that is written. */
+const isDecidedOtherwise = ({ session, slot }: TurnCommit, now: Session): boolean =>
+  grantIds(now) !== grantIds(session) || (slot !== undefined && now.slot?.turn !== session.slot?.turn);
 
 const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
 
@@ -136,10 +180,13 @@ const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void>
 };
 
 type Transaction = {
-  readonly command: TransactWriteCommand;
+  /** The actions, given the slot after them. */
+  readonly actionsOf: (slot: Slot) => Actions;
   readonly historyKept: number;
   /** The number of items of the turn. */
   readonly parts: number;
+  /** The number of its last actions, which are of the inbox. */
+  readonly ofInbox: number;
   /** Events that the ring has dropped and that the transaction had no room for: they are never read again. */
   readonly left: readonly Key[];
 };
@@ -164,7 +211,7 @@ const transaction = (
     audits = [],
     notices = [],
   } = commit;
-  const update = sessionUpdate(TableName, commit, events.length);
+  const updateWith = (slot: Slot) => sessionUpdate(TableName, commit, { eventCount: events.length, slot });
   const [own, ...parts] = turnItems(session.id, turnAfter(commit, first));
   const partActions: Actions = [
     ...parts.map((Item) => ({ Put: { TableName, Item } })),
@@ -181,11 +228,11 @@ const transaction = (
     ...history.map((message, index) => ({
       Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
     })),
-    ...completedActions(TableName, commit),
     ...(spends === undefined ? [] : [spendOfTree(TableName, { ...spends, session: session.id })]),
   ];
-  const waits = stillWaits(TableName, commit);
-  const taken = 2 + needed.length + partActions.length + waits.length;
+  const inbox = [...completedActions(TableName, commit), ...stillWaits(TableName, commit)];
+  const ofSlot = commit.slot === undefined ? 0 : slotActionsMax;
+  const taken = 2 + ofSlot + needed.length + partActions.length + inbox.length;
   const room = Math.max(0, transactionActionsMax - taken);
   const dropped = droppedEvents(session.id, events);
   const roomForHistory = Math.max(0, room - dropped.length);
@@ -194,19 +241,18 @@ const transaction = (
     Delete: { TableName, Key: keys.message(session.id, first + index) },
   }));
   return {
-    command: new TransactWriteCommand({
-      TransactItems: [
-        update,
-        turnPut(TableName, commit.version, { ...own, historyKept }),
-        ...needed,
-        ...partActions,
-        ...dropped.slice(0, room).map((Key) => ({ Delete: { TableName, Key } })),
-        ...deleted,
-        ...waits,
-      ],
-    }),
+    actionsOf: (slot) => [
+      updateWith(slot),
+      turnPut(TableName, commit.version, { ...own, historyKept }),
+      ...needed,
+      ...partActions,
+      ...dropped.slice(0, room).map((Key) => ({ Delete: { TableName, Key } })),
+      ...deleted,
+      ...inbox,
+    ],
     historyKept,
     parts: parts.length + 1,
+    ofInbox: inbox.length,
     left: dropped.slice(room),
   };
 };
@@ -226,60 +272,6 @@ const turnPut = (TableName: string, version: number, Item: Item): Actions[number
       : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),
   },
 });
-
-const sessionUpdate = (TableName: string, commit: TurnCommit, eventCount: number): Actions[number] => {
-  const { session, fence, patch = {}, release, wakes, completed, at } = commit;
-  const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
-  const sets = ['lastSeq = :newSeq'];
-  const values: Record<string, unknown> = {
-    ':lastSeq': session.lastSeq,
-    ':newSeq': session.lastSeq + eventCount,
-    ':completed': 'completed',
-    ':failed': 'failed',
-    ':stopped': 'stopped',
-  };
-  const names: Record<string, string> = { '#status': 'status' };
-  // TM5: the parent of a first child learns here that its next model call belongs to its tree.
-  if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
-  for (const [key, value] of Object.entries(patch)) {
-    names[`#${key}`] = key;
-    values[`:patch_${key}`] = value;
-    sets.push(`#${key} = :patch_${key}`);
-  }
-  if (fence !== undefined) {
-    conditions.push('leaseFence = :fence');
-    values[':fence'] = fence;
-  }
-  if (release || wakesForNothingElse(commit)) {
-    conditions.push('workSeq = :workSeq');
-    values[':workSeq'] = session.workSeq;
-  }
-  if (release) {
-    sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
-    Object.assign(values, { ':nobody': '', ':zero': 0 });
-  }
-  if (release || wakes) {
-    sets.push('duePk = :duePk', 'dueAt = :dueAt');
-    Object.assign(values, sessionDue(session.id, wakes ? at + redriveAfterMs : commit.dueAt));
-  }
-  const adds = wakes ? ['workSeq :one'] : [];
-  if (wakes) values[':one'] = 1;
-  if (completed !== undefined) {
-    adds.push('inboxMessages :minusOne', 'inboxBytes :minusBytes');
-    Object.assign(values, { ':minusOne': -1, ':minusBytes': -utf8Bytes(completed.text) });
-  }
-  return {
-    Update: {
-      TableName,
-      Key: keys.session(session.id),
-      ConditionExpression: conditions.join(' AND '),
-      UpdateExpression: `SET ${sets.join(', ')}${adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`}`,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: values,
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    },
-  };
-};
 
 /** New events go in, and as many leave at the other end of the ring. */
 export const logActions = (TableName: string, id: SessionId, events: readonly LogEvent[]): Actions => [

@@ -2,23 +2,26 @@
  * `TurnStore` on the one table: the inbox, history, state and subscribers of a session lie side by side, so that one query
  * reads all that a turn needs. Lease and commit have files of their own.
  */
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { redriveAfterMs } from '#shared/domain/limits.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { batchGet } from './batch.ts';
+import { makeCallOutputs } from './call-outputs.ts';
 import { callerFrom } from './caller-store.ts';
+import { continueFrom } from './conversation-copy.ts';
 import { featuresFrom } from './features.ts';
 import { type HistoryOptions, messageFrom, plainHistory } from './history-items.ts';
-import { releaseLease, renewLease, takeLease } from './lease.ts';
-import { endedStatuses, lives, statusNames } from './session-children.ts';
+import { partitionItems } from './partition.ts';
 import { inboxFrom, sessionDue, sessionFrom } from './session-items.ts';
+import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { type Item, isConditionFailed, keys, type Table, workFrom } from './table.ts';
 import { tokenFrom } from './token-store.ts';
 import { commitTurn } from './turn-commit.ts';
 import { partsOf, turnFrom } from './turn-items.ts';
+import { breakLease, releaseLease, renewLease, takeLease } from './turn-lease.ts';
 
 export const makeTurnStore = (table: Table, options: HistoryOptions = plainHistory): TurnStore => ({
   getWithTurn: getWithTurn(table),
@@ -34,12 +37,16 @@ export const makeTurnStore = (table: Table, options: HistoryOptions = plainHisto
   },
   loadWork: loadWork(table),
   readVersion: readVersion(table),
+  askToCancel: askToCancel(table),
   history: history(table),
+  continueFrom: continueFrom(table, options),
   wake: wake(table),
   takeLease: takeLease(table),
   renewLease: renewLease(table),
+  breakLease: breakLease(table),
   releaseLease: releaseLease(table),
   commit: commitTurn(table, options),
+  ...makeCallOutputs(table),
 });
 
 const getWithTurn =
@@ -75,32 +82,6 @@ const wholeTurn = async (table: Table, id: SessionId, first: readonly Item[]): P
   return turn;
 };
 
-/** Items of a session whose sort key is not below `from`, nor above `to`. */
-const query = async ({ client, name }: Table, id: SessionId, range: { from: string; to?: string }) => {
-  const items: Item[] = [];
-  let start: Record<string, unknown> | undefined;
-  const { from, to } = range;
-  const condition = to === undefined ? 'sk >= :from' : 'sk BETWEEN :from AND :to';
-  do {
-    const { Items = [], LastEvaluatedKey } = await client.send(
-      new QueryCommand({
-        TableName: name,
-        KeyConditionExpression: `pk = :pk AND ${condition}`,
-        ExpressionAttributeValues: {
-          ':pk': keys.session(id).pk,
-          ':from': from,
-          ...(to === undefined ? {} : { ':to': to }),
-        },
-        ConsistentRead: true,
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-      }),
-    );
-    items.push(...Items);
-    start = LastEvaluatedKey;
-  } while (start !== undefined);
-  return items;
-};
-
 /** More than this many commits, each between two pages of one read, are no coincidence. */
 const tornReadsMax = 10;
 
@@ -133,11 +114,13 @@ const hasItsHistory = (items: readonly Item[], { historyFrom, historyNext }: Tur
 const loadWork =
   (table: Table): TurnStore['loadWork'] =>
   async (id) => {
-    const read = () => query(table, id, { from: workFrom });
+    const read = () => partitionItems(table, { pk: keys.session(id).pk, from: workFrom });
     const { items, turn } = await readWhole(id, read, hasItsHistory);
     const of = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
+    const [instructions] = of(keys.instructions(id).sk);
     return {
       turn,
+      ...(instructions === undefined ? {} : { instructions: String(instructions['text']) }),
       inbox: of('INBOX#').map(inboxFrom),
       history: counted(id, of('MESSAGE#'), turn),
       callers: of('OFFER#').map(callerFrom),
@@ -148,7 +131,11 @@ const loadWork =
 const history =
   (table: Table): TurnStore['history'] =>
   async (id) => {
-    const items = await query(table, id, { from: 'MESSAGE#', to: keys.turn(id).sk });
+    const items = await partitionItems(table, {
+      pk: keys.session(id).pk,
+      from: 'MESSAGE#',
+      to: keys.turn(id).sk,
+    });
     const historyFrom = Number(items.find(({ sk }) => sk === keys.turn(id).sk)?.['historyFrom'] ?? 0);
     // The session's own record lies between its messages and its turn.
     const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#'));
@@ -168,17 +155,40 @@ const counted = (
 export const subscribers =
   (table: Table) =>
   async (id: SessionId): Promise<readonly ConnectionId[]> =>
-    (await query(table, id, { from: 'WATCHER#' })).map(subscriberFrom);
+    (await partitionItems(table, { pk: keys.session(id).pk, from: 'WATCHER#' })).map(subscriberFrom);
 
 /** The turn and its subscribers lie side by side. */
 const readVersion =
   (table: Table): TurnStore['readVersion'] =>
   async (id) => {
     const { sk } = keys.turn(id);
-    const items = await query(table, id, { from: sk });
-    const version = Number(items.find((item) => item['sk'] === sk)?.['version'] ?? 0);
+    const items = await partitionItems(table, { pk: keys.session(id).pk, from: sk });
+    const turn = items.find((item) => item['sk'] === sk);
+    const version = Number(turn?.['version'] ?? 0);
     const others = items.filter((item) => String(item['sk']).startsWith('WATCHER#'));
-    return { version, subscribers: others.map(subscriberFrom) };
+    const asked = turn?.['cancelAsked'] === true ? { isCancelAsked: true as const } : {};
+    return { version, subscribers: others.map(subscriberFrom), ...asked };
+  };
+
+/** The next version is a new item, without the mark. */
+const askToCancel =
+  ({ client, name }: Table): TurnStore['askToCancel'] =>
+  async (id, version) => {
+    try {
+      await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.turn(id),
+          ConditionExpression: 'version = :version',
+          UpdateExpression: 'SET cancelAsked = :true',
+          ExpressionAttributeValues: { ':version': version, ':true': true },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
   };
 
 const subscriberFrom = ({ sk }: Item): ConnectionId => String(sk).slice('WATCHER#'.length) as ConnectionId;

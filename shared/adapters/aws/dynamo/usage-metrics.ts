@@ -1,5 +1,5 @@
 /** `MetricsStore` on the one table: an item per scope and point, whose numbers are incremented in place. */
-import { QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { usageCountsRecord } from '#shared/contracts/stored/deployment-records.ts';
 import {
@@ -10,7 +10,8 @@ import {
   usageSecondsMax,
 } from '#shared/domain/usage-metrics.ts';
 import type { MetricsStore } from '#shared/ports/telemetry.ts';
-import { type Item, keys, type Table } from './table.ts';
+import { queryAll } from './query-pages.ts';
+import { keys, type Table } from './table.ts';
 
 export const makeMetricsStore = (table: Table): MetricsStore => ({
   add: async (notes, at) => {
@@ -22,24 +23,14 @@ export const makeMetricsStore = (table: Table): MetricsStore => ({
     await Promise.all([...scopes].map(([scope, its]) => addTo(table, { scope, notes: its, at })));
   },
   read: async (scope, { from, to }) => {
-    const items: Item[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await table.client.send(
-        new QueryCommand({
-          TableName: table.name,
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-          ExpressionAttributeValues: {
-            ':pk': keys.usagePoint(scope, 0).pk,
-            ':from': keys.usagePoint(scope, usagePointStart(from)).sk,
-            ':to': keys.usagePoint(scope, usagePointStart(to)).sk,
-          },
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      items.push(...Items);
-      start = LastEvaluatedKey;
-    } while (start !== undefined);
+    const items = await queryAll(table, {
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: {
+        ':pk': keys.usagePoint(scope, 0).pk,
+        ':from': keys.usagePoint(scope, usagePointStart(from)).sk,
+        ':to': keys.usagePoint(scope, usagePointStart(to)).sk,
+      },
+    });
     return items.map(({ pk: _, sk: __, ...item }) => {
       const { at, ttl: ___, ...counts } = decodeStored(usageCountsRecord, item);
       return { at, counts };

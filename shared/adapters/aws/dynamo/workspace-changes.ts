@@ -5,9 +5,11 @@
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxLookMs } from '#shared/domain/limits.ts';
+import type { Network } from '#shared/domain/network.ts';
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
-import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import type { Session } from '#shared/domain/session.ts';
+import type { CheckpointBase, WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { keys, namesIn } from './table.ts';
 import { workspaceDue } from './workspace-items.ts';
 
@@ -25,7 +27,21 @@ export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set,
     ConditionExpression: `attribute_exists(pk) AND (${when ?? 'attribute_exists(pk)'})`,
     UpdateExpression: set,
     ExpressionAttributeNames: namesIn(`${when ?? ''} ${set}`),
-    ExpressionAttributeValues: { ...values },
+    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: { ...values } }),
+  },
+});
+
+/** Nothing happened in a session since it was read. */
+export const sessionAsRead = (TableName: string, { id, workSeq, lease, lastActiveAt }: Session) => ({
+  ConditionCheck: {
+    TableName,
+    Key: keys.session(id),
+    ConditionExpression: 'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt',
+    ExpressionAttributeValues: {
+      ':workSeq': workSeq,
+      ':fence': lease.fence,
+      ':lastActiveAt': lastActiveAt,
+    },
   },
 });
 
@@ -78,26 +94,39 @@ export const restoreClaimed = (
   { at, until }: { readonly at: number; readonly until: number },
 ): Change => ({
   when: `${isStarting} AND (${isUnused})`,
-  set: 'SET #sandbox.restoringUntil = :until',
-  values: { ...startingValues(generation), ':at': at, ':until': until },
+  set: 'SET #sandbox.restoringUntil = :until, #sandbox.restores = if_not_exists(#sandbox.restores, :zero) + :one',
+  values: { ...startingValues(generation), ':at': at, ':until': until, ':zero': 0, ':one': 1 },
 });
 
-export const isReady = (id: WorkspaceId, generation: number, at: number): Change => ({
-  when: isStarting,
-  set: 'SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :dueAt REMOVE #sandbox.restoringUntil',
+const isLastClaim = '#sandbox.restores = :claim';
+
+/** A restore under an earlier claim makes nothing ready: a later one may still overwrite what is written from then on. */
+export const isReady = (
+  id: WorkspaceId,
+  generation: number,
+  { at, claim }: { readonly at: number; readonly claim?: number | undefined },
+): Change => ({
+  when:
+    claim === undefined
+      ? `${isStarting} AND attribute_not_exists(#sandbox.restores)`
+      : `${isStarting} AND ${isLastClaim}`,
+  // Due at the end of its lifetime, which may be far off, or for a look.
+  set: 'SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :at + if_not_exists(#sandbox.lifetimeMs, :look) REMOVE #sandbox.restoringUntil',
   values: {
     ...startingValues(generation),
+    ...(claim === undefined ? {} : { ':claim': claim }),
     ':ready': 'ready',
     ':at': at,
-    ...workspaceDue(id, at + sandboxLookMs),
+    ':look': sandboxLookMs,
+    ':duePk': workspaceDue(id, at)[':duePk'],
   },
 });
 
 /** The claim is released: another caller may restore. */
-export const restoreGivenBack = (generation: number): Change => ({
-  when: isStarting,
+export const restoreGivenBack = (generation: number, claim: number): Change => ({
+  when: `${isStarting} AND ${isLastClaim}`,
   set: 'REMOVE #sandbox.restoringUntil',
-  values: startingValues(generation),
+  values: { ...startingValues(generation), ':claim': claim },
 });
 
 /** The first reason and the first time stay. */
@@ -115,6 +144,20 @@ export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueA
     ':reason': reason,
     ...workspaceDue(id, dueAt),
   },
+});
+
+const isReadyNow = `${isGeneration} AND #sandbox.#state = :ready`;
+
+export const idleChecked = (generation: number, check: string): Change => ({
+  when: isReadyNow,
+  set: 'SET #sandbox.idleCheck = :check',
+  values: { ':generation': generation, ':ready': 'ready', ':check': check },
+});
+
+export const idleCheckEnded = (generation: number): Change => ({
+  when: isReadyNow,
+  set: 'REMOVE #sandbox.idleCheck',
+  values: { ':generation': generation, ':ready': 'ready' },
 });
 
 const isStopping = `${isGeneration} AND #sandbox.#state = :stopping`;
@@ -142,22 +185,37 @@ export const stopAsked = (generation: number, at: number): Change => ({
   values: { ...stoppingValues(generation), ':at': at },
 });
 
-export const stopped = (generation: number, { reason, at }: Stop): Change => ({
-  when: `${isGeneration} AND #sandbox.#state <> :stopped`,
-  set: 'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), #sandbox.stoppedAt = :at REMOVE duePk, dueAt, #sandbox.ports',
-  values: { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at },
+export const stopped = (
+  id: WorkspaceId,
+  generation: number,
+  { reason, at, tellAt }: Stop & { readonly tellAt?: number | undefined },
+): Change => {
+  const set =
+    'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), #sandbox.stoppedAt = :at';
+  const values = { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at };
+  const when = `${isGeneration} AND #sandbox.#state <> :stopped`;
+  if (tellAt === undefined) return { when, set: `${set} REMOVE duePk, dueAt, #sandbox.ports`, values };
+  return {
+    when,
+    set: `${set}, #sandbox.untold = if_not_exists(#users, :none), duePk = :duePk, dueAt = :dueAt REMOVE #sandbox.ports`,
+    values: { ...values, ':none': [], ...workspaceDue(id, tellAt) },
+  };
+};
+
+export const told = (generation: number): Change => ({
+  when: `${isGeneration} AND #sandbox.#state = :stopped`,
+  set: 'REMOVE #sandbox.untold, duePk, dueAt',
+  values: { ':generation': generation, ':stopped': 'stopped' },
 });
 
-export const checkpointed = (
-  checkpoint: Checkpoint,
-  base: { readonly id?: string | undefined; readonly logsSeen?: number | undefined },
-): Change => ({
-  when: `${isGeneration} AND ${base.id === undefined ? 'attribute_not_exists(#checkpoint)' : '#checkpoint.id = :base'}`,
-  set: `SET #checkpoint = :checkpoint${base.logsSeen === undefined ? '' : ', #sandbox.logsSeen = :logsSeen'}`,
+export const checkpointed = (checkpoint: Checkpoint, base: CheckpointBase): Change => ({
+  when: `${isGeneration} AND attribute_not_exists(#sandbox.isDiscarded) AND ${base.id === undefined ? 'attribute_not_exists(#checkpoint)' : '#checkpoint.id = :base'}`,
+  set: `SET #checkpoint = :checkpoint${base.kept === undefined ? '' : ', #kept = :kept'}${base.logsSeen === undefined ? '' : ', #sandbox.logsSeen = :logsSeen'}`,
   values: {
     ':generation': checkpoint.generation,
     ':checkpoint': checkpoint,
     ...(base.id === undefined ? {} : { ':base': base.id }),
+    ...(base.kept === undefined ? {} : { ':kept': base.kept }),
     ...(base.logsSeen === undefined ? {} : { ':logsSeen': base.logsSeen }),
   },
 });
@@ -168,10 +226,42 @@ export const logsSeen = (generation: number, lines: number): Change => ({
   values: { ':generation': generation, ':logsSeen': lines },
 });
 
+export const processesNoted = (generation: number): Change => ({
+  when: `${isGeneration} AND #sandbox.#state = :ready`,
+  set: 'SET #sandbox.hasProcesses = :true',
+  values: { ':generation': generation, ':ready': 'ready', ':true': true },
+});
+
 export const portLeased = (generation: number, port: number): Change => ({
   when: `${isGeneration} AND #sandbox.#state = :ready AND NOT contains(#sandbox.ports, :port)`,
   set: 'SET #sandbox.ports = list_append(if_not_exists(#sandbox.ports, :none), :ports)',
   values: { ':generation': generation, ':ready': 'ready', ':port': port, ':none': [], ':ports': [port] },
+});
+
+/** Its lifetime, counted from its readiness; due then, or for a look. */
+export const networkSet = (generation: number, network: Network | undefined): Change => ({
+  when: `${isGeneration} AND #sandbox.#state IN (:starting, :ready)`,
+  set: network === undefined ? 'REMOVE #sandbox.#network' : 'SET #sandbox.#network = :network',
+  values: {
+    ...startingValues(generation),
+    ':ready': 'ready',
+    ...(network === undefined ? {} : { ':network': network }),
+  },
+});
+
+export const lifetimeSet = (
+  id: WorkspaceId,
+  generation: number,
+  { lifetimeMs, dueAt }: { readonly lifetimeMs: number | undefined; readonly dueAt: number },
+): Change => ({
+  when: `${isGeneration} AND #sandbox.#state IN (:starting, :ready)`,
+  set: `SET duePk = :duePk, dueAt = :dueAt${lifetimeMs === undefined ? ' REMOVE #sandbox.lifetimeMs' : ', #sandbox.lifetimeMs = :lifetimeMs'}`,
+  values: {
+    ...startingValues(generation),
+    ':ready': 'ready',
+    ...(lifetimeMs === undefined ? {} : { ':lifetimeMs': lifetimeMs }),
+    ...workspaceDue(id, dueAt),
+  },
 });
 
 export const lookedAt = ({ id, sandbox }: Workspace, dueAt: number): Change => ({

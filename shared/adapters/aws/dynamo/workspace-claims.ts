@@ -1,23 +1,25 @@
 /**
  * Claims that span items: a warm sandbox moves from its pool entry to one workspace (L12), and an idle one is
- * taken from its sessions, each in one transaction that fails on any concurrent change.
+ * taken from its sessions, each in one transaction that fails on any concurrent change, or on use since a mark.
  */
-import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { sandboxStartMsMax } from '#shared/domain/limits.ts';
-import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { idleCheckUsersMax, sandboxStartMsMax } from '#shared/domain/limits.ts';
+import type { Workspace } from '#shared/domain/sandbox.ts';
+import { isPausable } from '#shared/domain/session.ts';
+import type { Claimed, WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { pausing } from './session-calls.ts';
+import { type Actions, type Moved, transactMoving } from './slot-moves.ts';
 import { keys, type Table } from './table.ts';
-import { transact } from './transaction.ts';
-import { canStart, stopping, workspaceUpdate } from './workspace-changes.ts';
-
-type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
+import { type Change, canStart, sessionAsRead, stopping, workspaceUpdate } from './workspace-changes.ts';
+import { startMove, stopWithSlot } from './workspace-stops.ts';
 
 /** The retention of a claim, in seconds: longer than any sandbox lives, and than ECS may send events of it. */
 const claimSecondsMax = 14 * 86_400;
 
 export const claimWarm =
   (table: Table): WorkspaceStore['claimWarm'] =>
-  async (id, entry, { generation, at, sandbox }) => {
+  async (id, entry, { generation, at, sandbox, slot }) => {
     const { name: TableName } = table;
     const entryGeneration = entry.sandbox?.generation ?? 0;
     const claim = {
@@ -41,8 +43,21 @@ export const claimWarm =
       workspaceUpdate(TableName, id, canStart(id, sandbox, at + sandboxStartMsMax)),
       { Put: { TableName, Item: claim } },
     ];
-    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+    return claimed(await transactMoving(table, startMove(id, sandbox, slot), () => actions));
   };
+
+export const claimStart =
+  (table: Table): WorkspaceStore['claimStart'] =>
+  async (id, sandbox, slot) => {
+    const start = canStart(id, sandbox, sandbox.requestedAt + sandboxStartMsMax);
+    const actions = [workspaceUpdate(table.name, id, start)];
+    return claimed(await transactMoving(table, startMove(id, sandbox, slot), () => actions));
+  };
+
+const claimed = ({ status }: Moved): Claimed => {
+  if (status === 'done') return 'claimed';
+  return status === 'refused' ? 'lost' : 'full';
+};
 
 export const claimantOf =
   ({ client, name }: Table): WorkspaceStore['claimantOf'] =>
@@ -63,29 +78,30 @@ export const markIdle =
   async (workspace, sessions, stop) => {
     const { name: TableName } = table;
     const { id, sandbox, users } = workspace;
-    const { when, set, values } = stopping(id, sandbox?.generation ?? 0, stop);
-    // A session that entered since is in none of the checks below.
-    const asRead =
-      users.length === 0
-        ? { when: `${when} AND attribute_not_exists(#users)`, set, values }
-        : { when: `${when} AND #users = :users`, set, values: { ...values, ':users': new Set(users) } };
-    const actions: Actions = [
-      workspaceUpdate(TableName, id, asRead),
-      ...sessions.map((session) => ({
-        ConditionCheck: {
-          TableName,
-          Key: keys.session(session.id),
-          ConditionExpression: 'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt',
-          ExpressionAttributeValues: {
-            ':workSeq': session.workSeq,
-            ':fence': session.lease.fence,
-            ':lastActiveAt': session.lastActiveAt,
-          },
-        },
-      })),
-    ];
-    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
-    if (result !== 'done' || sandbox === undefined) return undefined;
-    const { stopRequestedAt = stop.at, stoppedReason = stop.reason } = sandbox;
-    return { ...workspace, sandbox: { ...sandbox, state: 'stopping', stopRequestedAt, stoppedReason } };
+    const generation = sandbox?.generation ?? 0;
+    const change = stopping(id, generation, stop);
+    const isMarked = users.length > idleCheckUsersMax;
+    return stopWithSlot(table, {
+      ...{ id, generation, at: stop.at, slot: sandbox?.slot },
+      change: whileIdle(isMarked ? markStays(change, sandbox) : change, users),
+      others: isMarked
+        ? []
+        : sessions.map((session) =>
+            isPausable(session)
+              ? pausing(TableName, session, stop.pausedUntil(session))
+              : sessionAsRead(TableName, session),
+          ),
+    });
   };
+
+/** A session that entered since is in none of the checks. */
+const whileIdle = ({ when, set, values }: Change, users: Workspace['users']): Change =>
+  users.length === 0
+    ? { when: `${when} AND attribute_not_exists(#users)`, set, values }
+    : { when: `${when} AND #users = :users`, set, values: { ...values, ':users': new Set(users) } };
+
+const markStays = ({ when, set, values }: Change, sandbox: Workspace['sandbox']): Change => ({
+  when: `${when} AND #sandbox.idleCheck = :check`,
+  set,
+  values: { ...values, ':check': sandbox?.idleCheck ?? '' },
+});

@@ -6,13 +6,26 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 /** An empty set cannot be stored: without users the attribute is absent. */
-export const workspaceItem = ({ users, ...workspace }: Workspace): Item => ({
+export const workspaceItem = ({ users, sources = [], ...workspace }: Workspace): Item => ({
   ...keys.workspace(workspace.id),
   ...workspace,
   ...(users.length > 0 ? { users: new Set(users) } : {}),
+  ...(sources.length > 0 ? { sources: new Set(sources) } : {}),
 });
 
+const members = (set: unknown): readonly string[] => [...((set as Set<string> | undefined) ?? [])];
+
 export const workspaceFrom = (item: Item): Workspace =>
-  decodeStored(workspaceRecord, { ...item, users: [...((item['users'] as Set<string> | undefined) ?? [])] });
+  decodeStored(workspaceRecord, {
+    ...item,
+    users: members(item['users']),
+    ...sandboxOf(item['sandbox']),
+    ...(item['sources'] === undefined ? {} : { sources: members(item['sources']) }),
+  });
+
+const sandboxOf = (sandbox: unknown) => {
+  const { untold, ...record } = (sandbox ?? {}) as Item;
+  return untold === undefined ? {} : { sandbox: { ...record, untold: members(untold) } };
+};
 
 export const workspaceDue = (id: WorkspaceId, dueAt: number) => dueValues('workspace', id, dueAt);

@@ -3,35 +3,43 @@
  * life is conditional updates of one item on its generation and state. A workspace with a sandbox that is not
  * stopped always stands in the `due` index, where live sandboxes are found without a scan.
  */
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { sandboxStartMsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { batchGet } from './batch.ts';
 import { dueRecords, listedItems, readable } from './due.ts';
-import { listNamed, makeNamed, markDeleted, removable } from './named-workspaces.ts';
+import { leave, listNamed, makeNamed, markDeleted } from './named-workspaces.ts';
+import { makePinStore } from './pins.ts';
 import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 import {
   addressNoted,
   type Change,
-  canStart,
   checkpointed,
+  idleCheckEnded,
+  idleChecked,
   isReady,
   lastSaveClaimed,
   lastSaveGivenBack,
+  lifetimeSet,
   logsSeen,
   lookedAt,
+  networkSet,
   portLeased,
+  processesNoted,
   restoreClaimed,
   restoreGivenBack,
   stopAsked,
   stopped,
   stopping,
   taskNoted,
+  told,
 } from './workspace-changes.ts';
-import { claimantOf, claimWarm, markIdle } from './workspace-claims.ts';
+import { claimantOf, claimStart, claimWarm, markIdle } from './workspace-claims.ts';
 import { workspaceFrom, workspaceItem } from './workspace-items.ts';
+import { makeRemains } from './workspace-remains.ts';
+import { restoreTo } from './workspace-restores.ts';
+import { stopWithSlot } from './workspace-stops.ts';
 
 export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
   const change = update(table);
@@ -44,21 +52,28 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     markDeleted: markDeleted(table),
     get: get(table),
     getMany: async (ids) => (await batchGet(table, [...new Set(ids)].map(keys.workspace))).map(workspaceFrom),
-    leave: (id, session) =>
-      change(id, { set: 'DELETE #users :session', values: { ':session': new Set([session]) } }),
-    remove: remove(table),
-    claimStart: (id, sandbox) =>
-      isChanged(id, canStart(id, sandbox, sandbox.requestedAt + sandboxStartMsMax)),
+    leave: leave(table),
+    claimStart: claimStart(table),
     claimWarm: claimWarm(table),
     claimantOf: claimantOf(table),
     recordTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
     recordAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
-    claimRestore: (id, generation, claim) => isChanged(id, restoreClaimed(generation, claim)),
-    unclaimRestore: async (id, generation) => {
-      await change(id, restoreGivenBack(generation));
+    claimRestore: async (id, generation, claim) =>
+      (await change(id, restoreClaimed(generation, claim)))?.sandbox?.restores,
+    unclaimRestore: async (id, generation, claim) => {
+      await change(id, restoreGivenBack(generation, claim));
     },
-    markReady: (id, generation, at) => isChanged(id, isReady(id, generation, at)),
-    markStopping: (id, generation, stop) => change(id, stopping(id, generation, stop)),
+    markReady: (id, generation, ready) => isChanged(id, isReady(id, generation, ready)),
+    markStopping: (id, generation, stop) =>
+      stopWithSlot(table, {
+        id,
+        generation,
+        at: stop.at,
+        slot: stop.slot,
+        change: stopping(id, generation, stop),
+      }),
+    markIdleCheck: (id, generation, check) => change(id, idleChecked(generation, check)),
+    endIdleCheck: (id, generation) => isChanged(id, idleCheckEnded(generation)),
     markIdle: markIdle(table),
     claimLastSave: (id, generation, claim) => isChanged(id, lastSaveClaimed(generation, claim)),
     unclaimLastSave: async (id, generation) => {
@@ -67,11 +82,28 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     recordStopRequest: async (id, generation, at) => {
       await change(id, stopAsked(generation, at));
     },
-    markStopped: (id, generation, stop) => change(id, stopped(generation, stop)),
+    // Its first phase has released the slot, as a rule.
+    markStopped: (id, generation, stop) =>
+      stopWithSlot(table, {
+        id,
+        generation,
+        at: stop.at,
+        slot: undefined,
+        change: stopped(id, generation, stop),
+      }),
+    recordTold: async (id, generation) => {
+      await change(id, told(generation));
+    },
     recordCheckpoint: (id, checkpoint, base) => isChanged(id, checkpointed(checkpoint, base)),
+    restoreTo: restoreTo(table),
+    ...makePinStore(table),
+    ...makeRemains(table),
     recordLogsSeen: async (id, generation, lines) => {
       await change(id, logsSeen(generation, lines));
     },
+    setLifetime: (id, generation, lifetime) => isChanged(id, lifetimeSet(id, generation, lifetime)),
+    setNetwork: (id, generation, network) => isChanged(id, networkSet(generation, network)),
+    recordProcesses: (id, generation) => isChanged(id, processesNoted(generation)),
     leasePort: async (id, generation, port) =>
       (await change(id, portLeased(generation, port)))?.sandbox?.ports,
     due: (now, itemsMax, onUnreadable) =>
@@ -121,24 +153,6 @@ const create =
       );
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-    }
-  };
-
-const remove =
-  ({ client, name }: Table): WorkspaceStore['remove'] =>
-  async (id) => {
-    try {
-      await client.send(
-        new DeleteCommand({
-          TableName: name,
-          Key: keys.workspace(id),
-          ...removable,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
     }
   };
 

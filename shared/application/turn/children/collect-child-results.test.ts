@@ -1,11 +1,17 @@
 /** A parent reads of its children: all that have answered (CH3) in one hold of its lease, and nothing of those that work. */
 import { expect, test } from 'vitest';
-import { message, newSession, slotsMax, workspaceOf } from '../../../../tests/conformance/session-fixture.ts';
+import {
+  inboxLimits,
+  message,
+  newSession,
+  workspaceOf,
+} from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import type { Session } from '../../../domain/session.ts';
-import type { Acting, ToolCall } from '../../../domain/turn/turn.ts';
+import type { ToolCall } from '../../../domain/turn/tool-call.ts';
+import type { Acting } from '../../../domain/turn/turn.ts';
 import { loadTurn, type TurnContext } from '../commit/turn-context.ts';
 import { collectChildResults } from './collect-child-results.ts';
 
@@ -14,6 +20,7 @@ const limits = {
   history: { tokensMax: 1000, messagesMax: 50 },
   tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
   idleMs: 60_000,
+  waitStopMs: 60_000,
 };
 
 const answered = (text: string): readonly LogEntry[] => [
@@ -48,8 +55,8 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
   const { ports } = openQuietPorts();
   const { sessions, inbox, turns, eventLog } = ports;
   const parent = newSession();
-  await sessions.create(parent, { workspace: workspaceOf(parent), slotsMax });
-  await inbox.accept(parent, message('m', 1), slotsMax);
+  await sessions.create(parent, { workspace: workspaceOf(parent) });
+  await inbox.accept(parent, message('m', 1), inboxLimits);
   const held = await turns.takeLease(parent.id, { holder: 'me', at: 2, until: 1e12 });
   if (held === undefined) throw new Error('the lease was not free');
   const tree = { root: parent.id, parent: parent.id };
@@ -58,7 +65,6 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
     const child = { ...newSession(), status, tree, depth: 1 };
     await sessions.create(child, {
       workspace: workspaceOf(child),
-      slotsMax,
       child: { parent: held, agentsMax: 9 },
     });
     if (status !== 'running') await eventLog.append(child.id, answered(`answer ${place}`), 3);
@@ -121,7 +127,7 @@ test('an idle child whose message still waits is waited for', async () => {
   const id = childOf(context);
   const session = await ports.sessions.get(id);
   if (session === undefined) throw new Error('the child is not there');
-  await ports.inbox.accept(session, message('asked', 5), slotsMax);
+  await ports.inbox.accept(session, message('asked', 5), inboxLimits);
   // The turn before it ends: its holder has not seen the message yet.
   const { turn } = await ports.turns.loadWork(id);
   await ports.turns.commit({

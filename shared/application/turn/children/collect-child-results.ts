@@ -52,7 +52,7 @@ const resultOf = async (
   return { at, callId, ...resultBy(child, outcome, { durationMs: Math.max(0, at - wait.since) }) };
 };
 
-/** A session that ends a turn is idle although a message came concurrently: the message leaves the inbox when it is completed. */
+/** A message that came after the session was read: it leaves the inbox when it is completed. */
 const stillWaits = async (
   { turns }: TurnDeps,
   { child: { session, message } }: Waiting['wait'],

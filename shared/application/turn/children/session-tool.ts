@@ -3,19 +3,22 @@
  * than its own child is answered like one that does not exist.
  */
 
+import { withoutAbsent } from '../../../contracts/absent-arguments.ts';
 import { decode } from '../../../contracts/decode.ts';
 import { type AgentSessionCall, agentSessionCall } from '../../../contracts/tools/agent-session-tool.ts';
+import { childSandbox } from '../../../domain/child-sandbox.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { toolResultCharactersMax } from '../../../domain/limits.ts';
-import type { Session } from '../../../domain/session.ts';
+import { type Session, totalsOf } from '../../../domain/session.ts';
 import { limitsInForceFor } from '../../../domain/session-tree.ts';
 import { cutMiddle } from '../../../domain/text.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import { sessionNotFound } from '../../access/find-session.ts';
-import type { TurnDeps } from '../../deps.ts';
-import { readEvents } from '../../events/poll-events.ts';
+import type { MessageDeps, SandboxDeps } from '../../deps.ts';
+import { readEvents } from '../../events/read-events.ts';
+import { knownTemplate } from '../../sandbox/known-template.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { offerMessage } from '../requests/accept-message.ts';
 import { endSession } from '../requests/end-session.ts';
@@ -38,12 +41,12 @@ const eventsShownMax = 100;
 
 /** Undefined when another invocation holds the lease by now. */
 export const runSessionTool = async (
-  ports: TurnDeps,
+  ports: SandboxDeps,
   call: SessionToolCall,
 ): Promise<CallEvent | undefined> => {
   const { callId, args } = call.effect;
   try {
-    const decoded = decode(agentSessionCall, args);
+    const decoded = decode(agentSessionCall, withoutAbsent(agentSessionCall, args));
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
     return await act(ports, call, decoded.value);
   } catch (error) {
@@ -55,7 +58,7 @@ export const runSessionTool = async (
 };
 
 const act = async (
-  ports: TurnDeps,
+  ports: SandboxDeps,
   call: SessionToolCall,
   asked: AgentSessionCall,
 ): Promise<CallEvent | undefined> => {
@@ -93,21 +96,26 @@ const act = async (
   }
 };
 
-const spawn = async (ports: TurnDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
+const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
   const { context, effect, correlationId } = call;
-  const { tree, idleMs } = context.limits;
+  const { tree, idleMs, templates } = context.limits;
   const { state } = context.turn;
   const { session: parent } = context;
-  const { prompt, model, workspace, wait } = asked;
+  const { prompt, model, workspace, wait, template, flavor, env } = asked;
+  if (template !== undefined) knownTemplate(template, templates);
+  const sandbox = childSandbox(parent, { template, flavor, env });
+  if (!sandbox.ok) throw new AppError('invalid_request', sandbox.problem);
   const policy = 'policy' in state ? state.policy : { mode: parent.approvals, grants: [] };
   const limits = limitsInForceFor(parent, tree);
   const request = {
     parent,
     policy,
+    instructions: context.instructions,
     key: effect.key,
     prompt,
     model,
     workspace,
+    sandbox: sandbox.sandbox,
     limits,
     idleMs,
     correlationId,
@@ -116,11 +124,11 @@ const spawn = async (ports: TurnDeps, { call, asked }: Ask<'spawn'>): Promise<Ca
   return started && waitFor(ports, call, { started, wait });
 };
 
-const message = async (ports: TurnDeps, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
+const message = async (ports: MessageDeps, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
   const { effect, correlationId } = call;
   const { session_id: id, prompt: text, model, wait } = asked;
   const child = await childOf(ports, call, id);
-  const offer = { text, messageId: effect.key, model, correlationId, slotsMax: Number.MAX_SAFE_INTEGER };
+  const offer = { text, messageId: effect.key, model, correlationId };
   const { messageId, result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', `session ${id} is ${child.status}`, {
@@ -130,7 +138,7 @@ const message = async (ports: TurnDeps, { call, asked }: Ask<'message'>): Promis
 };
 
 const waitFor = (
-  ports: TurnDeps,
+  ports: MessageDeps,
   call: SessionToolCall,
   { started, wait }: { readonly started: SpawnedChild; readonly wait: boolean },
 ): CallEvent => {
@@ -144,7 +152,7 @@ const waitFor = (
 };
 
 const childOf = async (
-  { sessions }: TurnDeps,
+  { sessions }: MessageDeps,
   { context }: SessionToolCall,
   id: string,
 ): Promise<Session> => {
@@ -153,17 +161,20 @@ const childOf = async (
   throw sessionNotFound();
 };
 
-const summaryOf = ({ id, status, model, depth, costUsd, lastSeq }: Session): JsonObject => ({
-  session_id: id,
-  status,
-  model,
-  depth,
-  cost_usd: costUsd,
-  last_index: lastSeq,
-});
+const summaryOf = (session: Session): JsonObject => {
+  const { id, status, model, depth, lastSeq } = session;
+  return {
+    session_id: id,
+    status,
+    model,
+    depth,
+    cost_usd: totalsOf(session).costUsd,
+    last_index: lastSeq,
+  };
+};
 
 const finished = (
-  { world }: TurnDeps,
+  { world }: MessageDeps,
   { effect: { callId } }: SessionToolCall,
   result: JsonObject,
 ): CallEvent => {

@@ -6,33 +6,43 @@
  * number of agents.
  */
 
+import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
+import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
+import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { TurnDeps } from '../../deps.ts';
+import type { MessageDeps, SandboxDeps } from '../../deps.ts';
+import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
+import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { offerMessage } from '../requests/accept-message.ts';
 
 export type SpawnRequest = {
   readonly parent: Session;
   readonly policy: ApprovalPolicy;
+  /** Its parent's. */
+  readonly instructions?: string | undefined;
   /** Of the call: unique in all sessions. */
   readonly key: string;
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly workspace: 'shared' | 'own';
+  readonly sandbox: ChildSandbox;
   readonly limits: Required<TreeLimits>;
   readonly idleMs: number;
+  /** Made without its parent's lease, while that has not moved since it was read. */
+  readonly isUnleased?: true;
   readonly correlationId: string;
 };
 
 export type SpawnedChild = { readonly session: SessionId; readonly message: MessageId };
 
-/** Undefined when its parent has ended or another invocation holds its lease by now. */
+/** Undefined when its parent has ended or another invocation holds its lease by now, or, without the lease, when it moved. */
 export const spawnChild = async (
-  ports: TurnDeps,
+  ports: SandboxDeps,
   request: SpawnRequest,
 ): Promise<SpawnedChild | undefined> => {
   const { parent, limits, prompt: text, correlationId } = request;
@@ -47,27 +57,33 @@ export const spawnChild = async (
   const child = await make(ports, request);
   if (child === undefined) return undefined;
   const message = idFor<MessageId>(ports, request, 'message');
-  const offer = { text, messageId: message, correlationId, slotsMax: Number.MAX_SAFE_INTEGER };
+  const offer = { text, messageId: message, correlationId };
   const { result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', 'the new session was ended before it began');
   return { session: child.id, message };
 };
 
-const make = async (ports: TurnDeps, request: SpawnRequest): Promise<Session | undefined> => {
-  const { parent, model, policy, limits, idleMs } = request;
+const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
+  const { parent, model, policy, instructions, limits, idleMs, sandbox } = request;
   const id = idFor<SessionId>(ports, request, 'session');
-  const isShared = request.workspace === 'shared';
+  const isFork = request.workspace === 'shared' && sandbox.isOther;
+  const isShared = request.workspace === 'shared' && !isFork;
   const workspace = isShared ? parent.workspace : idFor<WorkspaceId>(ports, request, 'workspace');
+  const environment = await environmentFor(ports, request, id);
   const now = ports.world.now();
-  const child = newChild(parent, { id, workspace, model, policy, limits, now, dueAt: now + idleMs });
-  const { owner, project, createdAt } = child;
-  const made = await ports.sessions.create(child, {
-    ...(isShared ? { enters: {} } : { workspace: { id: workspace, owner, project, createdAt, users: [id] } }),
-    slotsMax: 0,
-    child: { parent, agentsMax: limits.agentsPerSessionMax },
-  });
-  switch (made) {
+  const settings = { id, workspace, model, policy, limits, now, dueAt: now + idleMs };
+  const child = newChild(parent, { ...settings, sandbox, environment });
+  const created = await untilWon(async () => {
+    const made = await ports.sessions.create(child, {
+      ...(isShared ? { enters: {} } : await ownWorkspace(ports, child, isFork ? parent : undefined)),
+      ...(environment?.sealed === undefined ? {} : { sealed: environment.sealed }),
+      ...(instructions === undefined ? {} : { instructions }),
+      child: { parent, agentsMax: limits.agentsPerSessionMax, isUnleased: request.isUnleased },
+    });
+    return made === 'moved' && isFork ? raceLost : made;
+  }, changesTooOften('the workspace'));
+  switch (created) {
     case 'created':
       return child;
     case 'exists':
@@ -81,6 +97,30 @@ const make = async (ports: TurnDeps, request: SpawnRequest): Promise<Session | u
   }
 };
 
+/** A new workspace, with the files that its parent's has at this moment if it is a fork of that. */
+const ownWorkspace = async (ports: SandboxDeps, child: Session, parent: Session | undefined) => {
+  const { id, owner, project, createdAt, workspace: name } = child;
+  const empty = { id: name, owner, project, createdAt, users: [id] };
+  if (parent === undefined) return { workspace: empty };
+  const saved = await savedWorkspace(ports, parent.workspace);
+  const source = sourceOfWorkspace(saved.id, saved.checkpoint);
+  return { workspace: { ...empty, ...filesOfFork(source, name) }, source };
+};
+
+/** Its parent's variables: all, which are sealed once, or those that it is given, sealed anew. */
+const environmentFor = async (
+  ports: SandboxDeps,
+  { parent: { environment }, sandbox: { env } }: SpawnRequest,
+  id: SessionId,
+): Promise<(EnvironmentRef & { readonly sealed?: string }) | undefined> => {
+  if (environment === undefined || env === undefined) return environment;
+  if (env.length === 0) return undefined;
+  const all = await ports.environments.read(environment.of);
+  if (all === undefined)
+    throw new AppError('invalid_session_state', 'the variables of this session cannot be read any more');
+  return ports.environments.seal(id, Object.fromEntries(env.map((name) => [name, all[name] ?? ''])));
+};
+
 type ChildSettings = {
   readonly id: SessionId;
   readonly workspace: WorkspaceId;
@@ -90,19 +130,36 @@ type ChildSettings = {
   readonly policy: ApprovalPolicy;
   /** In force for its parent, so that a change of the operator's does not widen a tree that runs. */
   readonly limits: Required<TreeLimits>;
+  readonly sandbox: ChildSandbox;
+  readonly environment: EnvironmentRef | undefined;
   readonly now: number;
   readonly dueAt: number;
 };
 
 /** A child session as it begins: its parent's, but for the settings of its request. Its first message gives it a title. */
 const newChild = (
-  { dueAt: _, hasChildren: __, isFleeting: ___, title: ____, ...parent }: Session,
-  { id, workspace, model, policy, limits, now, dueAt }: ChildSettings,
+  {
+    dueAt: _,
+    hasChildren: __,
+    isFleeting: ___,
+    title: ____,
+    labels: _____,
+    isArchived: ______,
+    slot: _______,
+    slotOf,
+    environment: ________,
+    ...parent
+  }: Session,
+  { id, workspace, model, policy, limits, sandbox, environment, now, dueAt }: ChildSettings,
 ): Session => ({
   ...parent,
+  ...(workspace === parent.workspace ? { slotOf: slotOf ?? parent.id } : {}),
   id,
   workspace,
   status: 'created',
+  template: sandbox.template,
+  flavor: sandbox.flavor,
+  ...(environment === undefined ? {} : { environment: environmentRefOf(environment) }),
   model: model ?? parent.model,
   approvals: policy.mode,
   grants: policy.grants,
@@ -120,7 +177,7 @@ const newChild = (
   lease: unheldLease,
 });
 
-const idFor = <Id extends string>({ world }: TurnDeps, { parent, key }: SpawnRequest, what: string): Id =>
+const idFor = <Id extends string>({ world }: MessageDeps, { parent, key }: SpawnRequest, what: string): Id =>
   derivedUuid(world.sha256(`child ${what}\n${parent.id}\n${key}`)) as Id;
 
 const noAgentLeft = (max: number): AppError =>

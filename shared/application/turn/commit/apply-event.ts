@@ -8,10 +8,12 @@
 import { eventFrame } from '../../../contracts/frames.ts';
 import { InvariantError } from '../../../domain/assert.ts';
 import type { AuditRow } from '../../../domain/audit.ts';
+import type { ChainHead } from '../../../domain/audit-seal.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import { type FeaturesSeen, isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation } from '../../../domain/history.ts';
 import type { Session } from '../../../domain/session.ts';
+import { slotChangeOf } from '../../../domain/session-slot.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import {
   afterHeldStep,
@@ -22,11 +24,24 @@ import {
 } from '../../../domain/turn/after-step.ts';
 import { nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
-import type { TurnEvent, TurnRecord, TurnStep } from '../../../domain/turn/turn.ts';
+import { type SavedFiles, withFiles } from '../../../domain/turn/saved-files.ts';
+import {
+  isBetweenTurns,
+  type TurnEvent,
+  type TurnRecord,
+  type TurnState,
+  type TurnStep,
+} from '../../../domain/turn/turn.ts';
 import { waitingChange } from '../../../domain/turn/waiting-call.ts';
 import { occurrencesOf } from '../../../domain/webhook/notice.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
-import type { CheckpointNote, CommitResult, SessionPatch, TurnCommit } from '../../../ports/turn-store.ts';
+import type {
+  CheckpointNote,
+  CommitResult,
+  SessionPatch,
+  TurnCommit,
+  TurnSlot,
+} from '../../../ports/turn-store.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
@@ -41,17 +56,22 @@ export type Applied = {
   readonly keepsLease?: boolean;
   /** A checkpoint that this write makes known. */
   readonly checkpoint?: CheckpointNote | undefined;
+  /** For an event that begins a turn. */
+  readonly slotsMax?: number;
+  /** As the last save of the turn left them; an answer of the model brings its own. */
+  readonly files?: SavedFiles | undefined;
 };
 
 /** For the holder of the lease. */
 export const applyEvent = async (
   ports: TurnDeps,
   context: TurnContext,
-  { event, log = [], checkpoint, keepsLease = false }: Applied,
+  { event, log = [], checkpoint, keepsLease = false, slotsMax, files }: Applied,
 ): Promise<CommitOutcome> => {
   const { session, turn, seen, limits, publisher } = context;
   context.monitor.expectVersion(turn.version + 1);
-  const step = reduce(turn.state, event, withOwnMoney(limits.turn, session));
+  const reduced = reduce(turn.state, event, withOwnMoney(limits.turn, session));
+  const step = withFiles(reduced, event.type === 'model-answered' ? event.files : files);
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = completedMessage(turn.state, step, context.inbox);
@@ -75,13 +95,15 @@ export const applyEvent = async (
     log,
     ...(event.type === 'started' && completed === undefined ? { begins: begun(event, context.inbox) } : {}),
     patch: afterHeldStep(session, turn.state, { event, step, isInboxEmpty }),
+    slot: slotOf(context, step.state, { hasMessages: !isInboxEmpty, release, slotsMax }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
     release,
     wakes: false,
     dueAt: nextLook(step.state, event.at, limits),
   });
-  if (result.status === 'moved' || result.status === 'unsaved') return { status: result.status, context };
+  if (result.status === 'moved' || result.status === 'unsaved' || result.status === 'full')
+    return { status: result.status, context };
   if (result.status === 'stale') {
     ports.telemetry.count('LeasesLost');
     return { status: 'lost', context };
@@ -89,10 +111,37 @@ export const applyEvent = async (
   const isReleased = result.status === 'committed' && release;
   const status = isReleased ? 'released' : result.status === 'kept' ? 'behind' : 'current';
   const { session: after, turn: next } = result;
+  const { slot: known, ...kept } = context;
+  // A slot that moved is as the session's record says.
+  const isKnown = known !== undefined && after.slot === session.slot;
   return {
     status,
-    context: { ...context, session: after, turn: next, history: history.slice(dropped), inbox },
+    context: {
+      ...{ ...kept, ...(isKnown ? { slot: known } : {}) },
+      ...{ session: after, turn: next, history: history.slice(dropped), inbox },
+    },
   };
+};
+
+type SlotStep = {
+  readonly hasMessages: boolean;
+  readonly release: boolean;
+  readonly slotsMax: number | undefined;
+};
+
+/** The end of a turn gives its slot back only where it gives the lease back: it may go on with a message. */
+const slotOf = (
+  { session, slot }: TurnContext,
+  state: TurnState,
+  { hasMessages, release, slotsMax }: SlotStep,
+): TurnSlot | undefined => {
+  const change = slotChangeOf(session, state, hasMessages);
+  if (change === undefined || (change === 'turn-began' && slotsMax === undefined)) return undefined;
+  if (change === 'turn-rested' && state.kind === 'done' && !release) return undefined;
+  // The sandbox is as the holder saw it last; the turn's part may have moved since.
+  const { turn: _, ...others } = slot ?? session.slot ?? {};
+  const known = session.slot?.turn === undefined ? others : { ...others, turn: true as const };
+  return { change, known, ...(slotsMax === undefined ? {} : { slotsMax }) };
 };
 
 /** A turn that is over as it begins completes its message, which it deletes. */
@@ -126,24 +175,37 @@ export type UnleasedStep = {
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
   readonly audits?: readonly AuditRow[];
+  /** The last of these rows, if they are decisions. */
+  readonly decided?: ChainHead;
+  /** Absent: one of its own. */
+  readonly publisher?: Publisher;
   /** The turn function has something to do after it. */
   readonly wakes: boolean;
+  /** Absent: a turn that rested begins without a slot, and takes it with its next message. */
+  readonly slotsMax?: number;
 };
 
 /**
  * Commits a step for a caller without the lease, which only the version of the turn guards. Gives the session as it stands
- * after it; undefined when another caller moved the turn: nothing was written.
+ * after it; undefined when another caller moved the turn, `full` when it needs a slot and none is free: nothing was written.
  */
 export const commitStep = async (
   ports: TurnDeps,
-  { session, turn, step, at, patch, ...rest }: UnleasedStep,
-): Promise<Session | undefined> => {
+  { session, turn, step, at, patch, slotsMax, ...rest }: UnleasedStep,
+): Promise<Session | 'full' | undefined> => {
+  // A step beside the turns completes no message: one that waits keeps the slot.
+  const isBeside = isBetweenTurns(turn.state) && rest.completed === undefined;
+  const change = isBeside ? undefined : slotChangeOf(session, step.state, rest.wakes);
+  const takes = change === 'turn-began' && slotsMax !== undefined;
+  const slot = { known: session.slot ?? {}, ...(takes ? { slotsMax } : {}) };
   const result = await commit(ports, {
     ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: [], ...rest },
     patch: { ...afterStep(session, turn.state, step), ...patch },
+    ...(takes || change === 'turn-rested' ? { slot: { ...slot, change } } : {}),
     release: false,
     dueAt: at,
   });
+  if (result.status === 'full') return 'full';
   return result.status === 'committed' || result.status === 'kept' ? result.session : undefined;
 };
 
@@ -151,7 +213,7 @@ type Commit = Pick<
   TurnCommit,
   'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
 > &
-  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits'> & {
+  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided'> & {
     readonly turn: TurnRecord;
     readonly step: TurnStep;
     readonly seen?: FeaturesSeen | undefined;
@@ -163,13 +225,14 @@ const commit = async (
   { turn, step, seen, log, publisher, ...rest }: Commit,
 ): Promise<CommitResult> => {
   const { session, at, completed } = rest;
-  const { version, historyNext, historyFrom, historyKept, parts } = turn;
+  const { version, historyNext, historyFrom, historyKept, parts, decided } = turn;
   const waiting = waitingChange(turn.state, step.state);
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
   const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
   const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
   const result = await ports.turns.commit({
     ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts },
+    ...(rest.decided === undefined && decided !== undefined ? { decided } : {}),
     log: [...log, ...step.log],
     history: step.history,
     waiting,
@@ -178,7 +241,10 @@ const commit = async (
   if (result.status !== 'committed' && result.status !== 'kept') return result;
   recordStep(ports.telemetry, { session, before: turn.state, step, at, completed });
   await sendNotices(ports, notices);
-  await publisher.publish(result.events.map((event) => eventFrame(session.id, event)));
-  if (waiting !== undefined && !isWithout('approvers')) await publisher.waitingChanged(session.project);
+  const published = publisher.publish(result.events.map((event) => eventFrame(session.id, event)));
+  const hasChanged = waiting !== undefined && !isWithout('approvers');
+  const told = hasChanged ? publisher.waitingChanged(session.project) : published;
+  // The holder of the lease goes on, and waits for its subscribers before it ends.
+  if (rest.fence === undefined) await told;
   return result;
 };

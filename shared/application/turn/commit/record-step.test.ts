@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Session } from '../../../domain/session.ts';
-import type { ToolCall, TurnState } from '../../../domain/turn/turn.ts';
+import type { ToolCall } from '../../../domain/turn/tool-call.ts';
+import type { TurnState } from '../../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { LogFields } from '../../../ports/telemetry.ts';
 import { type CommittedStep, recordStep } from './record-step.ts';

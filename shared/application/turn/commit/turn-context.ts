@@ -1,16 +1,21 @@
 /** The context of a turn: all that its holder has read of it, and the outcomes of a commit. */
 
+import type { ReadAttachment } from '../../../domain/attachment.ts';
 import type { Caller } from '../../../domain/caller-tool.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { HistoryLimits, HistoryMessage } from '../../../domain/history.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import type { LiveSandbox, Workspace } from '../../../domain/sandbox.ts';
 import type { Session } from '../../../domain/session.ts';
+import { isSlotOf } from '../../../domain/session-slot.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
+import type { Slot } from '../../../domain/slot.ts';
+import { isDelegated } from '../../../domain/turn/tool-call.ts';
 import type { TurnLimits, TurnRecord } from '../../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
+import type { KnownTemplates } from '../../sandbox/known-template.ts';
 import { monitorTurn, type TurnMonitor } from './turn-monitor.ts';
 
 export type StepLimits = {
@@ -18,8 +23,12 @@ export type StepLimits = {
   readonly history: HistoryLimits;
   /** The operator's, of trees of sessions. */
   readonly tree: Required<TreeLimits>;
+  /** Those a child may be given. Absent: the operator names none. */
+  readonly templates?: KnownTemplates;
   /** Milliseconds that an idle session waits for the janitor. */
   readonly idleMs: number;
+  /** Milliseconds after which its sandbox stops while only a person can move the turn. */
+  readonly waitStopMs: number;
 };
 
 /** A sandbox and its workspace as it was read when the sandbox was found ready. */
@@ -31,6 +40,8 @@ export type TurnContext = {
   readonly history: readonly HistoryMessage[];
   readonly inbox: readonly InboxMessage[];
   readonly callers: readonly Caller[];
+  /** The text that its agent reads before every conversation. */
+  readonly instructions?: string;
   /** The features of the deployment, as the function that invoked this one read them. */
   readonly seen?: FeaturesSeen | undefined;
   readonly limits: StepLimits;
@@ -39,6 +50,10 @@ export type TurnContext = {
   readonly monitor: TurnMonitor;
   /** Where tools ran since the workspace was last saved. */
   readonly used?: UsedSandbox;
+  /** The attached files that were read for its model, by path. */
+  readonly shown: Map<string, ReadAttachment>;
+  /** The session's slot as this holder knows it, where it differs from the session's record. */
+  readonly slot?: Slot;
 };
 
 /** The state in which the holder of a turn finds it after a write, a read or a wait. */
@@ -51,6 +66,8 @@ export type CommitOutcome =
   | { readonly status: 'moved'; readonly context: TurnContext }
   /** The checkpoint does not follow the last one; nothing was written. */
   | { readonly status: 'unsaved'; readonly context: TurnContext }
+  /** The turn that begins needs a slot, and none is free; nothing was written. */
+  | { readonly status: 'full'; readonly context: TurnContext }
   /** Committed, and the lease was given back: nothing is left to do. */
   | { readonly status: 'released'; readonly context: TurnContext }
   /** Another invocation holds the lease, or the session has ended; nothing was written. */
@@ -66,15 +83,23 @@ type Hold = {
 
 export const loadTurn = async (
   ports: TurnDeps,
-  session: Session,
+  held: Session,
   { limits, seen, ...times }: Hold,
 ): Promise<TurnContext> => {
-  const { subscribers, ...loaded } = await ports.turns.loadWork(session.id);
+  const { subscribers, session, ...loaded } = await loadWork(ports, held);
   const publisher = openPublisher(ports, session, subscribers);
   const { version } = loaded.turn;
   const onSubscribers = publisher.setSubscribers;
   const monitor = monitorTurn(ports, { sessionId: session.id, version, onSubscribers, ...times });
-  return { session, ...loaded, seen, limits, publisher, monitor };
+  return { session, ...loaded, seen, limits, publisher, monitor, shown: new Map() };
+};
+
+/** The session is read again where a step of another caller came between it and its turn; not under another's lease. */
+const loadWork = async ({ sessions, turns }: Deps<'sessions' | 'turns'>, held: Session) => {
+  const work = await turns.loadWork(held.id);
+  if (isSlotOf(held, work.turn.state)) return { ...work, session: held };
+  const now = await sessions.get(held.id);
+  return { ...work, session: now?.lease.fence === held.lease.fence ? now : held };
 };
 
 /** The turn as it stands now, if the lease is still held. */
@@ -83,10 +108,10 @@ export const reloadTurn = async (
   context: TurnContext,
 ): Promise<CommitOutcome> => {
   const { publisher, monitor } = context;
-  const session = await sessions.get(context.session.id);
-  if (session === undefined || session.lease.fence !== context.session.lease.fence)
+  const held = await sessions.get(context.session.id);
+  if (held === undefined || held.lease.fence !== context.session.lease.fence)
     return { status: 'lost', context };
-  const { subscribers, ...loaded } = await turns.loadWork(session.id);
+  const { subscribers, session, ...loaded } = await loadWork({ sessions, turns }, held);
   publisher.setSubscribers(subscribers);
   if (monitor.interruption() !== 'deadline') monitor.restart(loaded.turn.version);
   return { status: 'current', context: { ...context, session, ...loaded } };
@@ -102,9 +127,7 @@ export const reloadRunning = async (
   const { state } = reloaded.context.turn;
   const runs = (callId: CallId): boolean =>
     state.kind === 'acting' &&
-    state.calls.some(
-      (call) => call.callId === callId && call.status === 'executing' && call.wait === undefined,
-    );
+    state.calls.some((call) => call.callId === callId && call.status === 'executing' && !isDelegated(call));
   if (reloaded.status !== 'current') return reloaded;
   // Work that came in between stays unseen: a child that answered is collected once these calls have ended.
   const session = { ...reloaded.context.session, workSeq: context.session.workSeq };
@@ -119,5 +142,6 @@ export const reloadRunning = async (
 /** The context of a holder that was interrupted. Calls in a sandbox go on: the next holder asks for them by their keys. */
 export const interrupted = (context: TurnContext): CommitOutcome => {
   const why = context.monitor.interruption();
-  return { status: why === 'lost' || why === 'moved' ? why : 'current', context };
+  if (why === 'lost') return { status: 'lost', context };
+  return { status: why === 'deadline' ? 'current' : 'moved', context };
 };

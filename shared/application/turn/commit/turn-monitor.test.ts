@@ -6,7 +6,11 @@ import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
 import type { TurnStore } from '../../../ports/turn-store.ts';
 import { monitorTurn } from './turn-monitor.ts';
 
-type Version = { readonly version: number; readonly subscribers: readonly ConnectionId[] };
+type Version = {
+  readonly isCancelAsked?: true;
+  readonly version: number;
+  readonly subscribers: readonly ConnectionId[];
+};
 
 /** A clock that a test moves: each tick ends every sleep, and runs what follows it. */
 const open = (handoverAt = 1_000_000) => {
@@ -106,6 +110,18 @@ test('two different versions ahead are two sightings, not one seen twice', async
   expect(monitor.interruption()).toBeUndefined();
   await tick();
   expect(monitor.interruption()).toBe('moved');
+});
+
+test('a request to cancel interrupts, but not one beside a version that the holder has left', async () => {
+  const { monitor, see, tick } = open();
+  monitor.expectVersion(4);
+  see(() => ({ version: 3, subscribers: [], isCancelAsked: true }));
+  await tick();
+  await tick();
+  expect(monitor.interruption()).toBeUndefined();
+  see(() => ({ version: 4, subscribers: [], isCancelAsked: true }));
+  await tick();
+  expect([monitor.interruption(), monitor.signal.aborted]).toEqual(['cancelled', true]);
 });
 
 test("near the end of the function's time it interrupts for a handover, and only then", async () => {

@@ -3,14 +3,17 @@
  * whether the function's time is nearly over. New subscribers of the session are noticed on the way.
  *
  * A version that is read ahead once may be the holder's own write on its way; read twice it is another caller's. A read
- * that fails is repeated: the deadline comes all the same.
+ * that fails is repeated: the deadline comes all the same. A request to cancel belongs to the version that it lies beside.
  */
 
 import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
 import type { Deps } from '../../deps.ts';
 
-/** `moved`: another caller cancelled or ended the turn. `deadline`: another invocation must go on. `lost`: another holds the lease. */
-export type Interruption = 'moved' | 'deadline' | 'lost';
+/**
+ * `moved`: another caller cancelled or ended the turn. `cancelled`: another caller asks this holder to. `deadline`: another
+ * invocation must go on. `lost`: another holds the lease.
+ */
+export type Interruption = 'moved' | 'cancelled' | 'deadline' | 'lost';
 
 export type TurnMonitor = {
   /** Of the wait that runs now: a restart makes another. */
@@ -63,6 +66,8 @@ export const monitorTurn = (
   };
 };
 
+type ReadVersion = { readonly version: number; readonly isCancelAsked?: true };
+
 /** Polls until the first interruption. */
 const startWait = (
   { turns, telemetry, world }: Deps<'turns' | 'telemetry' | 'world'>,
@@ -75,25 +80,30 @@ const startWait = (
     interruption ??= why;
     controller.abort(new Error(`the turn was interrupted: ${why}`));
   };
-  const readVersion = async (): Promise<number> => {
+  const readVersion = async (): Promise<ReadVersion> => {
     try {
-      const { version, subscribers } = await turns.readVersion(sessionId);
+      const { subscribers, ...read } = await turns.readVersion(sessionId);
       onSubscribers(subscribers);
-      return version;
+      return read;
     } catch (error) {
       telemetry.warn('the version of a turn was not read', { error });
-      return expected;
+      return { version: expected };
     }
   };
+  let ahead: number | undefined;
+  const interruptionOf = ({ version, isCancelAsked }: ReadVersion): Interruption | undefined => {
+    if (isCancelAsked && version === expected) return 'cancelled';
+    if (version > expected && version === ahead) return 'moved';
+    ahead = version > expected ? version : undefined;
+    return undefined;
+  };
   const poll = async (): Promise<void> => {
-    let ahead: number | undefined;
     while (!controller.signal.aborted) {
       await world.sleep(pollMs, controller.signal);
       if (controller.signal.aborted) return;
       if (world.now() >= handoverAt) return interrupt('deadline');
-      const version = await readVersion();
-      if (version > expected && version === ahead) return interrupt('moved');
-      ahead = version > expected ? version : undefined;
+      const why = interruptionOf(await readVersion());
+      if (why !== undefined) return interrupt(why);
     }
   };
   poll().catch((error: unknown) => telemetry.warn('a turn was not monitored', { error }));

@@ -1,20 +1,25 @@
 /**
  * Asks a model for one whole answer: streams its text to the subscribers, retries after faults that pass, and tries once
- * with half of a conversation that is too long. An interruption is thrown.
+ * with half of a conversation that is too long. Subscribers are told of each wait. An interruption is thrown.
  */
 
+import { iso } from '../../../contracts/fields.ts';
 import { unnumberedFrame } from '../../../contracts/frames.ts';
+import { retryAfterMs } from '../../../contracts/retry-after.ts';
 import type { AskedCall } from '../../../domain/asked-call.ts';
 import { halved } from '../../../domain/history.ts';
 import type { CallId, MessageId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import {
   answerArgumentsBytesMax,
+  answerReasoningBytesMax,
   answerTextBytesMax,
   clientIdCharactersMax,
 } from '../../../domain/limits.ts';
 import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../../domain/model.ts';
-import { utf8Bytes } from '../../../domain/text.ts';
+import { cutBytes, utf8Bytes } from '../../../domain/text.ts';
+import { modelWaitMs } from '../../../domain/turn/model-retry.ts';
+import type { PartialAnswer, Reasoning } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
 import type { Deps } from '../../deps.ts';
@@ -25,53 +30,93 @@ export type AskOptions = {
   readonly signal: AbortSignal;
   /** The first text has come. */
   readonly onFirstText?: () => void;
+  /** All text of the answer that has come so far. */
+  readonly onText?: (said: PartialAnswer) => void;
 };
 
 type Answer = {
   text: string;
+  reasoning: Reasoning | undefined;
   calls: AskedCall[];
   end: AnswerEnd;
   usage: TokenUsage;
   textBytes: number;
+  reasoningBytes: number;
   argumentBytes: number;
   providerState: JsonObject | undefined;
 };
 
 type Asked = { readonly messageId: MessageId; readonly answer: Answer };
 
+/** A try that failed; with the text that was streamed before, which may be empty. */
+type Failed = { readonly error: unknown; readonly messageId: MessageId; readonly text: string };
+
+export type FailedAnswer = Failed & {
+  /** The number of tries, from 1. */
+  readonly attempt: number;
+  /** Epoch milliseconds at which the provider may answer, if it says so. */
+  readonly retryAt: number | undefined;
+};
+
 /** Faults that pass are waited out until text was streamed; one answer of "too long" halves the conversation. */
 export const askModel = async (
   ports: Deps<'models' | 'world'>,
   call: AskOptions,
   request: ModelRequest,
-): Promise<Asked> => {
+): Promise<Asked | FailedAnswer> => {
+  const { world } = ports;
   let current = request;
   for (let attempt = 1; ; attempt += 1) {
     const asked = await askOnce(ports, call, current);
     if ('answer' in asked) return asked;
     const shorter = current === request ? shortened(asked.error, current) : undefined;
-    const waitMs = modelRetryMs(asked.error, attempt);
-    if (asked.hasText || (shorter === undefined && waitMs === undefined)) throw asked.error;
-    if (shorter === undefined) await ports.world.sleep(waitMs ?? 0, call.signal);
-    else current = shorter;
+    const { wait, retryAt } = waitAfter(asked.error, attempt, world.now());
+    const again = asked.text === '' ? (shorter ?? wait) : undefined;
+    if (again === undefined) return { ...asked, attempt, retryAt };
+    if ('history' in again) current = again;
+    else {
+      await announceRetry(call.context, again);
+      await world.sleep(again.waitMs, call.signal);
+    }
   }
 };
 
-const retriesMax = 3;
-const firstWaitMs = 500;
-/** A provider that asks for a longer wait fails the call instead. */
-const waitMsMax = 20_000;
-const passing: readonly string[] = ['provider_rate_limited', 'provider_overloaded', 'provider_unavailable'];
-
-/** Milliseconds to wait before the model is asked again after a fault that may pass; undefined when it is final. */
-export const modelRetryMs = (error: unknown, attempt: number): number | undefined => {
-  if (!isAppError(error) || !passing.includes(error.code) || attempt > retriesMax) return undefined;
-  const seconds = Number(error.details.context?.['retryAfter']);
-  const waitMs = seconds >= 0 ? seconds * 1000 : firstWaitMs * 3 ** (attempt - 1);
-  return waitMs > waitMsMax ? undefined : waitMs;
+type Wait = {
+  readonly error: AppError;
+  readonly attempt: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly waitMs: number;
 };
 
-type Failed = { readonly error: unknown; readonly hasText: boolean };
+/** The wait for the next try, if there is one, and when the provider may answer, if it says so. */
+const waitAfter = (
+  error: unknown,
+  attempt: number,
+  now: number,
+): { readonly wait?: Wait; readonly retryAt: number | undefined } => {
+  if (!isAppError(error) || !passingCodes.includes(error.code)) return { retryAt: undefined };
+  const askedMs = retryAfterMs(error.details.context?.['retryAfter'], now);
+  const waitMs = modelWaitMs({ attempt, askedMs });
+  const retryAt = askedMs === undefined ? undefined : now + askedMs;
+  return waitMs === undefined ? { retryAt } : { wait: { error, attempt, now, waitMs }, retryAt };
+};
+
+const passingCodes: readonly string[] = [
+  'provider_rate_limited',
+  'provider_overloaded',
+  'provider_unavailable',
+];
+
+/** Best effort, like text: the log gets the failure that ends the turn. */
+const announceRetry = (
+  { publisher, session }: TurnContext,
+  { error: { code, message }, attempt, now, waitMs }: Wait,
+): Promise<void> => {
+  const retryAt = iso(now + waitMs);
+  const data = { kind: 'model_retry', code, message, provider: session.provider, attempt, retryAt };
+  return publisher.publish([unnumberedFrame('system', { sessionId: session.id, at: now, data })]);
+};
 
 const askOnce = async (
   ports: Deps<'models' | 'world'>,
@@ -79,16 +124,17 @@ const askOnce = async (
   request: ModelRequest,
 ): Promise<Asked | Failed> => {
   const messageId = ports.world.uuid() as MessageId;
-  let hasText = false;
-  const onText = (): void => {
-    if (!hasText) call.onFirstText?.();
-    hasText = true;
+  let text = '';
+  const onText = (piece: string): void => {
+    if (text === '') call.onFirstText?.();
+    text += piece;
+    call.onText?.({ messageId, text });
   };
   try {
     return { messageId, answer: await streamOnce(ports, call, { request, messageId, onText }) };
   } catch (error) {
     call.signal.throwIfAborted();
-    return { error, hasText };
+    return { error, messageId, text };
   }
 };
 
@@ -101,25 +147,38 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
 const streamOnce = async (
   { models, world }: Deps<'models' | 'world'>,
   { context: { publisher, session }, signal }: AskOptions,
-  { request, messageId, onText }: { request: ModelRequest; messageId: MessageId; onText: () => void },
+  {
+    request,
+    messageId,
+    onText,
+  }: { request: ModelRequest; messageId: MessageId; onText: (piece: string) => void },
 ): Promise<Answer> => {
-  const relay = openTextRelay({ publisher, world, lengthOf: (text) => text.length }, (id: MessageId, piece) =>
-    unnumberedFrame('delta', { sessionId: session.id, at: world.now(), data: { messageId: id, ...piece } }),
+  const relay = openTextRelay(
+    { publisher, world, lengthOf: (text) => text.length },
+    (type: 'delta' | 'reasoning_delta', piece) =>
+      unnumberedFrame(type, { sessionId: session.id, at: world.now(), data: { messageId, ...piece } }),
   );
   const provider: ModelProvider = await models.open(session.provider);
   const answer: Answer = {
     text: '',
+    reasoning: undefined,
     calls: [],
     end: 'end_turn',
     usage: { inputTokens: 0, outputTokens: 0 },
     textBytes: 0,
+    reasoningBytes: 0,
     argumentBytes: 0,
     providerState: undefined,
   };
   for await (const chunk of provider.stream(request, signal)) {
     if (chunk.type === 'text') {
-      onText();
-      relay.push(messageId, { offset: answer.text.length, text: chunk.text });
+      onText(chunk.text);
+      relay.push('delta', { offset: answer.text.length, text: chunk.text });
+    }
+    if (chunk.type === 'reasoning') {
+      const offset = answer.reasoning?.text.length ?? 0;
+      const text = takeReasoning(answer, chunk.text);
+      if (text !== '') relay.push('reasoning_delta', { offset, text });
     }
     take(answer, chunk, world.now());
   }
@@ -127,11 +186,24 @@ const streamOnce = async (
   return answer;
 };
 
+/** Keeps what there is room for, and returns it. */
+const takeReasoning = (answer: Answer, text: string): string => {
+  const { text: before, truncated } = answer.reasoning ?? { text: '' };
+  if (truncated) return '';
+  const kept = cutBytes(text, answerReasoningBytesMax - answer.reasoningBytes);
+  answer.reasoningBytes += utf8Bytes(kept);
+  answer.reasoning = { text: before + kept, ...(kept.length < text.length ? { truncated: true } : {}) };
+  return kept;
+};
+
 const take = (answer: Answer, chunk: ModelChunk, now: number): void => {
   switch (chunk.type) {
     case 'text':
       answer.text += chunk.text;
       answer.textBytes += utf8Bytes(chunk.text);
+      break;
+    case 'reasoning':
+      // Taken by `takeReasoning`, which says what of it goes out.
       break;
     case 'call': {
       const callId = isUsable(chunk.callId) ? chunk.callId : (`call_${now}_${answer.calls.length}` as CallId);

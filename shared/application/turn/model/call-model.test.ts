@@ -2,16 +2,17 @@
 
 import { describe, expect, test } from 'vitest';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
-import type { TreeStore } from '#shared/ports/slots.ts';
+import type { TreeStore } from '#shared/ports/trees.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { Frame } from '../../../contracts/frames.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
-import type { ModelChunk, ModelRequest } from '../../../domain/model.ts';
+import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
+import type { ModelDeps } from '../../deps.ts';
 import type { TurnMonitor } from '../commit/turn-monitor.ts';
 import { callModel } from './call-model.ts';
 
@@ -37,9 +38,10 @@ type Options = {
   readonly history?: readonly HistoryMessage[];
   readonly count?: ModelProvider['count'];
   readonly model?: string;
+  readonly thinking?: { readonly session: ThinkingLevel; readonly message?: ThinkingLevel };
 };
 
-const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
+const open = ({ scripts, history = [user('hi')], count, model, thinking }: Options) => {
   const asked: ModelRequest[] = [];
   const slept: number[] = [];
   const frames: Frame[] = [];
@@ -63,6 +65,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
     ids = 0;
     return callModel(
       {
+        ...fake<Pick<ModelDeps, 'workspaces' | 'link' | 'savedFiles'>>({}),
         mcpServers: fake<McpServerStore>({ list: () => Promise.resolve([]) }),
         recursionDepthMax: 3,
         models: { open: () => Promise.resolve(provider) },
@@ -93,7 +96,10 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
       },
       {
         context: {
-          session: { id: 's', provider: 'demo', model: 'large' } as Session,
+          session: {
+            ...{ id: 's', provider: 'demo', model: 'large' },
+            ...(thinking === undefined ? {} : { thinking: thinking.session }),
+          } as Session,
           turn: { version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
           history,
           inbox: [
@@ -103,9 +109,11 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
               acceptedAt: 0,
               correlationId: 'c',
               ...(model === undefined ? {} : { model }),
+              ...(thinking?.message === undefined ? {} : { thinking: thinking.message }),
             },
           ],
           callers: [],
+          shown: new Map(),
           publisher: {
             publish: (told) => {
               frames.push(...told);
@@ -120,6 +128,7 @@ const open = ({ scripts, history = [user('hi')], count, model }: Options) => {
             history: { tokensMax: 1000, messagesMax: 10 },
             tree: { recursionDepthMax: 3, agentsPerSessionMax: 50, costUsdMax: 10 },
             idleMs: 1,
+            waitStopMs: 1,
           },
         },
         state,
@@ -165,6 +174,48 @@ describe('an answer', () => {
     expect(frames.map(({ type, data }) => [type, data['messageId']])).toContainEqual(['delta', 'answer-1']);
     expect(frames.map(({ data }) => data['text']).join('')).toBe('hello you');
     expect(asked).toMatchObject([{ model: 'large', outputTokensMax: 99, history: [user('hi')] }]);
+  });
+
+  test('streams thoughts apart from the text, with offsets of their own', async () => {
+    const thought = (text: string): ModelChunk => ({ type: 'reasoning', text });
+    const { answer, frames } = open({ scripts: [() => [thought('one'), thought(' two'), hello, end]] });
+    expect(await answer()).toMatchObject({ text: 'hello', reasoning: { text: 'one two' } });
+    const pieces = frames.filter(({ type }) => type === 'reasoning_delta').map(({ data }) => data);
+    expect(pieces.map(({ text }) => text).join('')).toBe('one two');
+    expect(pieces[0]).toMatchObject({ messageId: 'answer-1', offset: 0 });
+    expect(frames.filter(({ type }) => type === 'delta').map(({ data }) => data)).toEqual([
+      { messageId: 'answer-1', offset: 0, text: 'hello' },
+    ]);
+  });
+
+  test('keeps 65536 bytes of thoughts, and says that there were more', async () => {
+    const much: ModelChunk = { type: 'reasoning', text: 'é'.repeat(40_000) };
+    const { answer, frames } = open({ scripts: [() => [much, much, hello, end]] });
+    expect(await answer()).toMatchObject({
+      text: 'hello',
+      reasoning: { text: 'é'.repeat(32_768), truncated: true },
+    });
+    const shown = frames.filter(({ type }) => type === 'reasoning_delta').map(({ data }) => data['text']);
+    expect(shown.join('')).toBe('é'.repeat(32_768));
+  });
+
+  test('that fails while it thinks is made again: nobody was answered yet', async () => {
+    const thought: ModelChunk = { type: 'reasoning', text: 'hm' };
+    const { answer } = open({ scripts: [() => [thought, overloaded()], () => [thought, hello, end]] });
+    expect(await answer()).toMatchObject({ messageId: 'answer-2', reasoning: { text: 'hm' } });
+  });
+
+  test.each([
+    [{ session: 'low', message: 'high' }, 'high'],
+    [{ session: 'low' }, 'low'],
+    [undefined, undefined],
+  ] as const)('thinks as the message says, else as the session does: %j', async (thinking, level) => {
+    const { answer, asked } = open({
+      scripts: [() => [hello, end]],
+      ...(thinking === undefined ? {} : { thinking }),
+    });
+    await answer();
+    expect(asked.map((request) => request.thinking)).toEqual([level]);
   });
 
   test('uses the message’s own model and its price', async () => {
@@ -217,9 +268,16 @@ describe('a transient error', () => {
   });
 
   test('is retried after the provider’s pause', async () => {
-    const { answer, slept } = open({ scripts: [() => [overloaded(2)], () => [hello, end]] });
+    const { answer, slept, frames } = open({ scripts: [() => [overloaded(2)], () => [hello, end]] });
     expect(await answer()).toMatchObject({ type: 'model-answered' });
     expect(slept).toEqual([2000]);
+    expect(frames[0]).toEqual({
+      ...{ type: 'system', sessionId: 's', seq: null, at: '1970-01-01T00:00:05.000Z' },
+      data: {
+        ...{ kind: 'model_retry', code: 'provider_overloaded', message: 'busy' },
+        ...{ provider: 'demo', attempt: 1, retryAt: '1970-01-01T00:00:07.000Z' },
+      },
+    });
   });
 
   test('is final the fourth time', async () => {
@@ -232,22 +290,41 @@ describe('a transient error', () => {
       step: 2,
       code: 'provider_overloaded',
       message: 'busy',
+      origin: { provider: 'demo', attempt: 4 },
     });
     expect([asked.length, warned]).toEqual([4, ['a model call failed']]);
   });
 
-  test('is not retried once text was streamed', async () => {
-    const { answer, asked, slept } = open({ scripts: [() => [hello, overloaded()]] });
-    expect(await answer()).toMatchObject({ type: 'model-failed', code: 'provider_overloaded' });
+  test('is final when the provider asks for more than a minute, which the failure says', async () => {
+    const { answer, slept } = open({ scripts: [() => [overloaded(3600)]] });
+    expect(await answer()).toMatchObject({
+      origin: { provider: 'demo', attempt: 1, retryAt: '1970-01-01T01:00:05.000Z' },
+    });
+    expect(slept).toEqual([]);
+  });
+
+  test('is not retried once text was streamed, which is kept', async () => {
+    const { answer, asked, slept } = open({ scripts: [() => [hello, hello, overloaded()]] });
+    expect(await answer()).toMatchObject({
+      ...{ type: 'model-failed', code: 'provider_overloaded' },
+      partial: { messageId: 'answer-1', text: 'hellohello' },
+    });
     expect([asked.length, slept]).toEqual([1, []]);
+  });
+
+  test('that is a refusal keeps no text', async () => {
+    const refused = new AppError('content_refused', 'no');
+    expect(await open({ scripts: [() => [hello, refused]] }).answer()).not.toHaveProperty('partial');
   });
 
   test('of the platform is reported without its text', async () => {
     const { answer, asked } = open({ scripts: [() => [new TypeError('x is not a function')]] });
-    expect(await answer()).toMatchObject({
+    const failed = await answer();
+    expect(failed).toMatchObject({
       code: 'internal_error',
       message: 'the model call failed on our side',
     });
+    expect(failed).not.toHaveProperty('origin');
     expect(asked).toHaveLength(1);
   });
 });

@@ -2,26 +2,30 @@
  * Calls the model once and gives its whole answer as the turn's next event.
  *
  * Repeatable by nature: a call cut by a crash is made again under a new message id, and its half text is dropped. A refusal
- * of the provider becomes an event. An interruption is thrown.
+ * of the provider becomes an event, which keeps the text that came before it. An interruption is thrown; the caller hears
+ * the text as it comes.
  */
 
+import { iso } from '../../../contracts/fields.ts';
 import { isUnused } from '../../../domain/features.ts';
-import { droppedByTruncation, estimateTokens } from '../../../domain/history.ts';
+import { droppedByTruncation, estimateTokens, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
-import { askModel } from './ask-model.ts';
+import { type AskOptions, askModel, type FailedAnswer } from './ask-model.ts';
+import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
-import { prepareCalls } from './prepare-calls.ts';
+import { showAttachments } from './show-attachments.ts';
 import { type Budgeted, reserveCall } from './tree-budget.ts';
 
 export type ModelCall = Budgeted & {
   readonly context: TurnContext;
   readonly state: Thinking;
   readonly outputTokensMax: number;
+  readonly onText?: NonNullable<AskOptions['onText']>;
 };
 
 export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
@@ -38,24 +42,52 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     return { type: 'budget-spent', at: world.now(), step: state.step };
   try {
     const onFirstText = () => recordFirstText(ports, call);
-    const { messageId, answer } = await askModel(ports, { ...call, onFirstText }, request);
-    const { text, end, usage, providerState } = answer;
+    const { session, shown } = context;
+    const history = await showAttachments(ports, request.history, { session, shown, signal });
+    const asked = await askModel(ports, { ...call, onFirstText }, { ...request, history });
+    if ('error' in asked) return failureOf(ports, call, asked);
+    const { messageId, answer } = asked;
+    const { text, end, usage, reasoning, providerState } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
     const at = world.now();
     const { turnId, step } = state;
     const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
-    const calls = prepareCalls(world, answer.calls, preparation);
+    const calls = identifyCalls(world, answer.calls, preparation);
     const whole = { messageId, text, calls, end, usage, costUsd };
-    const event = { type: 'model-answered' as const, at, step, ...whole };
-    return providerState === undefined ? event : { ...event, providerState };
+    return {
+      ...{ type: 'model-answered', at, step, ...whole },
+      ...(reasoning === undefined ? {} : { reasoning }),
+      ...(providerState === undefined ? {} : { providerState }),
+    };
   } catch (error) {
     signal.throwIfAborted();
-    ports.telemetry.warn('a model call failed', { error });
-    const { code, message } = isAppError(error)
-      ? error
-      : { code: 'internal_error', message: 'the model call failed on our side' };
-    return { type: 'model-failed', at: world.now(), step: state.step, code, message };
+    return failureOf(ports, call, { error });
   }
+};
+
+/** An error of ours is not the provider's, and has no try to count. */
+const failureOf = (
+  { telemetry, world }: ModelDeps,
+  { context, state }: ModelCall,
+  { error, ...asked }: { readonly error: unknown } | FailedAnswer,
+): TurnEvent => {
+  telemetry.warn('a model call failed', { error });
+  const { code, message } = isAppError(error)
+    ? error
+    : { code: 'internal_error', message: 'the model call failed on our side' };
+  const failed = { type: 'model-failed' as const, at: world.now(), step: state.step, code, message };
+  if (!('attempt' in asked) || !isAppError(error)) return failed;
+  const { attempt, messageId, retryAt, text } = asked;
+  return {
+    ...failed,
+    origin: {
+      provider: context.session.provider,
+      attempt,
+      ...(retryAt === undefined ? {} : { retryAt: iso(retryAt) }),
+    },
+    // A refused answer is not kept, nor one that is too long to be stored.
+    ...(text === '' || code === 'content_refused' ? {} : { partial: { messageId, text } }),
+  };
 };
 
 /** The time a user waits before anything moves; later answers of a turn have had tools before them. */
@@ -72,21 +104,24 @@ const fittingRequest = async (
   { tools, system }: Offer,
 ): Promise<ModelRequest> => {
   const { context, outputTokensMax, signal } = call;
+  const message = currentMessage(context.turn.state, context.inbox);
+  const thinking = message?.thinking ?? context.session.thinking;
   const whole: ModelRequest = {
-    model: currentMessage(context.turn.state, context.inbox)?.model ?? context.session.model,
-    system,
+    model: message?.model ?? context.session.model,
+    system: context.instructions === undefined ? system : `${system}\n\n${context.instructions}`,
     tools,
-    history: context.history,
+    history: withoutRepeatedAnswers(context.history),
     outputTokensMax,
+    ...(thinking === undefined ? {} : { thinking }),
   };
-  const guessed = context.history.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const guessed = whole.history.reduce((sum, message) => sum + estimateTokens(message), 0);
   const { tokensMax, messagesMax } = context.limits.history;
   const ratio =
     guessed < tokensMax / 2
       ? 1
       : (await countedTokens(ports, { context, whole, signal })) / Math.max(1, guessed);
   const fits = { messagesMax, tokensMax: Math.floor(tokensMax / Math.max(1, ratio)) };
-  return { ...whole, history: context.history.slice(droppedByTruncation(context.history, fits)) };
+  return { ...whole, history: whole.history.slice(droppedByTruncation(whole.history, fits)) };
 };
 
 /** The count of the provider, or 0: a count that fails is no reason to fail. */

@@ -1,10 +1,16 @@
-/** A model step: asks the model while the workspace is saved, and applies its answer. */
+/**
+ * A model step: asks the model while the workspace is saved, and applies its answer; or the cancel that cut it off, with the
+ * text that had come.
+ */
 
-import type { Thinking } from '../../../domain/turn/turn.ts';
+import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
+import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
-import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
+import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
 import { callModel } from './call-model.ts';
 import { releaseReservation } from './tree-budget.ts';
 
@@ -15,31 +21,76 @@ export type ModelStep = {
   readonly deadlineAt: number;
 };
 
+type HeardStep = ModelStep & { readonly onText: (said: PartialAnswer) => void };
+
 /** Money that was reserved for an answer that is not written is released. */
 export const runModelStep = async (
   ports: LoopDeps,
   context: TurnContext,
   step: ModelStep,
 ): Promise<CommitOutcome> => {
+  let said: PartialAnswer | undefined;
+  const onText = (text: PartialAnswer): void => {
+    said = text;
+  };
   try {
-    const outcome = await answer(ports, context, step);
+    const outcome = await answer(ports, context, { ...step, onText });
     if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session);
     return outcome;
   } catch (error) {
     await releaseReservation(ports, context.session);
-    if (context.monitor.interruption() === undefined) throw error;
-    return interrupted(context);
+    const why = context.monitor.interruption();
+    if (why === undefined) throw error;
+    return why === 'cancelled' ? cancel(ports, context, said) : interrupted(context);
   }
 };
 
-const answer = async (ports: LoopDeps, context: TurnContext, step: ModelStep): Promise<CommitOutcome> => {
-  const { signal } = context.monitor;
-  const [event, { log, taken }] = await Promise.all([
-    callModel(ports, { context, ...step, signal }),
-    checkpointTurn(ports, context),
-  ]);
+const cancel = (
+  ports: LoopDeps,
+  context: TurnContext,
+  partial: PartialAnswer | undefined,
+): Promise<CommitOutcome> => {
+  const event = { type: 'cancelled' as const, at: ports.world.now() };
+  return applyEvent(ports, context, { event: partial === undefined ? event : { ...event, partial } });
+};
+
+const answer = async (ports: LoopDeps, context: TurnContext, step: HeardStep): Promise<CommitOutcome> => {
+  const [event, { log, taken, files }] = await askWhileSaving(ports, context, step);
   const { used: _, ...saved } = context;
-  const outcome = await applyEvent(ports, saved, { event, log, checkpoint: taken?.note });
+  // A loss that the model knows of is in the log.
+  const isKnown = step.state.knowsLoss === true && files?.lost !== undefined;
+  const outcome = await applyEvent(ports, saved, {
+    ...{ event: withFilesOf(event, files), log: isKnown ? [] : log, files },
+    checkpoint: taken?.note,
+  });
   if (outcome.status !== 'unsaved' || taken === undefined) return outcome;
-  return applyEvent(ports, saved, { event, log: await checkpointAgain(ports, taken.sandbox) });
+  const again = await unlessAborted(
+    context.monitor.signal,
+    checkpointAgain(ports, taken.sandbox, turnOf(context.turn)),
+  );
+  if (again === undefined) return interrupted(context);
+  return applyEvent(ports, saved, { ...again, event: withFilesOf(event, again.files) });
+};
+
+const withFilesOf = (event: TurnEvent, files: SavedFiles | undefined): TurnEvent =>
+  event.type === 'model-answered' && files !== undefined ? { ...event, files } : event;
+
+/** A save that fails ends the call of the model, which may only be reserving its money: nothing of it follows. */
+const askWhileSaving = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  step: HeardStep,
+): Promise<[TurnEvent, TurnCheckpoint]> => {
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.monitor.signal, over.signal]);
+  const asking = callModel(ports, { context, ...step, signal });
+  try {
+    const [event, saved] = await Promise.all([asking, unlessAborted(signal, checkpointTurn(ports, context))]);
+    if (saved === undefined) throw signal.reason;
+    return [event, saved];
+  } catch (error) {
+    over.abort(error);
+    await asking.catch(() => undefined);
+    throw error;
+  }
 };

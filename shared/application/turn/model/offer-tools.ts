@@ -1,8 +1,9 @@
 /**
- * Offers tools to a session's agent: those of its sandbox, those of the healthy MCP servers of its project, and those of its
+ * Offers tools to a session's agent: those of its sandbox and its processes, those of the healthy MCP servers of its project, and those of its
  * clients. A server that cannot be reached now is named to the model.
  */
 
+import { agentProcessTool } from '../../../contracts/tools/process-tool.ts';
 import { sandboxToolSpecs } from '../../../contracts/tools/sandbox-tools.ts';
 import type { ToolRoute } from '../../../domain/asked-call.ts';
 import { type Caller, offerCallerTools } from '../../../domain/caller-tool.ts';
@@ -11,7 +12,7 @@ import { nameTools, type UnavailableServer } from '../../../domain/mcp/naming.ts
 import type { McpServer } from '../../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../../domain/model.ts';
 import { isOffered, type Session } from '../../../domain/session.ts';
-import { sessionTool, systemPrompt } from '../../../domain/tools.ts';
+import { networkLine, sessionTool, systemPrompt } from '../../../domain/tools.ts';
 import type { Deps } from '../../deps.ts';
 
 export type Offer = {
@@ -22,7 +23,10 @@ export type Offer = {
   readonly routeOf: (name: string) => ToolRoute | undefined;
 };
 
-type OfferSession = Pick<Session, 'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools' | 'limits'>;
+type OfferSession = Pick<
+  Session,
+  'project' | 'mcpNamespacing' | 'disabledTools' | 'allowedTools' | 'limits' | 'network'
+>;
 
 export const offerTools = async (
   { mcpServers, recursionDepthMax }: Deps<'mcpServers' | 'recursionDepthMax'>,
@@ -31,7 +35,7 @@ export const offerTools = async (
 ): Promise<Offer> => {
   const { project, mcpNamespacing = 'auto' } = session;
   const servers = await mcpServers.list(project);
-  const builtIn = [...sandboxToolSpecs, sessionTool].map(({ name }) => name);
+  const builtIn = [...sandboxToolSpecs, agentProcessTool, sessionTool].map(({ name }) => name);
   const own = (session.limits?.recursionDepthMax ?? recursionDepthMax) > 0 ? [sessionTool] : [];
   const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
   const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
@@ -39,10 +43,11 @@ export const offerTools = async (
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInSandbox(server));
   return {
-    tools: [...sandboxToolSpecs, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
+    tools: [...sandboxToolSpecs, agentProcessTool, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
-    system: [systemPrompt, ...unavailableLines(unavailable)].join('\n'),
+    system: [systemPrompt, networkLine(session.network), ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {
+      if (name === agentProcessTool.name) return { kind: 'platform', tool: 'process' };
       if (own.length > 0 && name === sessionTool.name) return { kind: 'platform', tool: 'session' };
       const route = routes.get(name);
       if (route === undefined) return ofCallers.routes.get(name);

@@ -1,7 +1,7 @@
 /** Money of a tree: reserved before a model call, counted or released after one. */
 
 import { expect, test } from 'vitest';
-import type { TreeStore } from '#shared/ports/slots.ts';
+import type { TreeStore } from '#shared/ports/trees.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId } from '../../../domain/ids.ts';
 import type { ModelRequest } from '../../../domain/model.ts';

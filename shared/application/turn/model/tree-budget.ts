@@ -37,6 +37,7 @@ export const reserveCall = async (
   const options = { session: session.id, fence: session.lease.fence, usd, usdMax, until };
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
     const answer = await trees.reserve(root, { ...options, at: world.now() });
+    signal.throwIfAborted();
     if (answer !== 'busy') return answer;
     await world.sleep(pauseMs, signal);
     signal.throwIfAborted();

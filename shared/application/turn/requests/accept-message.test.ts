@@ -15,13 +15,18 @@ const open = async () => {
     options: {},
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
-      lifetimes: { idleMs: 1000, executionIdleMs: 1000, historyMs: 100_000 },
-      slots: { executionMax: 10, agentMax: 10 },
+      lifetimes: {
+        idleMs: 1000,
+        executionIdleMs: 1000,
+        historyMs: 100_000,
+        pausedMs: 604_800_000,
+        waitStopMs: 900_000,
+      },
     },
   });
   if (session === undefined) throw new Error('no session was made');
   return {
-    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c', slotsMax: 10 }),
+    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c' }),
     inbox: async () => (await ports.turns.loadWork(session.id)).inbox.length,
   };
 };

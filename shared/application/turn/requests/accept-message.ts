@@ -1,5 +1,6 @@
 /** Accepts a user's message into the session's inbox, once per message id, and invokes the turn function. */
 
+import type { Attachment } from '../../../domain/attachment.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { ConnectionId, MessageId } from '../../../domain/ids.ts';
 import {
@@ -8,29 +9,34 @@ import {
   waitingBytesMax,
   waitingMessagesMax,
 } from '../../../domain/limits.ts';
+import type { ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
+import { slotHolderOf } from '../../../domain/slot-holder.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { AppError } from '../../../errors.ts';
-import { noFreeSlot } from '../../access/find-session.ts';
-import type { TurnDeps } from '../../deps.ts';
+import type { AcceptResult, InboxMessage } from '../../../ports/inbox.ts';
+import { noConversationLeft, noFreeSlot } from '../../access/find-session.ts';
+import type { MessageDeps } from '../../deps.ts';
+import { makeRoom } from '../../sandbox/make-room.ts';
 
 export type NewMessage = {
   readonly text: string;
   readonly messageId?: string | undefined;
   readonly model?: string | undefined;
+  readonly thinking?: ThinkingLevel | undefined;
+  /** Checked. */
+  readonly attachments?: readonly Attachment[] | undefined;
   readonly connectionId?: ConnectionId;
   /** The gateway's clock, where there is one: it orders messages of one client. */
   readonly acceptedAt?: number;
   readonly correlationId: string;
-  /** Active agent sessions of one project. */
-  readonly slotsMax: number;
   /** The features of the deployment, read with the session. */
   readonly seen?: FeaturesSeen | undefined;
 };
 
 /** The id under which the message was accepted, now or before. */
 export const acceptMessage = async (
-  ports: TurnDeps,
+  ports: MessageDeps,
   session: Session,
   message: NewMessage,
 ): Promise<MessageId> => {
@@ -50,10 +56,11 @@ export type Offered = {
 
 /** As `acceptMessage`, for a caller that has another session when this one has ended. */
 export const offerMessage = async (
-  { inbox, invoker, telemetry, world }: TurnDeps,
+  ports: MessageDeps,
   session: Session,
-  { text, model, connectionId, correlationId, slotsMax, seen, ...given }: NewMessage,
+  { text, model, thinking, attachments = [], connectionId, correlationId, seen, ...given }: NewMessage,
 ): Promise<Offered> => {
+  const { world } = ports;
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
   if (utf8Bytes(text) > messageTextBytesMax) throw tooLong();
@@ -64,12 +71,30 @@ export const offerMessage = async (
     acceptedAt: given.acceptedAt ?? world.now(),
     correlationId,
     ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(attachments.length === 0 ? {} : { attachments }),
     ...(connectionId === undefined ? {} : { connectionId }),
   };
-  const result = await inbox.accept(session, message, slotsMax);
+  const result = await queueMessage(ports, session, { message, seen });
+  // Only a message that repeats a turn is refused as `busy`.
+  return { messageId, result: result === 'busy' ? 'ended' : result };
+};
+
+type Queued = { readonly message: InboxMessage; readonly seen?: FeaturesSeen | undefined };
+
+/** Puts it into the inbox and invokes the turn function; a refusal that is no state of the session is thrown. */
+export const queueMessage = async (
+  ports: MessageDeps,
+  session: Session,
+  { message, seen }: Queued,
+): Promise<Offered['result'] | 'busy'> => {
+  const { invoker, slotLimits, telemetry } = ports;
+  const { messageId, correlationId } = message;
+  const result = await acceptWithRoom(ports, session, message);
   switch (result) {
     case 'ended':
-      return { messageId, result };
+    case 'busy':
+      return result;
     case 'too-many':
       throw new AppError(
         'too_many_requests',
@@ -79,7 +104,9 @@ export const offerMessage = async (
     case 'crowded':
       throw crowded();
     case 'full':
-      throw noFreeSlot('agent', slotsMax);
+      throw noFreeSlot('agent', slotLimits.agentMax);
+    case 'conversations':
+      throw noConversationLeft(slotLimits.conversationsMax);
     case 'accepted':
     case 'duplicate':
       telemetry.info('a message was accepted', {
@@ -88,8 +115,28 @@ export const offerMessage = async (
         messageId,
       });
       await invoker.runTurn(session.id, correlationId, { seen });
-      return { messageId, result };
+      return result;
   }
+};
+
+/** Each one is a sandbox that gave way, and whose slot another caller took. */
+const roomsMax = 20;
+
+/** `full` only when all slots are held by what works. */
+const acceptWithRoom = async (
+  ports: MessageDeps,
+  session: Session,
+  message: InboxMessage,
+): Promise<AcceptResult> => {
+  const { agentMax: slotsMax, conversationsMax } = ports.slotLimits;
+  const { correlationId } = message;
+  const accept = () => ports.inbox.accept(session, message, { slotsMax, conversationsMax });
+  let result = await accept();
+  for (let rooms = 0; result === 'full' && rooms < roomsMax; rooms += 1) {
+    if (!(await makeRoom(ports, { holder: slotHolderOf(session), correlationId }))) break;
+    result = await accept();
+  }
+  return result;
 };
 
 const crowded = (): AppError =>

@@ -1,14 +1,20 @@
 /** The tools that clients offer to a session's agent: declared, answered, and withdrawn when a client leaves. */
 
 import { contentOfAnswer } from '../../../contracts/caller-tools.ts';
-import { type Caller, callersPerSessionMax, takenName } from '../../../domain/caller-tool.ts';
+import {
+  type Caller,
+  callerAnswerBytesMax,
+  callersPerSessionMax,
+  takenName,
+} from '../../../domain/caller-tool.ts';
 import type { ConnectionId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
+import { utf8Bytes } from '../../../domain/text.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { Deps, TurnDeps } from '../../deps.ts';
-import type { FoundTurn } from '../commit/apply-without-lease.ts';
+import type { Deps, MessageDeps } from '../../deps.ts';
+import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
 
 export const declareTools = async (
@@ -47,7 +53,7 @@ export type CallerAnswer = {
 };
 
 export const answerCall = async (
-  ports: TurnDeps,
+  ports: MessageDeps & Deps<'callers'>,
   found: FoundTurn,
   { requestId, result, error, correlationId, limits }: CallerAnswer,
 ): Promise<void> => {
@@ -59,12 +65,29 @@ export const answerCall = async (
     correlationId,
     limits,
   });
-  if (completed === 'late') throw noPendingCall(requestId, 'Answer within 60 s, and once.');
+  if (completed === 'late' && (await answerSandbox(ports, found, { requestId, answer })) === 'late')
+    throw noPendingCall(requestId, 'Answer within 60 s, and once.');
+};
+
+/** A program of a sandbox asked, outside any turn. */
+const answerSandbox = async (
+  { callers, world }: Deps<'callers' | 'world'>,
+  { session }: FoundTurn,
+  { requestId, answer }: { readonly requestId: string; readonly answer: ClientAnswer },
+): Promise<'answered' | 'late'> => {
+  const isError = 'message' in answer;
+  const text = isError ? answer.message : JSON.stringify(answer.content);
+  if (utf8Bytes(text) > callerAnswerBytesMax)
+    throw new AppError(
+      'payload_too_large',
+      `an answer to a sandbox has at most ${callerAnswerBytesMax} bytes`,
+    );
+  return callers.answer(session.id, requestId, { text, isError, at: world.now() });
 };
 
 /** The tools that came by a connection go with it; calls that wait for them fail at once. */
 export const withdrawTools = async (
-  ports: TurnDeps & Deps<'callers'>,
+  ports: MessageDeps & Deps<'callers'>,
   { session, connectionId, limits }: { session: Session; connectionId: ConnectionId; limits: TurnLimits },
 ): Promise<void> => {
   const withdrawn = (await ports.callers.list(session.id)).filter(

@@ -1,21 +1,25 @@
 /**
  * Cancels what a session works on: its running turn, or the oldest message that waits, gets its completion.
  *
- * The holder of the turn reads within a second or so that it moved, closes its model call and has its tools killed; results that it
- * still gets of them are not written.
+ * The holder of a turn whose model answers cancels it itself, with the text that has come. Any other reads within a second or
+ * so that its turn moved and has its tools killed; results that it still gets of them are not written.
  */
 
 import type { SessionId, TurnId } from '../../../domain/ids.ts';
 import { isEnded, type Session, treeOf } from '../../../domain/session.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import { completedMessage } from '../../../domain/turn/after-step.ts';
+import { startedBy } from '../../../domain/turn/begin-turn.ts';
+import { killsOf } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnRecord, TurnState, TurnStep } from '../../../domain/turn/turn.ts';
-import { AppError } from '../../../errors.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
+import { printedIn } from '../commit/printed-output.ts';
+import { cancelByHolder } from './cancel-by-holder.ts';
 
 /** A cancellation asks for nothing, so no limit can be met. */
 const limits = {
@@ -23,23 +27,28 @@ const limits = {
   callsMax: Number.MAX_SAFE_INTEGER,
   usdMax: Number.POSITIVE_INFINITY,
 };
-const racesMax = 20;
 
 /** The request of a client; nothing to cancel is no error. */
-export const cancelTurn = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
-  for (let race = 0; race < racesMax; race += 1) {
+export const cancelTurn = (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> =>
+  untilWon(async () => {
     const found = await readCancelable(ports, id);
-    if (found === undefined) return;
+    if (found === undefined || (await cancelByHolder(ports, found))) return undefined;
     const cancelled = await cancelNext(ports, found);
-    if (cancelled.status === 'moved') continue;
+    if (cancelled.status === 'moved') return raceLost;
+    if (cancelled.status === 'nothing') return undefined;
+    await killDetached(ports, cancelled, correlationId);
     if (cancelled.status === 'more') await ports.invoker.runTurn(id, correlationId);
-    if (cancelled.status !== 'nothing') await notifyParent(ports, found.session, correlationId);
-    return;
-  }
-  throw new AppError('conflict', 'the turn moved each time it was to be cancelled', {
-    suggestions: ['Cancel it again.'],
-    recoveryActions: ['retry_operation'],
-  });
+    await notifyParent(ports, found.session, correlationId);
+    return undefined;
+  }, changesTooOften('the turn'));
+
+/** Has the calls killed that run in the sandbox while no function waits for them. */
+export const killDetached = async (
+  { invoker }: Deps<'invoker'>,
+  { session, kills }: Extract<Cancelled, { status: 'done' | 'more' }>,
+  correlationId: string,
+): Promise<void> => {
+  if (kills.length > 0) await invoker.runTurn(session.id, correlationId, { kills });
 };
 
 /** Cancels the work of a session, and the work that all sessions under it do for it. */
@@ -82,7 +91,7 @@ export const readCancelable = async (
 
 export type Cancelled =
   /** `more`: other messages wait. With the session as it stands after it. */
-  | { readonly status: 'done' | 'more'; readonly session: Session }
+  | { readonly status: 'done' | 'more'; readonly session: Session; readonly kills: readonly string[] }
   /** The turn moved since it was read. */
   | { readonly status: 'moved' }
   | { readonly status: 'nothing' };
@@ -96,7 +105,7 @@ export const cancelNext = async (
   const at = ports.world.now();
   const step =
     'messageId' in state
-      ? reduce(state, { type: 'cancelled', at }, limits)
+      ? reduce(state, { type: 'cancelled', at, printed: await printedIn(ports, session.id, state) }, limits)
       : next && beginAndCancel(ports, state, { message: next, at, spentUsd: session.costUsd });
   if (step === undefined) return { status: 'nothing' };
   const completed = completedMessage(state, step, inbox);
@@ -104,8 +113,9 @@ export const cancelNext = async (
   const patch = { lastActiveAt: at, ...(hasMore ? {} : { status: 'idle' as const }) };
   const commit = { session, turn, step, at, completed, patch, wakes: hasMore };
   const committed = await commitStep(ports, commit);
-  if (committed === undefined) return { status: 'moved' };
-  return { status: hasMore ? 'more' : 'done', session: committed };
+  if (committed === undefined || committed === 'full') return { status: 'moved' };
+  const kills = killsOf(state);
+  return { status: hasMore ? 'more' : 'done', session: committed, kills };
 };
 
 type Unstarted = { readonly message: InboxMessage; readonly at: number; readonly spentUsd: number };
@@ -113,12 +123,11 @@ type Unstarted = { readonly message: InboxMessage; readonly at: number; readonly
 const beginAndCancel = (
   { world }: TurnDeps,
   state: TurnState,
-  { message: { messageId, text }, at, spentUsd }: Unstarted,
+  { message, at, spentUsd }: Unstarted,
 ): TurnStep => {
   const turnId = world.uuid() as TurnId;
   const policy = { mode: 'ask' as const, grants: [] };
-  const begin = { type: 'started' as const, at, turnId, message: { messageId, text }, policy, spentUsd };
-  const started = reduce(state, begin, limits);
+  const started = reduce(state, startedBy(message, { at, turnId, policy, spentUsd }), limits);
   const cancelled = reduce(started.state, { type: 'cancelled', at }, limits);
   return {
     state: cancelled.state,

@@ -1,11 +1,12 @@
 /** Completes a call that was delegated to a client, with the answer of the client. An answer counts once, and not when it is late. */
 
 import { type ToolContent, textOf } from '../../../domain/event-log.ts';
+import { imagesOf } from '../../../domain/result-images.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { TurnDeps } from '../../deps.ts';
-import { applyWithoutLease, type FoundTurn } from '../commit/apply-without-lease.ts';
+import type { MessageDeps } from '../../deps.ts';
+import { commitWithoutLease, type FoundTurn } from '../commit/commit-without-lease.ts';
 
 export type ClientAnswer =
   | { readonly content: readonly ToolContent[] }
@@ -20,11 +21,11 @@ export type DelegatedAnswer = {
 };
 
 export const completeDelegatedCall = (
-  ports: TurnDeps,
+  ports: MessageDeps,
   found: FoundTurn,
   { waitId, answer, correlationId, limits }: DelegatedAnswer,
 ): Promise<'applied' | 'late'> =>
-  applyWithoutLease(ports, found, {
+  commitWithoutLease(ports, found, {
     eventFor: (state, at) => endOf(state, { waitId, answer, at }),
     correlationId,
     limits,
@@ -40,7 +41,9 @@ const endOf = (
   if ('code' in answer) return { type: 'call-failed', at, callId, ...answer };
   const { content } = answer;
   const durationMs = Math.max(0, at - call.wait.since);
-  return { type: 'call-finished', at, callId, content, text: textOf(content), durationMs };
+  const { images, notes } = imagesOf(content);
+  const text = [textOf(content), ...notes].join('\n');
+  return { type: 'call-finished', at, callId, content, text, images, durationMs };
 };
 
 export const noPendingCall = (id: string, suggestion: string): AppError =>

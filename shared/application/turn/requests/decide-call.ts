@@ -10,15 +10,22 @@ import { callIdCharactersMax } from '../../../domain/limits.ts';
 import { deciderOf, type Principal } from '../../../domain/principal.ts';
 import type { Session } from '../../../domain/session.ts';
 import { approvalRequest } from '../../../domain/turn/call-queue.ts';
-import { type Decision, decidedEvent, firstOffered, judge } from '../../../domain/turn/check-decision.ts';
-import type { Deciding, ToolCall, TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
-import { digestText } from '../../../domain/turn/waiting-call.ts';
+import {
+  type Decision,
+  decidedEvent,
+  firstOffered,
+  judgeDecision,
+} from '../../../domain/turn/judge-decision.ts';
+import type { ToolCall } from '../../../domain/turn/tool-call.ts';
+import type { Deciding, TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
+import { digestText, waitingCall } from '../../../domain/turn/waiting-call.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { Telemetry } from '../../../ports/telemetry.ts';
 import { type AuditEntry, audit, auditRow, recordAudit } from '../../access/audit.ts';
-import type { AuditDeps, TurnDeps } from '../../deps.ts';
-import { applyWithoutLease, type FoundTurn } from '../commit/apply-without-lease.ts';
+import type { AuditDeps, MessageDeps } from '../../deps.ts';
+import { commitWithoutLease, type FoundTurn } from '../commit/commit-without-lease.ts';
 import { noPendingCall } from './complete-delegated-call.ts';
+import { discardTrial } from './discard-trial.ts';
 
 export type DecideRequest = {
   /** The id as the client gave it: there may be no such session. */
@@ -44,7 +51,10 @@ export type Decided = {
 type Prepared = { readonly state: Deciding; readonly call: ToolCall; readonly event: DecidedEvent };
 type DecidedEvent = Extract<TurnEvent, { type: 'call-decided' }>;
 
-export const decideCall = async (ports: TurnDeps & AuditDeps, request: DecideRequest): Promise<Decided> => {
+export const decideCall = async (
+  ports: MessageDeps & AuditDeps,
+  request: DecideRequest,
+): Promise<Decided> => {
   let known: Known = {};
   try {
     const found = await request.find();
@@ -65,13 +75,14 @@ export const decideCall = async (ports: TurnDeps & AuditDeps, request: DecideReq
 type Known = { readonly session?: Session; readonly decision?: Decision };
 type Made = DecideRequest & { readonly decision: Decision };
 
-const decide = async (ports: TurnDeps & AuditDeps, found: FoundTurn, request: Made): Promise<Decided> => {
+const decide = async (ports: MessageDeps & AuditDeps, found: FoundTurn, request: Made): Promise<Decided> => {
   const { principal, correlationId, limits, decision } = request;
   const { session } = found;
+  await refuseOutdated(ports, found, request);
   let prepared: Prepared | undefined;
   const rowOf = (done: Prepared) =>
     auditRow(principal, done.event.at, entryOf(request, { session, decision }, detailOf(done)));
-  const applied = await applyWithoutLease(ports, found, {
+  const applied = await commitWithoutLease(ports, found, {
     eventFor: (state, at) => {
       prepared = prepare(ports, state, { ...request, at });
       return prepared.event;
@@ -84,12 +95,40 @@ const decide = async (ports: TurnDeps & AuditDeps, found: FoundTurn, request: Ma
   recordAudit(ports.telemetry, rowOf(prepared));
   const { call, event } = prepared;
   recordDecision(ports.telemetry, session, { call, event });
+  if (!event.approved && call.trial?.state === 'tried') await discardTrial(ports, call.trial.session);
   return {
     callId: call.callId,
     approved: event.approved,
     digest: call.digest,
     ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
   };
+};
+
+/** Nothing is approved that was tried on other files than the workspace has: it is tried and asked again. */
+const refuseOutdated = async (
+  ports: MessageDeps & AuditDeps,
+  found: FoundTurn,
+  request: Made,
+): Promise<void> => {
+  const { trial, callId } = waitingCall(found.turn.state) ?? {};
+  if (trial?.state !== 'tried' || callId !== request.callId || !request.decision.approved) return;
+  prepare(ports, found.turn.state, { ...request, at: ports.world.now() });
+  const workspace = await ports.workspaces.get(found.session.workspace);
+  if (workspace?.checkpoint?.id === trial.live) return;
+  const { correlationId, limits } = request;
+  const outdated = await commitWithoutLease(ports, found, {
+    eventFor: (state, at) => {
+      const waiting = waitingCall(state);
+      const isSame = waiting?.trial?.state === 'tried' && waiting.trial.session === trial.session;
+      return isSame ? { type: 'trial-outdated', at, callId } : undefined;
+    },
+    correlationId,
+    limits,
+  });
+  if (outdated === 'applied') await discardTrial(ports, trial.session);
+  throw new AppError('conflict', 'the workspace has changed since the call was tried; nothing was applied', {
+    suggestions: ['The call is tried again and asked about with a new effectDigest.'],
+  });
 };
 
 /** Records how long a decided call had waited since the model asked it. */
@@ -134,11 +173,11 @@ const entryOf = (
 
 /** Throws the reason to refuse it. */
 const prepare = (
-  { world }: TurnDeps & AuditDeps,
+  { world }: MessageDeps & AuditDeps,
   state: TurnState,
   { decision, principal, at }: Made & { readonly at: number },
 ): Prepared => {
-  const judged = judge(state, decision, ({ turnId, calls }, call) =>
+  const judged = judgeDecision(state, decision, ({ turnId, calls }, call) =>
     isCutForSocket(approvalRequest(turnId, call, calls)),
   );
   if ('refusal' in judged) {
@@ -165,6 +204,7 @@ const detailOf = ({ state, call, event }: Prepared): JsonObject => ({
   by: asJson(event.by),
   ...(event.edited === undefined ? {} : { editedDigest: event.edited.digest }),
   ...(event.reason === undefined ? {} : { reason: event.reason }),
+  ...(call.trial?.state === 'tried' ? { effectDigest: call.trial.effectDigest } : {}),
   ...(event.grant === undefined
     ? {}
     : { grant: event.grant.id, ...(event.grant.prefix === undefined ? {} : { prefix: event.grant.prefix }) }),

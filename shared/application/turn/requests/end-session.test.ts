@@ -1,10 +1,10 @@
 /** Ending a session: what waits is completed first, and one that came back to life since it was read is left alone. */
 import { expect, test } from 'vitest';
 import {
+  inboxLimits,
   message,
   newSession,
   note,
-  slotsMax,
   workspaceOf,
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
@@ -16,7 +16,7 @@ const open = async (change: Partial<Session> = {}) => {
   const quiet = openQuietPorts();
   const { ports, clock } = quiet;
   const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now, ...change });
-  await ports.sessions.create(session, { workspace: workspaceOf(session), slotsMax });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
   const ending = { reason: 'idle', correlationId: 'c' };
   const read = async (): Promise<Session> => (await ports.sessions.get(session.id)) ?? session;
   const said = async () => {
@@ -31,7 +31,7 @@ const open = async (change: Partial<Session> = {}) => {
 
 test('a session that got its first message since it was read keeps it and stays active', async () => {
   const { ports, session, end, read, said } = await open();
-  await ports.inbox.accept(session, message('m', 1_000_500), slotsMax);
+  await ports.inbox.accept(session, message('m', 1_000_500), inboxLimits);
   expect(await end(session, true)).toBe(false);
   expect((await read()).status).toBe('running');
   expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(1);
@@ -48,13 +48,13 @@ test('a session with activity since it was read is left alone', async () => {
 test('a message that arrives while another is cancelled is kept on request, and completed otherwise', async () => {
   for (const unlessMoved of [true, false]) {
     const { ports, session, end, read, said, hooks } = await open();
-    await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
+    await ports.inbox.accept(session, message('one', 1_000_500), inboxLimits);
     const seen = await read();
     let isFirst = true;
     hooks.before = async ({ input }) => {
       if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
       isFirst = false;
-      await ports.inbox.accept(seen, message('two', 1_000_600), slotsMax);
+      await ports.inbox.accept(seen, message('two', 1_000_600), inboxLimits);
     };
     expect(await end(seen, unlessMoved)).toBe(!unlessMoved);
     expect((await ports.turns.loadWork(session.id)).inbox).toHaveLength(unlessMoved ? 2 : 0);
@@ -62,17 +62,17 @@ test('a message that arrives while another is cancelled is kept on request, and 
   }
 });
 
-test('an idle session is ended with five requests before its sandbox is released', async () => {
+test('an idle session is ended with six requests before its sandbox is released', async () => {
   const { session, end, takeRequests, said } = await open({ status: 'idle' });
   takeRequests();
   expect(await end(session, true)).toBe(true);
-  expect(takeRequests()).toEqual(['Get', 'Query', 'TransactWrite', 'Query', 'Update']);
+  expect(takeRequests()).toEqual(['Get', 'Query', 'TransactWrite', 'Query', 'TransactWrite', 'Get']);
   expect(await said()).toEqual(['session_status']);
 });
 
 test('a cancel that loses every race is a conflict', async () => {
   const { ports, session, hooks, read } = await open();
-  await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
+  await ports.inbox.accept(session, message('one', 1_000_500), inboxLimits);
   let isOwn = false;
   hooks.before = async ({ input }) => {
     if (isOwn || !JSON.stringify(input).includes('"completion')) return;
@@ -91,13 +91,13 @@ test('a cancel that loses every race is a conflict', async () => {
 
 test('a message that arrives while a waiting turn is cancelled is woken for', async () => {
   const { ports, session, hooks, invoked } = await open();
-  await ports.inbox.accept(session, message('one', 1_000_500), slotsMax);
+  await ports.inbox.accept(session, message('one', 1_000_500), inboxLimits);
   const seen = await ports.sessions.get(session.id);
   let isFirst = true;
   hooks.before = async ({ input }) => {
     if (!isFirst || !JSON.stringify(input).includes('"completion')) return;
     isFirst = false;
-    await ports.inbox.accept(seen ?? session, message('two', 1_000_600), slotsMax);
+    await ports.inbox.accept(seen ?? session, message('two', 1_000_600), inboxLimits);
   };
   await cancelTurn(ports, session.id, 'c');
   expect((await ports.turns.loadWork(session.id)).inbox.map(({ messageId }) => messageId)).toEqual(['two']);

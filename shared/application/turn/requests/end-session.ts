@@ -14,7 +14,8 @@ import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher } from '../../events/publisher.ts';
 import { requestStop } from '../../sandbox/stop-sandbox.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
-import { type Cancelable, type Cancelled, cancelNext, readCancelable } from './cancel-turn.ts';
+import { cancelByHolder } from './cancel-by-holder.ts';
+import { type Cancelable, type Cancelled, cancelNext, killDetached, readCancelable } from './cancel-turn.ts';
 
 type Ending = {
   readonly reason: string;
@@ -82,13 +83,16 @@ const endOnce = (
 const complete = async (
   ports: TurnDeps,
   session: Session,
-  { unlessMoved = false }: Ending,
+  { unlessMoved = false, correlationId }: Ending,
 ): Promise<Ended | undefined> => {
+  // The text that its model was saying stays. A session that shall be left alone once it moves works on nothing.
+  const first = unlessMoved ? undefined : await readCancelable(ports, session.id);
+  if (first !== undefined) await cancelByHolder(ports, first);
   let expected = session;
   for (let step = 0; step < stepsMax; step += 1) {
     const found = await readCancelable(ports, session.id);
     if (found === undefined || (unlessMoved && !isAsRead(found.session, expected))) return undefined;
-    const next = await cancelOrEnd(ports, found);
+    const next = await cancelOrEnd(ports, found, correlationId);
     if (next.status === 'ended') return next.ended;
     if (next.status !== 'moved') expected = next.session;
     else if (unlessMoved) return undefined;
@@ -100,8 +104,11 @@ const complete = async (
 const cancelOrEnd = async (
   ports: TurnDeps,
   found: Cancelable,
+  correlationId: string,
 ): Promise<Exclude<Cancelled, { status: 'nothing' }> | { status: 'ended'; ended: Ended }> => {
   const cancelled = await cancelNext(ports, found);
+  if (cancelled.status === 'done' || cancelled.status === 'more')
+    await killDetached(ports, cancelled, correlationId);
   if (cancelled.status !== 'nothing') return cancelled;
   const ended = await endOnce(ports, found.session, { unlessMoved: true });
   return ended === undefined ? { status: 'moved' } : { status: 'ended', ended };

@@ -5,12 +5,18 @@
  */
 
 import { type ToolContent, textOf } from '../../../domain/event-log.ts';
+import type { HistoryImage } from '../../../domain/history.ts';
 import { resultBytesMax, toolResultCharactersMax } from '../../../domain/limits.ts';
+import { imagesOf } from '../../../domain/result-images.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { cutBytes, cutMiddle, utf8Bytes } from '../../../domain/text.ts';
 import type { Deps } from '../../deps.ts';
 
-export type BoundedResult = { readonly content: readonly ToolContent[]; readonly text: string };
+export type BoundedResult = {
+  readonly content: readonly ToolContent[];
+  readonly text: string;
+  readonly images: readonly HistoryImage[];
+};
 
 export type ResultFile = {
   /** The call's key: names the file. */
@@ -29,14 +35,19 @@ export const boundResult = async (
   content: readonly ToolContent[],
   place: ResultFile,
 ): Promise<BoundedResult> => {
-  const whole = textOf(content);
+  const { images, notes } = imagesOf(content);
+  const whole = [textOf(content), ...notes].join('\n');
   const isLong = whole.length > toolResultCharactersMax;
   const isHeavy = utf8Bytes(JSON.stringify(content)) > resultBytesMax;
-  if (!isLong && !isHeavy) return { content, text: whole };
+  if (!isLong && !isHeavy) return { content, text: whole, images };
+  // Only text is stored as a file: a result that is heavy by its images alone has none.
+  if (!isLong && utf8Bytes(whole) <= resultBytesMax / 2)
+    return { content: lightened(content), text: whole, images };
   const note = await keepWhole(ports, place, whole);
   return {
     content: isHeavy ? [...lightened(content), { type: 'text', text: note }] : content,
     text: `${cutMiddle(whole, toolResultCharactersMax)}\n${note}`,
+    images,
   };
 };
 

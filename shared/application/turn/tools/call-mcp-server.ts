@@ -81,7 +81,7 @@ const spoken = (outcome: ToolOutcome): ToolOutcome => {
   const text = cutMiddle(textOf(outcome.content), toolResultCharactersMax);
   return {
     status: 'failed',
-    code: 'internal_error',
+    code: 'tool_failed',
     message: text === '' ? 'the tool failed without a word' : text,
   };
 };

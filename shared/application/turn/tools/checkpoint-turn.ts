@@ -2,12 +2,17 @@
  * Takes the checkpoint of a turn: what its tools wrote is saved before the turn's `completion` says that it is done (L11).
  *
  * It runs beside the model call that follows the tools. A turn that goes on in another function saves too: whether its
- * predecessor did cannot be known, and saving nothing new is cheap.
+ * predecessor did cannot be known, and saving nothing new is cheap. Where the sandbox is lost by then, so is what was not saved.
  */
 
+import { iso } from '../../../contracts/fields.ts';
 import { notSavedEntry, sharedNotSavedEntry } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
-import type { LiveSandbox } from '../../../domain/sandbox.ts';
+import type { TurnId } from '../../../domain/ids.ts';
+import { type LiveSandbox, lostSince, type Workspace } from '../../../domain/sandbox.ts';
+import { currentMessage } from '../../../domain/turn/after-step.ts';
+import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
@@ -16,26 +21,47 @@ import type { TurnContext, UsedSandbox } from '../commit/turn-context.ts';
 export type TurnCheckpoint = {
   /** Empty, unless it failed. */
   readonly log: readonly LogEntry[];
+  /** Absent when no sandbox was used. */
+  readonly files?: SavedFiles;
   /** For the turn's own commit to name, and where it was taken. */
   readonly taken?: { readonly note: CheckpointNote; readonly sandbox: LiveSandbox };
 };
 
 export const checkpointTurn = async (
   ports: StopDeps,
-  context: Pick<TurnContext, 'session' | 'turn' | 'used'>,
+  context: Pick<TurnContext, 'session' | 'turn' | 'inbox' | 'used'>,
 ): Promise<TurnCheckpoint> => {
   const { state } = context.turn;
   const hadTools = 'step' in state && state.step > 1;
-  const used = context.used ?? (hadTools ? await livingSandbox(ports, context) : undefined);
-  if (used === undefined) return { log: [] };
-  const { note, ...report } = await takeCheckpoint(ports, used.sandbox, used.workspace);
+  if (context.used === undefined && !hadTools) return { log: [] };
+  const used = context.used ?? (await usedBefore(ports, context));
+  if (!('sandbox' in used)) return { log: [], ...used };
+  const { note, ...report } = await takeCheckpoint(ports, used.sandbox, {
+    workspace: used.workspace,
+    turn: turnOf(context.turn),
+  });
   const { sandbox } = used;
-  return { log: entriesOf(report), ...(note === undefined ? {} : { taken: { note, sandbox } }) };
+  const savedAt = (note?.checkpoint ?? used.workspace.checkpoint)?.savedAt;
+  const saved = { log: entriesOf(report), files: filesOf(report, savedAt) };
+  return note === undefined ? saved : { ...saved, taken: { note, sandbox } };
 };
 
+export type SavedAgain = Pick<TurnCheckpoint, 'log' | 'files'>;
+
 /** Saves once more, on the base of another caller's checkpoint, and names it at once. */
-export const checkpointAgain = async (ports: StopDeps, sandbox: LiveSandbox): Promise<readonly LogEntry[]> =>
-  entriesOf(await saveWorkspace(ports, sandbox));
+export const checkpointAgain = async (
+  ports: StopDeps,
+  sandbox: LiveSandbox,
+  turn: TurnId | undefined,
+): Promise<SavedAgain> => {
+  const report = await saveWorkspace(ports, sandbox, { turn });
+  return { log: entriesOf(report), files: filesOf(report, ports.world.now()) };
+};
+
+const filesOf = (report: SaveReport, savedAt: number | undefined): SavedFiles =>
+  report.status === 'failed' ? { ...saidAt(report.savedAt), lost: report.message } : saidAt(savedAt);
+
+const saidAt = (at: number | undefined): SavedFiles => (at === undefined ? {} : { savedAt: iso(at) });
 
 const entriesOf = (report: SaveReport): readonly LogEntry[] => [
   ...(report.status === 'failed' ? [notSavedEntry(report.message, report.savedAt)] : []),
@@ -46,11 +72,26 @@ const entriesOf = (report: SaveReport): readonly LogEntry[] => [
 export const livingSandbox = async (
   { workspaces }: StopDeps,
   { session }: Pick<TurnContext, 'session'>,
-): Promise<UsedSandbox | undefined> => {
-  const workspace = await workspaces.get(session.workspace);
+): Promise<UsedSandbox | undefined> => usedIn(await workspaces.get(session.workspace));
+
+const usedIn = (workspace: Workspace | undefined): UsedSandbox | undefined => {
   const { sandbox } = workspace ?? {};
   if (workspace === undefined || sandbox?.state !== 'ready' || sandbox.address === undefined)
     return undefined;
   const { generation, address, flavor } = sandbox;
   return { workspace, sandbox: { workspaceId: workspace.id, generation, address, flavor } };
+};
+
+/** The sandbox in which an earlier function ran the turn's calls; where it is lost, what became of their files. */
+export const usedBefore = async (
+  { workspaces }: StopDeps,
+  { session, turn, inbox }: Pick<TurnContext, 'session' | 'turn' | 'inbox'>,
+): Promise<UsedSandbox | Pick<TurnCheckpoint, 'files'>> => {
+  const workspace = await workspaces.get(session.workspace);
+  const used = usedIn(workspace);
+  if (used !== undefined || workspace === undefined) return used ?? {};
+  const { acceptedAt: since } = currentMessage(turn.state, inbox) ?? {};
+  const lost =
+    since === undefined ? undefined : lostSince(workspace, { since, steppedAt: session.lastActiveAt });
+  return lost === undefined ? {} : { files: { ...saidAt(workspace.checkpoint?.savedAt), lost } };
 };

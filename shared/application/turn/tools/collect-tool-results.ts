@@ -1,14 +1,18 @@
-/** Collects the results of running calls: commits each as it comes, until all have ended or the turn is interrupted. */
+/**
+ * Collects the results of running calls: commits each as it comes, until all have ended or are detached, or the turn is
+ * interrupted.
+ */
 
-import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
-import { pendingWork } from '../../../domain/turn/pending-work.ts';
+import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import { detachedCalls, pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
-import type { ToolResult, TurnState } from '../../../domain/turn/turn.ts';
+import type { TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import type { TextRelay } from '../../events/text-relay.ts';
+import { unlessAborted, untilAborted } from '../../unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,
@@ -17,20 +21,22 @@ import {
   type TurnContext,
   type UsedSandbox,
 } from '../commit/turn-context.ts';
-import { checkpointAgain, livingSandbox } from './checkpoint-turn.ts';
+import { checkpointAgain, type SavedAgain, usedBefore } from './checkpoint-turn.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
+import type { CallStep, ToolTimes } from './run-call-once.ts';
 
 export type ToolWork = {
   readonly context: TurnContext;
   readonly correlationId: string;
   readonly lazySandbox: LazySandbox;
+  readonly toolTimes: ToolTimes;
   readonly relay: TextRelay<`${CallId} ${ToolProgress['stream']}`>;
 };
 
 export const collectToolResults = async (
   ports: LoopDeps,
   work: ToolWork,
-  running: Map<CallId, Promise<ToolResult>>,
+  running: Map<CallId, Promise<CallStep>>,
 ): Promise<CommitOutcome> => {
   const { lazySandbox, relay } = work;
   const { monitor } = work.context;
@@ -43,6 +49,7 @@ export const collectToolResults = async (
       outcome = await reloadRunning(ports, context, [...running.keys()]);
     } else {
       running.delete(result.callId);
+      if (result.type === 'call-detached' && isDetached(context, result.callId)) continue;
       await relay.flush();
       const event = withNotice(result, lazySandbox.takeNotice());
       outcome = await commitResult(ports, { ...work, context }, { event, others: [...running.keys()] });
@@ -52,7 +59,11 @@ export const collectToolResults = async (
   return outcome;
 };
 
-type Ended = { readonly event: ToolResult; readonly others: readonly CallId[] };
+/** It was looked at, and still runs. */
+const isDetached = ({ turn }: TurnContext, callId: CallId): boolean =>
+  detachedCalls(turn.state).some((call) => call.callId === callId);
+
+type Ended = { readonly event: CallStep; readonly others: readonly CallId[] };
 
 /** Committed on what another caller wrote concurrently, if the call and its neighbours still run there. */
 const commitResult = async (
@@ -66,9 +77,18 @@ const commitResult = async (
     const { session, turn, limits } = context;
     const used = lazySandbox.current();
     const isLast = mayBeLast(reduce(turn.state, event, withOwnMoney(limits.turn, session)).state);
-    const saved = isLast ? await saveLast(ports, context, used) : [];
+    const saved = isLast
+      ? await unlessAborted(context.monitor.signal, saveLast(ports, context, used))
+      : unsaved;
     const next = used === undefined ? context : { ...context, used };
-    const outcome = await applyEvent(ports, next, { event, log: [...log, ...saved] });
+    const outcome =
+      saved === undefined
+        ? interrupted(context)
+        : await applyEvent(ports, next, {
+            ...{ event, log: [...log, ...saved.log], files: saved.files },
+            // The others are looked at in this hold, though the turn waits for none of them.
+            keepsLease: others.length > 0,
+          });
     if (outcome.status !== 'moved') return outcome;
     const reloaded = await reloadRunning(ports, context, [event.callId, ...others]);
     if (reloaded.status !== 'current') return reloaded;
@@ -83,26 +103,26 @@ const commitResult = async (
 const mayBeLast = (state: TurnState): boolean =>
   state.kind === 'done' || (state.kind === 'acting' && pendingWork(state).length === 0);
 
+const unsaved: SavedAgain = { log: [] };
+
 /** An earlier holder may have run calls in the sandbox, and have left only delegated ones to this one. */
 const saveLast = async (
   ports: LoopDeps,
   context: TurnContext,
   used: UsedSandbox | undefined,
-): Promise<readonly LogEntry[]> => {
-  const { sandbox } = used ?? (await livingSandbox(ports, context)) ?? {};
-  return sandbox === undefined ? [] : checkpointAgain(ports, sandbox);
+): Promise<SavedAgain> => {
+  const known = used ?? (await usedBefore(ports, context));
+  return 'sandbox' in known
+    ? checkpointAgain(ports, known.sandbox, turnOf(context.turn))
+    : { ...unsaved, ...known };
 };
 
-const untilAborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-
 /** The notice of the sandbox comes before the result, as the model reads it. */
-const withNotice = (event: ToolResult, notice: string | undefined): ToolResult => {
+export const withNotice = (event: CallStep, notice: string | undefined): CallStep => {
   if (notice === undefined) return event;
-  return event.type === 'call-finished'
-    ? { ...event, text: `${notice}\n${event.text}` }
-    : { ...event, message: `${event.message} ${notice}` };
+  if (event.type === 'call-unsent') return { ...event, notice };
+  if (event.type === 'call-finished') return { ...event, text: `${notice}\n${event.text}` };
+  return event.type === 'call-failed'
+    ? { ...event, message: `${event.message} ${notice}` }
+    : { ...event, wait: { ...event.wait, notice } };
 };

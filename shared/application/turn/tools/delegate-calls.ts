@@ -21,7 +21,7 @@ import { cancelChildren } from '../requests/cancel-turn.ts';
 export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
 
 export const isDelegated = (effect: ToolEffect): effect is DelegatedCall =>
-  effect.route?.kind === 'caller' || effect.route?.kind === 'platform';
+  effect.route?.kind === 'caller' || (effect.route?.kind === 'platform' && effect.route.tool === 'session');
 
 type Work = { readonly context: TurnContext; readonly correlationId: string };
 type Delegation = { readonly calls: readonly DelegatedCall[]; readonly running: readonly CallId[] };

@@ -7,10 +7,12 @@
 
 import { startEntries, startNotice } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
+import type { TurnId } from '../../../domain/ids.ts';
 import type { SandboxDeps, StopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
 import { keepSaving } from '../../sandbox/save-workspace.ts';
 import type { SandboxRequest } from '../../sandbox/start-sandbox.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
 import type { UsedSandbox } from '../commit/turn-context.ts';
 
 export type LazySandbox = {
@@ -22,7 +24,13 @@ export type LazySandbox = {
   readonly leave: () => Promise<void>;
 };
 
-export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: SandboxRequest): LazySandbox => {
+/** `signal`: its holder is interrupted. */
+export type LazyRequest = SandboxRequest & {
+  readonly signal: AbortSignal;
+  readonly turn?: TurnId | undefined;
+};
+
+export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: LazyRequest): LazySandbox => {
   let acquired: Promise<UsedSandbox> | undefined;
   let current: UsedSandbox | undefined;
   let log: readonly LogEntry[] = [];
@@ -34,7 +42,7 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: SandboxRe
       log = startEntries(start);
       notice = startNotice(start);
     }
-    saving = keepSaving(ports, sandbox);
+    saving = keepSaving(ports, sandbox, wanted.turn);
     current = { sandbox, workspace };
     return current;
   };
@@ -54,6 +62,8 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: SandboxRe
       notice = undefined;
       return taken;
     },
-    leave: async () => saving?.stop(),
+    leave: async () => {
+      if (saving !== undefined) await unlessAborted(wanted.signal, saving.stop());
+    },
   };
 };

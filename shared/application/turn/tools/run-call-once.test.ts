@@ -13,11 +13,19 @@ import type { CallId, OwnerId, ProjectId, WorkspaceId } from '../../../domain/id
 import { cutLongestText, type JsonObject } from '../../../domain/json.ts';
 import { clientIdCharactersMax, eventBytesMax } from '../../../domain/limits.ts';
 import type { McpServer } from '../../../domain/mcp/server.ts';
+import type { Session } from '../../../domain/session.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
+import type { ToolResult } from '../../../domain/turn/turn.ts';
 import type { ConnectionStore, Sockets } from '../../../ports/connections.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { RemoteCall } from '../../../ports/mcp-servers.ts';
-import type { LinkRequest, SandboxCall, ToolOutcome } from '../../../ports/sandbox.ts';
+import type {
+  AskedOutcome,
+  LinkRequest,
+  SandboxCall,
+  SandboxTools,
+  ToolOutcome,
+} from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { type OneCall, runCall, unknownOutcome } from './run-call-once.ts';
 
@@ -52,7 +60,7 @@ const registered = (change: Partial<McpServer> = {}): McpServer => ({
 });
 
 type World = {
-  readonly outcome: () => ToolOutcome;
+  readonly outcome: () => AskedOutcome;
   readonly server?: McpServer | undefined;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly put?: () => Promise<Response>;
@@ -71,14 +79,13 @@ const open = ({
   const counted: string[] = [];
   const warned: string[] = [];
   let now = 1000;
+  const ask = async (call: SandboxCall): Promise<AskedOutcome> => {
+    asked.push(call);
+    now += 25;
+    return outcome();
+  };
   const ports = fake<LoopDeps>({
-    tools: {
-      call: (call) => {
-        asked.push(call);
-        now += 25;
-        return Promise.resolve(outcome());
-      },
-    },
+    tools: fake<SandboxTools>({ callFor: ask, call: async (call) => overOnly(await ask(call)) }),
     workspaces: fake<WorkspaceStore>({ get: () => Promise.resolve(undefined) }),
     mcpServers: fake<McpServerStore>({
       get: () => Promise.resolve(server),
@@ -91,7 +98,7 @@ const open = ({
     remoteMcp: fake<RemoteMcp>({
       call: (call) => {
         sent.push(call);
-        return Promise.resolve(outcome());
+        return Promise.resolve(overOnly(outcome()));
       },
     }),
     mcpTimes: { checkMs: 60_000 },
@@ -121,6 +128,18 @@ const open = ({
   return { ports, asked, sent, noted, puts, counted, warned };
 };
 
+const overOnly = (outcome: AskedOutcome): ToolOutcome => {
+  if (outcome.status === 'running') throw new Error('it still runs');
+  return outcome;
+};
+
+/** A call that ends. */
+const resultOf = async (...given: Parameters<typeof runCall>): Promise<ToolResult> => {
+  const step = await runCall(...given);
+  if (step.type === 'call-detached' || step.type === 'call-unsent') throw new Error(`it is ${step.type}`);
+  return step;
+};
+
 const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
   effect: {
     type: 'run-tool',
@@ -130,12 +149,15 @@ const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
     args: { command: 'ls' },
     ...effect,
   },
-  project: 'p' as ProjectId,
+  session: { id: 's', project: 'p' } as Session,
   isAllowed: true,
   lazySandbox: { get: () => Promise.resolve({ sandbox, workspace }) },
   correlationId: 'x',
   onProgress: () => undefined,
+  printed: () => Promise.resolve(''),
   signal: new AbortController().signal,
+  waitMs: 60_000,
+  secondsMax: 600,
 });
 
 const text = (...texts: readonly string[]): ToolOutcome => ({
@@ -156,6 +178,7 @@ describe('a call', () => {
         { type: 'text', text: 'two' },
       ],
       text: 'one\ntwo',
+      images: [],
       durationMs: 25,
     });
     expect(asked).toMatchObject([{ sandbox, callKey: 'tool:turn:1:call/1', name: 'execute_command' }]);
@@ -187,7 +210,7 @@ describe('a call', () => {
 
   test('of a tool that the session may not use is not sent', async () => {
     const { ports, asked } = open({ outcome: () => text('') });
-    const ended = await runCall(ports, { ...callOf(), isAllowed: false });
+    const ended = await resultOf(ports, { ...callOf(), isAllowed: false });
     expect(ended).toMatchObject({ code: 'invalid_request', message: 'there is no tool execute_command' });
     expect(asked).toEqual([]);
   });
@@ -198,6 +221,41 @@ describe('a call', () => {
     expect(asked).toEqual([]);
     const same = open({ outcome: () => text('first result') });
     expect(await runCall(same.ports, callOf({ generation: 7 }))).toMatchObject({ text: 'first result' });
+  });
+
+  test('whose sandbox was lost tells what it had printed', async () => {
+    const { ports } = open({ outcome: () => ({ status: 'lost', message: 'broken' }) });
+    const step = await runCall(ports, { ...callOf(), printed: () => Promise.resolve('one\n') });
+    expect(step).toMatchObject({
+      code: unknownOutcome.code,
+      message: `${unknownOutcome.message}; it had printed:\none\n`,
+    });
+  });
+
+  test('of which no byte was sent was never started; one that an earlier holder began has an unknown outcome', async () => {
+    const outcome = (): AskedOutcome => ({ status: 'lost', message: 'away', isUnsent: true });
+    const { ports, counted } = open({ outcome });
+    const unsent = { type: 'call-unsent', at: 1025, callId: 'c1', generation: 7 };
+    expect(await runCall(ports, callOf())).toEqual(unsent);
+    expect(counted).toEqual([]);
+    expect(await runCall(ports, callOf({ generation: 7 }))).toMatchObject({ code: unknownOutcome.code });
+  });
+
+  test('of which one attempt may have been sent has an unknown outcome', async () => {
+    const heard: AskedOutcome[] = [
+      { status: 'lost', message: 'broken' },
+      { status: 'lost', message: 'away', isUnsent: true },
+    ];
+    const { ports } = open({ outcome: () => heard.shift() ?? text('') });
+    const workspaces = {
+      get: () =>
+        Promise.resolve(
+          heard.length === 1 ? { ...workspace, sandbox: { ...sandbox, state: 'ready' } } : undefined,
+        ),
+    };
+    const step = await runCall({ ...ports, workspaces: fake<WorkspaceStore>(workspaces as never) }, callOf());
+    expect(step).toMatchObject({ type: 'call-failed', code: unknownOutcome.code });
+    expect(heard).toEqual([]);
   });
 
   test.each([
@@ -212,6 +270,40 @@ describe('a call', () => {
     const effect = { args: argsNotJson(given), ...(route === undefined ? {} : { route }) };
     expect(await runCall(ports, callOf(effect))).toMatchObject({ code: 'invalid_request', message });
     expect([asked, sent]).toEqual([[], []]);
+  });
+
+  test('that runs on when nobody waits any longer is detached until its own timeout and a minute', async () => {
+    const { ports, asked, counted } = open({ outcome: () => ({ status: 'running' }) });
+    const args = { command: 'make', timeout: 600 };
+    expect(await runCall(ports, { ...callOf({ args }), waitMs: 7 })).toEqual({
+      type: 'call-detached',
+      at: 1025,
+      callId: 'c1',
+      wait: { id: 'tool:turn:1:call/1', since: 1000, endsBy: 1025 + 660_000 },
+    });
+    expect([asked, counted]).toMatchObject([[{ waitMs: 7 }], []]);
+  });
+
+  test.each([
+    [{ timeout: 600 }, { timeout: 600 }],
+    [{}, {}],
+    [{ timeout: null }, { timeout: 30 }],
+    [{ timeout: 'long' }, { timeout: 'long' }],
+  ])('has its timeout within the limit of the deployment: %j', async (given, sent) => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    await runCall(ports, callOf({ args: { command: 'ls', ...given } }));
+    expect(asked.map(({ args }) => args)).toEqual([{ command: 'ls', ...sent }]);
+  });
+
+  test('with a longer timeout is refused before it starts, and not once it runs', async () => {
+    const { ports, asked } = open({ outcome: () => text('') });
+    const args = { command: 'ls', timeout: 601 };
+    expect(await runCall(ports, callOf({ args }))).toMatchObject({
+      code: 'invalid_request',
+      message: 'timeout: at most 600 seconds in this deployment',
+    });
+    expect(asked).toEqual([]);
+    expect(await runCall(ports, callOf({ args, generation: 7 }))).toMatchObject({ type: 'call-finished' });
   });
 
   test('whose sandbox no longer exists has an unknown outcome', async () => {
@@ -253,7 +345,7 @@ describe('a call of a registered server on the network', () => {
       outcome: () => ({ status: 'lost', message: 'broken' }),
       server: registered(),
     });
-    const ended = await runCall(ports, callOf(search));
+    const ended = await resultOf(ports, callOf(search));
     expect(ended).toMatchObject({
       code: 'tool_outcome_unknown',
       message: expect.stringContaining('not run again'),
@@ -264,7 +356,7 @@ describe('a call of a registered server on the network', () => {
   test('never shows a secret that the server repeats', async () => {
     const outcome = { status: 'failed', code: 'internal_error', message: 'bad key: of the project' } as const;
     const { ports } = open({ outcome: () => outcome, server: registered() });
-    const ended = await runCall(ports, callOf(search));
+    const ended = await resultOf(ports, callOf(search));
     expect(ended).toMatchObject({ message: expect.stringMatching(/^bad key: [^o]/) });
   });
 
@@ -375,7 +467,7 @@ describe('a long result', () => {
 
   test('is cut for the model, with the path of the whole', async () => {
     const { ports, puts } = open({ outcome: () => text(long) });
-    const ended = await runCall(ports, callOf());
+    const ended = await resultOf(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
     expect(ended.text.length).toBeLessThan(50_200);
     expect(ended.text).toContain('characters left out');
@@ -403,7 +495,7 @@ describe('a long result', () => {
     ['characters that JSON writes in six bytes', '\u0001'.repeat(42_000)],
   ])('of %s that fits into an event is in the log unchanged', async (_what, whole) => {
     const { ports } = open({ outcome: () => text(whole) });
-    const ended = await runCall(ports, callOf());
+    const ended = await resultOf(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
     expect(ended.content).toEqual([{ type: 'text', text: whole }]);
     const ids = { callId: 'i'.repeat(clientIdCharactersMax), name: 'n'.repeat(clientIdCharactersMax) };
@@ -418,7 +510,7 @@ describe('a long result', () => {
     ['characters that JSON writes in six bytes', '\u0001'.repeat(90_000)],
   ])('of %s is bounded in the log in bytes, with a note', async (_what, heavy) => {
     const { ports } = open({ outcome: () => text(heavy) });
-    const ended = await runCall(ports, callOf());
+    const ended = await resultOf(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
     const bytes = utf8Bytes(JSON.stringify(ended.content));
     expect(bytes).toBeLessThan(135 * 1024);
@@ -430,22 +522,36 @@ describe('a long result', () => {
     expect(utf8Bytes(JSON.stringify(ended.text))).toBeLessThan(380 * 1024);
   });
 
+  test('an image reaches the model although the log has no room for it, and is no reason for a file', async () => {
+    const data = `iVBORw0KGgo${'A'.repeat(300_000)}`;
+    const image = { type: 'image', data, mimeType: 'image/png' };
+    const { ports } = open({
+      outcome: () => ({ status: 'finished', content: [{ type: 'text', text: 'hello' }, image] }),
+    });
+    const ended = await resultOf(ports, callOf());
+    if (ended.type !== 'call-finished') throw new Error(ended.message);
+    expect(ended.text).toBe('hello\n[image]');
+    expect(ended.images).toEqual([{ mimeType: 'image/png', data }]);
+    expect(utf8Bytes(JSON.stringify(ended.content))).toBeLessThan(250 * 1024);
+  });
+
   test('in many blocks shares the room, and a picture that does not fit is named', async () => {
     const image = { type: 'image', data: 'i'.repeat(300_000), mimeType: 'image/png' };
     const small = { type: 'image', data: 'i', mimeType: 'image/png' };
     const { ports } = open({
       outcome: () => ({ status: 'finished', content: [{ type: 'text', text: 'hello' }, image, small] }),
     });
-    const ended = await runCall(ports, callOf());
+    const ended = await resultOf(ports, callOf());
     if (ended.type !== 'call-finished') throw new Error(ended.message);
     expect(ended.content.slice(0, 3)).toEqual([
       { type: 'text', text: 'hello', truncated: true },
       { type: 'text', text: '[image: too large to show]' },
       small,
     ]);
-    expect(ended.text).toMatch(/^hello\n\[image\]\n\[image\]\n/);
+    expect(ended.text).toMatch(/^hello\n\[image\]\n\[image\]\n\[An image is not shown: it is no PNG/);
+    expect(ended.images).toEqual([]);
     const crowd = open({ outcome: () => text(...Array.from({ length: 50_000 }, () => 'x')) });
-    const cut = await runCall(crowd.ports, callOf());
+    const cut = await resultOf(crowd.ports, callOf());
     if (cut.type !== 'call-finished') throw new Error(cut.message);
     expect(cut.content).toHaveLength(101);
   });
@@ -455,7 +561,7 @@ describe('a long result', () => {
     ['not reached', () => Promise.reject(new Error('no route')), ['a long result was not stored']],
   ])('whose file was %s is cut all the same, with a note', async (_what, put, warnings) => {
     const { ports, warned } = open({ outcome: () => text(long), put });
-    const ended = await runCall(ports, callOf());
+    const ended = await resultOf(ports, callOf());
     expect(ended.type === 'call-finished' && ended.text.slice(-74)).toBe(
       '[The result was too long and is cut here; the whole could not be stored.]'.padStart(74, '\n'),
     );

@@ -1,6 +1,6 @@
 /**
- * Runs a queue's approved calls, all in parallel, each failure its own: in one sandbox, and remote calls on registered
- * servers.
+ * Runs a queue's approved calls, all in parallel, each failure its own: in one sandbox, remote calls on registered
+ * servers, and those of the tool `process`.
  *
  * Before a call starts the turn records where. A call whose sandbox or function was lost has an unknown outcome and is never
  * run again. A remote call ends with this function, so that it is begun only where there is time for it.
@@ -9,42 +9,56 @@
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { remoteCallMsMax } from '../../../domain/limits.ts';
-import { isOffered } from '../../../domain/session.ts';
+import type { Workspace } from '../../../domain/sandbox.ts';
+import { isOffered, type Session } from '../../../domain/session.ts';
+import type { Slot } from '../../../domain/slot.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
-import { remoteGeneration, type ToolEffect } from '../../../domain/turn/turn.ts';
+import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import { tellPrinted } from '../../../domain/turn/printed.ts';
+import { remoteGeneration } from '../../../domain/turn/tool-call.ts';
+import type { ToolEffect } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { openTextRelay, type TextRelay } from '../../events/text-relay.ts';
+import { startedFor } from '../../sandbox/start-sandbox.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
+import { printedIn } from '../commit/printed-output.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { collectToolResults, type ToolWork } from './collect-tool-results.ts';
 import { type DelegatedCall, delegateCalls, isDelegated } from './delegate-calls.ts';
+import { type KeptOutput, openKeptOutput } from './kept-output.ts';
 import { openLazySandbox } from './lazy-sandbox.ts';
-import { isRemote, runCall, unknownOutcome } from './run-call-once.ts';
+import { isOfFunction, runCall, type ToolTimes, unknownOutcome } from './run-call-once.ts';
 
-type Queue = { readonly calls: readonly ToolEffect[]; readonly correlationId: string };
+type Queue = {
+  readonly calls: readonly ToolEffect[];
+  readonly correlationId: string;
+  readonly toolTimes: ToolTimes;
+};
 
 export const runTools = async (
   ports: LoopDeps,
   context: TurnContext,
-  { calls, correlationId }: Queue,
+  { calls, correlationId, toolTimes }: Queue,
 ): Promise<CommitOutcome> => {
   const { monitor } = context;
-  const remote = calls.filter(isRemote);
+  const remote = calls.filter(isOfFunction);
   if (remote.length > 0 && !monitor.hasTimeFor(remoteCallMsMax)) {
     monitor.interrupt('deadline');
     return interrupted(context);
   }
-  const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = context.session;
-  const wanted = { workspaceId, flavor, template, allowSmallerFlavor, correlationId, signal: monitor.signal };
+  const turn = turnOf(context.turn);
+  const wanted = { ...startedFor(context.session), correlationId, turn, signal: monitor.signal };
   const lazySandbox = openLazySandbox(ports, wanted);
-  const work = { context, correlationId, lazySandbox, relay: progressRelay(ports, context) };
+  const relay = progressRelay(ports, context);
+  const kept = openKeptOutput(ports, context.session.id, calls);
+  const work = { context, correlationId, toolTimes, lazySandbox, relay, kept };
   try {
-    const sandboxed = calls.filter((call) => !isRemote(call) && !isDelegated(call));
+    const sandboxed = calls.filter((call) => !isOfFunction(call) && !isDelegated(call));
     return await perform(ports, work, { remote, sandboxed, delegated: calls.filter(isDelegated) });
   } finally {
-    await lazySandbox.leave();
+    await Promise.all([lazySandbox.leave(), kept.stop()]);
   }
 };
 
@@ -54,9 +68,11 @@ type Routed = {
   readonly delegated: readonly DelegatedCall[];
 };
 
+type Work = ToolWork & { readonly kept: KeptOutput };
+
 const perform = async (
   ports: LoopDeps,
-  work: ToolWork,
+  work: Work,
   { remote, sandboxed, delegated }: Routed,
 ): Promise<CommitOutcome> => {
   const kill = new AbortController();
@@ -64,7 +80,10 @@ const perform = async (
   const start = (signal: AbortSignal) => (effect: ToolEffect) => {
     const result = runCall(ports, callOf(work, effect, signal));
     // It is waited for once all have begun: one that fails before that must not end the process.
-    result.catch(() => undefined);
+    result.then(
+      ({ type }) => type !== 'call-detached' && work.kept.drop(effect.key),
+      () => undefined,
+    );
     return [effect.callId, result] as const;
   };
   try {
@@ -99,14 +118,22 @@ const startSandbox = async (
   const { context } = work;
   if (effects.length === 0) return { status: 'current', context };
   try {
-    const { sandbox } = await work.lazySandbox.get();
-    return await recordStart(ports, work, { effects, generation: sandbox.generation });
+    const { sandbox, workspace } = await work.lazySandbox.get();
+    const known = slotWith(context.session, workspace);
+    const started = known === undefined ? work : { ...work, context: { ...context, slot: known } };
+    return await recordStart(ports, started, { effects, generation: sandbox.generation });
   } catch (error) {
     if (error === context.monitor.signal.reason) return interrupted(context);
     if (!isAppError(error)) throw error;
     return failAll(ports, context, { effects, code: error.code, message: error.message });
   }
 };
+
+/** The slot of a session whose sandbox counts under it. */
+const slotWith = ({ id, slot }: Session, { id: workspace, sandbox }: Workspace): Slot | undefined =>
+  sandbox?.slot?.session === id
+    ? { ...slot, sandbox: { workspace, generation: sandbox.generation, flavor: sandbox.flavor } }
+    : undefined;
 
 /** Records where the calls start, before they do. */
 const recordStart = async (
@@ -126,16 +153,18 @@ const failAll = async (
   { effects, ...failure }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<CommitOutcome> => {
   const at = ports.world.now();
+  const printed = await printedIn(ports, context.session.id, context.turn.state);
   const failures = effects.map(({ callId, generation }) => {
     const { code, message } = generation === undefined ? failure : unknownOutcome;
-    return { type: 'call-failed' as const, at, callId, code, message };
+    const told = tellPrinted(message, printed[callId]);
+    return { type: 'call-failed' as const, at, callId, code, message: told };
   });
   return (await applyEvents(ports, context, failures)) ?? { status: 'current', context };
 };
 
 type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
 
-const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnContext): Relay =>
+export const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnContext): Relay =>
   openTextRelay({ publisher, world, lengthOf: utf8Bytes }, (key, piece) => {
     const [callId = '', stream = ''] = key.split(' ');
     const data = { callId, stream, ...piece };
@@ -143,20 +172,24 @@ const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnContext)
   });
 
 const callOf = (
-  { context, lazySandbox, relay, correlationId }: ToolWork,
+  { context, lazySandbox, relay, kept, correlationId, toolTimes }: Work,
   effect: ToolEffect,
   signal: AbortSignal,
 ) => {
-  const onProgress = ({ stream, offset, text }: ToolProgress): void =>
+  const onProgress = ({ stream, offset, text }: ToolProgress): void => {
     relay.push(`${effect.callId} ${stream}`, { offset, text });
+    kept.push(effect.key, text);
+  };
   const isAllowed = isOffered(context.session, effect.name);
   return {
     effect,
-    project: context.session.project,
+    session: context.session,
     isAllowed,
     lazySandbox,
     correlationId,
     onProgress,
+    printed: () => kept.of(effect.key),
     signal,
+    ...toolTimes,
   };
 };

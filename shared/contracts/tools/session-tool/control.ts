@@ -1,9 +1,9 @@
-/** The arguments and results of `session approve`, `cancel`, `end` and `cleanup`. */
+/** The arguments and results of `session approve`, `cancel`, `retry`, `end` and `cleanup`. */
 import * as z from 'zod';
 import { cleanupHoursMax, clientIdCharactersMax, reasonCharactersMax } from '#shared/domain/limits.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { givenId } from '../../fields.ts';
-import { closed, flag, projectId, text } from '../tool-fields.ts';
+import { closed, flag, orJsonText, projectId, text } from '../tool-fields.ts';
 import { sessionId } from './read.ts';
 
 const reasonError = `a text of at most ${reasonCharactersMax} characters`;
@@ -22,15 +22,17 @@ export const approveArguments = closed({
     .optional()
     .describe('Digest of the call that was shown; a different call is a conflict.'),
   turn_id: givenId(text(clientIdCharactersMax)).optional().describe('Turn of the call that was shown.'),
+  effect_digest: text(clientIdCharactersMax)
+    .optional()
+    .describe('Digest of the effect that was shown; required to approve a call with one.'),
   reason: z
     .string({ error: reasonError })
     .max(reasonCharactersMax, { error: reasonError })
     .optional()
     .describe('Reason for a rejection, passed to the model.'),
-  args: z
-    .record(z.string(), z.unknown(), { error: 'an object of arguments' })
+  args: orJsonText(z.record(z.string(), z.unknown(), { error: 'an object of arguments' }))
     .optional()
-    .describe('Arguments that replace those of the call.'),
+    .describe('Arguments that replace those of the call, as JSON.'),
   remember: z
     .union(
       [

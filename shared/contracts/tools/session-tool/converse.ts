@@ -7,10 +7,15 @@ import {
   messageTextBytesMax,
   workspaceNoteCharactersMax,
 } from '#shared/domain/limits.ts';
+import { thinkingLevels } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import { callerId, offeredTools } from '../../caller-tools.ts';
+import { meaningfulEmpty } from '../../absent-arguments.ts';
+import { callerId, offeredToolsArgument } from '../../caller-tools.ts';
 import { plainName } from '../../fields.ts';
+import { hostNames } from '../../rest/network.ts';
+import { labels, variables } from '../../rest/session-bodies.ts';
 import {
   closed,
   flag,
@@ -19,12 +24,12 @@ import {
   noNul,
   oneOf,
   projectId,
-  template,
+  templateName,
   text,
   toolNames,
   workspaceId,
 } from '../tool-fields.ts';
-import { pendingApprovals, usage } from './read.ts';
+import { pendingApprovals, sessionId, usage } from './read.ts';
 
 const error = `a text of 1 to ${messageTextBytesMax} bytes`;
 
@@ -33,6 +38,18 @@ const message = z
   .min(1, { error })
   .refine((value) => utf8Bytes(value) <= messageTextBytesMax, { error })
   .refine(hasNoNul, noNul);
+
+/** A map as a list of texts: a schema with free names is no strict one. */
+const pairs = <Schema extends z.ZodType>(
+  pattern: RegExp,
+  { form, of }: { readonly form: string; readonly of: Schema },
+) => {
+  const error = `a list of texts of the form ${form}`;
+  return z
+    .array(z.string({ error }).regex(pattern, { error }), { error })
+    .transform((texts) => Object.fromEntries(texts.map((one) => pattern.exec(one)?.slice(1) ?? [])))
+    .pipe(of);
+};
 
 const note = plainName(text(workspaceNoteCharactersMax));
 
@@ -49,24 +66,38 @@ const speech = {
   external_id: note.optional().describe('Id that the client gives a created workspace.'),
   source: note.optional().describe('Origin of a created workspace, as the client states it.'),
   model: text(clientIdCharactersMax).optional().describe('Model of the agent.'),
+  thinking: oneOf(thinkingLevels).optional().describe('How long the model thinks before it answers.'),
+  runtime: oneOf(runtimeNames).optional().describe('Program that carries the turns of a new session.'),
   message_id: text(clientIdCharactersMax)
     .optional()
     .describe('Id of the message; a repetition with the same id within a day has no effect.'),
   flavor: flavor.optional().describe('Flavor of a new session, in upper or lower case.'),
-  template: template.optional().describe('Language of a new session.'),
+  template: templateName.optional().describe('Template of a new session.'),
   autonomy_level: oneOf(autonomies)
     .optional()
     .describe('Calls that need no approval in a new session: all with off, fewer with high, medium and low.'),
+  labels: pairs(/^([^:]+):(.*)$/s, { form: 'key:value', of: labels })
+    .optional()
+    .describe('Labels of a new session, each as key:value.'),
+  env: pairs(/^([^=]+)=(.*)$/s, { form: 'NAME=value', of: variables })
+    .optional()
+    .describe('Environment variables in the sandbox of a new session, each as NAME=value.'),
+  network: hostNames
+    .optional()
+    .describe(
+      "Hosts that the sandbox of a new session may reach, within its project's; [none] for no network; absent: its project's.",
+    ),
   tools_allowed: toolNames.optional().describe('The only tools that the agent of a new session is offered.'),
   tools_disallowed: toolNames.optional().describe('Tools that the agent of a new session is not offered.'),
   caller_id: callerId
     .optional()
     .describe('Id of the client that offers caller_tools; the agent sees them as <caller_id>_<name>.'),
-  caller_tools: offeredTools
+  caller_tools: offeredToolsArgument
     .optional()
     .describe(
       `Tools of the client for the agent. They replace those that the client offered before; [] withdraws them. Calls are events caller_tool:request: answer each with caller_tool_response within ${callerAnswerMs / 1000} seconds.`,
-    ),
+    )
+    .register(meaningfulEmpty, { meaning: 'it withdraws the tools of the client' }),
   wait: flag
     .default(false)
     .describe(
@@ -84,21 +115,28 @@ const isOfferNamed = ({
 }: {
   caller_id?: unknown;
   caller_tools?: unknown;
-}): boolean => caller_tools === undefined || caller_id !== undefined;
+}): boolean => caller_id !== undefined || !Array.isArray(caller_tools) || caller_tools.length === 0;
 
 const unnamedOffer = { path: ['caller_id'], error: 'required with caller_tools' };
 
+/** A session has its workspace. */
+const isInOnePlace = ({ session_id, workspace_id }: { session_id?: unknown; workspace_id?: unknown }) =>
+  session_id === undefined || workspace_id === undefined;
+
 export const messageArguments = closed({
   message: message.describe('Message to the agent.'),
+  session_id: sessionId.optional(),
   ...speech,
-}).refine(isOfferNamed, unnamedOffer);
+})
+  .refine(isOfferNamed, unnamedOffer)
+  .refine(isInOnePlace, { path: ['workspace_id'], error: 'leave it out with session_id' });
 
 export const spawnArguments = closed({
   message: message.optional().describe('Message to the agent.'),
   ...speech,
   new_session: flag
     .default(false)
-    .describe('True: create a session even if the workspace has an active one.'),
+    .describe('True: create a session; absent: the latest one of the workspace, resumed if it has ended.'),
 }).refine(isOfferNamed, unnamedOffer);
 
 export const conversedResult = z.object({

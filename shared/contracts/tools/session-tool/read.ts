@@ -25,6 +25,12 @@ export const pendingApprovals = z
       digest: z
         .string()
         .describe('Digest of the call; pass it to action approve to decide about exactly this call.'),
+      effect: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe('What the call did when it was tried: files, exitCode, output, hosts, durationMs.'),
+      effect_digest: z.string().optional().describe('Digest of the effect; action approve requires it.'),
+      effect_missing: z.string().optional().describe('Reason for which the call was not tried.'),
     }),
   )
   .describe('Calls that need approval, in their order.');
@@ -40,6 +46,8 @@ export const sessionDetails = z.object({
   template: z.string().describe('Language of the session.'),
   provider: z.string().describe('Model provider of the agent.'),
   model: z.string().describe('Model of the agent.'),
+  thinking: z.string().optional().describe('How long the model thinks before it answers.'),
+  runtime: z.string().optional().describe('Program that carries its turns; absent: the built-in loop.'),
   approvals: z.string().describe('Approvals mode: the calls that run without approval.'),
   depth: z.int().describe('Depth in the session tree; 0: no agent started it.'),
   created_at: moment,

@@ -1,0 +1,97 @@
+/**
+ * `audit export` and `audit verify`: the audit log with its seals as a file, and the check of such a file without the
+ * deployment. Verifying reads no network and no settings.
+ */
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/verify-audit.ts';
+import { type Call, type Command, one, value } from '../runtime/command.ts';
+import { failure } from '../runtime/failure.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const isSigned = (text: string, signature: string, publicKey: string): boolean => {
+  try {
+    const key = createPublicKey(publicKey);
+    return verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64'));
+  } catch {
+    return false;
+  }
+};
+
+const exportTo = async (call: Call): Promise<undefined> => {
+  const [file = ''] = call.positionals;
+  const body = await (await call.client()).exportAudit();
+  const target = resolve(call.host.folder, file);
+  await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), createWriteStream(target));
+  call.output.result({ file: target }, () => [
+    `Written to ${target}. Check it with: sallyport audit verify ${file}`,
+  ]);
+  return undefined;
+};
+
+async function* linesOf(file: string): AsyncGenerator<ExportLine> {
+  let number = 0;
+  for await (const text of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number += 1;
+    if (text === '') continue;
+    try {
+      yield JSON.parse(text) as ExportLine;
+    } catch {
+      throw failure('invalid_file', `line ${number} is no JSON: the file is no export, or was cut`);
+    }
+  }
+}
+
+const verifyFile = async (call: Call): Promise<number | undefined> => {
+  const [file = ''] = call.positionals;
+  const keyFile = call.text('key');
+  const publicKey = keyFile && (await readFile(resolve(call.host.folder, keyFile), 'utf8'));
+  const lines = linesOf(resolve(call.host.folder, file));
+  const verified = await verifyAudit(lines, { hash: sha256, timeOf: Date.parse, isSigned, publicKey });
+  call.output.result({ ...verified }, () => reportOf(verified, publicKey !== undefined));
+  return verified.problems.length === 0 ? undefined : 1;
+};
+
+const reportOf = (
+  { rows, seals, signed, unsealed, problems }: Verification,
+  isPinned: boolean,
+): readonly string[] => [
+  `${rows} rows, ${seals} seals, ${signed} of them signed.`,
+  ...problems.map((problem) => `NOT AS RECORDED: ${problem}`),
+  problems.length === 0 ? 'Every row is as it was recorded.' : `${problems.length} problems.`,
+  ...(unsealed === 0
+    ? []
+    : [`${unsealed} rows are newer than the last seal: the newest of these can be dropped or added unseen.`]),
+  ...(isPinned || signed === 0
+    ? []
+    : [
+        'The key is the one in the file: compare it with the key of the deployment, or name that with --key.',
+      ]),
+];
+
+export const auditRecordCommands: readonly Command[] = [
+  {
+    name: 'audit export',
+    usage: '<file>',
+    summary: 'Write the audit log with its seals into a file',
+    positionals: one,
+    run: exportTo,
+  },
+  {
+    name: 'audit verify',
+    usage: '<file> [--key <public key file>]',
+    summary: 'Check an exported audit log, without the deployment',
+    options: { key: value },
+    positionals: one,
+    run: verifyFile,
+  },
+];

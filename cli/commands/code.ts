@@ -1,0 +1,118 @@
+/**
+ * `code`: runs code in a named context of a session, and prints its output and the values that it displays.
+ *
+ * Results that are no text are written to files, if a folder for them is given.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { BodyOf } from '#sdk/route.ts';
+import { api, type CodeResult } from '#sdk/routes.ts';
+import {
+  type Call,
+  type Command,
+  flag,
+  given,
+  pairsOf,
+  value,
+  values,
+  wholeNumber,
+} from '../runtime/command.ts';
+import { makeStripper } from '../runtime/control-characters.ts';
+import { readPiped } from '../runtime/prompt.ts';
+
+type Bundle = CodeResult['results'][number];
+type Options = Omit<BodyOf<typeof api.runCode>, 'code'>;
+type NewOptions = BodyOf<typeof api.makeSession>;
+
+const codeBytesMax = 1_048_576;
+
+const run = async (call: Call): Promise<number> => {
+  const [text = '-'] = call.positionals;
+  const code = text === '-' ? await readPiped(call.host, codeBytesMax) : text;
+  const timeoutSeconds = wholeNumber(call.text('timeout'), 'timeout');
+  const options = given<Options>({
+    context: call.text('context'),
+    language: call.text('language'),
+    timeoutSeconds,
+  });
+  const id = call.text('session') ?? (await newSession(call));
+  try {
+    const result = await call.request(api.runCode, { params: { id }, body: { code, ...options } });
+    call.output.result({ sessionId: id, ...result }, () => []);
+    if (!call.output.isJson) await print(call, result);
+    return result.exitCode & 0xff || (result.exitCode === 0 ? 0 : 1);
+  } finally {
+    if (call.isSet('stop')) await call.request(api.endSession, { params: { id } });
+    else if (call.text('session') === undefined && call.host.stderr.isTTY === true)
+      call.output.note(`The session stays active: reuse it with --session ${id}`);
+  }
+};
+
+const newSession = async (call: Call): Promise<string> => {
+  const env = call.list('env');
+  const options = given<NewOptions>({
+    project: call.text('project'),
+    template: call.text('language'),
+    env: env.length === 0 ? undefined : pairsOf(env, '=', 'env'),
+  });
+  return (await call.request(api.makeSession, { body: { kind: 'execution', ...options } })).id;
+};
+
+const print = async (call: Call, result: CodeResult): Promise<void> => {
+  const { output, host } = call;
+  const strip = host.stdout.isTTY === true ? makeStripper() : (text: string) => text;
+  await output.raw(strip(result.stdout));
+  await output.raw(host.stderr.isTTY === true ? makeStripper()(result.stderr) : result.stderr, 'stderr');
+  const folder = call.text('save');
+  for (const [index, bundle] of result.results.entries()) {
+    output.line(textOf(bundle));
+    if (folder !== undefined) await save(call, resolve(host.folder, folder, String(index + 1)), bundle);
+  }
+  for (const notice of result.notices ?? []) output.note(notice);
+  if (result.stateLost === true) output.note('The variables of earlier calls were lost.');
+  const { error } = result;
+  const isOurs = error !== undefined && !['runtime_error', 'code_execution_error'].includes(error.type);
+  if (isOurs) output.note([`sallyport: ${error.message} (${error.type})`, ...error.suggestions].join('\n  '));
+};
+
+const textOf = (bundle: Bundle): string => {
+  const plain = bundle['text/plain'];
+  return typeof plain === 'string' ? plain : `[${Object.keys(bundle).join(', ')}]`;
+};
+
+/** One file for each form, in a folder for each result: `1/image.png`. */
+const save = async ({ output }: Call, folder: string, bundle: Bundle): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  for (const [mime, data] of Object.entries(bundle)) {
+    const [kind = '', ending = ''] = mime.replaceAll(/[^\w/+.-]/g, '_').split('/');
+    const isBinary = kind === 'image' && ending !== 'svg+xml';
+    const path = join(folder, `${kind}.${ending.replace('svg+xml', 'svg').replace(/^.*\+/, '')}`);
+    const text = typeof data === 'string' ? data : JSON.stringify(data, undefined, 2);
+    await writeFile(path, isBinary ? Buffer.from(text, 'base64') : text);
+    output.note(path);
+  }
+};
+
+export const codeCommand: Command = {
+  name: 'code',
+  usage:
+    '[--session <id>] [--language python|node] [--context <name>] [--timeout <seconds>] [--project <id>] [--env <NAME>=<value>…] [--save <folder>] [--stop] [code or -]',
+  summary: 'Run code and print its output and results',
+  details: [
+    'Variables last from call to call of a context, --context default unless named. Without code, or with -, the code',
+    'is read from stdin. --save writes every form of a result to a file. A new session stays active for --session',
+    'until its idle timeout; --stop ends the session immediately.',
+  ],
+  options: {
+    session: value,
+    language: value,
+    context: value,
+    timeout: value,
+    project: value,
+    env: values,
+    save: value,
+    stop: flag,
+  },
+  positionals: { min: 0, max: 1 },
+  run,
+};

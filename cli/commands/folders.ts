@@ -1,0 +1,128 @@
+/**
+ * `files` for folders: made, moved, copied, linked to, and transferred as archives, which the machine's `tar` packs and
+ * unpacks.
+ *
+ * An archive that is uploaded is a temporary file first, since its size goes with its first part. A download is unpacked as
+ * it comes, into a folder that is made for it.
+ */
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { SandboxFiles } from '#sdk/sandbox-files.ts';
+import { type Call, type Command, flag, value } from '../runtime/command.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
+
+export const filesOf = async (call: Call): Promise<SandboxFiles> =>
+  new SandboxFiles(await call.client(), call.positionals[0] ?? '');
+
+/** The machine's `tar`; its complaint is the failure's message. */
+const runTar = async (args: readonly string[], input?: Readable): Promise<void> => {
+  const child = spawn('tar', args, { stdio: [input === undefined ? 'ignore' : 'pipe', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr?.on('data', (piece) => {
+    said = `${said}${piece}`.slice(-2000);
+  });
+  const ended = new Promise<number | null>((settle, reject) =>
+    child.once('close', settle).once('error', reject),
+  );
+  const given =
+    input === undefined || child.stdin === null ? Promise.resolve() : pipeline(input, child.stdin);
+  const [outcome, sent] = await Promise.allSettled([ended, given]);
+  if (outcome.status === 'rejected')
+    throw failure('tar_failed', 'the program tar cannot be started', { cause: outcome.reason });
+  if (outcome.value !== 0) throw failure('tar_failed', `tar ended with ${outcome.value}: ${said.trim()}`);
+  if (sent.status === 'rejected')
+    throw failure('download_failed', 'the archive broke off', { cause: sent.reason });
+};
+
+/** The path of an archive of a local folder, for `use`. */
+export const withArchive = async (
+  folder: string,
+  use: (archive: string) => Promise<number>,
+): Promise<number> => {
+  const scratch = await mkdtemp(join(tmpdir(), 'sallyport-put-'));
+  try {
+    const path = join(scratch, 'folder.tar.gz');
+    await runTar(['-czf', path, '-C', folder, '.']);
+    return await use(path);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+};
+
+/** Without a local path, into a folder of the same name here. */
+export const getFolder = async (call: Call): Promise<undefined> => {
+  const [, path = '', local = basename(path)] = call.positionals;
+  if (local === '' || local === '-') throw wrongUsage('a folder needs a local path');
+  const body = await (await filesOf(call)).download(path, { format: 'stream' });
+  const target = resolve(call.host.folder, local);
+  await mkdir(target, { recursive: true });
+  const input = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
+  await runTar(['-xzf', '-', '--no-same-owner', '-C', target], input);
+  call.output.result({ path: target }, () => [`${target}: unpacked`]);
+};
+
+const relocate =
+  (op: 'move' | 'copy') =>
+  async (call: Call): Promise<undefined> => {
+    const [, path = '', to = ''] = call.positionals;
+    const files = await filesOf(call);
+    await files[op](path, to, { overwrite: call.isSet('overwrite') });
+    const done = op === 'move' ? 'Moved' : 'Copied';
+    call.output.result({ path: to }, () => [`${done} ${path} to ${to}.`]);
+  };
+
+const makeFolder = async (call: Call): Promise<undefined> => {
+  const [, path = ''] = call.positionals;
+  await (await filesOf(call)).mkdir(path);
+  call.output.result({ path }, () => [`Made ${path}.`]);
+};
+
+const makeLink = async (call: Call): Promise<undefined> => {
+  const [, path = ''] = call.positionals;
+  const seconds = Number(call.text('expires') ?? 3600);
+  if (!Number.isInteger(seconds) || seconds < 1) throw wrongUsage('--expires is a number of seconds');
+  const method = call.isSet('upload') ? 'PUT' : 'GET';
+  const link = await (await filesOf(call)).link(path, { method, expiresInSeconds: seconds });
+  call.output.result(link, () => [link.url]);
+};
+
+const relocation = { positionals: { min: 3, max: 3 }, options: { overwrite: flag } } as const;
+
+export const folderCommands: readonly Command[] = [
+  {
+    name: 'files mkdir',
+    usage: '<session> <path>',
+    summary: 'Make a folder, with those above it',
+    positionals: { min: 2, max: 2 },
+    run: makeFolder,
+  },
+  {
+    name: 'files mv',
+    usage: '<session> <path> <new path> [--overwrite]',
+    summary: 'Move or rename a file or folder',
+    ...relocation,
+    run: relocate('move'),
+  },
+  {
+    name: 'files cp',
+    usage: '<session> <path> <new path> [--overwrite]',
+    summary: 'Copy a file or folder',
+    ...relocation,
+    run: relocate('copy'),
+  },
+  {
+    name: 'files link',
+    usage: '<session> <path> [--expires <seconds>] [--upload]',
+    summary: 'Make an address that reads a file without a token',
+    details: [
+      'It expires after an hour, or after --expires seconds. With --upload it writes the file, once.',
+    ],
+    options: { expires: value, upload: flag },
+    positionals: { min: 2, max: 2 },
+    run: makeLink,
+  },
+];

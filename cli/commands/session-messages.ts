@@ -1,0 +1,135 @@
+/** `sessions message`, `messages`, `cancel`, `retry`, `branch` and `export`: the conversation of a session. */
+
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ExportFormat, exportConversation, exportFormats } from '#sdk/conversation-export.ts';
+import { api } from '#sdk/routes.ts';
+import { byId, type Call, type Command, idOf, one, value, values } from '../runtime/command.ts';
+import { stripControls } from '../runtime/control-characters.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { readPiped } from '../runtime/prompt.ts';
+
+/** The maximum message of the API, in bytes. */
+const messageBytesMax = 1_048_576;
+
+const message = async (call: Call): Promise<undefined> => {
+  const [, ...words] = call.positionals;
+  const { host } = call;
+  const piped = words.length === 0 && host.stdin.isTTY !== true;
+  const text = piped ? (await readPiped(host, messageBytesMax)).trimEnd() : words.join(' ');
+  if (text === '') throw wrongUsage('a message is required', ['Pass it as an argument, or pipe it.']);
+  const attachments = call.list('attach').map((path) => ({ path }));
+  const body = attachments.length === 0 ? { text } : { text, attachments };
+  const answer = await call.request(api.sendMessage, { ...byId(call), body });
+  call.output.result(answer, () => [
+    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
+  ]);
+};
+
+const messages = async (call: Call): Promise<undefined> => {
+  const answer = await call.request(api.readMessages, byId(call));
+  call.output.result(answer, () =>
+    answer.messages.map(({ role, text, ...rest }) =>
+      stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
+    ),
+  );
+};
+
+const cancel = async (call: Call): Promise<undefined> => {
+  const answer = await call.request(api.cancelTurn, byId(call));
+  call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
+};
+
+const retry = async (call: Call): Promise<undefined> => {
+  const answer = await call.request(api.retryTurn, byId(call));
+  call.output.result(answer, () => [
+    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
+  ]);
+};
+
+const branch = async (call: Call): Promise<undefined> => {
+  const [session = '', messageId = ''] = call.positionals;
+  const from = { session, messageId, ...filesOf(call.text('files')) };
+  const made = await call.request(api.makeSession, { body: { from } });
+  call.output.result(made, () => [made.id]);
+};
+
+const filesOf = (given: string | undefined): { readonly files?: 'then' | 'now' } => {
+  if (given === undefined) return {};
+  if (given === 'then' || given === 'now') return { files: given };
+  throw wrongUsage(`--files ${given}: use then or now`);
+};
+
+const exportOne = async (call: Call): Promise<undefined> => {
+  const format = call.text('format') ?? 'markdown';
+  if (!isFormat(format)) throw wrongUsage(`--format ${format}: use one of ${exportFormats.join(', ')}`);
+  const client = await call.client();
+  const text = await exportConversation(client, { id: idOf(call), format });
+  const path = call.text('output');
+  if (path === undefined) {
+    const isForProgram = call.host.stdout.isTTY !== true;
+    await call.output.raw(isForProgram ? text : stripControls(text));
+    return;
+  }
+  await writeFile(resolve(call.host.folder, path), text, { flag: 'wx' });
+  call.output.result({ path }, () => [`Wrote ${path}.`]);
+};
+
+const isFormat = (format: string): format is ExportFormat =>
+  (exportFormats as readonly string[]).includes(format);
+
+export const sessionMessageCommands: readonly Command[] = [
+  {
+    name: 'sessions message',
+    usage: '<id> [--attach <path>…] [message…]',
+    summary: 'Send a message without waiting for the answer',
+    details: [
+      '--attach names a file of the workspace: an image is shown to the model, another file is named.',
+    ],
+    options: { attach: values },
+    positionals: { min: 1, max: 1000 },
+    run: message,
+  },
+  {
+    name: 'sessions messages',
+    usage: '<id>',
+    summary: 'Show the conversation',
+    positionals: one,
+    run: messages,
+  },
+  {
+    name: 'sessions cancel',
+    usage: '<id>',
+    summary: 'Cancel the running turn',
+    positionals: one,
+    run: cancel,
+  },
+  {
+    name: 'sessions branch',
+    usage: '<id> <message id> [--files then|now]',
+    summary: 'Continue a conversation from a message in a new session',
+    details: [
+      'Message ids are in `sessions messages <id> --json`. A message of yours is left out, with all that follows; an answer is kept.',
+      '--files now begins with the present files, not with those of that time.',
+    ],
+    options: { files: value },
+    positionals: { min: 2, max: 2 },
+    run: branch,
+  },
+  {
+    name: 'sessions retry',
+    usage: '<id>',
+    summary: 'Repeat the message of the last turn, which failed',
+    positionals: one,
+    run: retry,
+  },
+  {
+    name: 'sessions export',
+    usage: '<id> [--format markdown|json] [--output <file>]',
+    summary: 'Write a conversation as Markdown or JSON',
+    details: ['Without --output to stdout. A file that exists is not overwritten.'],
+    options: { format: value, output: value },
+    positionals: one,
+    run: exportOne,
+  },
+];

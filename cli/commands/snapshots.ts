@@ -1,0 +1,113 @@
+/** `snapshot`, `snapshots`, `restore`, `fork`: keeps the files of a session, brings them back, or begins another session with them. */
+
+import type { BodyOf } from '#sdk/route.ts';
+import { api, type Session, type Snapshot } from '#sdk/routes.ts';
+import { byId, type Call, type Command, flag, given, one, value } from '../runtime/command.ts';
+import { wrongUsage } from '../runtime/failure.ts';
+import { factLines, tableLines } from '../runtime/output.ts';
+
+const facts = ({ id, name, at, files, bytes }: Snapshot): readonly string[] =>
+  factLines([
+    ['id', id],
+    ['name', name],
+    ['made', at],
+    ['files', files],
+    ['bytes', bytes],
+  ]);
+
+const make = async (call: Call): Promise<undefined> => {
+  const body = given<BodyOf<typeof api.makeSnapshot>>({ name: call.text('name') });
+  const made = await call.request(api.makeSnapshot, { ...byId(call), body });
+  call.output.result(made, () => facts(made));
+};
+
+const list = async (call: Call): Promise<undefined> => {
+  const of = call.isSet('all') ? 'project' : 'workspace';
+  const { snapshots } = await call.request(api.listSnapshots, { ...byId(call), query: { of } });
+  call.output.result({ snapshots }, () =>
+    tableLines(
+      ['ID', 'NAME', 'MADE', 'FILES', 'BYTES'],
+      snapshots.map(({ id, name, at, files, bytes }) => [id, name, at, files, bytes]),
+      'No snapshots. `sallyport snapshot <session>` makes one.',
+    ),
+  );
+};
+
+const remove = async (call: Call): Promise<undefined> => {
+  const [id = '', snapshotId = ''] = call.positionals;
+  await call.request(api.deleteSnapshot, { params: { id, snapshotId } });
+  call.output.result({ id: snapshotId }, () => [`Deleted ${snapshotId}.`]);
+};
+
+const restore = async (call: Call): Promise<undefined> => {
+  const [, snapshot = ''] = call.positionals;
+  const restored = await call.request(api.restoreSnapshot, { ...byId(call), body: { snapshot } });
+  call.output.result(restored, () => [
+    `Restored ${restored.name}: ${restored.files} files. Processes of the sandbox have ended.`,
+  ]);
+};
+
+const fork = async (call: Call): Promise<undefined> => {
+  const [snapshot] = call.positionals;
+  const session = call.text('session');
+  if ((snapshot === undefined) === (session === undefined))
+    throw wrongUsage('fork either a snapshot or a session', [
+      'Usage: sallyport fork <snapshot>',
+      'Usage: sallyport fork --session <session>',
+    ]);
+  const kind: Session['kind'] = call.isSet('agent') ? 'agent' : 'execution';
+  const body = {
+    ...given<BodyOf<typeof api.makeSession>>({ project: call.text('project') }),
+    kind,
+    from: snapshot === undefined ? { session } : { snapshot },
+  };
+  const made = await call.request(api.makeSession, { body });
+  call.output.result(made, () =>
+    factLines([
+      ['id', made.id],
+      ['kind', made.kind],
+      ['workspace', made.workspace],
+    ]),
+  );
+};
+
+export const snapshotCommands: readonly Command[] = [
+  {
+    name: 'snapshot',
+    usage: '<session> [--name <text>]',
+    summary: 'Keep the files of a session as they are now',
+    options: { name: value },
+    positionals: one,
+    run: make,
+  },
+  {
+    name: 'snapshots',
+    usage: '<session> [--all]',
+    summary: 'List the snapshots of a session, with --all those of its project',
+    options: { all: flag },
+    positionals: one,
+    run: list,
+  },
+  {
+    name: 'snapshot delete',
+    usage: '<session> <snapshot>',
+    summary: 'Delete a snapshot',
+    positionals: { min: 2, max: 2 },
+    run: remove,
+  },
+  {
+    name: 'restore',
+    usage: '<session> <snapshot>',
+    summary: 'Bring back the files of a snapshot; processes end',
+    positionals: { min: 2, max: 2 },
+    run: restore,
+  },
+  {
+    name: 'fork',
+    usage: '<snapshot> | --session <session> [--agent] [--project <id>]',
+    summary: 'Begin a session with the files of a snapshot or of another session',
+    options: { session: value, agent: flag, project: value },
+    positionals: { min: 0, max: 1 },
+    run: fork,
+  },
+];

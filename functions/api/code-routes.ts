@@ -1,0 +1,78 @@
+/** Code that a client runs in a session, with the results of its last expression and its displays; and its contexts. */
+
+import type { ExecutionDeps } from '#shared/application/deps.ts';
+import { type CodeOutcome, endContext, runCode } from '#shared/application/execution/run-code.ts';
+import { decode } from '#shared/contracts/decode.ts';
+import { codeAnswer, codeBody, contextPath, contextQuery } from '#shared/contracts/rest/code-view.ts';
+import { codeAnswerMsMax } from '#shared/domain/limits.ts';
+import { languageOf } from '#shared/domain/template.ts';
+import { AppError } from '#shared/errors.ts';
+import { type ApiRoute, bodyOf, decodedPathValue, queryOf } from './api-route.ts';
+import { onSession } from './resource-route.ts';
+import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
+import { answerWhenDone } from './slow-answer.ts';
+
+export const codeRoutes = ({
+  ports,
+  settings: { lifetimes },
+}: {
+  readonly ports: SessionSandboxPorts & ExecutionDeps;
+  readonly settings: SessionSandboxSettings;
+}): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/code',
+    needs: 'own:write',
+    contract: {
+      summary: 'Run code in a context that keeps its variables',
+      body: codeBody,
+      answers: { 200: codeAnswer },
+      errors: [...insideErrors, 'tool_outcome_unknown'],
+    },
+    handler: async (event, { session }) => {
+      const { language = languageOf(session.template), ...code } = bodyOf(event, codeBody);
+      const { requestId } = event.requestContext;
+      const signal = AbortSignal.timeout(codeAnswerMsMax);
+      const request = { ...code, language, lifetimes, correlationId: requestId, signal };
+      return answerWhenDone(async () => codeView(await runCode(ports, session, request)), {
+        requestId,
+        telemetry: ports.telemetry,
+      });
+    },
+  }),
+  onSession(ports, {
+    method: 'DELETE',
+    path: '/api/sessions/{id}/contexts/{name}',
+    needs: 'own:write',
+    contract: {
+      summary: 'End a context and lose its variables',
+      query: contextQuery,
+      answers: { 204: 'empty' },
+      errors: ['not_found', 'sandbox_unavailable'],
+    },
+    handler: async (event, { session }) => {
+      const path = decode(contextPath, { name: decodedPathValue(event, 'name') });
+      if (!path.ok) throw new AppError('invalid_request', path.problem);
+      await endContext(ports, session, { ...path.value, ...queryOf(event, contextQuery) });
+      return { statusCode: 204, headers: {}, body: '' };
+    },
+  }),
+];
+
+const codeView = ({ program, stateLost, notices }: CodeOutcome) => {
+  const { stdout, stderr, exitCode, failure, results = [], ...more } = program;
+  const { type, message, suggestions, recoveryActions } = failure ?? {};
+  return {
+    exitCode,
+    stdout,
+    stderr,
+    durationMs: more.execution_time_ms,
+    ...(more.stdout_truncated ? { stdoutTruncated: true } : {}),
+    ...(more.stderr_truncated ? { stderrTruncated: true } : {}),
+    ...(failure === undefined ? {} : { error: { type, message, suggestions, recoveryActions } }),
+    results,
+    ...(more.results_left_out === undefined ? {} : { resultsLeftOut: more.results_left_out }),
+    ...(stateLost || more.state_lost ? { stateLost: true } : {}),
+    ...(notices.length === 0 ? {} : { notices }),
+  };
+};

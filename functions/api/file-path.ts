@@ -1,0 +1,29 @@
+/** The path of a file in the path of a request, decoded and checked; the sandbox checks it once more. */
+import { filePathProblem } from '#shared/contracts/fields.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ApiEvent } from './api-route.ts';
+
+/** The gateway's own `proxy` parameter shadows the router's. */
+const filesPrefix = /^\/api\/sessions\/[^/]+\/files\/?/;
+
+/** The workspace itself when nothing follows. */
+export const filePathOf = (event: ApiEvent): string => {
+  const path = event.path.replace(filesPrefix, '');
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    throw new AppError('invalid_request', 'the path is not encoded as a URL asks for');
+  }
+  return checkedPath(decoded === '' ? '.' : decoded);
+};
+
+/** A path that names its way out is refused before a sandbox is started for it. */
+export const checkedPath = (path: string): string => {
+  const problem = filePathProblem(path);
+  if (problem !== undefined) throw new AppError('invalid_request', `it must be ${problem}`);
+  if (!path.split('/').includes('..')) return path;
+  throw new AppError('path_outside_workspace', 'the path leaves the workspace', {
+    suggestions: ['Give a path relative to /workspace.'],
+  });
+};

@@ -1,0 +1,127 @@
+/**
+ * Links to files: made by the session's route, and answered before the router, since they carry no token. The secret is
+ * in the query, which no access log has. The file is an attachment, never a page of ours.
+ */
+import * as z from 'zod';
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import type { AccessDeps, Deps } from '#shared/application/deps.ts';
+import { changeFiles } from '#shared/application/session/change-files.ts';
+import {
+  makeFileLink,
+  type OpenedLink,
+  openFileLink,
+  readByLink,
+  writeByLink,
+} from '#shared/application/session/file-links.ts';
+import { originOf } from '#shared/contracts/browser-request.ts';
+import { header } from '#shared/contracts/credentials.ts';
+import { iso } from '#shared/contracts/fields.ts';
+import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
+import { linkAnswer, linkBody } from '#shared/contracts/rest/link-view.ts';
+import { AppError } from '#shared/errors.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, bytesOf, json, principalOf } from './api-route.ts';
+import { addressOf } from './file-change-routes.ts';
+import { checkedPath } from './file-path.ts';
+import { asAttachment, describe } from './file-routes.ts';
+import { fence } from './preview-headers.ts';
+import { onSession } from './resource-route.ts';
+import {
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+  sessionSandbox,
+} from './session-sandbox.ts';
+
+export type LinkPorts = SessionSandboxPorts & AccessDeps & Deps<'rateLimiter' | 'fileLinks'>;
+export type Links = { readonly ports: LinkPorts; readonly settings: SessionSandboxSettings };
+
+export const linkRoutes = ({ ports }: Links): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'POST',
+    path: '/api/sessions/{id}/links',
+    needs: 'own:write',
+    contract: {
+      summary: 'Make a link that reads or writes a file without a token',
+      body: linkBody,
+      answers: { 201: linkAnswer },
+      errors: ['path_outside_workspace'],
+    },
+    handler: async (event, { session }) => {
+      const wish = bodyOf(event, linkBody);
+      const path = checkedPath(wish.path);
+      if (path.endsWith('/')) throw new AppError('invalid_request', 'path: it names a folder, not a file');
+      const made = await makeFileLink(ports, { ...wish, path, session, principal: principalOf(event) });
+      const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
+      const url = `${originOf(event) ?? ''}${linksPrefix}${name}?key=${made.secret}`;
+      return json(201, { url, expiresAt: iso(made.expiresAt) });
+    },
+  }),
+];
+
+const linksPrefix = '/api/links/';
+const query = z.object({ key: z.string().describe('The secret of the link.') });
+
+/** Documented here; `answerLink` serves them. */
+export const linkedRoutes = [
+  {
+    method: 'GET',
+    path: '/api/links/{name}',
+    needs: 'any',
+    contract: {
+      summary: 'Read the file of a link',
+      query,
+      answers: { 200: 'bytes' },
+      errors: ['file_not_found'],
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/api/links/{name}',
+    needs: 'any',
+    contract: {
+      summary: 'Write the file of a link, once',
+      query,
+      body: 'bytes',
+      answers: { 200: writtenAnswer, 201: writtenAnswer },
+      errors: insideErrors,
+    },
+  },
+] as const satisfies readonly Omit<ApiRoute, 'handler'>[];
+
+export const isLink = ({ path }: ApiEvent): boolean => path.startsWith(linksPrefix);
+
+export const answerLink = async ({ ports, settings }: Links, event: ApiEvent): Promise<StreamedResult> => {
+  const secret = event.queryStringParameters?.['key'] ?? '';
+  const opened = await openFileLink(ports, { secret, method: event.httpMethod });
+  const correlationId = event.requestContext.requestId;
+  if (opened.link.method === 'PUT') return write({ ports, settings }, event, { ...opened, secret });
+  const want = event.httpMethod === 'HEAD' ? 'stat' : 'file';
+  const response = await readByLink(ports, opened, { want, correlationId });
+  if (want === 'stat') return describe(await response.json());
+  const headers = { 'content-type': 'application/octet-stream', ...linkFence };
+  const answer = { statusCode: 200, headers, body: response.body ?? '' };
+  return asAttachment(answer, opened.link.path.split('/').at(-1) ?? 'file');
+};
+
+const write = (
+  { ports, settings }: Links,
+  event: ApiEvent,
+  { link, session, secret }: OpenedLink & { readonly secret: string },
+): Promise<StreamedResult> => {
+  // A part would use the link up.
+  if (header(event.headers, 'content-range') !== undefined)
+    throw new AppError('invalid_request', 'a link takes a file in one request, without Content-Range');
+  return writeByLink(ports, secret, async () => {
+    const sandbox = await sessionSandbox(ports, event, { session, settings });
+    const request = { method: 'PUT', path: addressOf(link.path, {}), body: bytesOf(event) };
+    const { requestId: correlationId } = event.requestContext;
+    const { status, answer } = await changeFiles(ports, sandbox, { correlationId, request });
+    return json(status, answer);
+  });
+};
+
+const linkFence = {
+  'content-security-policy': fence['content-security-policy'],
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};

@@ -1,0 +1,31 @@
+/** Server-sent events of a sandbox as an answer: to their end, or for as long as a function may run. */
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { outputStreamMsMax } from '#shared/domain/limits.ts';
+
+/** `atEnd` runs before the answer ends, unless its reader has left. */
+export const answerWithEvents = (
+  source: ReadableStream<Uint8Array>,
+  atEnd: () => Promise<void> = async () => undefined,
+): StreamedResult => {
+  const reader = source.getReader();
+  // A cancelled reader ends as if the source had.
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), outputStreamMsMax);
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { value, done } = await reader.read();
+      if (!done) {
+        controller.enqueue(value);
+        return;
+      }
+      clearTimeout(timer);
+      await atEnd();
+      controller.close();
+    },
+    cancel: async () => {
+      clearTimeout(timer);
+      await reader.cancel();
+    },
+  });
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+  return { statusCode: 200, headers, body: body as StreamedResult['body'] };
+};

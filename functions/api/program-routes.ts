@@ -1,0 +1,96 @@
+/** Programs that a client runs in a session's sandbox: to their end, with their output as events, or as a process. */
+import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { followOutput } from '#shared/application/process/follow-output.ts';
+import { runProgram } from '#shared/application/process/run-program.ts';
+import { type Program, startProcess } from '#shared/application/process/start-process.ts';
+import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
+import { header } from '#shared/contracts/credentials.ts';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { iso } from '#shared/contracts/fields.ts';
+import { startedProcess } from '#shared/contracts/process.ts';
+import {
+  execAnswer,
+  execBody,
+  execContinues,
+  startedAnswer,
+  startProcessBody,
+} from '#shared/contracts/rest/process-view.ts';
+import type { Session } from '#shared/domain/session.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, json } from './api-route.ts';
+import { execView } from './exec-view.ts';
+import { answerWithEvents } from './output-stream.ts';
+import { onSession } from './resource-route.ts';
+import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
+
+const startErrors = [...insideErrors, 'file_not_found', 'tool_outcome_unknown'] as const;
+
+export const programRoutes = ({
+  ports,
+  settings: { lifetimes },
+}: {
+  readonly ports: SessionSandboxPorts;
+  readonly settings: SessionSandboxSettings;
+}): readonly ApiRoute[] => {
+  const openingOf = ({ requestContext }: ApiEvent) => ({
+    lifetimes,
+    correlationId: requestContext.requestId,
+  });
+
+  const streamProgram = async (
+    event: ApiEvent,
+    found: Session,
+    program: Program,
+  ): Promise<StreamedResult> => {
+    const request = { program, opening: openingOf(event), waitMs: 0, isRecorded: true };
+    const { id, opened, response } = await startProcess(ports, found, request);
+    await response.body?.cancel();
+    const output = await followOutput(ports, found, { id, offset: 0, isFollowing: true, isAttached: true });
+    return answerWithEvents(output, async () => {
+      await saveWorkspace(ports, opened.sandbox);
+    });
+  };
+
+  return [
+    onSession(ports, {
+      method: 'POST',
+      path: '/api/sessions/{id}/exec',
+      needs: 'own:write',
+      contract: {
+        summary: 'Run a program; with Accept: text/event-stream, follow its output',
+        body: execBody,
+        answers: { 200: execAnswer, 202: execContinues },
+        errors: startErrors,
+      },
+      handler: async (event, { session: found }) => {
+        const { stdin, ...fields } = bodyOf(event, execBody);
+        const program = { ...fields, ...(stdin === undefined ? {} : { stdin: base64Of(stdin) }) };
+        const accepted = header(event.headers, 'accept') ?? '';
+        if (accepted.includes('text/event-stream')) return streamProgram(event, found, program);
+        const outcome = await runProgram(ports, found, { program, opening: openingOf(event) });
+        return outcome.status === 'continues'
+          ? json(202, { processId: outcome.processId })
+          : json(200, execView(outcome));
+      },
+    }),
+    onSession(ports, {
+      method: 'POST',
+      path: '/api/sessions/{id}/processes',
+      needs: 'own:write',
+      contract: {
+        summary: 'Start a process that outlives the request',
+        body: startProcessBody,
+        answers: { 201: startedAnswer },
+        errors: startErrors,
+      },
+      handler: async (event, { session: found }) => {
+        const program = bodyOf(event, startProcessBody);
+        const request = { program, opening: openingOf(event), isRecorded: true };
+        const { response } = await startProcess(ports, found, request);
+        const { startedAt, ...started } = decodeStored(startedProcess, await response.json());
+        return json(201, { ...started, startedAt: iso(startedAt) });
+      },
+    }),
+  ];
+};
+
+const base64Of = (text: string): string => Buffer.from(text).toString('base64');

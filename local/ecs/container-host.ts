@@ -1,0 +1,163 @@
+/**
+ * Starts a sandbox in a container of Docker or Podman, on machines where bubblewrap cannot work and an engine answers.
+ *
+ * The image is the one of AWS, so user code has its own uid as on Fargate.
+ */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { NamedTemplate } from '#shared/domain/template.ts';
+import { bundleSandbox } from '../../sandbox-task/bundle.ts';
+import { templateTarget, writeTemplateFolder } from '../../sandbox-task/template-image.ts';
+import { openAddressProxy } from './address-proxy.ts';
+import {
+  exitCodeOf,
+  type HostSettings,
+  killedExit,
+  type RunningSandbox,
+  type SandboxEnd,
+  type SandboxRequest,
+  type SharedVolume,
+} from './running-sandbox.ts';
+
+const run = promisify(execFile);
+const localImage = 'sallyport-sandbox:local';
+/** Of a build, whose last lines say why it failed. */
+const outputBytesMax = 16 * 1_048_576;
+const source = join(import.meta.dirname, '..', '..', 'sandbox-task');
+/** Drops an engine's default capabilities except those that the server and the launcher of user code need. */
+const capabilities = [
+  '--cap-drop=ALL',
+  ...['SETUID', 'SETGID', 'SETPCAP', 'KILL'].map((name) => `--cap-add=${name}`),
+];
+
+export type ContainerEngine = 'docker' | 'podman';
+
+/** An engine that answers; its client alone is not enough. */
+export const findContainerEngine = (): ContainerEngine | undefined =>
+  (['docker', 'podman'] as const).find(
+    (engine) => spawnSync(engine, ['info'], { stdio: 'ignore', timeout: 5000 }).status === 0,
+  );
+
+export type Containers = {
+  readonly engine: ContainerEngine;
+  readonly image: string;
+  /** With nothing that Fargate does not give a task, to test the image: an init process, and no walls of the engine. */
+  readonly asFargate?: boolean;
+};
+
+/** Builds the image from the sources. */
+export const buildImage = async (engine: ContainerEngine): Promise<Containers> => {
+  await bundleSandbox(join(source, 'dist'));
+  await run(engine, ['build', '--quiet', '--tag', localImage, '--target', 'python', source]);
+  return { engine, image: localImage };
+};
+
+/** Builds the image of an operator's template; `folder` is written for a Dockerfile. */
+export const buildTemplateImage = async (
+  engine: ContainerEngine,
+  template: NamedTemplate,
+  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+): Promise<Containers> => {
+  const image = `sallyport-template-${template.name}:local`;
+  const build = (...parameters: readonly string[]) =>
+    run(engine, ['build', '--quiet', '--tag', image, ...parameters], { signal, maxBuffer: outputBytesMax });
+  if (template.image === undefined) {
+    await writeTemplateFolder(template.dockerfile, folder);
+    await build('--target', templateTarget, folder);
+  } else {
+    await bundleSandbox(join(source, 'dist'));
+    await build('--target', 'node', '--build-arg', `NODE_IMAGE=${template.image}`, source);
+  }
+  return { engine, image };
+};
+
+export const startInContainer = async (
+  { engine, image, asFargate = false }: Containers,
+  settings: HostSettings,
+  request: SandboxRequest,
+): Promise<RunningSandbox> => {
+  const folder = join(settings.folder, request.id);
+  const socket = join(folder, 'socket');
+  await mkdir(socket, { recursive: true });
+  const { log, sharedVolume } = settings;
+  const { unreachableMs } = request;
+  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log });
+  const container = `sallyport-${request.id}`;
+  const child = spawn(
+    engine,
+    [
+      'run',
+      '--rm',
+      '--name',
+      container,
+      ...limits(request),
+      ...walls(socket),
+      ...(asFargate ? fargateDisk : disk[engine]),
+      ...shared(request.variables['SANDBOX_SHARED_PATH'] === 'none' ? undefined : sharedVolume),
+      image,
+    ],
+    // Podman's monitor writes a file into its folder when memory is short.
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+  let isKilled = false;
+  const end = (...parameters: readonly string[]): void => {
+    isKilled = true;
+    spawn(engine, [...parameters, container], { stdio: 'ignore' }).once('error', (error) =>
+      log(error.message),
+    );
+  };
+  const ended = once(child, 'close').then(([code, signal]): SandboxEnd => {
+    const exitCode = exitCodeOf(code, signal);
+    // The engine forgets why the container ended, but only this program and the kernel kill it.
+    return { exitCode, isOutOfMemory: exitCode === killedExit && !isKilled };
+  });
+  const removed = ended
+    .then(() => proxy.close())
+    .then(() => rm(folder, { recursive: true, force: true }))
+    .catch((error: unknown) =>
+      log(`sandbox ${request.id} could not be removed completely: ${String(error)}`),
+    );
+  return {
+    address: proxy.address,
+    ended,
+    removed,
+    kill: () => end('kill'),
+    terminate: (timeoutMs) => end('stop', `--time=${Math.ceil(timeoutMs / 1000)}`),
+  };
+};
+
+const limits = ({ cpus, memoryMb, variables }: SandboxRequest): readonly string[] => [
+  `--cpus=${cpus}`,
+  `--memory=${memoryMb}m`,
+  `--memory-swap=${memoryMb}m`,
+  '--pids-limit=320',
+  '--env=SANDBOX_LISTEN=unix:/run/sallyport/sandbox.sock',
+  ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
+];
+
+const walls = (socket: string): readonly string[] => [
+  '--network=none',
+  '--read-only',
+  ...capabilities,
+  `--volume=${socket}:/run/sallyport`,
+];
+
+/** Podman gives no tmpfs to a user: its workspace is the image's own volume, on the disk without a limit. */
+const disk: Readonly<Record<ContainerEngine, readonly string[]>> = {
+  docker: [
+    '--security-opt=no-new-privileges',
+    '--tmpfs=/workspace:uid=10001,gid=10001,mode=700,size=2g,exec',
+    '--tmpfs=/tmp:size=256m,mode=1777',
+  ],
+  podman: ['--security-opt=no-new-privileges', '--read-only-tmpfs=false', '--tmpfs=/tmp:size=256m,mode=1777'],
+};
+const fargateDisk = ['--init', '--read-only-tmpfs=false'];
+
+const shared = (volume: SharedVolume | undefined): readonly string[] =>
+  volume === undefined
+    ? []
+    : [`--volume=${volume.hostPath}:${volume.guestPath}`, `--env=SANDBOX_SHARED_PATH=${volume.guestPath}`];

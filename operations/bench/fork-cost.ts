@@ -1,0 +1,162 @@
+/**
+ * The cost of a fork: the requests to the bucket of its creation and of its first start, beside those of a plain restore of
+ * the same files, and the ratio of their times on this machine.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startCloud } from '../../local/cloud.ts';
+import { start as startEcs } from '../../local/ecs/start.ts';
+import type { RecordedCall } from '../../local/recorder/start.ts';
+import { type BenchResult, table } from './report.ts';
+
+const megabyte = 1_048_576;
+const partBytes = 4 * megabyte;
+const path = 'large.bin';
+const stopWaitMsMax = 60_000;
+
+export type ForkSize = {
+  readonly megabytes: number;
+  /** Both start a sandbox and read the same bytes; the machine does other work meanwhile. */
+  readonly ratioMax: number;
+  /** The least time of so many tries counts, of a restore before each fork and one after the last. */
+  readonly rounds: number;
+  readonly progress?: (line: string) => void;
+};
+const sizeDefault: ForkSize = { megabytes: 64, ratioMax: 2, rounds: 1 };
+
+type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+type Measured = { readonly writes: number; readonly reads: number; readonly ms: number };
+
+export const forkCost = async ({
+  megabytes,
+  ratioMax,
+  rounds,
+  progress = () => undefined,
+}: ForkSize = sizeDefault): Promise<BenchResult> => {
+  const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
+  await using cleaning = new AsyncDisposableStack();
+  cleaning.defer(() => rm(home, { recursive: true, force: true }));
+  const calls: RecordedCall[] = [];
+  const token = `sp_${'be'.repeat(32)}`;
+  const cloud = await startCloud({
+    home,
+    port: 0,
+    token,
+    sandboxSecret: 'a secret of at least thirty-two characters',
+    variables: { RATE_LIMIT_PER_SECOND: '10000', RATE_LIMIT_BURST: '20000' },
+    sweepMs: 2_000_000,
+    recordCall: (call) => calls.push(call),
+    startSandboxHost: startEcs,
+  });
+  cleaning.defer(cloud.stop);
+  const ask: Ask = async (at, init = {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
+    const response = await fetch(`${cloud.url}${at}`, { ...init, headers });
+    if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${at}: ${await response.text()}`);
+    return response;
+  };
+  const measure = (work: () => Promise<unknown>) => measured(calls, work);
+  const source = await makeSession(ask, {});
+  await fill(ask, source, megabytes);
+  progress('the files are written and saved');
+  const snapshot = await idOf(await post(ask, `/api/sessions/${source}/snapshots`, {}));
+  const restore = async (): Promise<Measured> => {
+    await post(ask, `/api/sessions/${source}/restore`, { snapshot });
+    await stopped(ask, source);
+    const restored = await measure(() => listFiles(ask, source));
+    progress(`restored in ${Math.round(restored.ms)} ms`);
+    return restored;
+  };
+  const plain: Measured[] = [];
+  const forks: Measured[] = [];
+  const rows: (readonly [string, Measured])[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    plain.push(await restore());
+    let fork = '';
+    const created = await measure(async () => {
+      fork = await makeSession(ask, { from: { snapshot } });
+    });
+    const started = await measure(() => listFiles(ask, fork));
+    await ask(`/api/sessions/${fork}`, { method: 'DELETE' });
+    forks.push(sumOf(created, started));
+    progress(`forked in ${Math.round(created.ms + started.ms)} ms`);
+    rows.push(['fork, created', created], ['fork, first start', started]);
+  }
+  plain.push(await restore());
+  rows.unshift(...plain.map((one) => ['plain restore', one] as const));
+  const ratio = leastMs(forks) / leastMs(plain);
+  const writes = forks.reduce((sum, fork) => sum + fork.writes, 0);
+  const readsMax = Math.max(...forks.map(({ reads }) => reads));
+  return {
+    title: `a fork of ${megabytes} MB beside a plain restore`,
+    text: table(
+      ['', 'writes to the bucket', 'reads', 'ms'],
+      rows.map(([name, row]) => [name, row.writes, row.reads, Math.round(row.ms)]),
+    ),
+    floor: `a fork writes nothing, reads no more than a restore, and takes at most ${ratioMax} times as long (${ratio.toFixed(2)})`,
+    isMet: writes === 0 && readsMax <= Math.max(...plain.map(({ reads }) => reads)) && ratio <= ratioMax,
+  };
+};
+
+const sumOf = (one: Measured, other: Measured): Measured => ({
+  writes: one.writes + other.writes,
+  reads: one.reads + other.reads,
+  ms: one.ms + other.ms,
+});
+
+const leastMs = (all: readonly Measured[]): number => Math.min(...all.map(({ ms }) => ms));
+
+const measured = async (calls: readonly RecordedCall[], work: () => Promise<unknown>): Promise<Measured> => {
+  const from = calls.length;
+  const startedAt = performance.now();
+  await work();
+  const ms = performance.now() - startedAt;
+  const ofBucket = calls.slice(from).filter(({ service }) => service === 's3');
+  const actions = ofBucket.flatMap(({ authorisations }) => authorisations.map(({ action }) => action));
+  const reads = actions.filter((action) => /Get|List/.test(action)).length;
+  return { ms, reads, writes: actions.length - reads };
+};
+
+const post = (ask: Ask, at: string, body: object): Promise<Response> =>
+  ask(at, { method: 'POST', body: JSON.stringify(body) });
+
+const idOf = async (response: Response): Promise<string> =>
+  String(((await response.json()) as { readonly id: string }).id);
+
+const makeSession = async (ask: Ask, options: object): Promise<string> =>
+  idOf(await post(ask, '/api/sessions', { kind: 'execution', flavor: 'micro', ...options }));
+
+/** In parts, as a client sends a large file. */
+const fill = async (ask: Ask, session: string, megabytes: number): Promise<void> => {
+  const total = megabytes * megabyte;
+  for (let at = 0; at < total; at += partBytes) {
+    await ask(`/api/sessions/${session}/files/${path}`, {
+      method: 'PUT',
+      body: Buffer.alloc(partBytes, at / partBytes + 1),
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-range': `bytes ${at}-${at + partBytes - 1}/${total}`,
+      },
+    });
+  }
+};
+
+/** The listing alone: the start and its restore are measured, not a download. */
+const listFiles = async (ask: Ask, session: string): Promise<void> => {
+  const response = await ask(`/api/sessions/${session}/files`);
+  if (!(await response.text()).includes(path)) throw new Error('the file was not restored');
+};
+
+const stopped = async (ask: Ask, session: string): Promise<void> => {
+  const until = performance.now() + stopWaitMsMax;
+  for (;;) {
+    const shown = (await (await ask(`/api/sessions/${session}`)).json()) as {
+      readonly sandbox?: { readonly state: string };
+    };
+    if (shown.sandbox?.state === 'stopped') return;
+    if (performance.now() > until) throw new Error('the sandbox does not stop');
+    await delay(100);
+  }
+};

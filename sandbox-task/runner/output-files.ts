@@ -1,0 +1,72 @@
+/**
+ * The output of a call as files of the workspace, for a caller that is shown a part of it. A stream that stays short makes no
+ * file. The first 64 MiB of a stream are stored; a file that cannot be written is left out of the result.
+ */
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { StreamName, StreamSummary, Surroundings } from '../wire/messages.ts';
+
+const fileBytesMax = 64 * 1024 * 1024;
+
+export type OutputFiles = { readonly open: (stream: StreamName) => OutputFile };
+type OutputFile = {
+  readonly push: (chunk: Buffer) => void;
+  readonly close: () => Pick<StreamSummary, 'file'>;
+};
+
+export const outputFilesOf = ({
+  workspace,
+  storedOver,
+}: Pick<Surroundings, 'storedOver'> & { readonly workspace: string }): OutputFiles | undefined => {
+  if (storedOver === undefined) return undefined;
+  const name = randomUUID();
+  return {
+    open: (stream) => openFile({ workspace, path: `.sallyport/outputs/${name}.${stream}.txt`, storedOver }),
+  };
+};
+
+type Place = { readonly workspace: string; readonly path: string; readonly storedOver: number };
+
+const openFile = ({ workspace, path, storedOver }: Place): OutputFile => {
+  let first: Buffer[] = [];
+  let bytes = 0;
+  let storedBytes = 0;
+  let descriptor: number | undefined;
+  let hasFailed = false;
+  const write = (chunk: Buffer): void => {
+    const kept = chunk.subarray(0, fileBytesMax - storedBytes);
+    for (let at = 0; at < kept.length; ) at += writeSync(descriptor ?? -1, kept, at);
+    storedBytes += kept.length;
+  };
+  const store = (chunk: Buffer): void => {
+    if (descriptor !== undefined) {
+      write(chunk);
+      return;
+    }
+    first.push(Buffer.from(chunk));
+    if (bytes <= storedOver) return;
+    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    descriptor = openSync(join(workspace, path), 'w');
+    for (const piece of first) write(piece);
+    first = [];
+  };
+  return {
+    push: (chunk) => {
+      bytes += chunk.length;
+      if (hasFailed || storedBytes >= fileBytesMax) return;
+      try {
+        store(chunk);
+      } catch {
+        // The disk is full, or user code made the folder something else.
+        hasFailed = true;
+        first = [];
+      }
+    },
+    close: () => {
+      if (descriptor === undefined) return {};
+      closeSync(descriptor);
+      return hasFailed ? {} : { file: { path, bytes: storedBytes } };
+    },
+  };
+};

@@ -1,0 +1,145 @@
+/**
+ * JSON-RPC 2.0 with an agent over its stdin and stdout, one message a line: requests of both sides, and notifications of the agent.
+ *
+ * Messages are taken in their order, each after its listener was ready for more; what waits is bounded, and an agent that is ahead of it
+ * by too much, or writes a line without end, is given up. Lines that are no message are left out: programs print.
+ */
+import * as z from 'zod';
+
+type Parts = {
+  readonly write: (line: Buffer) => Promise<unknown>;
+  readonly onNotice: (method: string, params: unknown) => Promise<void>;
+  /** Its result is the answer; what it throws is told as an error. */
+  readonly onRequest: (method: string, params: unknown) => Promise<unknown>;
+  /** Nothing is taken after it. */
+  readonly onBroken: (reason: string) => void;
+};
+
+export type AcpConnection = {
+  /** Bytes of the agent's stdout. */
+  readonly take: (bytes: Buffer) => void;
+  readonly request: (method: string, params: object, msMax?: number) => Promise<unknown>;
+  readonly notify: (method: string, params: object) => Promise<void>;
+  /** Fails what waits for an answer. */
+  readonly close: (reason: string) => void;
+};
+
+const message = z.object({
+  id: z.union([z.number(), z.string().max(256)]).nullish(),
+  method: z.string().max(256).exactOptional(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string().catch('') }).exactOptional(),
+});
+
+const newline = 10;
+const lineBytesMax = 4 * 1_048_576;
+const waitingBytesMax = 8 * 1_048_576;
+const methodNotFound = -32_601;
+const reasonCharactersMax = 1000;
+
+export class UnknownMethod extends Error {
+  override readonly name = 'UnknownMethod';
+}
+
+export const createAcpConnection = ({ write, onNotice, onRequest, onBroken }: Parts): AcpConnection => {
+  const asked = new Map<number | string, PromiseWithResolvers<unknown>>();
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let waiting = 0;
+  let lastId = 0;
+  let isOver = false;
+  let queue: Promise<void> = Promise.resolve();
+
+  const close = (reason: string): void => {
+    isOver = true;
+    for (const { reject } of asked.values()) reject(new Error(reason));
+    asked.clear();
+  };
+  const breakOff = (reason: string): void => {
+    if (isOver) return;
+    close(reason);
+    onBroken(reason);
+  };
+  const send = async (body: object): Promise<void> => {
+    if (isOver) return;
+    const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...body })}\n`);
+    await write(line).catch((cause: unknown) => breakOff(messageOf(cause)));
+  };
+  const answer = async (id: number | string, method: string, params: unknown): Promise<void> => {
+    try {
+      await send({ id, result: (await onRequest(method, params)) ?? null });
+    } catch (cause) {
+      const code = cause instanceof UnknownMethod ? methodNotFound : -32_000;
+      await send({ id, error: { code, message: messageOf(cause) } });
+    }
+  };
+  const handle = async (line: Buffer): Promise<void> => {
+    const read = messageIn(line);
+    if (read === undefined || isOver) return;
+    const { id, method, params, result, error } = read;
+    if (method !== undefined && (id === undefined || id === null)) return onNotice(method, params);
+    // Not waited for: a person may have to decide, while the agent says more.
+    if (method !== undefined && id !== undefined && id !== null) return void answer(id, method, params);
+    const waits = asked.get(id ?? '');
+    asked.delete(id ?? '');
+    if (error !== undefined) waits?.reject(new Error(error.message.slice(0, reasonCharactersMax)));
+    else waits?.resolve(result);
+  };
+  const put = (line: Buffer): void => {
+    waiting += line.length;
+    if (waiting > waitingBytesMax) {
+      breakOff('it says more than can be heard');
+      return;
+    }
+    queue = queue
+      .then(() => handle(line))
+      .catch((cause: unknown) => breakOff(messageOf(cause)))
+      .finally(() => {
+        waiting -= line.length;
+      });
+  };
+  return {
+    take: (bytes) => {
+      if (isOver) return;
+      let from = 0;
+      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+        put(Buffer.concat([...pieces, bytes.subarray(from, at)]));
+        pieces = [];
+        held = 0;
+        from = at + 1;
+      }
+      pieces.push(bytes.subarray(from));
+      held += bytes.length - from;
+      if (held > lineBytesMax) breakOff('it wrote a line that is too long');
+    },
+    request: async (method, params, msMax) => {
+      if (isOver) throw new Error('it no longer runs');
+      lastId += 1;
+      const id = lastId;
+      const waits = Promise.withResolvers<unknown>();
+      asked.set(id, waits);
+      const timer = msMax === undefined ? undefined : setTimeout(() => waits.reject(late(method)), msMax);
+      const answered = waits.promise.finally(() => clearTimeout(timer));
+      // The agent may end while its request is still written: nobody waits for the answer yet.
+      answered.catch(() => undefined);
+      await send({ id, method, params });
+      return answered;
+    },
+    notify: (method, params) => send({ method, params }),
+    close,
+  };
+};
+
+const late = (method: string): Error => new Error(`it did not answer ${method} in time`);
+
+const messageOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).slice(0, reasonCharactersMax);
+
+const messageIn = (line: Buffer): z.output<typeof message> | undefined => {
+  try {
+    return message.safeParse(JSON.parse(line.toString())).data;
+  } catch {
+    return undefined;
+  }
+};

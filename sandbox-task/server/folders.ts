@@ -1,0 +1,150 @@
+/**
+ * Folders over HTTP: listed with everything below, made, moved, copied, sent and received as an archive, watched.
+ *
+ * Everything is streamed piece by piece; an answer that fails in its middle breaks off. An archive is received like a
+ * file in parts, and unpacked with the last one.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FileEntry } from '../wire/messages.ts';
+import {
+  finishJob,
+  parseChanges,
+  parseTreeEnd,
+  parseTreeEntries,
+  parseWrittenTree,
+  pullJob,
+} from './file-jobs.ts';
+import { readPart } from './files.ts';
+import { endPaced, sendJson, writePaced } from './http-messages.ts';
+import { Refusal } from './refusal.ts';
+import { parseFileEntries } from './runner-message.ts';
+import { expectAnswer, type UserSide } from './user-side.ts';
+
+type FolderExchange = {
+  readonly userSide: UserSide;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+};
+
+export const sendEntry = async ({ userSide, response }: FolderExchange, path: string): Promise<void> =>
+  sendJson(response, { path, ...(await statOf(userSide, path)) });
+
+const statOf = async (userSide: UserSide, path: string): Promise<FileEntry> => {
+  const answer = await userSide.ask({ type: 'stat', path });
+  expectAnswer(answer, 'listed');
+  const [entry] = parseFileEntries(answer.payload);
+  if (entry === undefined) throw new Error('the runner described nothing');
+  return entry;
+};
+
+/** `{"files": […], "truncated": true?}`, written as it comes. */
+export const sendTree = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+  const steps = pullJob(userSide, { kind: 'tree', path });
+  let step = await steps.next();
+  response.writeHead(200, { 'content-type': 'application/json' });
+  let text = '{"files":[';
+  for (let isFirst = true; !step.done; step = await steps.next()) {
+    const entries = parseTreeEntries(step.value).map((entry) => JSON.stringify(entry));
+    if (entries.length === 0) continue;
+    text += `${isFirst ? '' : ','}${entries.join(',')}`;
+    isFirst = false;
+    await writePaced(response, Buffer.from(text));
+    text = '';
+  }
+  const { truncated } = parseTreeEnd(step.value);
+  await writePaced(response, Buffer.from(`${text}]${truncated ? ',"truncated":true' : ''}}`));
+  await endPaced(response);
+};
+
+export const sendArchive = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+  const steps = pullJob(userSide, { kind: 'pack', path });
+  let step = await steps.next();
+  response.writeHead(200, { 'content-type': 'application/gzip' });
+  for (; !step.done; step = await steps.next()) await writeOrStop(response, step.value, steps);
+  await writePaced(response, step.value);
+  await endPaced(response);
+};
+
+/** The job is closed when its reader is gone. */
+const writeOrStop = async (
+  response: ServerResponse,
+  bytes: Buffer,
+  steps: AsyncGenerator<Buffer, Buffer>,
+): Promise<void> => {
+  try {
+    await writePaced(response, bytes);
+  } catch (cause) {
+    await steps.return(bytes);
+    throw cause;
+  }
+};
+
+export const receiveArchive = async (
+  { userSide, request, response }: FolderExchange,
+  path: string,
+): Promise<void> => {
+  const { body, start, total } = await readPart(request);
+  const answer = await userSide.ask({ type: 'write-archive', path, start, total }, body);
+  const received = expectAnswer(answer, 'received').bytes;
+  if (received < total) return sendJson(response, { received }, 202);
+  const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', path }));
+  sendJson(response, { path, ...written }, isNew ? 201 : 200);
+};
+
+export type FolderChange = {
+  readonly op: string;
+  readonly path: string;
+  readonly to: string;
+  readonly overwrites: boolean;
+};
+
+export const changeFolder = async (
+  { userSide, response }: FolderExchange,
+  { op, path, ...relocation }: FolderChange,
+): Promise<void> => {
+  switch (op) {
+    case 'mkdir': {
+      const { isNew } = expectAnswer(await userSide.ask({ type: 'make-folder', path }), 'written');
+      return sendJson(response, { path, ...(await statOf(userSide, path)) }, isNew ? 201 : 200);
+    }
+    case 'move':
+      expectAnswer(await userSide.ask({ type: 'move', path, ...relocation }), 'written');
+      break;
+    case 'copy':
+      parseWrittenTree(await finishJob(userSide, { kind: 'copy', path, ...relocation }));
+      break;
+    default:
+      throw new Refusal('invalid_request', 'op is mkdir, move or copy');
+  }
+  const { to } = relocation;
+  sendJson(response, { path: to, ...(await movedEntry(userSide, to)) });
+};
+
+/** A link that was moved may lead nowhere from its new place. */
+const movedEntry = async (userSide: UserSide, path: string): Promise<Partial<FileEntry>> => {
+  try {
+    return await statOf(userSide, path);
+  } catch (cause) {
+    if (cause instanceof Refusal) return {};
+    throw cause;
+  }
+};
+
+/** The longest watch, in milliseconds: a function that carries it may run for 15 minutes, and starts the sandbox before. */
+const watchMsMax = 720_000;
+
+export const watchFolder = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+  const steps = pullJob(userSide, { kind: 'watch', path });
+  const endsAt = performance.now() + watchMsMax;
+  let step = await steps.next();
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+  for (; !step.done && performance.now() < endsAt; step = await steps.next()) {
+    const changes = parseChanges(step.value);
+    const events = changes.map((change) => `event: changed\ndata: ${JSON.stringify(change)}\n\n`);
+    // A comment shows every hop that the stream lives.
+    const text = events.length === 0 ? ': nothing changed\n\n' : events.join('');
+    await writeOrStop(response, Buffer.from(text), steps);
+  }
+  await steps.return(Buffer.alloc(0));
+  await endPaced(response);
+};

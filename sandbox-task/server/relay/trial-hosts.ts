@@ -1,0 +1,35 @@
+/** The hosts that programs of a trial want to reach: noted for the person who decides, and refused like everything else outside. */
+import type { RelayReset, RelayTarget } from '#shared/contracts/relay/frame.ts';
+
+export type TrialHosts = {
+  /** From now on nothing outside is reached: the sandbox tries a call. */
+  readonly setTrial: () => void;
+  /** As `host:port`, in the order in which they were first wanted. */
+  readonly wantedHosts: () => readonly string[];
+  /** The refusal of a target in a trial, whose host is noted; undefined where no call is tried. */
+  readonly refusal: (target: RelayTarget) => RelayReset | undefined;
+};
+
+/** A person reads them. */
+const wantedHostsMax = 50;
+const inTrial: RelayReset = {
+  status: 403,
+  message: 'this is a trial of the call: nothing outside is reached, and the host is noted',
+};
+
+export const createTrialHosts = (): TrialHosts => {
+  let isTrial = false;
+  const wanted = new Set<string>();
+  return {
+    setTrial: () => {
+      isTrial = true;
+    },
+    wantedHosts: () => [...wanted],
+    refusal(target) {
+      if (!isTrial) return undefined;
+      if (target.type === 'egress' && wanted.size < wantedHostsMax)
+        wanted.add(`${target.host}:${target.port}`);
+      return inTrial;
+    },
+  };
+};

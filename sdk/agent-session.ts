@@ -1,0 +1,120 @@
+/** A session with an agent: messages and the events of its turns, decisions about its calls, its files. */
+import type { ApiClient } from './api-client.ts';
+import { checkDigest, checkEffect, decideCall } from './approvals.ts';
+import { type ExportFormat, exportConversation } from './conversation-export.ts';
+import type { Frame, FrameOf } from './frames.ts';
+import type { AnswerOf, BodyOf, Signalled } from './route.ts';
+import { api, type Decision, type Session } from './routes.ts';
+import { Sandbox } from './sandbox.ts';
+import { type MessageOptions, retryAndFollow, sendAndFollow } from './turn-events.ts';
+
+export type ApprovalEvent = FrameOf<'tool:approval_required'>;
+/** Of a call that was shown elsewhere, with its digest. */
+export type NamedApproval = {
+  readonly callId: string;
+  readonly digest: string;
+  readonly turnId?: string;
+  /** Of a call that was tried: what it did. */
+  readonly effectDigest?: string;
+  /** The session of the agent that makes the call, where it is another one of the tree. */
+  readonly sessionId?: string;
+};
+export type ApproveOptions = Omit<Decision, 'approved' | 'reason'>;
+/** Settings that are left out are those of the other session. */
+export type BranchOptions = Signalled &
+  Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'> & {
+    /** The files as they were at that message (`then`), or as they are now. */
+    readonly files?: 'then' | 'now';
+  };
+export type Message = AnswerOf<typeof api.readMessages>['messages'][number];
+
+export class AgentSession {
+  readonly id: string;
+  /** As it was when it was created or found. */
+  readonly session: Session | undefined;
+  /** Its workspace and the sandbox that it shares with the agent. */
+  readonly sandbox: Sandbox;
+  readonly #client: ApiClient;
+
+  /** No request is made: the session may be any of which the id is known. */
+  constructor(client: ApiClient, id: string, session?: Session) {
+    this.#client = client;
+    this.id = id;
+    this.session = session;
+    this.sandbox = new Sandbox(client, id, session);
+  }
+
+  /** Sends a message and gives the events until the end of its turn: the last one is its `completion`. */
+  send(text: string, options: MessageOptions = {}): AsyncGenerator<Frame, void> {
+    return sendAndFollow(this.#client, this.id, { ...options, text });
+  }
+
+  /** Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs. */
+  async approve(call: ApprovalEvent | NamedApproval, options: ApproveOptions = {}): Promise<void> {
+    await this.#decide(call, { ...options, approved: true });
+  }
+
+  /** The reason reaches the agent. */
+  async reject(call: ApprovalEvent | NamedApproval, reason?: string): Promise<void> {
+    await this.#decide(call, { approved: false, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  async #decide(call: ApprovalEvent | NamedApproval, decision: Decision): Promise<void> {
+    if ('data' in call) await checkShown(call);
+    const { sessionId, ...named } = 'data' in call ? { ...call.data, sessionId: call.sessionId } : call;
+    await decideCall(this.#client, { ...named, sessionId: sessionId ?? this.id }, decision);
+  }
+
+  /** Repeats the message of the last turn, which failed, and gives the events until the end of its turn. */
+  retry({ signal }: Signalled = {}): AsyncGenerator<Frame, void> {
+    return retryAndFollow(this.#client, this.id, { signal });
+  }
+
+  /** Stops the running turn. */
+  async cancel({ signal }: Signalled = {}): Promise<void> {
+    await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal, repeat: 'lost' });
+  }
+
+  /** The conversation so far. */
+  async messages({ signal }: Signalled = {}): Promise<readonly Message[]> {
+    const parts = { params: { id: this.id } };
+    return (await this.#client.request(api.readMessages, parts, { signal })).messages;
+  }
+
+  info({ signal }: Signalled = {}): Promise<Session> {
+    return this.#client.request(api.showSession, { params: { id: this.id } }, { signal });
+  }
+
+  /** Reopens it after its end, while its history is kept; without its grants. */
+  resume({ signal }: Signalled = {}): Promise<Session> {
+    return this.#client.request(api.resumeSession, { params: { id: this.id } }, { signal });
+  }
+
+  /** The conversation as a document: Markdown for people, JSON with all events. */
+  export(format: ExportFormat = 'markdown', { signal }: Signalled = {}): Promise<string> {
+    return exportConversation(this.#client, { id: this.id, format, signal });
+  }
+
+  /**
+   * A new session that goes on from a message of this one: with what was said before a message of the user, or up to an answer, and
+   * with the files of that time.
+   */
+  async branch(messageId: string, { signal, ...options }: BranchOptions = {}): Promise<AgentSession> {
+    const { files, ...settings } = options;
+    const from = { session: this.id, messageId, ...(files === undefined ? {} : { files }) };
+    const session = await this.#client.request(api.makeSession, { body: { ...settings, from } }, { signal });
+    return new AgentSession(this.#client, session.id, session);
+  }
+
+  /** Ends the session and its sandbox. */
+  async stop({ signal }: Signalled = {}): Promise<void> {
+    await this.#client.request(api.endSession, { params: { id: this.id } }, { signal });
+  }
+}
+
+/** A frame that was cut does not hold the whole call; the server then asks for the digest alone. */
+const checkShown = async ({ data }: ApprovalEvent): Promise<void> => {
+  await checkEffect(data);
+  if ('argsTruncated' in data) return;
+  await checkDigest(data, data.digest);
+};

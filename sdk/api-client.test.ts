@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { ApiClient, type ClientOptions } from './api-client.ts';
+import { readCall } from './approvals.ts';
+import { SallyportError } from './errors.ts';
+import { api } from './routes.ts';
+
+const refusal = (code: string) => ({
+  error: { code, message: 'no', suggestions: ['Less.'], requestId: 'r' },
+});
+
+/** A client whose requests are answered one after the other, and what it asked. */
+const answering = (answers: readonly (Response | Error)[], options: Partial<ClientOptions> = {}) => {
+  const asked: string[] = [];
+  const left = [...answers];
+  const client = new ApiClient({
+    url: 'https://x.example/app',
+    token: 't',
+    ...options,
+    fetch: async (url, { method, headers } = {}) => {
+      asked.push(`${method} ${String(url)} ${new Headers(headers).get('authorization')}`);
+      const answer = left.shift() ?? new Error('nothing more is answered');
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  });
+  return { client, asked };
+};
+const soon = { headers: { 'retry-after': '0.01' } };
+const failureOf = (request: Promise<unknown>) =>
+  request.then(
+    () => undefined,
+    (error: unknown) => error as SallyportError,
+  );
+
+test('a route is called with its parameters, under the token, at the origin', async () => {
+  const { client, asked } = answering([Response.json({ files: [] })]);
+  const answer = await client.request(api.listFiles, { params: { id: 'a/b' }, query: { path: 'c d' } });
+  expect(answer).toEqual({ files: [] });
+  expect(asked).toEqual(['GET https://x.example/api/sessions/a%2Fb/files?path=c%20d Bearer t']);
+});
+
+test('a refusal is an error with the server’s message', async () => {
+  const { client } = answering([Response.json(refusal('conflict'), { status: 409 })]);
+  const error = await failureOf(client.request(api.stats));
+  expect(error).toBeInstanceOf(SallyportError);
+  expect(error).toMatchObject({ code: 'conflict', status: 409, suggestions: ['Less.'], requestId: 'r' });
+});
+
+test.each([
+  ['rate_limited', 'GET', 2],
+  ['rate_limited', 'POST', 2],
+  ['sandbox_starting', 'GET', 2],
+  ['sandbox_starting', 'POST', 1],
+  ['resource_limit_exceeded', 'GET', 1],
+] as const)('after %s a %s is sent %d times', async (code, method, times) => {
+  const { client, asked } = answering([
+    Response.json(refusal(code), { status: 429, ...soon }),
+    Response.json({}),
+  ]);
+  await failureOf(client.fetch('/x', { method }));
+  expect(asked).toHaveLength(times);
+});
+
+test('no request is retried if the caller disables it', async () => {
+  const { client, asked } = answering([Response.json(refusal('rate_limited'), { status: 429, ...soon })], {
+    triesMax: 1,
+  });
+  expect(await failureOf(client.request(api.stats))).toMatchObject({ code: 'rate_limited' });
+  expect(asked).toHaveLength(1);
+});
+
+test.each([
+  [new Response('<html>', { status: 502 }), 'HTTP 502'],
+  [new Response('<html>'), 'the answer is not JSON'],
+  [
+    new Response(null, { status: 302, headers: { location: 'https://y.example/in' } }),
+    'redirects to https://y.example',
+  ],
+])('an answer that is not Sallyport’s is reported: %#', async (answer, why) => {
+  const error = await failureOf(answering([answer], { triesMax: 1 }).client.request(api.stats));
+  expect(error).toMatchObject({ code: 'unexpected_answer', message: expect.stringContaining(why) });
+});
+
+test('a missing answer is unreachable, with the reason; an abort is the caller’s own error', async () => {
+  const cause = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
+  expect(await failureOf(answering([cause], { triesMax: 1 }).client.request(api.stats))).toMatchObject({
+    code: 'unreachable',
+    status: 0,
+    message: 'https://x.example cannot be reached: nothing listens there',
+  });
+  const signal = AbortSignal.abort();
+  const ended = failureOf(answering([new Error('ended')]).client.request(api.stats, {}, { signal }));
+  expect(await ended).toBe(signal.reason);
+});
+
+/** SHA-256 of {"args":{"command":"a\nb","timeout":5},"callId":"c-1","name":"execute_command","turnId":"t-1"} */
+const digest = '896f2e0a0fe99c84ee880eb7a63ef14f2ede4ba643e9f9d5ba5b2ec6c8916415';
+const call = {
+  ...{ sessionId: 's', turnId: 't-1', callId: 'c-1', name: 'execute_command' },
+  args: { timeout: 5, command: 'a\nb' },
+};
+
+test('a call is accepted when its computed digest matches the answer and the request', async () => {
+  const read = (answer: object, asked?: string) =>
+    failureOf(readCall(answering([Response.json(answer)]).client, call, asked));
+  expect(await readCall(answering([Response.json({ ...call, digest })]).client, call, digest)).toEqual({
+    ...call,
+    digest,
+  });
+  expect(await read({ ...call, digest: '0' })).toMatchObject({ code: 'digest_mismatch' });
+  expect(await read({ ...call, digest }, '0')).toMatchObject({ code: 'digest_mismatch' });
+});

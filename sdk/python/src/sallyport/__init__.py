@@ -1,0 +1,59 @@
+"""The client of Sallyport: sandboxes, agents and their approvals (docs/sdk-python.md)."""
+
+from ._async._client import AsyncSallyport
+from ._async._files import AsyncFiles
+from ._async._processes import AsyncProcess, AsyncProcesses
+from ._async._sandbox import AsyncSandbox
+from ._async._sandboxes import AsyncSandboxes
+from ._async._sessions import AsyncSession, AsyncSessions
+from ._digest import digest_of
+from ._errors import SallyportError
+from ._results import (
+    CodeResult,
+    Event,
+    ExecResult,
+    FileChange,
+    FileEntry,
+    FileStat,
+    OutputEvent,
+    ProcessInfo,
+    ProgramFailure,
+    Snapshot,
+)
+from ._sync._client import Sallyport
+from ._sync._files import Files
+from ._sync._processes import Process, Processes
+from ._sync._sandbox import Sandbox
+from ._sync._sandboxes import Sandboxes
+from ._sync._sessions import Session, Sessions
+
+__all__ = [
+    "AsyncFiles",
+    "AsyncProcess",
+    "AsyncProcesses",
+    "AsyncSallyport",
+    "AsyncSandbox",
+    "AsyncSandboxes",
+    "AsyncSession",
+    "AsyncSessions",
+    "CodeResult",
+    "Event",
+    "ExecResult",
+    "FileChange",
+    "FileEntry",
+    "FileStat",
+    "Files",
+    "OutputEvent",
+    "Process",
+    "ProcessInfo",
+    "Processes",
+    "ProgramFailure",
+    "Sallyport",
+    "SallyportError",
+    "Sandbox",
+    "Sandboxes",
+    "Session",
+    "Sessions",
+    "Snapshot",
+    "digest_of",
+]

@@ -1,0 +1,94 @@
+"""Processes of a sandbox, which outlive the request that started them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from .._errors import connection_lost
+from .._paths import given, session_path, with_query
+from .._results import OutputEvent, ProcessInfo, process_info_of
+from ._streams import follow_output
+
+if TYPE_CHECKING:
+    from ._client import AsyncSallyport
+
+
+class AsyncProcess:
+    def __init__(self, client: AsyncSallyport, session_id: str, process_id: str) -> None:
+        self._client = client
+        self.session_id = session_id
+        self.process_id = process_id
+
+    def _path(self, *names: str) -> str:
+        return session_path(self.session_id, "processes", self.process_id, *names)
+
+    async def output(self, offset: int = 0) -> AsyncIterator[OutputEvent]:
+        """Its output from an offset to its end; the last event is `exit`."""
+        async for event in follow_output(
+            self._client, self.session_id, process_id=self.process_id, offset=offset
+        ):
+            yield event
+
+    async def wait(self) -> OutputEvent:
+        """Its end."""
+        async for event in self.output():
+            if event.type == "exit":
+                return event
+        raise connection_lost()
+
+    async def info(self) -> ProcessInfo:
+        return process_info_of(await self._client.request("GET", self._path()))
+
+    async def write(self, data: str | bytes, *, is_last: bool = False) -> None:
+        """Into its stdin; `is_last` closes that. It is never sent twice."""
+        content = data.encode() if isinstance(data, str) else data
+        path = with_query(self._path("stdin"), eof=1 if is_last else None)
+        await self._client.send("POST", path, content=content)
+
+    async def close_input(self) -> None:
+        await self.write(b"", is_last=True)
+
+    async def signal(self, name: str) -> None:
+        """A signal by its name, such as `SIGINT`."""
+        await self._client.request("POST", self._path("signal"), {"signal": name})
+
+    async def resize(self, cols: int, rows: int) -> None:
+        body = {"cols": cols, "rows": rows}
+        await self._client.request("POST", self._path("resize"), body, repeat="lost")
+
+    async def kill(self) -> None:
+        """Ends it and all that it started."""
+        await self._client.request("DELETE", self._path())
+
+
+class AsyncProcesses:
+    def __init__(self, client: AsyncSallyport, session_id: str) -> None:
+        self._client = client
+        self._session_id = session_id
+
+    async def start(
+        self,
+        command: str,
+        *,
+        args: list[str] | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        pty: tuple[int, int] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> AsyncProcess:
+        """`pty` is the size of its terminal: columns and rows."""
+        size = None if pty is None else {"cols": pty[0], "rows": pty[1]}
+        body = given(
+            command=command, args=args, cwd=cwd, env=env, pty=size, timeoutSeconds=timeout_seconds
+        )
+        path = session_path(self._session_id, "processes")
+        answer = await self._client.request("POST", path, body, repeat="refused")
+        return self.get(answer["processId"])
+
+    async def list(self) -> list[ProcessInfo]:
+        answer = await self._client.request("GET", session_path(self._session_id, "processes"))
+        return [process_info_of(one) for one in answer["processes"]]
+
+    def get(self, process_id: str) -> AsyncProcess:
+        return AsyncProcess(self._client, self._session_id, process_id)

@@ -1,0 +1,71 @@
+"""The sandboxes of a deployment: created, found, listed."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from .._paths import given, session_path, with_query
+from .._results import Snapshot
+from ._sandbox import AsyncSandbox
+
+if TYPE_CHECKING:
+    from ._client import AsyncSallyport
+
+
+class AsyncSandboxes:
+    def __init__(self, client: AsyncSallyport) -> None:
+        self._client = client
+
+    async def create(
+        self,
+        *,
+        template: str | None = None,
+        flavor: str | None = None,
+        project: str | None = None,
+        workspace: str | None = None,
+        env: dict[str, str] | None = None,
+        labels: dict[str, str] | None = None,
+        cwd: str | None = None,
+        idle_seconds: int | None = None,
+        lifetime_seconds: int | None = None,
+        source: Snapshot | AsyncSandbox | None = None,
+        **more: Any,
+    ) -> AsyncSandbox:
+        """`source`: the files with which it starts, of a snapshot or of a sandbox as they are now (`from` of the API)."""
+        body = given(
+            kind="execution",
+            template=template,
+            flavor=flavor,
+            project=project,
+            workspace=workspace,
+            env=env,
+            labels=labels,
+            cwd=cwd,
+            idleSeconds=idle_seconds,
+            lifetimeSeconds=lifetime_seconds,
+            **more,
+        )
+        if source is not None:
+            kind = "session" if isinstance(source, AsyncSandbox) else "snapshot"
+            body["from"] = {kind: source.id}
+        session = await self._client.request("POST", "/api/sessions", body)
+        return AsyncSandbox(self._client, session["id"], session)
+
+    async def get(self, id: str) -> AsyncSandbox:
+        """One that exists; refused with `session_not_found` if there is none."""
+        session = await self._client.request("GET", session_path(id))
+        return AsyncSandbox(self._client, id, session)
+
+    async def list(
+        self, *, label: str | None = None, project: str | None = None, status: str = "active"
+    ) -> builtins.list[AsyncSandbox]:
+        """By default those that have not ended. A label is `key:value`."""
+        from ._client import read_pages
+
+        path = with_query("/api/sessions", status=status, label=label, project=project)
+        return [
+            AsyncSandbox(self._client, session["id"], session)
+            async for session in read_pages(self._client, path, "sessions")
+            if session["kind"] == "execution"
+        ]

@@ -1,0 +1,188 @@
+"""Sessions with agents: messages and the events of their turns, decisions about their calls, their files."""
+
+from __future__ import annotations
+
+import builtins
+import uuid
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from .._clock import sleep_async
+from .._digest import digest_of
+from .._errors import SallyportError, connection_lost
+from .._paths import given, session_path, with_query
+from .._results import Event
+from .._retry import back_off_seconds
+from ._sandbox import AsyncSandbox
+
+if TYPE_CHECKING:
+    from ._client import AsyncSallyport
+
+#: Pauses between two looks at the log: short while something happens.
+LOOK_SECONDS_FIRST = 0.2
+LOOK_SECONDS_MAX = 2.0
+FAILURES_MAX = 20
+#: An index that no log reaches: the answer has no events.
+BEYOND_ANY_LOG = 1_000_000_000
+
+
+class AsyncSession:
+    def __init__(
+        self, client: AsyncSallyport, id: str, session: dict[str, Any] | None = None
+    ) -> None:
+        self._client = client
+        self.id = id
+        #: The session as it was when it was created or found.
+        self.session = session
+        #: Its workspace and the sandbox that it shares with the agent.
+        self.sandbox = AsyncSandbox(client, id, session)
+
+    async def send(
+        self,
+        text: str,
+        *,
+        model: str | None = None,
+        thinking: str | None = None,
+        message_id: str | None = None,
+        attachments: builtins.list[str] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Sends a message and gives the events until the end of its turn: the last one is its `completion`.
+
+        `attachments` are paths of the workspace: images are shown to the model, other files named.
+        """
+        message_id = message_id or str(uuid.uuid4())
+        # Of a message that was sent twice, the second answer may come after its events.
+        last = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"]
+        files = None if attachments is None else [{"path": path} for path in attachments]
+        body = given(text=text, messageId=message_id, model=model, thinking=thinking, attachments=files)
+        await self._client.request("POST", session_path(self.id, "messages"), body, repeat="lost")
+        async for event in self._follow_turn(last, message_id):
+            yield event
+
+    async def retry(self) -> AsyncIterator[Event]:
+        """Repeats the message of the last turn, which failed, and gives the events until the end of its turn."""
+        last = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"]
+        answer = await self._client.request("POST", session_path(self.id, "retry"))
+        async for event in self._follow_turn(last, answer["messageId"]):
+            yield event
+
+    async def _follow_turn(self, last: int, message_id: str) -> AsyncIterator[Event]:
+        is_seen = False
+        async for event in self._follow(last):
+            is_seen = is_seen or event.data.get("messageId") == message_id
+            yield event
+            if is_seen and event.type == "completion":
+                return
+
+    async def _follow(self, last: int) -> AsyncIterator[Event]:
+        failures, pause = 0, LOOK_SECONDS_FIRST
+        while failures <= FAILURES_MAX:
+            try:
+                events = (await self._read_log(last))["events"]
+                failures = 0
+            except SallyportError as error:
+                if 400 <= error.status < 500 and error.code != "rate_limited":
+                    raise
+                events = []
+                failures += 1
+            for event in events:
+                last = event["index"]
+                yield Event(event["type"], event["sessionId"], last, event["at"], event["data"])
+            pause = LOOK_SECONDS_FIRST if events else min(1.5 * pause, LOOK_SECONDS_MAX)
+            await sleep_async(pause if failures == 0 else back_off_seconds(failures))
+        raise connection_lost()
+
+    async def _read_log(self, since: int) -> Any:
+        path = with_query(session_path(self.id, "events"), since_index=since, max_events=500)
+        return await self._client.request("GET", path)
+
+    async def approve(
+        self,
+        call: Event,
+        *,
+        args: dict[str, Any] | None = None,
+        remember: str | dict[str, str] | None = None,
+    ) -> None:
+        """Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs."""
+        await self._decide(call, given(approved=True, args=args, remember=remember))
+
+    async def reject(self, call: Event, reason: str | None = None) -> None:
+        """The reason reaches the agent."""
+        await self._decide(call, given(approved=False, reason=reason))
+
+    async def _decide(self, call: Event, decision: dict[str, Any]) -> None:
+        shown = call.data
+        if not shown.get("argsTruncated") and digest_of(shown) != shown["digest"]:
+            message = f"the server's digest of call {shown['callId']} is not that of what it showed"
+            raise SallyportError(0, "digest_mismatch", message, suggestions=["Nothing was decided."])
+        body = {**decision, "digest": shown["digest"], "turnId": shown["turnId"]}
+        if decision["approved"] and "effectDigest" in shown:
+            body["effectDigest"] = shown["effectDigest"]
+        await self._client.request(
+            "POST", session_path(call.session_id, "approvals", shown["callId"]), body
+        )
+
+    async def cancel(self) -> None:
+        """Stops the running turn."""
+        await self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
+
+    async def messages(self) -> list[dict[str, Any]]:
+        """The conversation so far."""
+        answer = await self._client.request("GET", session_path(self.id, "messages"))
+        return list(answer["messages"])
+
+    async def info(self) -> dict[str, Any]:
+        return dict(await self._client.request("GET", session_path(self.id)))
+
+    async def resume(self) -> dict[str, Any]:
+        """Reopens it after its end, while its history is kept; without its grants."""
+        return dict(await self._client.request("POST", session_path(self.id, "resume")))
+
+    async def stop(self) -> None:
+        """Ends the session and its sandbox."""
+        await self._client.request("DELETE", session_path(self.id))
+
+
+class AsyncSessions:
+    def __init__(self, client: AsyncSallyport) -> None:
+        self._client = client
+
+    async def create(
+        self,
+        *,
+        approvals: str | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        thinking: str | None = None,
+        project: str | None = None,
+        **more: Any,
+    ) -> AsyncSession:
+        body = given(
+            kind="agent",
+            approvals=approvals,
+            provider=provider,
+            model=model,
+            thinking=thinking,
+            project=project,
+            **more,
+        )
+        session = await self._client.request("POST", "/api/sessions", body)
+        return AsyncSession(self._client, session["id"], session)
+
+    async def get(self, id: str) -> AsyncSession:
+        """One that exists; refused with `session_not_found` if there is none."""
+        session = await self._client.request("GET", session_path(id))
+        return AsyncSession(self._client, id, session)
+
+    async def list(
+        self, *, project: str | None = None, status: str = "active"
+    ) -> builtins.list[AsyncSession]:
+        """By default those that have not ended."""
+        from ._client import read_pages
+
+        path = with_query("/api/sessions", status=status, project=project)
+        return [
+            AsyncSession(self._client, session["id"], session)
+            async for session in read_pages(self._client, path, "sessions")
+            if session["kind"] == "agent"
+        ]

@@ -1,0 +1,49 @@
+"""The digest of a call: SHA-256 of its canonical JSON (RFC 8785), which a decision carries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def digest_of(call: dict[str, Any]) -> str:
+    """Of what a person approves: `args`, `callId`, `name` and `turnId`."""
+    named = {name: call[name] for name in ("args", "callId", "name", "turnId")}
+    return hashlib.sha256(canonical_json(named).encode()).hexdigest()
+
+
+def canonical_json(value: object) -> str:
+    if isinstance(value, dict):
+        # By UTF-16 code units, as JavaScript compares.
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        members = (f"{canonical_json(name)}:{canonical_json(value[name])}" for name in names)
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(canonical_json(item) for item in value) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number(float(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    """As ECMAScript writes it: the shortest digits, an exponent only below 1e-6 and from 1e21 on."""
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    leading = len(whole + fraction) - len(digits)
+    # The value is 0.digits times ten to the point.
+    point = len(whole) - leading + int(exponent or 0)
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:
+        return sign + digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if count > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{'+' if point > 0 else '-'}{abs(point - 1)}"

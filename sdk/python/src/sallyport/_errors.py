@@ -1,0 +1,83 @@
+"""Refusals and failures of a request, in the words of the server's error table (docs/runbook.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+
+class SallyportError(Exception):
+    """`unreachable`: there was no answer. `unexpected_answer`: it was not one of a Sallyport."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        suggestions: list[str] | None = None,
+        request_id: str | None = None,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        #: Of the HTTP answer; 0: there was none.
+        self.status = status
+        self.code = code
+        self.message = message
+        self.suggestions = suggestions or []
+        self.request_id = request_id
+        #: The whole error as the server sent it.
+        self.facts = facts or {}
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+def connection_lost() -> SallyportError:
+    return SallyportError(0, "connection_lost", "the connection was lost")
+
+
+def unreachable(url: str, cause: Exception) -> SallyportError:
+    why = "no answer in time" if isinstance(cause, httpx.TimeoutException) else str(cause) or repr(cause)
+    suggestions = ["Check the URL, your connection, and that the server runs."]
+    return SallyportError(0, "unreachable", f"{url} cannot be reached: {why}", suggestions=suggestions)
+
+
+def unexpected_answer(url: str, why: str, status: int) -> SallyportError:
+    message = f"{url} does not answer as a Sallyport does: {why}"
+    return SallyportError(status, "unexpected_answer", message, suggestions=["Check the URL."])
+
+
+def refusal_in(status: int, answer: object) -> SallyportError | None:
+    """None for an answer that is no error body."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(error, dict):
+        return None
+    code, message = error.get("code"), error.get("message")
+    if not isinstance(code, str) or not isinstance(message, str):
+        return None
+    suggestions = [text for text in error.get("suggestions") or [] if isinstance(text, str)]
+    request_id = error.get("requestId")
+    return SallyportError(
+        status, code, message, suggestions=suggestions, request_id=request_id, facts=error
+    )
+
+
+def refusal_of(url: str, response: httpx.Response) -> SallyportError:
+    """The refusal in an answer that is no success, its body read."""
+    try:
+        refusal = refusal_in(response.status_code, json.loads(response.content))
+    except ValueError:
+        refusal = None
+    if refusal is not None:
+        return refusal
+    target = response.headers.get("location")
+    if target is None:
+        return unexpected_answer(url, f"HTTP {response.status_code}", response.status_code)
+    parts = urlsplit(urljoin(url, target))
+    return unexpected_answer(
+        url, f"it redirects to {parts.scheme}://{parts.netloc}", response.status_code
+    )

@@ -1,0 +1,37 @@
+"""Addresses of requests."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ._errors import SallyportError
+
+
+def session_path(session_id: str, *names: str) -> str:
+    return "/".join(["/api/sessions", quote(session_id, safe=""), *(quote(name, safe="") for name in names)])
+
+
+def file_path(session_id: str, path: str) -> str:
+    relative = re.sub(r"^/workspace(/|$)", "", path)
+    names = relative.split("/")
+    # A client of HTTP would resolve `..` to another address.
+    if relative.startswith("/") or ".." in names:
+        raise SallyportError(
+            0,
+            "path_outside_workspace",
+            f"{path} is not in the workspace",
+            suggestions=["Give a path relative to /workspace, without `..`."],
+        )
+    return session_path(session_id, "files", *(name for name in names if name not in (".", "")))
+
+
+def with_query(path: str, /, **query: Any) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Without what was not given."""
+    return {name: value for name, value in fields.items() if value is not None}

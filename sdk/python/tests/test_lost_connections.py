@@ -1,0 +1,164 @@
+"""Lost connections: output, events and files arrive whole, in order and once, in both clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sallyport import AsyncSallyport, Sallyport, SallyportError
+from wire_server import WireServer, text_of
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    wire = WireServer()
+    yield wire
+    wire.close()
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses between tries are as long as they are documented, on a faster clock."""
+    wait, wait_async = time.sleep, asyncio.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: wait(seconds / 50))
+    monkeypatch.setattr(asyncio, "sleep", lambda seconds, *_: wait_async(seconds / 50))
+
+
+@pytest.fixture
+def client(server: WireServer) -> Iterator[Sallyport]:
+    with Sallyport(server.url, "t") as sallyport:
+        yield sallyport
+
+
+def test_output_that_is_cut_50_times_has_no_gap_and_no_repeat(
+    server: WireServer, client: Sallyport
+) -> None:
+    server.cuts = 50
+    process = client.sandboxes.create().processes.get("p")
+    events = list(process.output())
+    assert server.cuts == 0
+    assert "".join(event.text for event in events) == text_of()
+    assert "gap" not in {event.type for event in events}
+    assert process.wait().exit_code == 3
+
+
+def test_the_same_asynchronously(server: WireServer) -> None:
+    async def follow() -> str:
+        async with AsyncSallyport(server.url, "t") as sallyport:
+            sandbox = await sallyport.sandboxes.create()
+            return "".join([event.text async for event in sandbox.processes.get("p").output()])
+
+    server.cuts = 50
+    assert asyncio.run(follow()) == text_of()
+    assert server.cuts == 0
+
+
+def test_a_command_whose_live_output_is_cut_runs_once(
+    server: WireServer, client: Sallyport
+) -> None:
+    from wire_server import output_from
+
+    server.cuts = 50
+    server.replies["POST /exec"] = lambda handler, _: handler.stream(output_from(0))
+    live: dict[str, list[str]] = {"stdout": [], "stderr": []}
+    result = client.sandboxes.create().exec(
+        "make", on_stdout=live["stdout"].append, on_stderr=live["stderr"].append
+    )
+    assert (result.exit_code, result.stdout, result.stderr) == (3, text_of("stdout"), text_of("stderr"))
+    assert "".join(live["stdout"]) == text_of("stdout")
+    assert server.asked.count("POST /exec") == 1
+
+
+def test_a_command_longer_than_one_answer_is_followed(
+    server: WireServer, client: Sallyport
+) -> None:
+    server.replies["POST /exec"] = lambda handler, _: handler.answer(202, {"processId": "p"})
+    assert client.sandboxes.create().exec("make").stdout == text_of("stdout")
+
+
+def test_events_of_a_turn_arrive_once_and_in_order(server: WireServer, client: Sallyport) -> None:
+    def accept(handler: Any, body: bytes) -> None:
+        message_id = json.loads(body)["messageId"]
+        if not any(event["data"].get("messageId") == message_id for event in server.log):
+            server.log.append({"type": "message", "data": {"messageId": message_id}})
+            server.log += [{"type": "system", "data": {"index": index}} for index in range(9)]
+            server.log.append({"type": "completion", "data": {"stopReason": "end_turn"}})
+        handler.answer(202, {"messageId": message_id, "lastSeq": -1})
+
+    server.replies["POST /messages"] = accept
+    server.log.append({"type": "completion", "data": {"of": "an earlier turn"}})
+    session = client.sessions.create()
+    server.lost_answers = 3
+    events = list(session.send("hello"))
+    assert server.lost_answers == 0
+    assert [event.seq for event in events] == list(range(1, 12))
+    assert events[-1].type == "completion"
+
+
+def test_parts_whose_answers_are_lost_are_sent_again(server: WireServer, client: Sallyport) -> None:
+    content = bytes(index % 251 for index in range(9 * 1_048_576))
+    sandbox = client.sandboxes.create()
+    server.lost_answers = 3
+    sandbox.files.write("d/a b.bin", content)
+    assert server.files["PUT /files/d/a%20b.bin"] == content
+    assert sum(route.startswith("PUT") for route in server.asked) == 6
+
+
+def test_a_deletion_whose_answer_was_lost_is_done(server: WireServer, client: Sallyport) -> None:
+    sandbox = client.sandboxes.create()
+    server.lost_answers = 1
+    sandbox.files.remove("a.txt")
+    assert server.asked.count("DELETE /files/a.txt") == 2
+    with pytest.raises(SallyportError) as refused:
+        sandbox.files.remove("a.txt")
+    error = refused.value
+    assert (error.status, error.code, error.suggestions, error.request_id) == (
+        404,
+        "not_found",
+        ["Look."],
+        "r",
+    )
+
+
+def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: Sallyport) -> None:
+    sandbox = client.sandboxes.create()
+    acts: list[Callable[[], object]] = [
+        lambda: sandbox.exec("rm -r x"),
+        lambda: sandbox.processes.start("rm -r x"),
+        lambda: sandbox.processes.get("p").write("y\n"),
+    ]
+    for act in acts:
+        server.lost_answers = 1
+        before = len(server.asked)
+        with pytest.raises(SallyportError) as failed:
+            act()
+        assert (failed.value.code, failed.value.status) == ("unreachable", 0)
+        assert len(server.asked) - before == 1
+
+
+def test_a_busy_server_is_asked_again_after_the_pause_that_it_names(
+    server: WireServer, client: Sallyport
+) -> None:
+    left = [2]
+    seconds = ["0.01"]
+
+    def answer(handler: Any, _: bytes) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            ok = {"exitCode": 0, "stdout": "ok", "stderr": "", "durationMs": 1}
+            handler.answer(200, ok)
+            return
+        error = {"code": "rate_limited", "message": "slow down"}
+        handler.answer(429, {"error": error}, retry_after=seconds[0])
+
+    server.replies["POST /exec"] = answer
+    sandbox = client.sandboxes.create()
+    assert sandbox.exec("true").stdout == "ok"
+    left[0], seconds[0] = 1, "86400"
+    with pytest.raises(SallyportError) as failed:
+        sandbox.exec("true")
+    assert failed.value.code == "rate_limited"

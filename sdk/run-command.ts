@@ -1,0 +1,103 @@
+/**
+ * Commands that are run to their end: one request for a short one, the output of its process for a long one.
+ *
+ * Output that is wanted as it comes, and a command that can be aborted, are read as events from the start, since those
+ * name the process.
+ */
+import type { ApiClient } from './api-client.ts';
+import { SallyportError } from './errors.ts';
+import { makeOutputCollector } from './output-collector.ts';
+import { type Followed, followOutput, type OutputEvent } from './process-output.ts';
+import { type BodyOf, pathOf, type Signalled } from './route.ts';
+import { api, type CodeResult, type ExecResult } from './routes.ts';
+
+export type OutputListeners = {
+  readonly onStdout?: ((text: string) => void) | undefined;
+  readonly onStderr?: ((text: string) => void) | undefined;
+};
+export type ExecOptions = Omit<BodyOf<typeof api.exec>, 'command'> & OutputListeners & Signalled;
+export type CodeOptions = Omit<BodyOf<typeof api.runCode>, 'code'> & Signalled;
+
+/** The server answers after 45 seconds at the latest, once a sandbox has started. */
+const answerMsMax = 240_000;
+/** Besides the time that the code itself may take. */
+const codeMarginMs = 200_000;
+const codeSecondsDefault = 30;
+
+export const runCommand = async (
+  client: ApiClient,
+  sessionId: string,
+  { onStdout, onStderr, signal, ...body }: ExecOptions & { readonly command: string },
+): Promise<ExecResult> => {
+  const startedAt = Date.now();
+  const listeners = { onStdout, onStderr };
+  const params = { id: sessionId };
+  const options = { signal, timeoutMs: answerMsMax, repeat: 'refused' } as const;
+  if (onStdout === undefined && onStderr === undefined && signal === undefined) {
+    const answer = await client.request(api.exec, { params, body }, options);
+    if (!('processId' in answer)) return answer;
+    return collect(client, { sessionId, startedAt, listeners, processId: answer.processId });
+  }
+  const first = await client.fetch(pathOf(api.exec.path, params), {
+    ...options,
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+  });
+  return collect(client, { sessionId, startedAt, listeners, first, signal });
+};
+
+type Collected = Omit<Followed, 'onStart' | 'offset'> & {
+  readonly sessionId: string;
+  readonly startedAt: number;
+  readonly listeners: OutputListeners;
+};
+
+const collect = async (
+  client: ApiClient,
+  { sessionId, startedAt, listeners, ...followed }: Collected,
+): Promise<ExecResult> => {
+  const output = makeOutputCollector();
+  let { processId } = followed;
+  const onStart = (id: string): void => {
+    processId = id;
+  };
+  try {
+    for await (const event of followOutput(client, sessionId, { ...followed, onStart })) {
+      output.add(event);
+      report(event, listeners);
+      if (event.type === 'exit')
+        return { exitCode: event.exitCode, ...output.result(), durationMs: Date.now() - startedAt };
+    }
+  } catch (error) {
+    if (followed.signal?.aborted && processId !== undefined)
+      await endProcess(client, { id: sessionId, processId });
+    throw error;
+  }
+  throw new SallyportError(0, { code: 'connection_lost', message: 'the output ended before the command' });
+};
+
+const report = (event: OutputEvent, { onStdout, onStderr }: OutputListeners): void => {
+  if (event.type !== 'output') return;
+  if (event.stream === 'stderr') onStderr?.(event.text);
+  else onStdout?.(event.text);
+};
+
+/** An aborted command does not go on; that it ended is not waited for by the caller's error. */
+const endProcess = (
+  client: ApiClient,
+  params: { readonly id: string; readonly processId: string },
+): Promise<unknown> => client.request(api.endProcess, { params }).catch(() => undefined);
+
+export const runCode = async (
+  client: ApiClient,
+  sessionId: string,
+  { signal, ...body }: CodeOptions & { readonly code: string },
+): Promise<CodeResult> => {
+  const { timeoutSeconds = codeSecondsDefault } = body;
+  return client.request(
+    api.runCode,
+    { params: { id: sessionId }, body },
+    { signal, timeoutMs: codeMarginMs + timeoutSeconds * 1000, repeat: 'refused' },
+  );
+};

@@ -1,0 +1,179 @@
+/**
+ * The events of one message and its turn, or of the turn that repeats a failed one, each once and in order, whatever happens to the connection.
+ *
+ * They come over a WebSocket. Where there is none, as in Node before 22, or where none reaches the deployment, the log is read
+ * again and again: then the text of the model comes whole, not piece by piece.
+ */
+import type { ApiClient } from './api-client.ts';
+import { connectionLost, SallyportError } from './errors.ts';
+import { fetchEvents } from './event-feed.ts';
+import { makeFrameQueue } from './frame-queue.ts';
+import type { Frame } from './frames.ts';
+import { backOffMs, pause } from './retry.ts';
+import type { Signalled } from './route.ts';
+import { api, type Session } from './routes.ts';
+import { connectToSession } from './session-connection.ts';
+
+export type MessageOptions = {
+  readonly model?: string | undefined;
+  /** The time that the model thinks before it answers, as a level; absent: as in the session. */
+  readonly thinking?: NonNullable<Session['thinking']> | undefined;
+  /** The same id is accepted once; absent: a new one. */
+  readonly messageId?: string | undefined;
+  /** Files of the workspace that it is about: images are shown to the model, others named. */
+  readonly attachments?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+type Message = MessageOptions & { readonly text: string };
+
+/** Pauses between two looks at the log: short while something happens. */
+const lookMs = { first: 200, max: 2000 };
+const failuresMax = 20;
+/** Tries of a first connection: some networks let no WebSocket through. */
+const firstFailuresMax = 3;
+
+export async function* sendAndFollow(
+  client: ApiClient,
+  sessionId: string,
+  message: Message,
+): AsyncGenerator<Frame, void> {
+  const { messageId = crypto.randomUUID(), text, model, thinking, attachments, signal } = message;
+  const body = {
+    ...{ text, messageId },
+    ...(model === undefined ? {} : { model }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(attachments === undefined ? {} : { attachments: attachments.map((path) => ({ path })) }),
+  };
+  yield* followTurn(client, sessionId, {
+    request: () =>
+      client.request(api.sendMessage, { params: { id: sessionId }, body }, { signal, repeat: 'lost' }),
+    begins: (frame) => frame.type === 'message' && frame.data.messageId === messageId,
+    signal,
+  });
+}
+
+/** Has the last turn repeated, which failed. */
+export const retryAndFollow = (
+  client: ApiClient,
+  sessionId: string,
+  { signal }: Signalled,
+): AsyncGenerator<Frame, void> =>
+  followTurn(client, sessionId, {
+    request: () => client.request(api.retryTurn, { params: { id: sessionId } }, { signal }),
+    begins: (frame) => frame.type === 'system' && frame.data.kind === 'turn_retried',
+    signal,
+  });
+
+type Asked = Signalled & {
+  readonly request: () => Promise<unknown>;
+  readonly begins: (frame: Frame) => boolean;
+};
+
+async function* followTurn(client: ApiClient, sessionId: string, asked: Asked): AsyncGenerator<Frame, void> {
+  const follow = client.hasSockets ? followSocket : followLog;
+  let isSeen = false;
+  for await (const frame of follow(client, sessionId, asked)) {
+    const isOwn = frame.sessionId === sessionId && frame.seq !== null;
+    isSeen ||= isOwn && asked.begins(frame);
+    yield frame;
+    if (isSeen && isOwn && frame.type === 'completion') return;
+  }
+}
+
+async function* followSocket(
+  client: ApiClient,
+  sessionId: string,
+  asked: Asked,
+): AsyncGenerator<Frame, void> {
+  const { signal } = asked;
+  const queue = makeFrameQueue();
+  const connected = makeSignal();
+  let isBlocked = false;
+  const connection = connectToSession(client, {
+    sessionId,
+    failuresMax,
+    onFrame: queue.add,
+    onState: (state) => {
+      if (state.kind === 'connected') connected.set();
+      if (state.kind === 'ended') queue.close(state.error);
+      if (state.kind !== 'lost' || !state.isBlocked || connected.isSet()) return;
+      isBlocked = state.failures >= firstFailuresMax;
+      if (isBlocked) queue.close();
+    },
+    onEventsLost: (oldestSeq) => queue.close(eventsLost(oldestSeq)),
+  });
+  const stop = (): void => queue.close(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  // Events before the connection stands would be missed.
+  void connected.promise.then(() => asked.request()).catch((error: unknown) => queue.close(error));
+  try {
+    for (let frame = await queue.next(); frame !== undefined; frame = await queue.next())
+      if (frame.type !== 'system:ready' && frame.type !== 'pong') yield frame;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    connection.close();
+  }
+  if (isBlocked) yield* followLog(client, sessionId, asked);
+}
+
+const makeSignal = () => {
+  let isSet = false;
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((fulfil) => {
+    resolve = fulfil;
+  });
+  const set = (): void => {
+    isSet = true;
+    resolve();
+  };
+  return { promise, set, isSet: () => isSet };
+};
+
+async function* followLog(client: ApiClient, sessionId: string, asked: Asked): AsyncGenerator<Frame, void> {
+  const { signal } = asked;
+  // Of a message that was sent twice, the second answer may come after its events.
+  let last = await lastIndexOf(client, sessionId, signal);
+  await asked.request();
+  let pauseMs = lookMs.first;
+  for (let failures = 0; failures <= failuresMax; ) {
+    const page = await fetchEvents(client, sessionId, { since: last, signal });
+    if (page.oldestSeq !== null && page.oldestSeq > last + 1) throw eventsLost(page.oldestSeq);
+    if (isFinal(page.error)) throw page.error;
+    for (const frame of page.frames) {
+      last = frame.seq;
+      yield frame;
+    }
+    failures = page.isAnswered ? 0 : failures + 1;
+    pauseMs = page.frames.length > 0 ? lookMs.first : Math.min(1.5 * pauseMs, lookMs.max);
+    await pause(failures === 0 ? pauseMs : backOffMs(failures, Math.random()), signal);
+  }
+  throw connectionLost();
+}
+
+/** Another look would be refused as this one was. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof SallyportError &&
+  error.code !== 'events_purged' &&
+  error.status >= 400 &&
+  error.status < 500;
+
+/** An index that no log reaches: the answer has no events. */
+const beyondAnyLog = 1_000_000_000;
+
+const lastIndexOf = async (
+  client: ApiClient,
+  sessionId: string,
+  signal: AbortSignal | undefined,
+): Promise<number> => {
+  const parts = { params: { id: sessionId }, query: { since_index: beyondAnyLog, max_events: 1 } };
+  return (await client.request(api.readEvents, parts, { signal })).lastIndex;
+};
+
+const eventsLost = (oldestSeq: number): SallyportError =>
+  new SallyportError(410, {
+    code: 'events_purged',
+    message: `events before ${oldestSeq} are no longer kept`,
+    suggestions: ['Read the conversation with messages().'],
+  });

@@ -1,0 +1,63 @@
+/** The reopening of an ended agent session in the table: its status, its workspace and its project's count in one write. */
+import { numberEntries } from '#shared/domain/event-log.ts';
+import type { Session } from '#shared/domain/session.ts';
+import { slotHolderOf } from '#shared/domain/slot-holder.ts';
+import type { SessionStore } from '#shared/ports/session-store.ts';
+import { auditItem } from './audit-log.ts';
+import { enterWorkspaceAction } from './named-workspaces.ts';
+import { sessionDue } from './session-items.ts';
+import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
+import { keys, type Table } from './table.ts';
+import { logActions } from './turn-commit.ts';
+
+export const resume =
+  (table: Table): SessionStore['resume'] =>
+  async (session, resuming) => {
+    const { at, dueAt, conversationsMax, log, audits } = resuming;
+    const events = numberEntries(log, { firstSeq: session.lastSeq + 1, at });
+    const resumed: Session = {
+      ...session,
+      ...{ status: 'idle', grants: [], lastActiveAt: at, dueAt, lastSeq: session.lastSeq + events.length },
+    };
+    const move: SlotMove = {
+      ...{ holder: slotHolderOf(session), session: session.id, known: {}, at },
+      conversations: { step: 1, max: conversationsMax },
+    };
+    const { name } = table;
+    const moved = await transactMoving(table, move, () => [
+      { Update: reopened(name, session, resumed) },
+      enterWorkspaceAction(name, session, undefined),
+      ...audits.map((row) => ({ Put: { TableName: name, Item: auditItem(row) } })),
+      ...logActions(name, session.id, events),
+    ]);
+    if (moved.status === 'done') return { status: 'resumed', session: resumed, events };
+    if (moved.status !== 'refused') return { status: 'full' };
+    const isMoved = moved.reasons[0]?.code === 'ConditionalCheckFailed';
+    return { status: isMoved ? 'moved' : 'gone' };
+  };
+
+/** Its end and its check must be as read: the janitor moves them before it deletes the session. */
+const reopened = (
+  TableName: string,
+  before: Session,
+  { status, grants, lastActiveAt, lastSeq, id, dueAt = 0 }: Session,
+): NonNullable<Actions[number]['Update']> => ({
+  TableName,
+  Key: keys.session(id),
+  ConditionExpression:
+    '#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq',
+  UpdateExpression:
+    'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt',
+  ExpressionAttributeNames: { '#status': 'status' },
+  ExpressionAttributeValues: {
+    ':before': before.status,
+    ':endedAt': before.lastActiveAt,
+    ':dueBefore': before.dueAt ?? 0,
+    ':lastSeq': before.lastSeq,
+    ':status': status,
+    ':grants': grants,
+    ':at': lastActiveAt,
+    ':newSeq': lastSeq,
+    ...sessionDue(id, dueAt),
+  },
+});

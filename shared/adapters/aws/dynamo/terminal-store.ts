@@ -1,0 +1,80 @@
+/** `TerminalStore` on the one table: an item beside its connection, removed by TTL. */
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeStored } from '#shared/contracts/decode.ts';
+import { followerRecord } from '#shared/contracts/stored/session-records.ts';
+import type { TerminalKey, TerminalStore } from '#shared/ports/terminals.ts';
+import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
+
+const keptSeconds = 3600;
+
+export const makeTerminalStore = ({ client, name: TableName }: Table): TerminalStore => {
+  const keyOf = ({ connection, process }: TerminalKey) => keys.terminal(connection, process);
+  const unlessReplaced = async (write: Promise<unknown>): Promise<boolean> => {
+    try {
+      await write;
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  };
+  return {
+    claim: async (key, follower, now) => {
+      const { until } = follower;
+      const put = new PutCommand({
+        TableName,
+        Item: { ...keyOf(key), ...follower, ttl: ttlOf(until) },
+        ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
+        ExpressionAttributeNames: { '#until': 'until' },
+        ExpressionAttributeValues: { ':now': now },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      try {
+        await client.send(put);
+        return { isClaimed: true, until };
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+        return { isClaimed: false, until: decodeStored(followerRecord, itemOfFailure(error)).until };
+      }
+    },
+    resume: async (key, run) => {
+      const { Item } = await client.send(
+        new GetCommand({ TableName, Key: keyOf(key), ConsistentRead: true }),
+      );
+      const follower = Item && decodeStored(followerRecord, Item);
+      return follower?.run === run ? follower.offset : undefined;
+    },
+    renew: (key, { run, offset, until }) =>
+      unlessReplaced(
+        client.send(
+          new UpdateCommand({
+            TableName,
+            Key: keyOf(key),
+            ConditionExpression: '#run = :run',
+            UpdateExpression: 'SET #offset = :offset, #until = :until, #ttl = :ttl',
+            ExpressionAttributeNames: {
+              ...{ '#run': 'run', '#offset': 'offset', '#until': 'until', '#ttl': 'ttl' },
+            },
+            ExpressionAttributeValues: {
+              ...{ ':run': run, ':offset': offset, ':until': until, ':ttl': ttlOf(until) },
+            },
+          }),
+        ),
+      ),
+    release: async (key, run) => {
+      await unlessReplaced(
+        client.send(
+          new DeleteCommand({
+            TableName,
+            Key: keyOf(key),
+            ConditionExpression: '#run = :run',
+            ExpressionAttributeNames: { '#run': 'run' },
+            ExpressionAttributeValues: { ':run': run },
+          }),
+        ),
+      );
+    },
+  };
+};
+
+const ttlOf = (until: number): number => Math.ceil(until / 1000) + keptSeconds;

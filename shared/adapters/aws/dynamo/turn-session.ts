@@ -1,0 +1,83 @@
+/** The session's part of a turn's commit: its log's end, its settings, its lease and its slot, and the conditions of the write. */
+import { redriveAfterMs } from '#shared/domain/limits.ts';
+import type { Slot } from '#shared/domain/slot.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+import type { TurnCommit } from '#shared/ports/turn-store.ts';
+import { sessionDue } from './session-items.ts';
+import type { Actions } from './slot-moves.ts';
+import { keys } from './table.ts';
+
+/** A writer without the lease that invokes no turn: it has to have seen all work. */
+export const wakesForNothingElse = ({ fence, wakes }: TurnCommit): boolean => fence === undefined && !wakes;
+
+export const sessionUpdate = (
+  TableName: string,
+  commit: TurnCommit,
+  { eventCount, slot }: { readonly eventCount: number; readonly slot: Slot },
+): Actions[number] => {
+  const { session, fence, patch = {}, release, wakes, completed, at } = commit;
+  const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
+  const sets = ['lastSeq = :newSeq'];
+  const values: Record<string, unknown> = {
+    ':lastSeq': session.lastSeq,
+    ':newSeq': session.lastSeq + eventCount,
+    ':completed': 'completed',
+    ':failed': 'failed',
+    ':stopped': 'stopped',
+  };
+  const names: Record<string, string> = { '#status': 'status' };
+  // TM5: the parent of a first child learns here that its next model call belongs to its tree.
+  if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
+  const slotPart = movedSlot(commit, slot);
+  conditions.push(...slotPart.conditions);
+  sets.push(...slotPart.sets);
+  Object.assign(values, slotPart.values);
+  for (const [key, value] of Object.entries(patch)) {
+    names[`#${key}`] = key;
+    values[`:patch_${key}`] = value;
+    sets.push(`#${key} = :patch_${key}`);
+  }
+  if (fence !== undefined) {
+    conditions.push('leaseFence = :fence');
+    values[':fence'] = fence;
+  }
+  if (release || wakesForNothingElse(commit)) {
+    conditions.push('workSeq = :workSeq');
+    values[':workSeq'] = session.workSeq;
+  }
+  if (release) {
+    sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
+    Object.assign(values, { ':nobody': '', ':zero': 0 });
+  }
+  if (release || wakes) {
+    sets.push('duePk = :duePk', 'dueAt = :dueAt');
+    Object.assign(values, sessionDue(session.id, wakes ? at + redriveAfterMs : commit.dueAt));
+  }
+  const adds = wakes ? ['workSeq :one'] : [];
+  if (wakes) values[':one'] = 1;
+  if (completed !== undefined) {
+    adds.push('inboxMessages :minusOne', 'inboxBytes :minusBytes');
+    Object.assign(values, { ':minusOne': -1, ':minusBytes': -utf8Bytes(completed.text) });
+  }
+  return {
+    Update: {
+      TableName,
+      Key: keys.session(session.id),
+      ConditionExpression: conditions.join(' AND '),
+      UpdateExpression: `SET ${sets.join(', ')}${adds.length === 0 ? '' : ` ADD ${adds.join(', ')}`}`,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    },
+  };
+};
+
+/** The slot after the commit, if the turn's part of it is as the writer read it. */
+const movedSlot = ({ session, slot: move }: TurnCommit, slot: Slot) =>
+  move === undefined
+    ? { conditions: [], sets: [], values: {} }
+    : {
+        conditions: [`attribute_${session.slot?.turn === undefined ? 'not_' : ''}exists(slot.turn)`],
+        sets: ['slot = :slot'],
+        values: { ':slot': slot },
+      };

@@ -1,0 +1,116 @@
+/**
+ * Models of Amazon Bedrock, through the AWS SDK: one ConverseStream request for each answer, signed with the process's AWS
+ * credentials. There is no key.
+ *
+ * The SDK's connection is bounded until an answer begins, and closed when its stream is left. Bedrock lists its models by
+ * another service, which this one does not use: the default is listed, and no other is checked. Nor are tokens counted
+ * beforehand, which takes no inference profile.
+ */
+import {
+  BedrockRuntimeClient,
+  ConverseStreamCommand,
+  type ConverseStreamOutput,
+} from '@aws-sdk/client-bedrock-runtime';
+import { defaultModels, type ModelRequest } from '#shared/domain/model.ts';
+import { AppError } from '#shared/errors.ts';
+import { answerChunks } from './bedrock-answer.ts';
+import {
+  isPassing,
+  isRefusedRequest,
+  isRefusedState,
+  isRefusedThinking,
+  translateError,
+} from './bedrock-errors.ts';
+import { converseInput } from './bedrock-input.ts';
+import { toolNamesOf } from './call-arguments.ts';
+import { answerStartMsMax, type ModelBackend } from './model-backend.ts';
+import { meanings, providerError } from './provider-errors.ts';
+import { type Sending, streamAnswer } from './stream-answer.ts';
+import type { ToolNameRule, ToolNames } from './tool-names.ts';
+
+/** Tool names match `[a-zA-Z0-9_-]+`, up to 64 (ToolSpecification of the Bedrock API). */
+const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax: 64 };
+
+export type BedrockSettings = {
+  /** Absent: that of the process. */
+  readonly region?: string | undefined;
+  readonly baseUrl?: string | undefined;
+};
+
+export const makeBedrockProvider = ({ region, baseUrl }: BedrockSettings): ModelBackend => {
+  const client = new BedrockRuntimeClient({
+    ...(region === undefined ? {} : { region }),
+    ...(baseUrl === undefined ? {} : { endpoint: baseUrl }),
+    maxAttempts: 1,
+  });
+  return {
+    stream: (request, signal) => {
+      const names = toolNamesOf(request, toolNameRule);
+      return streamAnswer<ConverseStreamOutput>(
+        {
+          provider: 'bedrock',
+          send: (sending) => send(client, { request, names, sending }, signal),
+          read: (events, modelRef) => answerChunks(events, { names, modelRef }),
+          isPassing,
+          isRefusedThinking,
+          isRefusedState,
+          isRefusedRequest,
+          translate: (error) => translateError(error, request.model),
+        },
+        request,
+        signal,
+      );
+    },
+    listModels: async () => [{ id: defaultModels.bedrock, name: defaultModels.bedrock }],
+    hasModel: async () => {
+      throw new AppError('provider_unavailable', 'models of Bedrock are not listed here');
+    },
+  };
+};
+
+type Sent = { readonly request: ModelRequest; readonly names: ToolNames; readonly sending: Sending };
+
+const send = async (
+  client: BedrockRuntimeClient,
+  { request, names, sending }: Sent,
+  signal: AbortSignal,
+): Promise<AsyncIterable<ConverseStreamOutput>> => {
+  const stop = new AbortController();
+  const late = setTimeout(
+    () => stop.abort(new DOMException('no answer began in time', 'TimeoutError')),
+    answerStartMsMax,
+  );
+  try {
+    const command = new ConverseStreamCommand(converseInput(request, names, sending));
+    const { stream } = await client.send(command, { abortSignal: AbortSignal.any([signal, stop.signal]) });
+    if (stream === undefined) throw providerError(meanings.brokenOff);
+    return untilAborted(stream, { signal, stop });
+  } finally {
+    clearTimeout(late);
+  }
+};
+
+/** Leaves a stream at once when it is aborted: it may be silent, and the SDK then waits for its next event. */
+async function* untilAborted<T>(
+  stream: AsyncIterable<T>,
+  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortController },
+): AsyncGenerator<T> {
+  const events = stream[Symbol.asyncIterator]();
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => undefined);
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    for (;;) {
+      const next = events.next();
+      next.catch(() => undefined);
+      const { done, value } = await Promise.race([next, aborted.promise]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    stop.abort();
+    void events.return?.()?.catch(() => undefined);
+  }
+}

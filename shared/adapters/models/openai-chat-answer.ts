@@ -1,0 +1,124 @@
+/**
+ * A stream of chat chunks, read as one answer: text and thoughts at once, calls whole, then the end.
+ *
+ * Servers differ: some name no index or no id of a call, give every call the same index, or count no tokens. An answer
+ * without a reason for its end was cut off: `provider_unavailable`.
+ */
+import type OpenAI from 'openai';
+import type { CallId } from '#shared/domain/ids.ts';
+import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { argsOf, parsedObject } from './call-arguments.ts';
+import { thoughtFields } from './openai-chat-input.ts';
+import { meanings, providerError } from './provider-errors.ts';
+import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
+import type { ToolNames } from './tool-names.ts';
+
+type Chunk = OpenAI.Chat.ChatCompletionChunk;
+type Choice = OpenAI.Chat.ChatCompletionChunk.Choice;
+/** `index` is missing on the wires of some servers. */
+type CallDelta = Omit<OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall, 'index'> & {
+  readonly index?: number;
+};
+type OpenCall = { readonly index: number | undefined; id: string; name: string; json: string };
+
+type Reading = {
+  readonly calls: OpenCall[];
+  readonly thoughts: Map<(typeof thoughtFields)[number], string>;
+  textCharacters: number;
+  isRefused: boolean;
+  usage: OpenAI.CompletionUsage | undefined;
+  reason: Choice['finish_reason'];
+};
+
+export async function* chatChunks(
+  chunks: AsyncIterable<Chunk>,
+  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
+): AsyncGenerator<ModelChunk> {
+  const reading: Reading = {
+    ...{ calls: [], thoughts: new Map(), textCharacters: 0, isRefused: false },
+    ...{ usage: undefined, reason: null },
+  };
+  for await (const chunk of chunks) yield* take(reading, chunk);
+  if (reading.reason === null) throw providerError(meanings.brokenOff);
+  const calls = reading.calls.filter((call, index) => isWhole(reading, call, index));
+  for (const { id, name, json } of calls)
+    yield {
+      type: 'call',
+      ...(id === '' ? {} : { callId: id as CallId }),
+      name: names.fromWire(name),
+      args: json === '' ? {} : argsOf(json),
+    };
+  yield {
+    type: 'end',
+    end: endOf(reading, calls.length),
+    usage: usageOf(reading.usage),
+    ...providerStateOf(modelRef, stateParts(reading, calls.length)),
+  };
+}
+
+/** Records one chunk, and returns the text and the thoughts in it. The chunk with the usage has no choice. */
+const take = (reading: Reading, { choices, usage }: Chunk): readonly ModelChunk[] => {
+  reading.usage = usage ?? reading.usage;
+  const [choice] = choices ?? [];
+  if (choice === undefined) return [];
+  reading.reason = choice.finish_reason ?? reading.reason;
+  const { content, refusal, tool_calls: calls = [], ...more } = choice.delta ?? {};
+  for (const call of calls) takeCall(reading, call);
+  reading.isRefused ||= Boolean(refusal);
+  const text = `${content ?? ''}${refusal ?? ''}`;
+  reading.textCharacters += text.length;
+  return [...takeThoughts(reading, more), ...(text === '' ? [] : [{ type: 'text' as const, text }])];
+};
+
+/** A server that gives both fields gives the same thoughts twice. */
+const takeThoughts = ({ thoughts }: Reading, delta: object): readonly ModelChunk[] => {
+  for (const field of thoughtFields) {
+    const text: unknown = Reflect.get(delta, field);
+    if (typeof text !== 'string' || text === '') continue;
+    thoughts.set(field, (thoughts.get(field) ?? '') + text);
+    return [{ type: 'reasoning', text }];
+  }
+  return [];
+};
+
+const takeCall = ({ calls }: Reading, { index, id, function: called }: CallDelta): void => {
+  const known = calls.findLast((call) => call.index === index);
+  const isNew = known === undefined || isAnother(known, { id, name: called?.name });
+  const call = isNew ? { index, id: '', name: '', json: '' } : known;
+  if (isNew) calls.push(call);
+  call.id = id || call.id;
+  call.name += called?.name ?? '';
+  call.json += called?.arguments ?? '';
+};
+
+/** Another id, or without one another name after a call that is whole. */
+const isAnother = (
+  known: OpenCall,
+  { id, name }: { readonly id: string | undefined; readonly name: string | undefined },
+): boolean =>
+  id ? known.id !== '' && known.id !== id : Boolean(name) && parsedObject(known.json) !== undefined;
+
+/** At the output limit, the call that was being written counts only if its arguments are complete. */
+const isWhole = ({ reason, calls }: Reading, { json }: OpenCall, index: number): boolean =>
+  reason !== 'length' || index < calls.length - 1 || parsedObject(json) !== undefined;
+
+const endOf = ({ isRefused, reason }: Reading, calls: number): AnswerEnd => {
+  if (isRefused || reason === 'content_filter') return 'refused';
+  if (reason === 'length') return 'max_tokens';
+  return calls > 0 ? 'tool_use' : 'end_turn';
+};
+
+const stateParts = ({ thoughts, textCharacters }: Reading, calls: number): readonly StatePart[] => [
+  ...[...thoughts].map(([field, text]) => ({ own: { [field]: text } })),
+  ...(textCharacters === 0 ? [] : [{ text: textCharacters }]),
+  ...Array.from({ length: calls }, () => ({ call: true as const })),
+];
+
+const usageOf = (usage: OpenAI.CompletionUsage | undefined): TokenUsage => {
+  const cachedInputTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+  return {
+    inputTokens: usage?.prompt_tokens ?? 0,
+    outputTokens: usage?.completion_tokens ?? 0,
+    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+  };
+};

@@ -1,0 +1,61 @@
+/** The audit log as compact JSON lines, oldest first: the public key, each row with its hash, each seal behind its rows, and an end with the counts. */
+import { auditRowView } from '../../contracts/audit-row.ts';
+import { rowHash, type Seal } from '../../domain/audit-seal.ts';
+import type { Deps } from '../deps.ts';
+
+const pageRowsMax = 500;
+
+export type ExportDeps = Deps<'auditLog' | 'auditSeals' | 'sealKey' | 'world'>;
+
+export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
+  const { auditLog, auditSeals, sealKey, world } = ports;
+  const key = await sealKey.publicKey();
+  if (key !== undefined) yield line({ type: 'key', ...key });
+  const until = world.now();
+  const counts = { rows: 0, seals: 0 };
+  let seal: Seal | undefined;
+  let after: string | undefined;
+  do {
+    const page = await auditLog.read({ from: 0, through: until, after, itemsMax: pageRowsMax });
+    for (const { id, row } of page.rows) {
+      seal ??= await firstSeal(auditSeals, row.at);
+      while (seal !== undefined && row.at >= seal.through) {
+        counts.seals += 1;
+        yield line({ type: 'seal', ...seal });
+        seal = await auditSeals.read(seal.number + 1);
+      }
+      const view = auditRowView(row);
+      counts.rows += 1;
+      yield line({ type: 'row', id, ...view, hash: rowHash(view, world.sha256) });
+    }
+    after = page.next;
+  } while (after !== undefined);
+  if (seal !== undefined) {
+    counts.seals += 1;
+    yield line({ type: 'seal', ...seal });
+  }
+  yield line({ type: 'end', ...counts });
+}
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** The first whose rows are all retained: those of an earlier one are deleted after a year. Found by halving. */
+const firstSeal = async (seals: ExportDeps['auditSeals'], oldestAt: number): Promise<Seal | undefined> => {
+  const last = await seals.last();
+  if (last === undefined) return undefined;
+  let [low, high] = [1, last.number];
+  let found: Seal | undefined = last;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const seal = await seals.read(middle);
+    if (seal === undefined || seal.through <= oldestAt) low = middle + 1;
+    else {
+      high = middle;
+      found = seal;
+    }
+  }
+  if (found.number !== low) found = (await seals.read(low)) ?? last;
+  // One whose time begins before the oldest row may have lost some of its own.
+  const isWhole = found.from >= oldestAt || found.number === 1;
+  return isWhole ? found : seals.read(found.number + 1);
+};

@@ -1,0 +1,97 @@
+/**
+ * The money of one model call of a sandbox: reserved in the tree of its session before it is made, and settled by what it cost.
+ *
+ * A session without a tree gets one with its first such call, since its turn may spend at the same moment: only a tree counts the
+ * money of several calls at once (BR2).
+ */
+
+import type { BrokerCall } from '../../domain/broker/request.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { TokenUsage } from '../../domain/model.ts';
+import { costOf } from '../../domain/price.ts';
+import { type Session, treeOf } from '../../domain/session.ts';
+import type { ReservationRequest } from '../../domain/session-tree.ts';
+import { AppError } from '../../errors.ts';
+import type { BrokerDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
+
+export type Budget = {
+  /** True when a call with this usage passes what the tree had left when it began. */
+  readonly isOver: (usage: TokenUsage) => boolean;
+  /** Undefined: the provider charged nothing. A failure is recorded, and its reservation expires. */
+  readonly settle: (usage: TokenUsage | undefined) => Promise<void>;
+};
+
+type Opening = {
+  readonly session: Session;
+  readonly call: BrokerCall;
+  readonly requestBytes: number;
+  readonly deadlineAt: number;
+};
+
+/** Some hundred tokens that a provider adds to a request. */
+const addedTokensMax = 2000;
+const pauseMs = 300;
+const waitMsMax = 15_000;
+/** A call may be written so long after its function's end: clocks differ. */
+const lateMsMax = 60_000;
+
+export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<Budget> => {
+  const { trees, telemetry, world, brokerSettings } = ports;
+  const { call, requestBytes, deadlineAt } = opening;
+  const cost = (usage: TokenUsage): number => costOf(call, usage, brokerSettings.prices).usd;
+  const session = await withTree(ports, opening.session);
+  const root = treeOf(session) ?? session.id;
+  // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
+  const reservation = `${session.id}/${world.uuid()}` as SessionId;
+  const usdMax = session.limits?.costUsdMax ?? brokerSettings.usdMax;
+  const most = { inputTokens: requestBytes + addedTokensMax, outputTokens: call.outputTokensMax };
+  const usd = Math.max(cost(most), cost({ ...most, cacheWriteInputTokens: most.inputTokens }));
+  const until = deadlineAt + lateMsMax;
+  await reserve(ports, root, { session: reservation, fence: 1, usd, usdMax, until });
+  const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
+  return {
+    isOver: (usage) => cost(usage) > 0 && spentUsd + cost(usage) > usdMax,
+    settle: async (usage = { inputTokens: 0, outputTokens: 0 }) => {
+      const spent = { reservation, session: session.id, usd: cost(usage), usage };
+      const { provider, model } = call;
+      telemetry.info('a model call of a sandbox has ended', {
+        ...{ event: 'model_brokered', sessionId: session.id, provider, model, usd: spent.usd },
+        ...usage,
+      });
+      try {
+        await trees.spend(root, spent);
+      } catch (error) {
+        telemetry.error('the usage of a model call of a sandbox was not recorded', { error });
+      }
+    },
+  };
+};
+
+const withTree = ({ sessions, trees }: BrokerDeps, first: Session): Promise<Session> =>
+  untilWon(async (race) => {
+    const session = race === 0 ? first : await sessions.get(first.id);
+    if (session === undefined) throw new AppError('session_not_found', 'the session was deleted');
+    if (treeOf(session) !== undefined) return session;
+    return (await trees.begin(session)) ? { ...session, hasChildren: true as const } : raceLost;
+  }, changesTooOften('the session'));
+
+const reserve = async (
+  { trees, world }: BrokerDeps,
+  root: SessionId,
+  request: Omit<ReservationRequest, 'at'>,
+): Promise<void> => {
+  const begun = world.now();
+  for (;;) {
+    const answer = await trees.reserve(root, { ...request, at: world.now() });
+    if (answer === 'granted') return;
+    if (answer === 'spent')
+      throw new AppError('resource_limit_exceeded', 'the budget of the session is spent');
+    if (world.now() - begun > waitMsMax)
+      throw new AppError(
+        'resource_limit_exceeded',
+        'other calls have reserved what is left of the budget: try again',
+      );
+    await world.sleep(pauseMs);
+  }
+};

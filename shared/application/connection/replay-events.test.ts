@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { newSession } from '../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
+import { eventsPerSessionMax } from '../../domain/limits.ts';
+import { deploymentOwner } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import type { TokenStore } from '../../ports/access.ts';
+import type { McpServerStore } from '../../ports/mcp-servers.ts';
+import { replayEvents } from './replay-events.ts';
+
+const connectionId = 'c' as ConnectionId;
+
+type Connected = {
+  readonly kind?: Session['kind'];
+  readonly checkProvider?: () => void;
+  /** Events that are appended, each with a frame that is refused, before `$connect` has returned; and right after. */
+  readonly meanwhile?: number;
+  readonly behind?: number;
+};
+
+/** The frames of a connection to a session whose log has this many events, the oldest of which may be purged. */
+const connected = async (events: number, since: number | undefined, fields: Connected = {}) => {
+  const { ports } = openQuietPorts();
+  const session = { ...newSession(), kind: fields.kind ?? ('agent' as const) };
+  await ports.sessions.create(session, {});
+  const entry = { type: 'system', data: { kind: 'note' } } as const;
+  for (let left = events; left > 0; left -= 40)
+    await ports.eventLog.append(session.id, Array(Math.min(left, 40)).fill(entry), 1);
+  const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' } as const;
+  await ports.connections.put({
+    ...{
+      id: connectionId,
+      sessionId: session.id,
+      principal,
+      connectedAt: 1,
+      ...(since === undefined ? {} : { since }),
+    },
+  });
+  let { meanwhile = 0, behind = 0 } = fields;
+  const frames: { readonly seq: number | null; readonly type: string; readonly data: object }[] = [];
+  const connection = {
+    ...ports,
+    sockets: {
+      post: async (_id: ConnectionId, text: string) => {
+        if (meanwhile > 0) {
+          meanwhile -= 1;
+          await ports.eventLog.append(session.id, [entry], ports.world.now());
+          return 'gone' as const;
+        }
+        frames.push(JSON.parse(text));
+        for (; behind > 0; behind -= 1)
+          await ports.eventLog.append(session.id, [entry], ports.world.now() + 1);
+        return 'sent' as const;
+      },
+      close: async () => undefined,
+    },
+    mcpServers: fake<McpServerStore>({ list: async () => [] }),
+    tokens: fake<TokenStore>({ get: async () => undefined }),
+    recursionDepthMax: 0,
+    checkProvider: fields.checkProvider ?? (() => undefined),
+  };
+  await replayEvents(connection, { connectionId, correlationId: 'c' });
+  return frames;
+};
+
+const purged = { seq: null, type: 'system', data: { kind: 'events_purged', oldestIndex: 92 } };
+
+test.each([0, 90, -1])(
+  'a replay after %i, below the log, is preceded by a frame that says so',
+  async (since) => {
+    const [ready, first, second, ...rest] = await connected(eventsPerSessionMax + 92, since);
+    expect(ready?.type).toBe('system:ready');
+    expect(first).toMatchObject(purged);
+    expect(second?.seq).toBe(92);
+    expect(rest).toHaveLength(eventsPerSessionMax - 1);
+  },
+);
+
+test.each([
+  [eventsPerSessionMax + 92, 91, eventsPerSessionMax],
+  [3, -1, 3],
+  [3, 2, 0],
+])('of %i events, a replay after %i within the log has no such frame', async (events, since, replayed) => {
+  const [, ...frames] = await connected(events, since);
+  expect(frames.map(({ data }) => data)).toEqual(Array(replayed).fill({ kind: 'note' }));
+});
+
+test.each([
+  ['agent', 'error'],
+  ['execution', 'system:ready'],
+] as const)('without a usable provider a session of kind %s begins with %s', async (kind, type) => {
+  const checkProvider = () => {
+    throw new AppError('provider_not_configured', 'a key is required');
+  };
+  const [first] = await connected(0, -1, { kind, checkProvider });
+  expect(first?.type).toBe(type);
+});
+
+test('events whose frames were refused before the connection was open are sent to it, those behind it are not', async () => {
+  const frames = await connected(3, undefined, { meanwhile: 2, behind: 2 });
+  expect(frames.map(({ type, seq }) => [type, seq])).toEqual([
+    ['system:ready', null],
+    ['system', 3],
+    ['system', 4],
+  ]);
+});

@@ -1,0 +1,179 @@
+/**
+ * Sends a new connection its first frames: `system:ready`, the replay it asked for, and the approval that waits,
+ * if one does. A replay that begins below the log is preceded by a frame that says so. A connection without a session
+ * receives the number of waiting calls.
+ *
+ * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. Frames that others posted in
+ * vain until then are sent here, also to a connection that asked for no replay.
+ */
+
+import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
+import { oldestKept } from '../../domain/event-log.ts';
+import { seenMsMax } from '../../domain/features.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
+import type { Session } from '../../domain/session.ts';
+import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { errorBody, isAppError } from '../../errors.ts';
+import type { Connection } from '../../ports/connections.ts';
+import type { ConnectionDeps } from '../deps.ts';
+import { waitingFrameFor } from '../events/publisher.ts';
+import { descendantsOf } from '../session/read-session-tree.ts';
+import { offerTools } from '../turn/model/offer-tools.ts';
+
+const firstPostTriesMax = 60;
+const firstPostPauseMs = 25;
+const replayPageEvents = 200;
+
+export const replayEvents = async (
+  ports: ConnectionDeps,
+  { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
+): Promise<void> => {
+  const connection = await ports.connections.get(connectionId);
+  if (connection === undefined) return;
+  if (connection.sessionId === undefined) {
+    await replayToApprover(ports, connection);
+    return;
+  }
+  const found = await ports.turns.getWithTurn(connection.sessionId);
+  if (found === undefined) return;
+  const { session, turn } = found;
+  try {
+    // An execution session calls no model.
+    if (session.kind === 'agent') ports.checkProvider(session.provider);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    const refusal = frame(ports, session, { type: 'error', data: errorBody(error, correlationId) });
+    await postFirst(ports, connectionId, JSON.stringify(refusal));
+    await ports.sockets.close(connectionId);
+    return;
+  }
+  const readyAt = await postFirst(ports, connectionId, JSON.stringify(await readyFrame(ports, session)));
+  if (readyAt === undefined) return;
+  if (!(await isStillIn(ports, connection))) return;
+  const { since } = connection;
+  const wanted = since === undefined ? { since: session.lastSeq, until: readyAt } : { since };
+  await replay(ports, { connectionId, session, ...wanted });
+  const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
+  for (const request of waiting)
+    if (request !== undefined) await ports.sockets.post(connectionId, JSON.stringify(request));
+};
+
+/**
+ * A sign-out closes the sockets that it finds, and none can be closed before its `$connect` has returned: one that was
+ * accepted in between is closed here.
+ */
+const isStillIn = async (
+  { tokens, sockets }: ConnectionDeps,
+  { id, principal }: Pick<Connection, 'id' | 'principal'>,
+): Promise<boolean> => {
+  if (principal.signIn === undefined || (await tokens.get(principal.signIn)) !== undefined) return true;
+  await sockets.close(id);
+  return false;
+};
+
+/** More than the difference of two functions' clocks, in milliseconds. */
+const clocksMs = 1000;
+
+/**
+ * Sends the number at once. A function that has just seen that there are no such sockets sends no change: so the
+ * first sockets receive the number once more, when those functions have read again.
+ */
+const replayToApprover = async (
+  ports: ConnectionDeps,
+  { id, principal, connectedAt }: Connection,
+): Promise<void> => {
+  if ((await postFirst(ports, id, await waitingFrameFor(ports, principal))) === undefined) return;
+  if (!(await isStillIn(ports, { id, principal }))) return;
+  const knownAt = (await ports.connections.approversSince()) + seenMsMax + clocksMs;
+  if (connectedAt >= knownAt) return;
+  await ports.world.sleep(Math.max(0, knownAt - ports.world.now()));
+  await ports.sockets.post(id, await waitingFrameFor(ports, principal));
+};
+
+/** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
+const waitingBelow = async (
+  ports: ConnectionDeps,
+  session: Session,
+): Promise<readonly (Frame | undefined)[]> => {
+  if (session.hasChildren === undefined) return [];
+  const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
+  const found = await Promise.all(running.map(({ id }) => ports.turns.getWithTurn(id)));
+  const waiting = await Promise.all(
+    found.map((child) => child && waitingApproval(ports, child.session, child.turn)),
+  );
+  return waiting.map((request) => request && { ...request, seq: null });
+};
+
+const frame = (
+  { world }: ConnectionDeps,
+  { id: sessionId }: Session,
+  { type, data }: { type: 'system:ready' | 'system' | 'error'; data: Frame['data'] },
+): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
+
+const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Frame> => {
+  const { provider, model, id: sessionId, status, lastSeq } = session;
+  const offer = await offerTools(ports, session, await ports.callers.list(session.id));
+  const tools = offer.tools.map(({ name }) => name);
+  const mcpServers = offer.servers.map(({ name, status: health }) => ({ name, status: health }));
+  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers };
+  return frame(ports, session, { type: 'system:ready', data });
+};
+
+/** The time from which the connection takes posts, in epoch milliseconds; undefined when the client never came. */
+const postFirst = async (
+  { sockets, world }: ConnectionDeps,
+  connectionId: ConnectionId,
+  first: string,
+): Promise<number | undefined> => {
+  for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
+    const at = world.now();
+    if ((await sockets.post(connectionId, first)) === 'sent') return at;
+    await world.sleep(firstPostPauseMs * (1 + attempt / 4));
+  }
+  return undefined;
+};
+
+type Replay = {
+  readonly connectionId: ConnectionId;
+  readonly session: Session;
+  readonly since: number;
+  /** Epoch milliseconds: later events have come by themselves. */
+  readonly until?: number;
+};
+
+const replay = async (
+  ports: ConnectionDeps,
+  { connectionId: id, session, since, until = Number.POSITIVE_INFINITY }: Replay,
+): Promise<void> => {
+  const oldestIndex = oldestKept(session.lastSeq);
+  if (since < oldestIndex - 1) {
+    const data = { kind: 'events_purged', oldestIndex };
+    await ports.sockets.post(id, JSON.stringify(frame(ports, session, { type: 'system', data })));
+  }
+  let last = Math.max(since, oldestIndex - 1);
+  for (let hasMore = true; hasMore; ) {
+    const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
+    for (const event of page.events) {
+      if (event.at > until) return;
+      if ((await ports.sockets.post(id, JSON.stringify(eventFrame(session.id, event)))) === 'gone') return;
+      last = event.seq;
+    }
+    hasMore = page.hasMore;
+  }
+};
+
+/** The request for the waiting call, as the log has it: with its own number. */
+const waitingApproval = async (
+  { eventLog }: ConnectionDeps,
+  { id, lastSeq }: Session,
+  { state }: TurnRecord,
+): Promise<Frame | undefined> => {
+  const waiting =
+    state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
+  if (waiting === undefined) return undefined;
+  const { events } = await eventLog.read(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
+  const request = events.findLast(
+    (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
+  );
+  return request && eventFrame(id, request);
+};

@@ -1,0 +1,143 @@
+/**
+ * Runs one tool in the sandbox of a session, whichever kind: saves the workspace while it runs and once more before the
+ * answer, and says what was lost before it. A call of which no attempt sent a byte was never started: it is sent once more,
+ * to the sandbox that the session has then.
+ */
+
+import { startNotice } from '../../contracts/sandbox-start.ts';
+import { checkpointEveryMs } from '../../domain/checkpoint.ts';
+import type { ToolContent } from '../../domain/event-log.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Session } from '../../domain/session.ts';
+import { tellPrinted, withPrinted } from '../../domain/turn/printed.ts';
+import { AppError, isErrorCode } from '../../errors.ts';
+import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
+import type { ExecutionDeps } from '../deps.ts';
+import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
+import { callUntilKnown } from '../sandbox/call-until-known.ts';
+import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
+import { onRelayWanted } from '../sandbox/start-relay.ts';
+
+export type SandboxCallOptions = {
+  /** A repeat under the same key gets the first result. */
+  readonly key: string;
+  readonly opened: AcquiredSandbox;
+  /** The sandbox that the session has by then. */
+  readonly reopen: () => Promise<AcquiredSandbox>;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly correlationId: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress: (progress: ToolProgress) => void;
+};
+
+export type Ran = {
+  readonly content: readonly ToolContent[];
+  readonly structured: JsonObject;
+  /** The sandbox before this one is lost, and all that ran in it. */
+  readonly stateLost: boolean;
+  /** Files that were not restored or could not be saved. */
+  readonly notices: readonly string[];
+};
+
+export const callInSandbox = async (
+  ports: ExecutionDeps,
+  session: Session,
+  options: SandboxCallOptions,
+): Promise<Ran> => {
+  const { opened, reopen, signal } = options;
+  refuseCancelled(signal);
+  if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
+  const first = await callIn(ports, session, options);
+  if (!isUnsent(first.outcome) || signal?.aborted) return ranIn(ports, opened, first);
+  const next = await reopen();
+  const isOther = next.sandbox.generation !== opened.sandbox.generation;
+  const ran = await ranIn(ports, next, await callIn(ports, session, { ...options, opened: next }));
+  return {
+    ...ran,
+    stateLost: ran.stateLost || isOther || isNew(opened),
+    notices: [...startNotices(opened), ...ran.notices],
+  };
+};
+
+const isUnsent = (outcome: ToolOutcome): boolean => outcome.status === 'lost' && outcome.isUnsent === true;
+
+/** It took the place of an earlier one. */
+const isNew = ({ start }: AcquiredSandbox): boolean => start !== undefined && start.generation > 1;
+
+const startNotices = ({ start }: AcquiredSandbox): readonly string[] =>
+  [start === undefined ? undefined : startNotice(start)].filter((notice) => notice !== undefined);
+
+type Called = { readonly outcome: ToolOutcome; readonly startedAt: number; readonly printed: string };
+
+const callIn = async (
+  ports: ExecutionDeps,
+  session: Session,
+  { key, opened: { sandbox }, tool, args, correlationId, signal, onProgress }: SandboxCallOptions,
+): Promise<Called> => {
+  const startedAt = ports.world.now();
+  const saving = keepSaving(ports, sandbox);
+  let printed = '';
+  const call = {
+    sandbox,
+    callKey: `${session.id}/${key}`,
+    name: tool,
+    args,
+    correlationId,
+    onProgress: (progress: ToolProgress): void => {
+      printed = withPrinted(printed, progress.text);
+      onProgress(progress);
+    },
+    onRelayWanted: onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id, correlationId }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const outcome = await callUntilKnown(ports, call).finally(saving.stop);
+  ports.telemetry.duration('ToolCallMs', ports.world.now() - startedAt);
+  if (outcome.status !== 'finished') ports.telemetry.count('ToolCallsFailed');
+  return { outcome, startedAt, printed };
+};
+
+const ranIn = async (
+  ports: ExecutionDeps,
+  opened: AcquiredSandbox,
+  { outcome, startedAt, printed }: Called,
+): Promise<Ran> => {
+  const ended = resultOf(outcome, printed);
+  // After a long call the checkpoint that was read before may have been replaced.
+  const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
+  const { sandbox, workspace } = opened;
+  const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
+  return {
+    ...ended,
+    stateLost: isNew(opened),
+    notices: [
+      ...startNotices(opened),
+      ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),
+      ...(saved.sharedFailed === undefined
+        ? []
+        : [`[The shared volume was not saved: ${saved.sharedFailed}.]`]),
+    ],
+  };
+};
+
+/** A call that was cancelled while its sandbox started does not begin. */
+export const refuseCancelled = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
+};
+
+/** A limit that was reached is a result with the output; a refusal or a lost sandbox is not. */
+const resultOf = (outcome: ToolOutcome, printed: string): Pick<Ran, 'content' | 'structured'> => {
+  if (outcome.status === 'finished')
+    return { content: outcome.content, structured: outcome.structured ?? {} };
+  if (outcome.status === 'failed' && outcome.structured !== undefined)
+    return { content: [], structured: outcome.structured };
+  if (isUnsent(outcome))
+    throw new AppError('sandbox_unavailable', `${outcome.message}; the call did not run`);
+  const code =
+    outcome.status === 'failed' && isErrorCode(outcome.code) ? outcome.code : 'tool_outcome_unknown';
+  const message = outcome.status === 'lost' ? tellPrinted(outcome.message, printed) : outcome.message;
+  throw new AppError(code, message, {
+    suggestions: ['Check the workspace before you run it again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};

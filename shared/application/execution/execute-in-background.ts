@@ -1,0 +1,44 @@
+/**
+ * Starts a program as a process of an execution session, which is created when none is named, and answers at once. The process
+ * keeps its sandbox, so that no call has to.
+ */
+import type { Session } from '../../domain/session.ts';
+import type { ExecutionDeps } from '../deps.ts';
+import { type Program, startProcess } from '../process/start-process.ts';
+import { type ExecutionOptions, enterExecution, leaveExecution } from './enter-execution.ts';
+import { isRefused, openFirst, withSession } from './execute.ts';
+
+export type BackgroundExecution = ExecutionOptions & {
+  readonly programFor: (session: Session) => Program;
+};
+
+export type StartedInBackground = {
+  readonly session: Session;
+  readonly sessionCreated: boolean;
+  readonly processId: string;
+};
+
+export const executeInBackground = async (
+  ports: ExecutionDeps,
+  execution: BackgroundExecution,
+): Promise<StartedInBackground> => {
+  const key = ports.world.uuid();
+  const entered = await enterExecution(ports, execution, key);
+  const { session, sessionCreated } = entered;
+  const { defaults, wait } = execution;
+  const { lifetimes } = defaults;
+  let isOpen = false;
+  try {
+    await openFirst(ports, execution, entered);
+    isOpen = true;
+    const opening = { lifetimes, correlationId: wait.correlationId };
+    const request = { program: execution.programFor(session), isRecorded: true, opening };
+    const { id: processId, response } = await startProcess(ports, session, request);
+    await response.body?.cancel();
+    return { session, sessionCreated, processId };
+  } catch (error) {
+    throw sessionCreated && (isOpen || !isRefused(error)) ? withSession(ports, error, session) : error;
+  } finally {
+    await leaveExecution(ports, session, { key, lifetimes, isWithoutSandbox: !isOpen });
+  }
+};

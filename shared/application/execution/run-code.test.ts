@@ -1,0 +1,72 @@
+/** Code in a session: an interrupted call is told, an agent session stays active, and its status is its turn's. */
+import { expect, test } from 'vitest';
+import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../tests/fake.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { SandboxTools } from '../../ports/sandbox.ts';
+import { runCode } from './run-code.ts';
+
+const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
+const structured = {
+  stdout: '',
+  stderr: '',
+  exit_code: 0,
+  execution_time_ms: 1,
+  results: [{ 'text/plain': '2' }],
+};
+const request = {
+  ...({ code: '1 + 1', language: 'python', timeoutSeconds: 3600, correlationId: 'c' } as const),
+  lifetimes,
+} as const;
+
+const open = async () => {
+  const quiet = openQuietPorts();
+  const { clock, ports } = quiet;
+  const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const task = { taskArn: 'task', address: 'http://10.42.0.9:8080' };
+  await ports.workspaces.claimStart(session.workspace, newSandbox({ requestedAt: clock.now }));
+  await ports.workspaces.recordAddress(session.workspace, 1, task);
+  await ports.workspaces.markReady(session.workspace, 1, { at: clock.now });
+  return { ...quiet, session };
+};
+
+test('an agent session runs code and keeps its status', async () => {
+  const { ports, session } = await open();
+  const asked: unknown[] = [];
+  const tools = fake<SandboxTools>({
+    call: async ({ name, args }) => {
+      asked.push([name, args]);
+      return { status: 'finished', content: [], structured };
+    },
+  });
+  const { program, notices } = await runCode({ ...ports, tools }, session, { ...request, context: 'a' });
+  expect([program.exitCode, program.results, notices]).toEqual([0, [{ 'text/plain': '2' }], []]);
+  const args = { code: '1 + 1', language: 'python', results: true, timeout: 3600, context: 'a' };
+  expect(asked).toEqual([['execute_code', args]]);
+  expect((await ports.sessions.get(session.id))?.status).toBe('created');
+});
+
+test('code that was interrupted with its request says so', async () => {
+  const { ports, session } = await open();
+  const late = new AbortController();
+  const error = { type: 'cancelled', message: 'cancelled' };
+  const tools = fake<SandboxTools>({
+    call: async () => {
+      late.abort();
+      return { status: 'finished', content: [], structured: { ...structured, exit_code: null, error } };
+    },
+  });
+  const { program, notices } = await runCode({ ...ports, tools }, session, {
+    ...request,
+    signal: late.signal,
+  });
+  expect(program.failure?.type).toBe('cancelled');
+  expect(notices).toEqual([expect.stringContaining('interrupted after 840 s')]);
+});

@@ -1,0 +1,135 @@
+/**
+ * Runs code in the sandbox of a session, an agent's or one of executions, and ends its contexts.
+ *
+ * The session counts as busy while the code runs: one of executions by a recorded call, an agent's by heartbeats, since its
+ * status belongs to its turn. Code that fails is a result; only the platform's faults and refusals are thrown.
+ */
+
+import { codeAnswerMsMax, heartbeatMsMax } from '../../domain/limits.ts';
+import type { Session } from '../../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import type { Language } from '../../domain/template.ts';
+import { AppError } from '../../errors.ts';
+import type { Deps, ExecutionDeps } from '../deps.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { refusalOf } from '../sandbox/refusal-of.ts';
+import { callInSandbox } from './call-in-sandbox.ts';
+import { beginCall, leaveExecution } from './enter-execution.ts';
+import { type ProgramResult, readProgramResult } from './read-program-result.ts';
+
+export type CodeRequest = {
+  readonly code: string;
+  readonly language: Language;
+  /** Absent: the default context. */
+  readonly context?: string | undefined;
+  readonly timeoutSeconds: number;
+  readonly lifetimes: Lifetimes;
+  readonly correlationId: string;
+  /** Interrupts the code when it is aborted. */
+  readonly signal?: AbortSignal;
+};
+
+export type CodeOutcome = {
+  readonly program: ProgramResult;
+  /** The sandbox before this one is lost, with all variables. */
+  readonly stateLost: boolean;
+  /** Files that were not restored or could not be saved. */
+  readonly notices: readonly string[];
+};
+
+export const runCode = async (
+  ports: ExecutionDeps,
+  session: Session,
+  request: CodeRequest,
+): Promise<CodeOutcome> => {
+  const key = ports.world.uuid();
+  const busy = await occupy(ports, session, { key, ...request });
+  try {
+    return await runIn(ports, busy.session, { key, ...request });
+  } finally {
+    await busy.release();
+  }
+};
+
+type Keyed = CodeRequest & { readonly key: string };
+type Busy = { readonly session: Session; readonly release: () => Promise<void> };
+
+const occupy = async (ports: ExecutionDeps, session: Session, request: Keyed): Promise<Busy> => {
+  if (session.kind === 'agent')
+    return { session, release: keepActive(ports, session, request.lifetimes).stop };
+  const entered = await beginCall(ports, session, request);
+  return { session: entered, release: () => leaveExecution(ports, entered, request) };
+};
+
+/** Heartbeats until `stop`: several within each idle limit. */
+const keepActive = (
+  { sessions, telemetry, world }: Deps<'sessions' | 'telemetry' | 'world'>,
+  session: Session,
+  lifetimes: Lifetimes,
+): { readonly stop: () => Promise<void> } => {
+  const stopped = new AbortController();
+  const idleMs = idleLimit(session, lifetimes);
+  const beat = (async () => {
+    for (;;) {
+      await world.sleep(Math.min(heartbeatMsMax, idleMs / 4), stopped.signal);
+      if (stopped.signal.aborted) return;
+      await sessions.touch(session, world.now(), world.now() + idleMs);
+    }
+  })().catch((error: unknown) => telemetry.warn('the heartbeats of a session ended', { error }));
+  return {
+    stop: () => {
+      stopped.abort();
+      return beat;
+    },
+  };
+};
+
+const runIn = async (
+  ports: ExecutionDeps,
+  session: Session,
+  { key, code, language, context, timeoutSeconds, lifetimes, correlationId, signal }: Keyed,
+): Promise<CodeOutcome> => {
+  const interrupted = signal === undefined ? {} : { signal };
+  const reopen = () => openSandbox(ports, session, { lifetimes, correlationId, ...interrupted });
+  const opened = await reopen();
+  const args = {
+    ...{ code, language, results: true, timeout: timeoutSeconds },
+    ...(context === undefined ? {} : { context }),
+  };
+  const { structured, ...ran } = await callInSandbox(ports, session, {
+    ...{ key, opened, reopen, tool: 'execute_code', args, correlationId, ...interrupted },
+    onProgress: () => undefined,
+  });
+  const { stateLost } = ran;
+  const notices = signal?.aborted ? [...ran.notices, tooLong] : ran.notices;
+  return { program: readProgramResult(structured, { isCommand: false }), stateLost, notices };
+};
+
+const tooLong = `[The code was interrupted after ${codeAnswerMsMax / 1000} s, the longest that a request waits. Run longer work as a process.]`;
+
+export type ContextName = { readonly name: string; readonly language?: Language | undefined };
+
+/** Ends the interpreters of a context. A sandbox that does not run has none, and none is started. */
+export const endContext = async (
+  { workspaces, link }: Deps<'workspaces' | 'link'>,
+  session: Session,
+  { name, language }: ContextName,
+): Promise<void> => {
+  const { sandbox } = (await workspaces.get(session.workspace)) ?? {};
+  if (sandbox?.state !== 'ready' || sandbox.address === undefined) throw noContext(name);
+  const { generation, address, flavor } = sandbox;
+  const query = language === undefined ? '' : `?language=${language}`;
+  const live = { workspaceId: session.workspace, generation, address, flavor };
+  const response = await link.fetch(live, { method: 'DELETE', path: `/contexts/${name}${query}` });
+  if (response.status === 404) {
+    await response.body?.cancel();
+    throw noContext(name);
+  }
+  if (!response.ok) throw await refusalOf(response);
+  await response.body?.cancel();
+};
+
+const noContext = (name: string): AppError =>
+  new AppError('not_found', `there is no context ${name}`, {
+    suggestions: ['A context is made by the first code that names it, and ends with its sandbox.'],
+  });

@@ -1,0 +1,251 @@
+/**
+ * The records that are due, each with what the janitor does about it: sessions, workspaces, ended pins and remains.
+ *
+ * Safe to run concurrently: each session is claimed by one conditional write, and every later write is
+ * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
+ */
+
+import {
+  orphanAgeMs,
+  sandboxLookMs,
+  sandboxStartMsMax,
+  stopRetryMs,
+  trialLookMs,
+} from '../../domain/limits.ts';
+import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
+import { isEnded, type Session, type Stall } from '../../domain/session.ts';
+import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '../../domain/session-sweep.ts';
+import type { Deps, StopDeps } from '../deps.ts';
+import { forgetFiles } from '../sandbox/forget-files.ts';
+import { markPaused } from '../sandbox/mark-paused.ts';
+import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
+import { recordStartFailure } from '../sandbox/record-start-failure.ts';
+import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import { tellOfEnd } from '../sandbox/tell-of-end.ts';
+import { forgetSession } from '../session/forget-session.ts';
+import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
+import { failTurn } from '../turn/requests/fail-turn.ts';
+import { collectPin } from './collect-pins.ts';
+import { forgetRemains } from './forget-remains.ts';
+import { openRests, type Rest } from './rest-sandbox.ts';
+import { isTrialNeeded, waitingParent, workOf } from './turn-work.ts';
+
+export type SweepDeps = StopDeps & Deps<'callers'>;
+
+export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+
+/** A due record, as it was read. */
+export type DueItem = {
+  /** Different as soon as the record has moved. */
+  readonly key: string;
+  readonly sweep: () => Promise<void>;
+  readonly putOff: (dueAt: number) => Promise<unknown>;
+};
+
+/** Reads what is due by now, oldest first: at most so many of each kind. */
+export const openDueReader = (
+  ports: SweepDeps,
+  settings: SweepSettings,
+): ((itemsMax: number, onUnreadable: (error: unknown) => void) => Promise<readonly DueItem[]>) => {
+  const rest = openRests(ports, settings);
+  const { sessions, workspaces } = ports;
+  const sweepOne = async (session: Session): Promise<void> => {
+    if (!(await removedAsUnused(ports, session))) await sweepSession(ports, session, { ...settings, rest });
+  };
+  return async (itemsMax, onUnreadable) => {
+    const now = ports.world.now();
+    const due = await Promise.all([
+      sessions.due(now, itemsMax, onUnreadable),
+      workspaces.due(now, itemsMax, onUnreadable),
+      workspaces.duePins(now, itemsMax, onUnreadable),
+      workspaces.dueRemains(now, itemsMax, onUnreadable),
+    ]);
+    return [
+      ...due[0].map((session) => ({
+        key: `session ${session.id} ${session.dueAt}`,
+        sweep: () => sweepOne(session),
+        putOff: (dueAt: number) => sessions.postpone(session, dueAt),
+      })),
+      ...due[1].map((workspace) => ({
+        key: `workspace ${workspace.id} ${workspace.sandbox?.generation} ${workspace.sandbox?.state}`,
+        sweep: () => sweepWorkspace(ports, workspace, settings),
+        putOff: (dueAt: number) => workspaces.postpone(workspace, dueAt),
+      })),
+      ...due[2].map((pin) => ({
+        key: `pin ${pin.owner} ${pin.holder}`,
+        sweep: () => collectPin(ports, pin),
+        putOff: (dueAt: number) => workspaces.postponePin(pin, dueAt),
+      })),
+      ...due[3].map((remains) => ({
+        key: `remains ${remains.id} ${remains.dueAt}`,
+        sweep: () => forgetRemains(ports, remains),
+        putOff: (dueAt: number) => workspaces.postponeRemains(remains, dueAt),
+      })),
+    ];
+  };
+};
+
+type SessionSweep = SweepSettings & { readonly rest: Rest };
+
+const sweepSession = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
+  const { lifetimes, correlationId, rest } = settings;
+  const now = ports.world.now();
+  if (session.trialOf !== undefined && isEnded(session.status)) return sweepTrial(ports, session, settings);
+  const { work, version } = await workOf(ports, session);
+  const step = sweepStep(session, work, { now, lifetimes });
+  switch (step.step) {
+    case 'drive': {
+      const stall = work === 'own' ? nextStall(session, version, now) : undefined;
+      return drive(ports, session, { ...settings, stall, rests: step.rests });
+    }
+    case 'wait':
+      if (isEnded(session.status))
+        await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
+      await ports.sessions.postpone(session, step.until);
+      return;
+    case 'rest':
+      return restUntil(ports, session, { rest, next: step.next });
+    case 'pause':
+      return pauseIdle(ports, session, settings);
+    case 'end':
+      return endIdle(ports, session, settings);
+    case 'forget':
+      return forget(ports, session, settings);
+  }
+};
+
+/** Its files are kept for as long as somebody may decide about its call. */
+const sweepTrial = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
+  const { correlationId, lifetimes } = settings;
+  if (!(await isTrialNeeded(ports, session))) return forget(ports, session, settings);
+  await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
+  const next = Math.max(session.lastActiveAt + lifetimes.historyMs, ports.world.now() + trialLookMs);
+  await ports.sessions.postpone(session, next);
+};
+
+const forget = async (ports: StopDeps, session: Session, { correlationId }: SweepSettings): Promise<void> => {
+  if (!(await ports.sessions.postpone(session, ports.world.now() + orphanAgeMs))) return;
+  const parent = await waitingParent(ports, session);
+  if (parent !== undefined) return ports.invoker.runTurn(parent, correlationId);
+  await forgetSession({ ...ports, forgetFiles: (id) => forgetFiles(ports, id) }, session, correlationId);
+};
+
+type Resting = { readonly rest: Rest; readonly next: number };
+
+const restUntil = async (ports: StopDeps, session: Session, { rest, next }: Resting): Promise<void> => {
+  const soon = ports.world.now() + stopRetryMs;
+  if (!(await ports.sessions.postpone(session, soon))) return;
+  const rested = await rest(session);
+  if (rested === false) return;
+  const until = rested === true ? next : Math.min(next, rested);
+  await ports.sessions.postpone({ ...session, dueAt: soon }, until);
+};
+
+/** Its sandbox is released, which pauses it, unless processes keep it; without one, or where others use it, it is paused alone. */
+const pauseIdle = async (
+  ports: StopDeps,
+  session: Session,
+  { lifetimes, rest }: SessionSweep,
+): Promise<void> => {
+  const soon = ports.world.now() + stopRetryMs;
+  if (!(await ports.sessions.postpone(session, soon))) return;
+  const rested = await rest(session);
+  if (rested === false) return;
+  if (rested !== true) {
+    await ports.sessions.postpone({ ...session, dueAt: soon }, rested);
+    return;
+  }
+  if (await ports.sessions.pause(session, pausedUntil(session, lifetimes)))
+    await markPaused(ports, [session]);
+};
+
+const endIdle = async (
+  ports: StopDeps,
+  session: Session,
+  { lifetimes, correlationId }: SweepSettings,
+): Promise<void> => {
+  const ending = { reason: 'idle', correlationId, lifetimes, unlessMoved: true };
+  if (await endSession(ports, session, ending)) {
+    ports.telemetry.count('SessionsReaped');
+    ports.telemetry.info('an idle session was ended', { event: 'session_reaped', sessionId: session.id });
+  }
+};
+
+type Drive = SessionSweep & { readonly stall: Stall | undefined; readonly rests: boolean };
+
+/** Has the turn continued, or ends it when that was tried in vain. */
+const drive = async (
+  ports: StopDeps,
+  session: Session,
+  { stall, rests, rest, correlationId }: Drive,
+): Promise<void> => {
+  const now = ports.world.now();
+  if (!(await ports.sessions.postpone(session, now + stopRetryMs, stall))) return;
+  if (rests) await rest(session);
+  if (stall !== undefined && isStalled(stall, session, now))
+    return failTurn(ports, session.id, { version: stall.version, correlationId });
+  return ports.invoker.runTurn(session.id, correlationId);
+};
+
+/** Removes a session that a connection alone made, without a message, once its last connection has closed. */
+const removedAsUnused = async (
+  { sessions, connections, callers }: SweepDeps,
+  session: Session,
+): Promise<boolean> => {
+  if (session.isFleeting === undefined || session.status !== 'created') return false;
+  const subscribers = await connections.subscribers(session.id);
+  if (subscribers.length > 0) return false;
+  // The connections that offered these have closed.
+  for (const { callerId, connectionId } of await callers.list(session.id))
+    if (connectionId !== undefined) await callers.withdraw(session.id, callerId, connectionId);
+  return sessions.removeUnused(session);
+};
+
+const sweepWorkspace = async (
+  ports: StopDeps,
+  workspace: Workspace,
+  { correlationId }: SweepSettings,
+): Promise<void> => {
+  switch (workspace.sandbox?.state) {
+    case 'starting': {
+      const { id: workspaceId, project, sandbox } = workspace;
+      const reason = 'it took too long to start';
+      if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
+        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
+      // The index may be late: one that is ready by now, or is being restored, stays.
+      if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
+        recordStartFailure(ports.telemetry, { workspaceId, project, sandbox }, reason);
+      return;
+    }
+    case 'stopping':
+      return finishStop(ports, workspace);
+    case 'ready':
+      return lookAt(ports, workspace, { sandbox: workspace.sandbox, correlationId });
+    case 'stopped':
+    case undefined: {
+      // The index may be late.
+      const current = await ports.workspaces.get(workspace.id);
+      if (current !== undefined) await tellOfEnd(ports, current);
+      return;
+    }
+  }
+};
+
+/** A sandbox whose lifetime is over is saved and stopped, whatever runs in it. */
+const lookAt = async (
+  ports: StopDeps,
+  workspace: Workspace,
+  { sandbox, correlationId }: { readonly sandbox: SandboxRecord; readonly correlationId: string },
+): Promise<void> => {
+  const now = ports.world.now();
+  const endsAt = lifetimeEnd(sandbox);
+  if (endsAt === undefined || now < endsAt) {
+    await ports.workspaces.postpone(workspace, endsAt ?? now + sandboxLookMs);
+    return;
+  }
+  if (await requestStop(ports, workspace, { reason: 'its lifetime is over', correlationId }))
+    ports.telemetry.info('a sandbox is stopped at the end of its lifetime', {
+      event: 'sandbox_lifetime_over',
+      workspaceId: workspace.id,
+    });
+};

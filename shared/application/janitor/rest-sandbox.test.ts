@@ -1,0 +1,96 @@
+/** The release of a sandbox that hundreds of sessions share: once per sweep, and never from one that uses it. */
+import { expect, test } from 'vitest';
+import {
+  inboxLimits,
+  message,
+  newSandbox,
+  newSession,
+  workspaceOf,
+} from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { Session } from '../../domain/session.ts';
+import { slotHolderOf } from '../../domain/slot-holder.ts';
+import { acquireSandbox } from '../sandbox/acquire-sandbox.ts';
+import { startedFor } from '../sandbox/start-sandbox.ts';
+import { sweep } from './sweep.ts';
+
+const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
+const dueAt = 1_900_000;
+
+/** As many sessions, idle and due at one moment, in a workspace with a ready sandbox. */
+const open = async (count: number) => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
+  const first = newSession({ status: 'idle', createdAt: clock.now, lastActiveAt: clock.now, dueAt });
+  const { workspace } = first;
+  const sessions = [first];
+  while (sessions.length < count) sessions.push({ ...newSession(), ...first, id: newSession().id });
+  await ports.workspaces.create({ ...workspaceOf(first), users: sessions.map(({ id }) => id) });
+  for (const session of sessions) await ports.sessions.create(session, {});
+  const slot = { holder: slotHolderOf(first), session: first.id };
+  const sandbox = newSandbox({ requestedAt: clock.now, slot });
+  await ports.workspaces.claimStart(workspace, sandbox, { known: {}, slotsMax: 10 });
+  const task = { taskArn: 'task', address: 'http://10.0.0.1' };
+  await ports.workspaces.recordAddress(workspace, 1, task);
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  clock.now = dueAt;
+  quiet.takeRequests();
+  const look = () => sweep(ports, { lifetimes, correlationId: 'c' });
+  const state = async () => (await ports.workspaces.get(workspace))?.sandbox?.state;
+  return { ...quiet, sessions, workspace, look, state };
+};
+
+type Crowd = Awaited<ReturnType<typeof open>>;
+
+/** A message for the first session, which its turn takes up: it uses the sandbox. */
+const use = async ({ ports, sessions, clock }: Crowd): Promise<void> => {
+  await ports.inbox.accept(sessions[0] as Session, message('m', clock.now), inboxLimits);
+  await acquireSandbox(ports, { ...startedFor(sessions[0] as Session), correlationId: 'c' });
+};
+
+/** Does it once all sessions of the workspace have been read. */
+const onceRead = async (crowd: Crowd, act: () => Promise<void>): Promise<void> => {
+  const { hooks } = crowd;
+  hooks.before = async ({ constructor: { name } }) => {
+    if (name !== 'TransactWriteCommand') return;
+    hooks.before = async () => undefined;
+    await act();
+  };
+  await crowd.look();
+};
+
+test.each([2, 97, 98, 350])('a sandbox of %i idle sessions is released', async (count) => {
+  const { look, state, invoked, workspace } = await open(count);
+  await look();
+  expect(await state()).toBe('stopping');
+  expect(invoked).toContain(`stop ${workspace}`);
+});
+
+test.each([2, 97, 98, 350])('a session that uses the sandbox of %i keeps it', async (count) => {
+  const crowd = await open(count);
+  await onceRead(crowd, () => use(crowd));
+  expect(await crowd.state()).toBe('ready');
+});
+
+test('a check that is left behind keeps no later one from releasing it', async () => {
+  const { ports, workspace, look, state } = await open(150);
+  await ports.workspaces.markIdleCheck(workspace, 1, 'of a janitor that died');
+  await look();
+  expect(await state()).toBe('stopping');
+});
+
+test('the sandbox of many is read once per sweep, not once per session', async () => {
+  const few = await open(10);
+  const reads = async ({ look, takeRequests }: Crowd): Promise<number> => {
+    await look();
+    return takeRequests().filter((name) => name === 'BatchGetCommand' || name === 'BatchGet').length;
+  };
+  expect(await reads(few)).toBe(1);
+  expect(await reads(await open(90))).toBe(1);
+});

@@ -1,0 +1,83 @@
+/**
+ * Releases the sandbox of a workspace whose sessions are all idle, unless one of them becomes active concurrently.
+ *
+ * Read once per workspace and sweep, however many of its sessions are due, in portions up to the first that is not idle.
+ * More sessions than one transaction can check are read after the sandbox was marked: a caller that uses it from then on
+ * removes the mark, and it stays.
+ */
+
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/session-sweep.ts';
+import type { StopDeps } from '../deps.ts';
+import { keptByProcesses } from '../sandbox/kept-sandbox.ts';
+import { markPaused } from '../sandbox/mark-paused.ts';
+import { workOf } from './turn-work.ts';
+
+/**
+ * False for a sandbox that is still starting: it is checked again soon, or it would run until its session is deleted. A time
+ * for one that its processes keep: it is checked again then.
+ */
+export type Rest = (session: Session) => Promise<boolean | number>;
+
+type RestSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+
+/** For one sweep. A session that was not idle yet when its workspace was read has it read again. */
+export const openRests = (ports: StopDeps, settings: RestSettings): Rest => {
+  const asked = new Map<WorkspaceId, { readonly at: number; readonly rested: Promise<boolean | number> }>();
+  return (session) => {
+    const known = asked.get(session.workspace);
+    if (known !== undefined && known.at >= idleFrom(session, settings.lifetimes)) return known.rested;
+    const at = ports.world.now();
+    const rested = restSandbox(ports, session.workspace, { ...settings, at });
+    asked.set(session.workspace, { at, rested });
+    return rested;
+  };
+};
+
+type Resting = RestSettings & { readonly at: number };
+
+const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): Promise<boolean | number> => {
+  const found = await ports.workspaces.get(id);
+  if (found?.sandbox?.state !== 'ready') return found?.sandbox?.state !== 'starting';
+  const workspace = found.users.length > idleCheckUsersMax ? await marked(ports, found) : found;
+  const users = workspace && (await idleUsers(ports, workspace, resting));
+  if (workspace === undefined || users === undefined) return true;
+  const kept = await keptByProcesses(ports, workspace);
+  if (kept !== undefined) return kept;
+  const { at, correlationId } = resting;
+  const stop = {
+    ...{ reason: 'idle', at, dueAt: at + stopRetryMs },
+    pausedUntil: (user: Session) => pausedUntil(user, resting.lifetimes),
+  };
+  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
+  ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
+  await ports.invoker.stopSandbox(id, correlationId);
+  // Where the sessions are too many for one write, each is paused when it is due itself.
+  if (users.length <= idleCheckUsersMax) await markPaused(ports, users);
+  return true;
+};
+
+const marked = (
+  { workspaces, world }: StopDeps,
+  { id, sandbox }: Workspace,
+): Promise<Workspace | undefined> => workspaces.markIdleCheck(id, sandbox?.generation ?? 0, world.uuid());
+
+/** All sessions of the workspace; undefined when one is not idle, or its function may have died halfway (L5). */
+const idleUsers = async (
+  ports: StopDeps,
+  { users }: Workspace,
+  { at, lifetimes }: Resting,
+): Promise<readonly Session[] | undefined> => {
+  const idle: Session[] = [];
+  for (let from = 0; from < users.length; from += idleCheckUsersMax) {
+    const portion = await ports.sessions.getMany(users.slice(from, from + idleCheckUsersMax));
+    if (!portion.every((user) => isResting(user, at, lifetimes))) return undefined;
+    const works = await Promise.all(portion.map((user) => workOf(ports, user)));
+    if (works.some(({ work }) => work === 'own')) return undefined;
+    idle.push(...portion);
+  }
+  return idle;
+};

@@ -1,0 +1,29 @@
+/**
+ * Brings back the sandbox of a turn that waits for a person: started, its files restored, and stopped again after the time for
+ * waiting. A turn that waits no more starts its sandbox itself.
+ */
+import type { SessionId } from '../../domain/ids.ts';
+import type { Lifetimes } from '../../domain/session-sweep.ts';
+import { isWaitingAlone } from '../../domain/turn/pending-work.ts';
+import { isAppError } from '../../errors.ts';
+import type { Deps, SandboxDeps } from '../deps.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+
+type Settings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+
+export const returnSandbox = async (
+  ports: SandboxDeps & Deps<'turns'>,
+  id: SessionId,
+  settings: Settings,
+): Promise<{ readonly isBack: boolean }> => {
+  const found = await ports.turns.getWithTurn(id);
+  if (found === undefined || !isWaitingAlone(found.turn.state)) return { isBack: false };
+  try {
+    await openSandbox(ports, found.session, settings);
+    return { isBack: true };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    ports.telemetry.warn('a sandbox did not come back for a prompt', { sessionId: id, code: error.code });
+    return { isBack: false };
+  }
+};

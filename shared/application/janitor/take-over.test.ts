@@ -1,0 +1,99 @@
+/** The start after a power cut: leases, claims and calls of the last life hold nothing up. */
+import { expect, test } from 'vitest';
+import {
+  inboxLimits,
+  message,
+  newExecution,
+  newSandbox,
+  newSession,
+  workspaceOf,
+} from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { sweep } from './sweep.ts';
+import { takeOver } from './take-over.ts';
+
+const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
+
+const open = () => {
+  const quiet = openQuietPorts();
+  const settings = { lifetimes, poolSize: 0, correlationId: 'c' };
+  return {
+    ...quiet,
+    start: () => takeOver(quiet.ports, settings),
+    look: () => sweep(quiet.ports, { lifetimes, correlationId: 'c' }),
+  };
+};
+
+test('a turn whose function died is driven by the first sweep, whatever its lease says', async () => {
+  const { ports, clock, invoked, start, look } = open();
+  const session = newSession({ createdAt: clock.now });
+  const { id } = session;
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.inbox.accept(session, message('m', clock.now), inboxLimits);
+  await ports.turns.takeLease(id, { holder: 'dead', at: clock.now, until: clock.now + 300_000 });
+  expect(await look()).toMatchObject({ due: 0 });
+  expect(await start()).toMatchObject({ sessions: 1, failed: 0 });
+  expect(await look()).toMatchObject({ due: 1, failed: 0 });
+  expect(invoked).toEqual([`turn ${id}`]);
+  expect(await ports.turns.takeLease(id, { holder: 'new', at: clock.now, until: 1 })).toBeDefined();
+});
+
+test('a message whose invocation died with the machine is taken up at once', async () => {
+  const { ports, clock, invoked, start, look } = open();
+  const session = newSession({ createdAt: clock.now });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.inbox.accept(session, message('m', clock.now), inboxLimits);
+  await start();
+  await look();
+  expect(invoked).toEqual([`turn ${session.id}`]);
+});
+
+test('a session that rests is left alone', async () => {
+  const { ports, clock, start, look } = open();
+  const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + 60_000 });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  expect(await start()).toMatchObject({ sessions: 0 });
+  expect(await look()).toMatchObject({ due: 0 });
+});
+
+test('a call of a function that died does not keep its session busy', async () => {
+  const { ports, clock, start } = open();
+  const session = newExecution({ createdAt: clock.now, status: 'ready' });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const call = { key: 'k', at: clock.now, until: clock.now + 600_000, dueAt: clock.now + 600_000 };
+  expect((await ports.sessions.beginCall(session.id, call))?.status).toBe('running');
+  expect(await start()).toMatchObject({ sessions: 1 });
+  expect(await ports.sessions.get(session.id)).toMatchObject({ status: 'ready', runningCalls: {} });
+});
+
+test('a sandbox that ended with the machine is recorded as stopped, however young', async () => {
+  const { ports, clock, start } = open();
+  const session = newSession({ createdAt: clock.now });
+  const { workspace } = session;
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
+  await ports.workspaces.recordTask(workspace, 1, 'task');
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  expect(await start()).toMatchObject({ lost: 1 });
+  expect((await ports.workspaces.get(workspace))?.sandbox).toMatchObject({ state: 'stopped' });
+});
+
+test('a last save that died is claimed again at once', async () => {
+  const { ports, clock, start, look } = open();
+  const session = newSession({ createdAt: clock.now });
+  const { workspace } = session;
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: clock.now }));
+  const stop = { reason: 'r', at: clock.now, dueAt: clock.now + 300_000, slot: undefined };
+  await ports.workspaces.markStopping(workspace, 1, stop);
+  const claim = { at: clock.now, until: clock.now + 300_000 };
+  expect(await ports.workspaces.claimLastSave(workspace, 1, claim)).toBe(true);
+  expect(await start()).toMatchObject({ workspaces: 1 });
+  expect(await look()).toMatchObject({ due: 1, failed: 0 });
+});

@@ -1,0 +1,90 @@
+/**
+ * The start of a platform that runs alone on its machine: every function of its last life is dead, so nothing waits for a
+ * lease, a claim or a call that one of them held, nor for a sandbox that ended with them.
+ *
+ * To be run before any other function: it cannot tell a living holder from a dead one. The sweep that follows goes on with
+ * the work.
+ */
+
+import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import type { Deps, StopDeps } from '../deps.ts';
+import { sweepOrphans } from './sweep-orphans.ts';
+
+export type TakenOver = {
+  readonly lost: number;
+  readonly sessions: number;
+  readonly workspaces: number;
+  readonly failed: number;
+};
+
+type TakeOver = {
+  readonly lifetimes: Lifetimes;
+  readonly poolSize: number;
+  readonly correlationId: string;
+};
+
+export const takeOver = async (
+  ports: StopDeps,
+  { lifetimes, poolSize, correlationId }: TakeOver,
+): Promise<TakenOver> => {
+  // A start whose task is not there was not answered in the last life: no age makes it too young.
+  const { lost } = await sweepOrphans(ports, { correlationId, poolSize, unseenMs: 0 });
+  let failed = 0;
+  const onUnreadable = (error: unknown): void => {
+    failed += 1;
+    ports.telemetry.error('a record of the last life cannot be read', { error });
+  };
+  const each = async <Record>(
+    pages: AsyncIterable<readonly Record[]>,
+    free: (record: Record) => Promise<boolean>,
+  ): Promise<number> => {
+    let freed = 0;
+    for await (const page of pages)
+      for (const result of await Promise.allSettled(page.map(free))) {
+        if (result.status === 'rejected') onUnreadable(result.reason);
+        else if (result.value) freed += 1;
+      }
+    return freed;
+  };
+  const workspaces = await each(ports.workspaces.live(onUnreadable), (workspace) =>
+    freeWorkspace(ports, workspace),
+  );
+  const sessions = await each(ports.sessions.live(onUnreadable), (session) =>
+    freeSession(ports, session, lifetimes),
+  );
+  return { lost, sessions, workspaces, failed };
+};
+
+/** Its turn is due now; the calls of its functions have ended. */
+const freeSession = async (
+  { sessions, turns, world }: Deps<'sessions' | 'turns' | 'world'>,
+  session: Session,
+  lifetimes: Lifetimes,
+): Promise<boolean> => {
+  const at = world.now();
+  if (session.kind === 'agent') return session.status === 'running' && turns.breakLease(session, at);
+  const calls = Object.keys(session.runningCalls);
+  const dueAt = at + idleLimit(session, lifetimes);
+  for (const key of calls) await sessions.endCall(session.id, { key, at, dueAt });
+  return calls.length > 0;
+};
+
+/** Its restore and its last save can be claimed again, and a stop goes on now. */
+const freeWorkspace = async (
+  { workspaces, world }: Deps<'workspaces' | 'world'>,
+  workspace: Workspace,
+): Promise<boolean> => {
+  const { id, sandbox } = workspace;
+  if (sandbox === undefined || !isClaimed(sandbox)) return false;
+  const { generation, restores, restoringUntil, savingUntil } = sandbox;
+  if (restoringUntil !== undefined && restores !== undefined)
+    await workspaces.unclaimRestore(id, generation, restores);
+  if (savingUntil !== undefined) await workspaces.unclaimLastSave(id, generation);
+  if (sandbox.state === 'stopping') await workspaces.postpone(workspace, world.now());
+  return true;
+};
+
+const isClaimed = ({ state, restoringUntil, savingUntil }: SandboxRecord): boolean =>
+  state === 'stopping' || restoringUntil !== undefined || savingUntil !== undefined;

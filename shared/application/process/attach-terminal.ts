@@ -1,0 +1,52 @@
+/**
+ * Attaches a connection to a process: from then on a follower sends its output.
+ *
+ * One follower at a time holds the lease of a connection and a process (TW1, TW3). A function remembers until when, so that a typed
+ * key costs no write.
+ */
+import { followerLeaseMs } from '../../domain/limits.ts';
+import type { TerminalKey } from '../../ports/terminals.ts';
+import type { Deps } from '../deps.ts';
+
+export type Attachment = {
+  /** The first byte wanted; absent: the oldest that is kept. */
+  readonly offset: number | undefined;
+  /** Output is wanted again after a follower has ended. */
+  readonly isAnew: boolean;
+  readonly correlationId: string;
+};
+
+export type AttachTerminal = (key: TerminalKey, attachment: Attachment) => Promise<void>;
+
+/** Terminals that one function remembers; the one it saw first is evicted first. */
+const rememberedMax = 10_000;
+
+export const openAttacher = ({
+  terminals,
+  followerStarter,
+  world,
+}: Deps<'terminals' | 'followerStarter' | 'world'>): AttachTerminal => {
+  const followedUntil = new Map<string, number>();
+  const remember = (name: string, until: number): void => {
+    followedUntil.delete(name);
+    followedUntil.set(name, until);
+    const [first] = followedUntil.keys();
+    if (followedUntil.size > rememberedMax && first !== undefined) followedUntil.delete(first);
+  };
+  return async (key, { offset, isAnew, correlationId }) => {
+    const name = `${key.connection} ${key.process}`;
+    const now = world.now();
+    if (!isAnew && (followedUntil.get(name) ?? 0) > now) return;
+    const run = world.uuid();
+    const follower = { run, offset: offset ?? 0, until: now + followerLeaseMs };
+    const { isClaimed, until } = await terminals.claim(key, follower, now);
+    if (isClaimed)
+      try {
+        await followerStarter.followTerminal(key, run, correlationId);
+      } catch (error) {
+        await terminals.release(key, run);
+        throw error;
+      }
+    remember(name, until);
+  };
+};

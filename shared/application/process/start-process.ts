@@ -1,0 +1,163 @@
+/**
+ * Starts a program in the sandbox of a session, under an id of ours: a broken connection is asked again, and starts
+ * nothing twice.
+ *
+ * The sandbox is marked first, so that its idle check asks for processes. The record of a process that may outlive its request is
+ * written before its start.
+ */
+import { relayWantedField } from '../../contracts/relay/wanted.ts';
+import { processCommandCharactersMax } from '../../domain/limits.ts';
+import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../../errors.ts';
+import type { Deps, SandboxDeps } from '../deps.ts';
+import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
+import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
+import { refusalOf } from '../sandbox/refusal-of.ts';
+import { onRelayWanted } from '../sandbox/start-relay.ts';
+
+export type Program = {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly pty?: { readonly cols: number; readonly rows: number } | undefined;
+  /** Base64. */
+  readonly stdin?: string | undefined;
+  readonly timeoutSeconds?: number | undefined;
+};
+
+type Start = {
+  readonly program: Program;
+  /** The time that the sandbox waits for the end; absent: it answers as soon as the process runs. */
+  readonly waitMs?: number | undefined;
+  /** Written before the start. */
+  readonly isRecorded: boolean;
+};
+
+export type ProcessRequest = Start & { readonly opening: Opening };
+
+export type StartedIn = {
+  readonly id: string;
+  readonly opened: AcquiredSandbox;
+  readonly response: Response;
+};
+
+export const startProcess = async (
+  ports: SandboxDeps,
+  session: Session,
+  { opening, ...start }: ProcessRequest,
+): Promise<StartedIn> => {
+  const opened = await openSandbox(ports, session, opening);
+  if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
+  const id = ports.world.uuid();
+  const { correlationId } = opening;
+  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start, correlationId }) };
+};
+
+type StartIn = Start & {
+  /** A repeat starts no second process. */
+  readonly id: string;
+  readonly sandbox: LiveSandbox;
+  /** As it was read when the sandbox was found ready. */
+  readonly workspace: Workspace;
+  readonly correlationId: string;
+};
+
+/** Starts it in this sandbox; the sandbox's answer, which is no refusal. */
+export const startIn = async (
+  ports: SandboxDeps,
+  session: Session,
+  { id, sandbox, workspace, program, waitMs, isRecorded, correlationId }: StartIn,
+): Promise<Response> => {
+  if (workspace.sandbox?.hasProcesses === undefined)
+    await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation);
+  if (isRecorded) await recordProcess(ports, session, { id, sandbox, program });
+  const { timeoutSeconds, ...rest } = program;
+  const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
+  const request = {
+    method: 'POST',
+    path: '/processes',
+    headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
+  };
+  const until = ports.world.now() + (waitMs ?? 0);
+  const ask = (relayAfterMs: number) => {
+    const leftMs = waitMs === undefined ? undefined : Math.max(0, until - ports.world.now());
+    const asked = waitMs === undefined ? {} : { waitMs: leftMs, relayAfterMs };
+    const body = JSON.stringify({ id, ...rest, timeoutMs, ...asked });
+    return untilAnswered(ports, () => ports.link.fetch(sandbox, { ...request, body }));
+  };
+  const wanted = onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id, correlationId });
+  const response = await answered(ask, wanted);
+  if (response.ok) return response;
+  // It never ran: it is no lost one.
+  if (isRecorded) await ports.processes.end(sandbox.workspaceId, id, { at: ports.world.now() });
+  throw await refusalOf(response, adviceOn);
+};
+
+/** A wait that ended early, since a program wants the relay, goes on. */
+const answered = async (
+  ask: (relayAfterMs: number) => Promise<Response>,
+  onWanted: () => void,
+): Promise<Response> => {
+  let response = await ask(0);
+  while (response.status === 202) {
+    const body = (await response.clone().json()) as Readonly<Record<string, unknown>>;
+    if (body[relayWantedField] !== true) break;
+    onWanted();
+    response = await ask(relayPauseMs);
+  }
+  return response;
+};
+
+/** Long enough for a function to start, in milliseconds. */
+const relayPauseMs = 10_000;
+
+const adviceOn = (code: ErrorCode): AppErrorDetails => {
+  switch (code) {
+    case 'resource_limit_exceeded':
+      return { suggestions: ['GET /api/sessions/{id}/processes lists those that run.'] };
+    case 'file_not_found':
+      return {
+        suggestions: [
+          '`cwd` is relative to /workspace; POST /api/sessions/{id}/files/{path}?op=mkdir makes a folder.',
+        ],
+      };
+    default:
+      return {};
+  }
+};
+
+type Recorded = { readonly id: string; readonly sandbox: LiveSandbox; readonly program: Program };
+
+export const recordProcess = (
+  { processes, world }: Deps<'processes' | 'world'>,
+  session: Session,
+  { id, sandbox: { workspaceId: workspace, generation }, program }: Recorded,
+): Promise<void> => {
+  const command = [program.command, ...(program.args ?? [])].join(' ').slice(0, processCommandCharactersMax);
+  const isPty = program.pty !== undefined;
+  return processes.put({
+    ...{ id, workspace, generation, session: session.id, command, isPty, startedAt: world.now() },
+  });
+};
+
+const triesMax = 4;
+const pauseMs = 500;
+
+const untilAnswered = async ({ world }: Deps<'world'>, ask: () => Promise<Response>): Promise<Response> => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'sandbox_unavailable') throw error;
+      if (tried === triesMax)
+        throw new AppError('tool_outcome_unknown', 'the sandbox fell silent: the program may have run', {
+          cause: error,
+          suggestions: ['Check the workspace before you run it again.'],
+          recoveryActions: ['retry_operation'],
+        });
+      await world.sleep(pauseMs * tried);
+    }
+  }
+};

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import type { EgressTarget, RelayReset } from '../../contracts/relay/frame.ts';
+import { AppError } from '../../errors.ts';
+import type { Egress } from '../../ports/egress.ts';
+import { type EgressRecord, openEgressStream, type Policies } from './egress-stream.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+const bytesOf = (words: string): Uint8Array => Buffer.from(words);
+
+/** The bytes that may still pass. */
+const meterOf = (left: number) => {
+  let room = left;
+  const requireRoom = (): void => {
+    if (room <= 0) throw new AppError('resource_limit_exceeded', 'the session has used its bytes');
+  };
+  return {
+    requireRoom,
+    count: (bytes: number) => {
+      room -= bytes;
+      requireRoom();
+    },
+  };
+};
+
+type Options = {
+  readonly bytesLeft?: number;
+  readonly target?: Partial<EgressTarget>;
+  readonly policies?: Policies;
+  readonly connect?: Egress['connect'];
+};
+
+/** A stream whose host says `answer` and keeps what it is sent. */
+const open = ({
+  target = {},
+  policies = [{ allow: ['a.org'] }],
+  connect,
+  bytesLeft = 1000,
+}: Options = {}) => {
+  const meter = meterOf(bytesLeft);
+  const heard: string[] = [];
+  const said: string[] = [];
+  const records: EgressRecord[] = [];
+  const state = { accepted: false, ended: false, destroyed: false, taken: 0 };
+  let reset: RelayReset | undefined;
+  const answered = Promise.withResolvers<void>();
+  const egress: Egress = {
+    connect:
+      connect ??
+      (async () => ({
+        incoming: (async function* () {
+          await answered.promise;
+          yield bytesOf('answer');
+        })(),
+        write: async (bytes) => void heard.push(text(bytes)),
+        end: () => answered.resolve(),
+        destroy: () => {
+          state.destroyed = true;
+        },
+      })),
+  };
+  const sink = openEgressStream(
+    {
+      ...{ egress, policies: () => policies, injection: () => undefined, meter },
+      onRecord: (record) => void records.push(record),
+    },
+    { type: 'egress', via: 'http', host: 'a.org', port: 80, ...target },
+    {
+      write: async (bytes) => said.push(text(bytes)) > 0,
+      take: (bytes) => {
+        state.taken += bytes;
+      },
+      accept: () => {
+        state.accepted = true;
+      },
+      end: () => {
+        state.ended = true;
+      },
+      reset: (reason) => {
+        reset = reason;
+      },
+    },
+  );
+  return { sink, heard, said, records, state, reset: () => reset };
+};
+
+test('bytes pass both ways, and the connection is recorded when both ends are over', async () => {
+  const { sink, heard, said, records, state } = open();
+  await settle();
+  expect(state.accepted).toBe(true);
+  sink.onData(bytesOf('ask'));
+  sink.onEnd();
+  await settle();
+  await settle();
+  expect([heard, said, state]).toEqual([
+    ['ask'],
+    ['answer'],
+    { accepted: true, ended: true, destroyed: true, taken: 3 },
+  ]);
+  expect(records).toEqual([{ host: 'a.org', port: 80, allowed: true, bytesIn: 6, bytesOut: 3 }]);
+});
+
+test.each<[string, Options, string]>([
+  ['that is not listed', { target: { host: 'b.org' } }, 'b.org is not among the hosts'],
+  ['in another spelling of a number', { target: { host: '127.1' } }, '127.1 is not a host name'],
+  ['without a network', { policies: [{ allow: ['a.org'] }, undefined] }, 'has no network'],
+  ['without any list', { policies: [] }, 'has no network'],
+])('a host %s is refused and recorded, and nothing connects to it', async (_, options, message) => {
+  let isReached = false;
+  const connect = async () => {
+    isReached = true;
+    throw new Error('reached');
+  };
+  const { records, reset, state } = open({ ...options, connect });
+  await settle();
+  expect(reset()).toMatchObject({ status: 403, message: expect.stringContaining(message) });
+  expect([records.map(({ allowed }) => allowed), state.accepted, isReached]).toEqual([[false], false, false]);
+});
+
+test('an address that may not be reached is a refusal, a host that does not answer is none', async () => {
+  const private_ = open({ connect: () => Promise.reject(new AppError('forbidden', 'it is private')) });
+  const silent = open({ connect: () => Promise.reject(new AppError('sandbox_unavailable', 'it is silent')) });
+  const faulty = open({ connect: () => Promise.reject(new Error('ECONNRESET 10.0.0.7')) });
+  await settle();
+  expect([private_.reset(), private_.records[0]?.allowed]).toEqual([
+    { status: 403, message: 'it is private' },
+    false,
+  ]);
+  expect([silent.reset(), silent.records[0]?.allowed]).toEqual([
+    { status: 502, message: 'it is silent' },
+    true,
+  ]);
+  expect(faulty.reset()).toEqual({ status: 502, message: 'the connection to a.org broke off' });
+});
+
+test('a host sees nothing of a tunnel whose first bytes are refused (EG5)', async () => {
+  const { sink, heard, reset, records } = open({ target: { via: 'tunnel', port: 443 } });
+  await settle();
+  sink.onData(bytesOf('GET / HTTP/1.1\r\n'));
+  await settle();
+  expect([heard, reset()?.status, records[0]?.allowed]).toEqual([[], 403, false]);
+});
+
+test('a program that goes away ends the connection, once', async () => {
+  const { sink, records, state } = open();
+  await settle();
+  sink.onReset({ status: 502, message: 'closed' });
+  sink.onReset({ status: 502, message: 'closed' });
+  sink.onData(bytesOf('late'));
+  await settle();
+  expect([records.length, state.destroyed]).toEqual([1, true]);
+});
+
+test('a connection ends, and says why, when the session has used its bytes (EG7)', async () => {
+  const before = open({ bytesLeft: 0 });
+  await settle();
+  expect([before.reset(), before.state.accepted]).toEqual([
+    { status: 403, message: 'the session has used its bytes' },
+    false,
+  ]);
+  const between = open({ bytesLeft: 3 });
+  await settle();
+  between.sink.onData(bytesOf('ask'));
+  await settle();
+  expect([between.reset()?.status, between.state.destroyed]).toEqual([403, true]);
+  expect(between.records).toEqual([
+    { host: 'a.org', port: 80, allowed: false, bytesIn: 0, bytesOut: 3, isOverLimit: true },
+  ]);
+});

@@ -1,0 +1,156 @@
+/**
+ * One connection of a program in a sandbox to a host outside: judged, opened, carried both ways, counted.
+ *
+ * The policies are read when the connection is opened; a tunnel's first bytes are judged besides. A refusal is said to the
+ * program where HTTP can carry it, and is recorded in any case. Where a rule puts a secret into requests to the host, they are
+ * answered here instead of tunnelled. Invariants EG1, EG2, EG5 and IJ2: docs/spec/relay.md.
+ */
+
+import type { EgressTarget } from '../../contracts/relay/frame.ts';
+import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
+import { type EgressRefusal, type Network, refuseEgress } from '../../domain/network.ts';
+import { openTunnelGate } from '../../domain/relay/first-bytes.ts';
+import { isAppError } from '../../errors.ts';
+import type { EgressConnection } from '../../ports/egress.ts';
+import type { Deps } from '../deps.ts';
+import { type Carrier, carryBytes, carryRequests, type Injection } from './carriers.ts';
+import type { EgressMeter } from './egress-meter.ts';
+
+export type EgressRecord = {
+  readonly host: string;
+  readonly port: number;
+  readonly allowed: boolean;
+  /** From the host into the sandbox. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** It ended because the session has used its bytes. */
+  readonly isOverLimit?: true;
+};
+
+export type EgressContext = Deps<'egress'> & {
+  /** The lists, each of which must allow a host, as they were read before the answer that the stream came with. */
+  readonly policies: () => Policies;
+  /** Undefined: the connection is carried as it is. */
+  readonly injection: (target: EgressTarget) => Injection | undefined;
+  readonly meter: Pick<EgressMeter, 'count' | 'requireRoom'>;
+  readonly onRecord: (record: EgressRecord) => void;
+};
+
+export type Policies = readonly (Network | undefined)[];
+
+type Ending = {
+  readonly allowed: boolean;
+  readonly status?: number;
+  readonly message?: string;
+  readonly isOverLimit?: true;
+};
+
+const messageCharactersMax = 500;
+const refusedStatus = 403;
+const failedStatus = 502;
+
+const sentences: Readonly<Record<EgressRefusal, (host: string) => string>> = {
+  'no network': () => 'this sandbox has no network: no host is allowed',
+  'not a host': (host) => `${host} is not a host name, nor an address in its plain form`,
+  'not listed': (host) => `${host} is not among the hosts that this sandbox may reach`,
+};
+
+/** Gives back the sink of a stream that the sandbox has just opened. */
+export const openEgressStream = (
+  context: EgressContext,
+  target: EgressTarget,
+  stream: RelayStream,
+): StreamSink => {
+  const counted = { in: 0, out: 0 };
+  let carrier: Carrier | undefined;
+  let isOver = false;
+  /** The work on bytes of the sandbox, in their order. */
+  let sending: Promise<void> = Promise.resolve();
+
+  const finish = ({ allowed, status, message, isOverLimit }: Ending): void => {
+    if (isOver) return;
+    isOver = true;
+    if (status !== undefined)
+      stream.reset({ status, message: (message ?? '').slice(0, messageCharactersMax) });
+    carrier?.destroy();
+    const { host, port } = target;
+    context.onRecord({
+      ...{ host: host.toLowerCase(), port, allowed, bytesIn: counted.in, bytesOut: counted.out },
+      ...(isOverLimit === undefined ? {} : { isOverLimit }),
+    });
+  };
+  const fail = (error: unknown): void => finish(endingOf(error, target.host));
+  const gate = target.via === 'tunnel' ? openTunnelGate(target) : undefined;
+
+  const send = async (bytes: Uint8Array): Promise<void> => {
+    if (isOver || carrier === undefined) return;
+    const passed = gate === undefined ? { verdict: 'pass' as const, bytes } : gate(bytes);
+    if (passed.verdict === 'refuse') finish(refusedWith(passed.reason));
+    if (passed.verdict === 'pass') await carrier.send(passed.bytes);
+  };
+  const inOrder = (work: () => Promise<void>): Promise<void> => {
+    sending = sending.then(work).catch(fail);
+    return sending;
+  };
+  const count = (side: 'in' | 'out', bytes: number): void => {
+    counted[side] += bytes;
+    try {
+      context.meter.count(bytes);
+    } catch (error) {
+      fail(error);
+      throw error;
+    }
+  };
+  const connect = async (): Promise<EgressConnection> => {
+    context.meter.requireRoom();
+    return countedBy(count, await context.egress.connect(target));
+  };
+  const start = async (): Promise<void> => {
+    const refusal = refuseEgress(context.policies(), target);
+    if (refusal !== undefined) return finish(refusedWith(sentences[refusal](target.host)));
+    const first = await connect();
+    if (isOver) return first.destroy();
+    const injection = context.injection(target);
+    carrier =
+      injection === undefined
+        ? carryBytes(stream, first)
+        : carryRequests(stream, { target, injection, first, connect });
+    stream.accept();
+    await carrier.run();
+    finish({ allowed: true });
+  };
+  start().catch(fail);
+  return {
+    onData: (bytes) => void inOrder(() => send(bytes)),
+    onEnd: () => void inOrder(async () => carrier?.end()),
+    onReset: () => finish({ allowed: true }),
+  };
+};
+
+const countedBy = (
+  count: (side: 'in' | 'out', bytes: number) => void,
+  { incoming, write, end, destroy }: EgressConnection,
+): EgressConnection => ({
+  incoming: (async function* () {
+    for await (const bytes of incoming) {
+      count('in', bytes.length);
+      yield bytes;
+    }
+  })(),
+  write: async (bytes) => {
+    await write(bytes);
+    count('out', bytes.length);
+  },
+  end,
+  destroy,
+});
+
+const refusedWith = (message: string): Ending => ({ allowed: false, status: refusedStatus, message });
+
+const endingOf = (error: unknown, host: string): Ending => {
+  if (isAppError(error) && error.code === 'forbidden') return refusedWith(error.message);
+  if (isAppError(error) && error.code === 'resource_limit_exceeded')
+    return { ...refusedWith(error.message), isOverLimit: true };
+  const message = isAppError(error) ? error.message : `the connection to ${host} broke off`;
+  return { allowed: true, status: failedStatus, message };
+};

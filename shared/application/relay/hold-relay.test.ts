@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { createRelayPeer, type RelayPeer } from '../../contracts/relay/peer.ts';
+import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
+import type { Network } from '../../domain/network.ts';
+import { AppError } from '../../errors.ts';
+import type { RelayWork } from '../../ports/invoker.ts';
+import type { LinkRequest } from '../../ports/sandbox.ts';
+import type { RelayDeps } from '../deps.ts';
+import { holdRelay } from './hold-relay.ts';
+
+const work = {
+  workspaceId: 'w' as WorkspaceId,
+  generation: 3,
+  sessionId: 's' as SessionId,
+  correlationId: 'c',
+};
+const quarterMs = 900_000;
+
+type Options = {
+  /** The status of the answer to a claim. */
+  readonly claim?: number;
+  /** The number of answers that carry bytes before the sandbox needs no holder. */
+  readonly slices?: number;
+  readonly sliceMs?: number;
+  readonly network?: Network | undefined;
+  readonly projectNetwork?: Network | undefined;
+  readonly generation?: number;
+  readonly onSlice?: (slice: number, inside: RelayPeer) => void;
+  /** Requests into the sandbox that are lost after they have arrived. */
+  readonly lostAnswers?: number;
+};
+
+const listed = { allow: ['a.org'] };
+
+/** A sandbox at the other end of the link, and a clock that moves with its answers. */
+const play = async (options: Options = {}) => {
+  const { claim = 204, slices = 1, sliceMs = 20_000, generation = 3, onSlice, lostAnswers = 0 } = options;
+  const asked: string[] = [];
+  const invoked: RelayWork[] = [];
+  const connected: string[] = [];
+  const logged: unknown[] = [];
+  let [now, slice, received, lost] = [1_000_000, 0, 0, lostAnswers];
+  let out: Uint8Array[] = [];
+  const inside = createRelayPeer({ send: (frame) => void out.push(frame) });
+  const link = {
+    fetch: async (_: unknown, { method, path, body }: LinkRequest): Promise<Response> => {
+      const url = new URL(path, 'http://sandbox');
+      asked.push(`${method} ${url.pathname}`);
+      if (url.pathname === '/relay/hold') return new Response(null, { status: claim });
+      if (url.pathname === '/relay/release') return new Response(null, { status: 204 });
+      if (url.pathname === '/relay/upstream') {
+        slice += 1;
+        now += sliceMs;
+        if (slice > slices) return new Response(null, { status: 204 });
+        onSlice?.(slice, inside);
+        const bytes = Buffer.concat(out);
+        out = [];
+        return new Response(bytes);
+      }
+      const offset = Number(url.searchParams.get('offset'));
+      const fresh = (body as Uint8Array).subarray(received - offset);
+      received += fresh.length;
+      inside.receive(fresh);
+      if (lost > 0) {
+        lost -= 1;
+        throw new AppError('sandbox_unavailable', 'lost');
+      }
+      return Response.json({ received });
+    },
+  };
+  const network = 'network' in options ? options.network : listed;
+  const sandbox = { state: 'ready', generation, address: 'http://10.0.0.1:8080', flavor: 'micro', network };
+  const ports = {
+    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox }) },
+    projects: {
+      get: async () => ({ network: 'projectNetwork' in options ? options.projectNetwork : listed }),
+    },
+    egressCeiling: { allow: ['*.org', 'a.org'] },
+    relayIdleSeconds: 30,
+    egressBytesMax: 1000,
+    egressUsage: { read: async () => 0, add: async (_: SessionId, bytes: number) => bytes },
+    link,
+    relayStarter: { holdRelay: async (next: RelayWork) => void invoked.push(next) },
+    egress: {
+      connect: async ({ host }: { readonly host: string }) => {
+        connected.push(host);
+        throw new AppError('sandbox_unavailable', 'it is silent');
+      },
+    },
+    eventLog: {
+      append: async (_: SessionId, entries: readonly unknown[]) => {
+        logged.push(...entries);
+        return [];
+      },
+    },
+    connections: { subscribers: async () => [] },
+    telemetry: { info: () => undefined, warn: () => undefined },
+    world: { now: () => now, uuid: () => 'h', sleep: async () => undefined },
+  } as unknown as RelayDeps;
+  await holdRelay(ports, { ...work, deadlineAt: now + quarterMs });
+  return { asked, invoked, connected, logged, received };
+};
+
+const open = (inside: RelayPeer, host: string): { readonly reset: () => string | undefined } => {
+  let message: string | undefined;
+  const onReset = (reason: { readonly message: string }): void => {
+    message = reason.message;
+  };
+  inside.open(
+    { type: 'egress', via: 'http', host, port: 80 },
+    { onData: () => undefined, onEnd: () => undefined, onReset },
+  );
+  return { reset: () => message };
+};
+
+test('a relay is held until the sandbox needs it no more (RL5)', async () => {
+  const { asked, invoked } = await play({ slices: 3 });
+  expect(asked).toEqual(['POST /relay/hold', ...Array.from({ length: 4 }, () => 'GET /relay/upstream')]);
+  expect(invoked).toEqual([]);
+});
+
+test('one that another invocation holds is left alone (RL1)', async () => {
+  expect((await play({ claim: 409 })).asked).toEqual(['POST /relay/hold']);
+});
+
+test('a sandbox of another generation is not asked', async () => {
+  expect((await play({ generation: 4 })).asked).toEqual([]);
+});
+
+test('a sandbox without a network is held when a program wants it, and reaches no host (RL7)', async () => {
+  let refused: ReturnType<typeof open> | undefined;
+  const { asked, connected } = await play({
+    network: undefined,
+    onSlice: (_, inside) => {
+      refused ??= open(inside, 'a.org');
+    },
+  });
+  expect(asked.slice(0, 2)).toEqual(['POST /relay/hold', 'GET /relay/upstream']);
+  expect([connected, refused?.reset()]).toEqual([[], expect.stringContaining('has no network')]);
+});
+
+test('near its deadline the function hands over, once, to one that may take its place (RL6)', async () => {
+  const { asked, invoked } = await play({ slices: 100 });
+  expect(asked.at(-1)).toBe('POST /relay/release');
+  expect(invoked).toEqual([{ ...work, replaces: 'h' }]);
+  // Nothing was open: three minutes before the end.
+  expect(asked.filter((one) => one === 'GET /relay/upstream')).toHaveLength(37);
+});
+
+test('a host is judged by sandbox, project and deployment, and its refusal is logged', async () => {
+  const streams: { readonly reset: () => string | undefined }[] = [];
+  const onSlice = (slice: number, inside: RelayPeer): void => {
+    if (slice === 1) for (const host of ['a.org', 'b.org']) streams.push(open(inside, host));
+  };
+  const { connected, logged } = await play({ slices: 3, onSlice });
+  expect(connected).toEqual(['a.org']);
+  expect(streams.map(({ reset }) => reset())).toEqual([
+    'it is silent',
+    'b.org is not among the hosts that this sandbox may reach',
+  ]);
+  expect(logged).toMatchObject([
+    { type: 'egress', data: { host: 'b.org', allowed: false, connections: 1 } },
+    { type: 'egress', data: { host: 'a.org', allowed: true, connections: 1 } },
+  ]);
+});
+
+test('what the project no longer lists is refused, whatever the sandbox was given (EG1)', async () => {
+  const onSlice = (slice: number, inside: RelayPeer): void => {
+    if (slice === 1) open(inside, 'a.org');
+  };
+  expect((await play({ slices: 2, projectNetwork: undefined, onSlice })).connected).toEqual([]);
+});
+
+test('bytes whose answer was lost are sent again, and count once (RL2)', async () => {
+  const streams: { readonly reset: () => string | undefined }[] = [];
+  const onSlice = (slice: number, inside: RelayPeer): void => {
+    if (slice === 1) for (const host of ['b.org', 'c.org']) streams.push(open(inside, host));
+  };
+  await play({ slices: 6, onSlice, lostAnswers: 2 });
+  expect(streams.map(({ reset }) => reset()?.slice(0, 5))).toEqual(['b.org', 'c.org']);
+});

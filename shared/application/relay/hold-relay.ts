@@ -1,0 +1,228 @@
+/**
+ * Holds the relay of a sandbox: from here its programs reach the hosts that its network allows, the tools of the platform and models,
+ * for as long as the sandbox needs it and this function lives.
+ *
+ * The sandbox decides who holds it, so that two invocations do no harm. Before each answer of the sandbox its network and its
+ * project are read again: what is taken away is gone within a slice. Before its time is over the function hands over; the
+ * connections that are open then end with an error that says so. Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
+ */
+
+import type { RelayReset, RelayTarget } from '../../contracts/relay/frame.ts';
+import { createRelayPeer, type RelayStream, type StreamSink } from '../../contracts/relay/peer.ts';
+import { rulesOfBoth } from '../../domain/inject-rule.ts';
+import { relayMarginMs } from '../../domain/relay/limits.ts';
+import type { LiveSandbox } from '../../domain/sandbox.ts';
+import { AppError, isAppError } from '../../errors.ts';
+import type { RelayWork } from '../../ports/invoker.ts';
+import { brokerCall } from '../broker/broker-call.ts';
+import type { RelayDeps } from '../deps.ts';
+import { openEgressJournal } from './egress-journal.ts';
+import { type EgressMeter, openEgressMeter } from './egress-meter.ts';
+import { type EgressContext, openEgressStream, type Policies } from './egress-stream.ts';
+import { type Injected, injectionFor } from './injection.ts';
+import { createModelStreams } from './model-stream.ts';
+import { openPlatformStream, type PlatformContext } from './platform-stream.ts';
+import { claimRelay, openRelayExchange, type RelayExchange, releaseRelay } from './relay-exchange.ts';
+
+export type HoldWork = RelayWork & {
+  /** Of the function, in epoch milliseconds. */
+  readonly deadlineAt: number;
+};
+
+const failuresMax = 5;
+const failurePauseMs = 300;
+const quietMarginMs = 180_000;
+
+export const holdRelay = async (ports: RelayDeps, work: HoldWork): Promise<void> => {
+  const { world, relayIdleSeconds: idleSeconds } = ports;
+  const found = await findSandbox(ports, work);
+  if (found === undefined) return;
+  const holder = world.uuid();
+  const { sandbox } = found;
+  if (!(await claimRelay(ports, sandbox, { holder, replaces: work.replaces, idleSeconds }))) return;
+  ports.telemetry.info('a relay is held', { event: 'relay_held', workspaceId: work.workspaceId });
+  const meter = await openEgressMeter(ports, work.sessionId);
+  const held = openHeld(ports, work, { ...found, holder, meter });
+  try {
+    if ((await readAll(ports, work, held)) === 'time is over') await handOver(ports, work, held);
+  } finally {
+    await held.close();
+  }
+};
+
+/** The sandbox ends what is open and lets new connections wait for the next holder. */
+const handOver = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<void> => {
+  const { deadlineAt: _, ...next } = work;
+  await held.release();
+  await ports.relayStarter.holdRelay({ ...next, replaces: held.holder });
+};
+
+type Held = {
+  readonly holder: string;
+  /** When it was claimed. */
+  readonly hadNetwork: boolean;
+  readonly exchange: RelayExchange;
+  readonly receive: (bytes: Uint8Array) => void;
+  readonly setLists: (lists: Lists) => void;
+  readonly openStreams: () => number;
+  /** Ends every connection, in the sandbox too. */
+  readonly resetAll: (reason: RelayReset) => Promise<void>;
+  readonly storeUsage: () => Promise<void>;
+  readonly release: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** As they were read before the last answer of the sandbox. */
+type Lists = { readonly policies: Policies; readonly injected: Injected };
+
+type Found = Lists & {
+  readonly sandbox: LiveSandbox;
+  /** Without one no host is reached. */
+  readonly hasNetwork: boolean;
+};
+
+const openHeld = (
+  ports: RelayDeps,
+  work: HoldWork,
+  {
+    sandbox,
+    holder,
+    hasNetwork: hadNetwork,
+    meter,
+    ...first
+  }: Found & { readonly holder: string; readonly meter: EgressMeter },
+): Held => {
+  let lists: Lists = first;
+  const exchange = openRelayExchange(ports, { sandbox, holder });
+  const journal = openEgressJournal(ports, work.sessionId);
+  const context: EgressContext = {
+    egress: ports.egress,
+    policies: () => lists.policies,
+    injection: (target) => {
+      const found = injectionFor(ports, lists.injected, target);
+      return found && { ...found, sandbox, injector: ports.injector };
+    },
+    meter,
+    onRecord: journal.add,
+  };
+  const { sessionId: session, workspaceId: workspace, correlationId } = work;
+  const { telemetry } = ports;
+  const calls: PlatformContext = {
+    telemetry,
+    answer: ({ method, params = {} }, signal) =>
+      ports.platformCalls.call({ session, workspace, method, params, correlationId }, signal),
+  };
+  const { deadlineAt } = work;
+  const models = createModelStreams({
+    telemetry,
+    call: (request) => brokerCall(ports, { ...request, session, workspace, deadlineAt }),
+  });
+  const openStream = (target: RelayTarget, stream: RelayStream): StreamSink => {
+    switch (target.type) {
+      case 'egress':
+        return openEgressStream(context, target, stream);
+      case 'platform':
+        return openPlatformStream(calls, stream);
+      case 'model':
+        return models.open(stream);
+    }
+  };
+  const peer = createRelayPeer({ send: exchange.push, onOpen: openStream });
+  return {
+    holder,
+    hadNetwork,
+    exchange,
+    receive: (bytes) => {
+      try {
+        peer.receive(bytes);
+      } catch (cause) {
+        throw new AppError('conflict', 'the frames of a sandbox break the rules of the relay', { cause });
+      }
+    },
+    setLists: (next) => {
+      lists = next;
+    },
+    openStreams: peer.openStreams,
+    resetAll: async (reason) => {
+      peer.resetAll(reason);
+      await exchange.flush().catch(() => undefined);
+    },
+    release: () => releaseRelay(ports, sandbox, holder),
+    close: async () => {
+      peer.close({ status: 502, message: 'the relay was closed' });
+      await Promise.all([models.settled(), journal.close()]);
+      await meter.store();
+    },
+    storeUsage: meter.store,
+  };
+};
+
+type End = 'over' | 'time is over';
+
+const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<End> => {
+  const { world, telemetry } = ports;
+  let failures = 0;
+  let hadNetwork = held.hadNetwork;
+  for (;;) {
+    const end = await readSlice(held, telemetry);
+    if (end === 'over' || held.exchange.isBroken()) return 'over';
+    failures = end === 'next' ? 0 : failures + 1;
+    if (failures > failuresMax) return 'over';
+    if (failures > 0) await world.sleep(failurePauseMs * failures);
+    await held.storeUsage();
+    const found = await findAgain(ports, work, hadNetwork);
+    if (found === undefined) {
+      await held.resetAll({ status: 403, message: 'the network was taken away' });
+      return 'over';
+    }
+    held.setLists(found);
+    hadNetwork = found.hasNetwork;
+    if (isTimeOver(work, held, world.now())) return 'time is over';
+  }
+};
+
+const readSlice = async (
+  { exchange, receive }: Held,
+  telemetry: RelayDeps['telemetry'],
+): Promise<'next' | 'over' | 'failed'> => {
+  try {
+    return await exchange.readSlice(receive);
+  } catch (error) {
+    telemetry.warn('a relay was not read to the end of a slice', { error });
+    return isAppError(error) && error.code === 'sandbox_unavailable' ? 'failed' : 'over';
+  }
+};
+
+/** Undefined as well when its network was taken away since. */
+const findAgain = async (
+  ports: RelayDeps,
+  work: HoldWork,
+  hadNetwork: boolean,
+): Promise<Found | undefined> => {
+  const found = await findSandbox(ports, work);
+  return hadNetwork && found?.hasNetwork === false ? undefined : found;
+};
+
+/** Earlier while nothing is open, so that few connections end by it. */
+const isTimeOver = ({ deadlineAt }: HoldWork, { openStreams }: Held, now: number): boolean =>
+  deadlineAt - now < (openStreams() === 0 ? quietMarginMs : relayMarginMs);
+
+/** The sandbox of this work, if it runs. */
+const findSandbox = async (
+  { workspaces, projects, egressCeiling }: RelayDeps,
+  { workspaceId, generation }: HoldWork,
+): Promise<Found | undefined> => {
+  const workspace = await workspaces.get(workspaceId);
+  const { sandbox } = workspace ?? {};
+  if (workspace === undefined || sandbox?.generation !== generation || sandbox.state !== 'ready')
+    return undefined;
+  const { address, network, flavor } = sandbox;
+  if (address === undefined) return undefined;
+  const project = await projects.get(workspace.project);
+  return {
+    sandbox: { workspaceId: workspace.id, generation, address, flavor },
+    policies: [network, project?.network, egressCeiling],
+    injected: { project: workspace.project, rules: rulesOfBoth(network, project?.network) },
+    hasNetwork: network !== undefined,
+  };
+};

@@ -1,0 +1,38 @@
+/** Leases a port of a session's sandbox for preview: the requested one, or the next in rotation. */
+
+import { previewPortCount } from '../../domain/limits.ts';
+import { isPreviewPort, nextPort, previewPortRule } from '../../domain/sandbox.ts';
+import { AppError } from '../../errors.ts';
+import type { Deps } from '../deps.ts';
+import { raceLost, untilWon } from '../write-race.ts';
+import type { AcquiredSandbox } from './acquire-sandbox.ts';
+
+/** Leasing a leased port again returns it. Leases end with the sandbox. `workspace`: as it was read with it. */
+export const leasePreviewPort = async (
+  { workspaces }: Deps<'workspaces'>,
+  { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,
+  request?: number,
+): Promise<number> => {
+  if (request !== undefined && !isPreviewPort(request))
+    throw new AppError('invalid_request', `port: use ${previewPortRule}`);
+  return untilWon(async (race) => {
+    const now = race === 0 ? workspace : await workspaces.get(workspaceId);
+    const leased = now?.sandbox?.ports ?? [];
+    if (request !== undefined && leased.includes(request)) return request;
+    const port = request ?? nextPort(leased);
+    if (port === undefined || leased.length >= previewPortCount) throw noPort();
+    return (await workspaces.leasePort(workspaceId, generation, port)) ? port : raceLost;
+  }, notReady);
+};
+
+const notReady = (): never => {
+  throw new AppError('sandbox_unavailable', 'the sandbox is not ready', {
+    recoveryActions: ['wait_and_retry'],
+  });
+};
+
+const noPort = (): AppError =>
+  new AppError('resource_limit_exceeded', 'all preview ports of this sandbox are leased', {
+    suggestions: ['Use one that is leased already, or stop the session.'],
+    recoveryActions: ['stop_session'],
+  });

@@ -1,0 +1,87 @@
+/**
+ * Makes room for a sandbox or a turn where no slot is free: the longest idle sandbox of the same counter is marked, which
+ * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes.
+ */
+
+import { idleSince } from '../../domain/idle-sandbox.ts';
+import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import { pausedUntil } from '../../domain/session-sweep.ts';
+import type { SlotHolder } from '../../domain/slot-holder.ts';
+import type { RoomDeps } from '../deps.ts';
+import { auditSlots } from './audit-slots.ts';
+import { isKeptByProcesses } from './kept-sandbox.ts';
+import { markPaused } from './mark-paused.ts';
+
+export type RoomRequest = {
+  readonly holder: SlotHolder;
+  readonly correlationId: string;
+  /** An idle sandbox gives way, whatever the operator's setting. */
+  readonly evictsIdle?: boolean | undefined;
+};
+
+type Candidate = {
+  readonly workspace: Workspace;
+  readonly users: readonly Session[];
+  readonly since: number;
+};
+
+/** True when a slot became free, or turned out to be; false when all that hold one are busy. */
+export const makeRoom = async (
+  ports: RoomDeps,
+  { holder, correlationId, evictsIdle = false }: RoomRequest,
+): Promise<boolean> => {
+  const { now, before, isSettled } = await auditSlots(ports, holder);
+  if (now.taken.length < before.taken.length || (isSettled && now.taken.length < now.counted)) return true;
+  if (!evictsIdle && !ports.slotLimits.evictsIdle) return false;
+  const idle = now.taken.flatMap(({ turn, sandbox }) =>
+    turn === undefined && sandbox !== undefined ? [sandbox.workspace] : [],
+  );
+  for (const candidate of await candidates(ports, idle))
+    if (
+      !(await isKeptByProcesses(ports, candidate.workspace)) &&
+      (await evict(ports, candidate, correlationId))
+    )
+      return true;
+  return false;
+};
+
+/** The longest idle first. */
+const candidates = async (
+  { workspaces, sessions, world }: RoomDeps,
+  ids: readonly Workspace['id'][],
+): Promise<readonly Candidate[]> => {
+  // One that more sessions share than one write can check is left to the janitor.
+  const found = (await workspaces.getMany(ids)).filter((one) => one.users.length <= idleCheckUsersMax);
+  const users = await sessions.getMany(found.flatMap((workspace) => workspace.users));
+  const at = world.now();
+  return found
+    .flatMap((workspace) => {
+      const own = users.filter(({ id }) => workspace.users.includes(id));
+      const { sandbox } = workspace;
+      const since = sandbox && idleSince({ sandbox, sessions: own }, at);
+      return since === undefined ? [] : [{ workspace, users: own, since }];
+    })
+    .sort((one, other) => one.since - other.since);
+};
+
+const evict = async (
+  ports: RoomDeps,
+  { workspace, users }: Candidate,
+  correlationId: string,
+): Promise<boolean> => {
+  const { workspaces, invoker, telemetry, lifetimes, world } = ports;
+  const at = world.now();
+  const stop = {
+    reason: 'another session needed its slot',
+    ...{ at, dueAt: at + stopRetryMs },
+    pausedUntil: (session: Session) => pausedUntil(session, lifetimes),
+  };
+  if ((await workspaces.markIdle(workspace, users, stop)) === undefined) return false;
+  telemetry.count('SandboxesEvicted');
+  telemetry.info('an idle sandbox gave way', { event: 'sandbox_evicted', workspaceId: workspace.id });
+  await invoker.stopSandbox(workspace.id, correlationId);
+  await markPaused(ports, users);
+  return true;
+};

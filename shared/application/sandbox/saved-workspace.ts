@@ -1,0 +1,43 @@
+/** A workspace whose checkpoint has what its sandbox has at this moment, for a snapshot or a fork of it. */
+
+import type { WorkspaceId } from '../../domain/ids.ts';
+import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { AppError, isErrorCode } from '../../errors.ts';
+import type { Deps, StopDeps } from '../deps.ts';
+import { saveWorkspace } from './save-workspace.ts';
+
+/** Throws when its sandbox runs and could not be saved. */
+export const savedWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<Workspace> => {
+  const workspace = await existingWorkspace(ports, id);
+  const sandbox = savable(id, workspace.sandbox);
+  if (sandbox === undefined) return workspace;
+  const report = await saveWorkspace(ports, sandbox, { workspace });
+  const current = await existingWorkspace(ports, id);
+  // One that ended meanwhile has made its last save: there is nothing else to save.
+  if (report.status === 'saved' || savable(id, current.sandbox) === undefined) return current;
+  const code = isErrorCode(report.code) ? report.code : 'sandbox_unavailable';
+  throw new AppError(code, `the workspace could not be saved: ${report.message}`, {
+    suggestions: ['Try again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};
+
+/** Throws `workspace_not_found` also for one that is being deleted. */
+export const existingWorkspace = async (
+  { workspaces }: Deps<'workspaces'>,
+  id: WorkspaceId,
+): Promise<Workspace> => {
+  const workspace = await workspaces.get(id);
+  if (workspace !== undefined && workspace.deletedAt === undefined) return workspace;
+  throw new AppError('workspace_not_found', `workspace ${id} not found`, {
+    suggestions: ['It is deleted with its session.'],
+  });
+};
+
+/** Undefined when none runs, or when a restored snapshot has replaced its files. */
+const savable = (workspaceId: WorkspaceId, sandbox: SandboxRecord | undefined): LiveSandbox | undefined => {
+  if (sandbox?.address === undefined || sandbox.readyAt === undefined) return undefined;
+  const { state, generation, address, flavor, taskStopRequestedAt, isDiscarded } = sandbox;
+  const isUp = state === 'ready' || (state === 'stopping' && taskStopRequestedAt === undefined);
+  return isUp && isDiscarded === undefined ? { workspaceId, generation, address, flavor } : undefined;
+};

@@ -1,0 +1,92 @@
+/**
+ * Branches a conversation: a new session with the settings of another, its messages up to one, and the files of that time.
+ *
+ * Grants, tools of its clients and what was spent are not taken over. A function that dies on the way leaves a
+ * session without the conversation.
+ */
+
+import type { SessionId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Session } from '../../domain/session.ts';
+import { AppError } from '../../errors.ts';
+import { sessionNotFound } from '../access/find-session.ts';
+import type { Deps, SessionDeps } from '../deps.ts';
+import { type BranchOf, branchFiles, readBranch } from '../snapshot/branch-source.ts';
+import type { SnapshotDeps } from '../snapshot/manage-snapshots.ts';
+import { createSession } from './create-session.ts';
+import type { SessionDefaults, SessionOptions } from './new-session.ts';
+
+type BranchDeps = SessionDeps & SnapshotDeps & Deps<'turns' | 'eventLog' | 'environments'>;
+
+export type BranchRequest = {
+  readonly id: SessionId;
+  readonly principal: Principal;
+  readonly of: BranchOf;
+  /** Those that are left out are as in the other session. */
+  readonly options: SessionOptions;
+  readonly defaults: SessionDefaults;
+};
+
+/** Undefined when the id is taken. */
+export const branchSession = async (
+  ports: BranchDeps,
+  { id, principal, of, options, defaults }: BranchRequest,
+): Promise<Session | undefined> => {
+  if (options.kind === 'execution')
+    throw new AppError('invalid_request', 'kind: a conversation is continued by an agent');
+  const source = await readBranch(ports, principal, of);
+  const { session: other, branch, instructions } = source;
+  const environment = options.environment ?? (await environmentOf(ports, other, id));
+  const session = await createSession(ports, {
+    ...{ id, principal, defaults },
+    options: { ...settingsOf(other), ...withoutAbsent({ ...options, environment }) },
+    sourceIn: async (project) => {
+      if (project.id !== other.project) throw sessionNotFound();
+      return branchFiles(ports, source, of.files);
+    },
+    continues: {
+      ...(options.agent !== undefined || other.agent === undefined ? {} : { agent: other.agent }),
+      ...(options.instructions !== undefined || instructions === undefined ? {} : { instructions }),
+    },
+  });
+  if (session === undefined) return undefined;
+  const { sessions, turns, world } = ports;
+  const continued = await turns.continueFrom(session, {
+    ...{ history: branch.history, events: branch.events, at: world.now() },
+    note: {
+      type: 'system',
+      data: { kind: 'session_branched', sessionId: other.id, messageId: of.messageId },
+    },
+    ...(other.title === undefined ? {} : { title: other.title }),
+  });
+  return continued ?? sessions.get(id);
+};
+
+const settingsOf = (session: Session): SessionOptions => {
+  const { project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
+  const { labels, idleMs, lifetimeMs, cwd, network = null, disabledTools, allowedTools } = session;
+  return {
+    ...{ project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor },
+    ...{ labels, cwd, network, disabledTools, allowedTools },
+    ...(idleMs === undefined ? {} : { idleSeconds: idleMs / 1000 }),
+    ...(lifetimeMs === undefined ? {} : { lifetimeSeconds: lifetimeMs / 1000 }),
+  };
+};
+
+const withoutAbsent = (options: SessionOptions): SessionOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+
+/** The variables of the other session, sealed anew: each has its own lifetime. */
+const environmentOf = async (
+  { environments }: BranchDeps,
+  { environment }: Session,
+  id: SessionId,
+): Promise<SessionOptions['environment']> => {
+  const variables = environment && (await environments.read(environment.of));
+  if (environment !== undefined && variables === undefined)
+    throw new AppError('conflict', 'the variables of this session cannot be read any more', {
+      suggestions: ['Give the branch variables of its own: env.'],
+      recoveryActions: ['correct_arguments'],
+    });
+  return variables && environments.seal(id, variables);
+};

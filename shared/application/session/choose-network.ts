@@ -1,0 +1,41 @@
+/**
+ * The network of a session: its own choice within its project's, or the project's. A host beyond the project's list is refused by
+ * name, at creation and later alike (EG1), and so is a rule for a secret that the project does not have (IJ1).
+ */
+import { rulesBeyond, withRulesOf } from '../../domain/inject-rule.ts';
+import { beyondCeiling, type Network } from '../../domain/network.ts';
+import type { Project } from '../../domain/project.ts';
+import { AppError } from '../../errors.ts';
+
+/** `chosen`: null is none, undefined the project's. */
+export const chooseNetwork = (
+  chosen: Network | null | undefined,
+  { network: ceiling }: Pick<Project, 'network'>,
+): Network | undefined => {
+  if (chosen === null) return undefined;
+  if (chosen === undefined) return ceiling;
+  refuseBeyond(chosen, ceiling, 'the project does not allow');
+  refuseRulesBeyond(chosen, ceiling);
+  return withRulesOf(chosen, ceiling);
+};
+
+const refuseRulesBeyond = (network: Network, ceiling: Network | undefined): void => {
+  const [beyond] = rulesBeyond(network, ceiling);
+  if (beyond === undefined) return;
+  const { host, header } = beyond;
+  throw new AppError('invalid_request', `network: the project has no such rule for ${header} of ${host}`, {
+    suggestions: ["Leave inject out for the project's rules, or have the rule added to the project first."],
+    recoveryActions: ['correct_arguments'],
+  });
+};
+
+const hostsShown = 5;
+
+export const refuseBeyond = (network: Network, ceiling: Network | undefined, reason: string): void => {
+  const beyond = beyondCeiling(network, ceiling);
+  if (beyond.length === 0) return;
+  throw new AppError('invalid_request', `network: ${reason} ${beyond.slice(0, hostsShown).join(', ')}`, {
+    suggestions: ['Leave these hosts out, or allow them above first.'],
+    recoveryActions: ['correct_arguments'],
+  });
+};

@@ -1,0 +1,43 @@
+/**
+ * Prepares the calls of a model's answer for the turn: ids of their own, routes, and the digest of all that a person
+ * approves.
+ *
+ * Arguments with half a surrogate pair have no digest and are replaced by their text, as those are that are no JSON: no tool
+ * receives it, and the model reads the reason.
+ */
+import { type AskedCall, argsNotWellFormed, type ToolRoute } from '../../../domain/asked-call.ts';
+import type { HistoryMessage } from '../../../domain/history.ts';
+import type { TurnId } from '../../../domain/ids.ts';
+import { isWellFormed, type JsonObject } from '../../../domain/json.ts';
+import { distinctCalls } from '../../../domain/turn/call-queue.ts';
+import type { TurnCall } from '../../../domain/turn/tool-call.ts';
+import { digestText } from '../../../domain/turn/waiting-call.ts';
+import type { World } from '../../../ports/world.ts';
+
+export type Preparation = {
+  readonly turnId: TurnId;
+  readonly history: readonly HistoryMessage[];
+  readonly routeOf: (name: string) => ToolRoute | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
+};
+
+export const identifyCalls = (
+  { sha256 }: World,
+  asked: readonly AskedCall[],
+  { turnId, history, routeOf, at }: Preparation,
+): readonly TurnCall[] => {
+  const askedAt = new Date(at).toISOString();
+  const taken = history.flatMap((message) =>
+    message.role === 'assistant' ? message.calls.map(({ callId }) => callId) : [],
+  );
+  return distinctCalls(asked, taken).map(({ callId, name, args }) => {
+    const call = { callId, name, args: wellFormed(args) };
+    const route = routeOf(name);
+    const digest = sha256(digestText({ turnId, ...call }));
+    return { ...call, ...(route === undefined ? {} : { route }), digest, askedAt };
+  });
+};
+
+const wellFormed = (args: JsonObject): JsonObject =>
+  isWellFormed(args) ? args : argsNotWellFormed(JSON.stringify(args));

@@ -1,0 +1,217 @@
+/**
+ * Carries a turn by a program of the sandbox: hands the prompt over, takes what it says into the log in steps, gives it the decisions
+ * about its questions, and saves the workspace at its end. Invariants RT3 to RT7: docs/spec/runtimes.md.
+ *
+ * May die at any line: the prompt and the answers have names, facts have numbers, and the state holds the last one that the log has.
+ */
+
+import type { RuntimePage } from '../../../contracts/agent-runtime.ts';
+import type { SessionId } from '../../../domain/ids.ts';
+import { totalsOf } from '../../../domain/session.ts';
+import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import { runtimeTurnOf } from '../../../domain/turn/pending-work.ts';
+import type { RuntimeWork, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
+import { type AppError, isAppError } from '../../../errors.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { onRelayWanted } from '../../sandbox/start-relay.ts';
+import { startedFor } from '../../sandbox/start-sandbox.ts';
+import { verifySandbox } from '../../sandbox/verify-sandbox.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
+import { applyEvent } from '../commit/apply-event.ts';
+import {
+  type CommitOutcome,
+  interrupted,
+  type TurnContext,
+  type UsedSandbox,
+} from '../commit/turn-context.ts';
+import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
+import { type LazySandbox, openLazySandbox } from '../tools/lazy-sandbox.ts';
+import { abortRuntime, type CarriedTurn, hearRuntime, promptRuntime, replyToRuntime } from './ask-runtime.ts';
+import { type DeltaRelay, openDeltaRelay } from './runtime-deltas.ts';
+import { movedBy } from './runtime-event.ts';
+import { promptOf } from './runtime-prompt.ts';
+
+type Carried = Thinking & { readonly runtime: RuntimeWork };
+
+type Drive = {
+  readonly lazySandbox: LazySandbox;
+  readonly deltas: DeltaRelay;
+  readonly correlationId: string;
+};
+
+/** A program that waits for the relay is asked again so late, in milliseconds. */
+const relayPauseMs = 500;
+/** A sandbox that did not answer is asked again so late, in milliseconds, and so often before its turn fails. */
+const silencePauseMs = 1000;
+const silencesMax = 10;
+
+export const runRuntimeStep = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  correlationId: string,
+): Promise<CommitOutcome> => {
+  const wanted = { ...startedFor(context.session), correlationId, signal: context.monitor.signal };
+  const lazySandbox = openLazySandbox(ports, wanted);
+  const drive = { lazySandbox, correlationId, deltas: openDeltaRelay(ports, context) };
+  try {
+    return await carry(ports, context, drive);
+  } catch (error) {
+    const why = context.monitor.interruption();
+    if (why === undefined) throw error;
+    return interrupt(ports, context, drive);
+  } finally {
+    await lazySandbox.leave();
+  }
+};
+
+/** The program is stopped while the end is written: neither waits for the other. */
+const cancel = async (ports: LoopDeps, context: TurnContext, drive: Drive): Promise<CommitOutcome> => {
+  const stopping = stopProgram(ports, context, drive);
+  const outcome = await applyEvent(ports, context, { event: { type: 'cancelled', at: ports.world.now() } });
+  await stopping;
+  return outcome;
+};
+
+const stopProgram = async (ports: LoopDeps, { turn }: TurnContext, { lazySandbox }: Drive): Promise<void> => {
+  const used = lazySandbox.current();
+  const carried = carriedOf(turn.state);
+  if (used !== undefined && carried !== undefined)
+    await abortRuntime(ports, used.sandbox, runtimeTurnOf(carried.turnId, carried.runtime));
+};
+
+const carriedOf = (state: TurnContext['turn']['state']): Carried | undefined =>
+  state.kind === 'thinking' && state.runtime !== undefined ? { ...state, runtime: state.runtime } : undefined;
+
+/** From step to step while the program works and nothing else is to be done. */
+const carry = async (ports: LoopDeps, first: TurnContext, drive: Drive): Promise<CommitOutcome> => {
+  let outcome: CommitOutcome = { status: 'current', context: first };
+  let silences = 0;
+  for (;;) {
+    const context: TurnContext = outcome.context;
+    const state = carriedOf(context.turn.state);
+    if (outcome.status !== 'current' || state === undefined) return outcome;
+    if (context.monitor.interruption() !== undefined) return interrupt(ports, context, drive);
+    const next = await tryToMove(ports, context, { ...drive, state });
+    silences = 'error' in next ? silences + 1 : 0;
+    outcome = 'error' in next ? await recover(ports, context, { ...drive, state, silences, ...next }) : next;
+  }
+};
+
+const interrupt = (ports: LoopDeps, context: TurnContext, drive: Drive): Promise<CommitOutcome> =>
+  context.monitor.interruption() === 'cancelled'
+    ? cancel(ports, context, drive)
+    : Promise.resolve(interrupted(context));
+
+const tryToMove = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  step: Step,
+): Promise<CommitOutcome | { readonly error: AppError }> => {
+  try {
+    return await moveOn(ports, context, step);
+  } catch (error) {
+    if (!isAppError(error) || context.monitor.signal.aborted) throw error;
+    return { error };
+  }
+};
+
+type Failing = Step & { readonly error: AppError; readonly silences: number };
+
+/** A sandbox that is gone is looked for anew; one that does not answer for a moment is asked again. Anything else fails the turn. */
+const recover = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  { lazySandbox, state, error, silences }: Failing,
+): Promise<CommitOutcome> => {
+  const used = lazySandbox.current();
+  if (error.code === 'sandbox_unavailable' && used !== undefined && silences <= silencesMax) {
+    const found = await verifySandbox(ports, used.workspace, used.sandbox);
+    if (found === 'gone') return { status: 'behind', context };
+    await ports.world.sleep(silencePauseMs, context.monitor.signal);
+    return { status: 'current', context };
+  }
+  const { code, message } = error;
+  const event = { type: 'model-failed' as const, at: ports.world.now(), step: state.step, code, message };
+  return applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
+};
+
+type Step = Drive & { readonly state: Carried };
+
+/** One step: the start in a sandbox, or what the program has said since the last. */
+const moveOn = async (ports: LoopDeps, context: TurnContext, step: Step): Promise<CommitOutcome> => {
+  const { lazySandbox, state, correlationId } = step;
+  const used = await lazySandbox.get();
+  const { generation } = used.sandbox;
+  const { signal } = context.monitor;
+  if (state.runtime.generation !== generation) {
+    const event = { type: 'runtime-began' as const, at: ports.world.now(), generation };
+    return applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
+  }
+  const turn = {
+    sandbox: used.sandbox,
+    turn: runtimeTurnOf(state.turnId, state.runtime),
+    correlationId,
+    signal,
+  };
+  await promptRuntime(ports, turn, promptOf(context, state));
+  if (state.runtime.replies.length > 0) await replyToRuntime(ports, turn, state.runtime.replies);
+  return hear(ports, context, { ...step, used, turn });
+};
+
+type Hearing = Step & { readonly used: UsedSandbox; readonly turn: CarriedTurn };
+
+/** Until it says something that the log keeps. */
+const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Promise<CommitOutcome> => {
+  const { used, turn, state, deltas, correlationId } = hearing;
+  const { world, invoker, telemetry } = ports;
+  const sessionId: SessionId = context.session.id;
+  const wanted = onRelayWanted(invoker, used.sandbox, { sessionId, correlationId, telemetry, world });
+  for (;;) {
+    turn.signal.throwIfAborted();
+    const page = await hearRuntime(ports, turn, state.runtime.taken);
+    for (const delta of page.deltas) deltas.push(delta);
+    if (page.events.length > 0) {
+      await deltas.flush();
+      return write(ports, context, {
+        ...hearing,
+        event: await eventOf(ports, context, { state, events: page.events }),
+      });
+    }
+    if (page.isRelayWanted) {
+      wanted();
+      await world.sleep(relayPauseMs, turn.signal);
+    }
+  }
+};
+
+type Said = { readonly state: Carried; readonly events: RuntimePage['events'] };
+
+/** The broker counts what model calls cost, beside the turn. */
+const eventOf = async (ports: LoopDeps, context: TurnContext, { state, events }: Said) => {
+  const hasCost = events.some(({ fact: { type } }) => type === 'step' || type === 'ended');
+  const session = hasCost ? await ports.sessions.get(context.session.id) : undefined;
+  const spentUsd = session === undefined ? state.spentUsd : totalsOf(session).costUsd;
+  return movedBy(ports, context, { state, events, spentUsd });
+};
+
+type Writing = Hearing & { readonly event: Extract<TurnEvent, { type: 'runtime-moved' }> };
+
+/** The workspace is saved before the turn says that it is done (L11), or waits for a person. A program over its limits is stopped. */
+const write = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  { event, used, turn, lazySandbox }: Writing,
+): Promise<CommitOutcome> => {
+  if (event.end === undefined && event.asked.length === 0) {
+    const outcome = await applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
+    if (outcome.context.turn.state.kind === 'done') await abortRuntime(ports, turn.sandbox, turn.turn);
+    return outcome;
+  }
+  const saved = await unlessAborted(turn.signal, checkpointTurn(ports, { ...context, used }));
+  if (saved === undefined) return interrupted(context);
+  const { log, files, taken } = saved;
+  const outcome = await applyEvent(ports, context, { event, log, files, checkpoint: taken?.note });
+  if (outcome.status !== 'unsaved' || taken === undefined) return outcome;
+  const again = await unlessAborted(turn.signal, checkpointAgain(ports, taken.sandbox, turnOf(context.turn)));
+  return again === undefined ? interrupted(context) : applyEvent(ports, context, { ...again, event });
+};

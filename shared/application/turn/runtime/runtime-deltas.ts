@@ -1,0 +1,26 @@
+/** Text of a program on its way, as the frames that a model's text has: best effort, the whole text follows in the log. */
+import { unnumberedFrame } from '../../../contracts/frames.ts';
+import type { RuntimeDelta } from '../../../domain/runtime.ts';
+import type { Deps } from '../../deps.ts';
+import { openTextRelay } from '../../events/text-relay.ts';
+import type { TurnContext } from '../commit/turn-context.ts';
+
+export type DeltaRelay = {
+  readonly push: (delta: RuntimeDelta) => void;
+  readonly flush: () => Promise<void>;
+};
+
+export const openDeltaRelay = ({ world }: Deps<'world'>, { publisher, session }: TurnContext): DeltaRelay => {
+  const relay = openTextRelay(
+    { publisher, world, lengthOf: (text) => text.length },
+    (key: `${RuntimeDelta['kind']} ${string}`, piece) => {
+      const [kind, messageId = ''] = key.split(' ');
+      const type = kind === 'text' ? 'delta' : 'reasoning_delta';
+      return unnumberedFrame(type, { sessionId: session.id, at: world.now(), data: { messageId, ...piece } });
+    },
+  );
+  return {
+    push: ({ kind, messageId, offset, text }) => relay.push(`${kind} ${messageId}`, { offset, text }),
+    flush: relay.flush,
+  };
+};

@@ -1,0 +1,32 @@
+/** The prompt of a turn for the program that carries it; in a sandbox after the first one, with what happened before. */
+import { asksOf, type RuntimePrompt } from '../../../domain/runtime.ts';
+import { currentMessage } from '../../../domain/turn/after-step.ts';
+import type { RuntimeWork, Thinking } from '../../../domain/turn/turn.ts';
+import type { TurnContext } from '../commit/turn-context.ts';
+
+export const promptOf = (
+  { session, inbox, instructions }: TurnContext,
+  state: Thinking & { readonly runtime: RuntimeWork },
+): RuntimePrompt => {
+  const message = currentMessage(state, inbox);
+  const { provider, model, id } = session;
+  return {
+    runtime: state.runtime.name,
+    conversation: id,
+    text: [restartNotice(state.runtime), message?.text ?? '', attachmentLines(message?.attachments)]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+    ...(instructions === undefined ? {} : { instructions }),
+    provider,
+    model: state.model ?? model,
+    asks: asksOf(state.policy.mode),
+  };
+};
+
+const restartNotice = ({ starts }: RuntimeWork): string =>
+  starts < 2
+    ? ''
+    : 'Notice from the platform: the sandbox was lost while you worked on the message below, and this is a new one. Its files are as they were last saved; programs that ran have ended. Look at what is there, and go on. The message:';
+
+const attachmentLines = (attachments: readonly { readonly path: string }[] = []): string =>
+  attachments.map(({ path }) => `Attached file: ${path}`).join('\n');

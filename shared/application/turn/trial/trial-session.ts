@@ -1,0 +1,53 @@
+/**
+ * The session that tries a call: a fork of the agent's workspace, of its size and with its variables, without a network, and
+ * in no list. It counts against the slots of executions like any other, and ends with its call.
+ *
+ * Its saved files are kept until the call is decided; the janitor deletes them then, or once nobody can decide any more.
+ */
+
+import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
+import { type Session, unheldLease } from '../../../domain/session.ts';
+import { type FilesSource, filesOfFork } from '../../../domain/snapshot.ts';
+import { noUsage } from '../../../domain/turn/call-queue.ts';
+import type { Deps, TurnDeps } from '../../deps.ts';
+import { endSession } from '../requests/end-session.ts';
+
+export type NewTrial = {
+  readonly id: SessionId;
+  readonly parent: Session;
+  readonly source: FilesSource;
+  /** Its call, and when it cannot be running any more, in epoch milliseconds. */
+  readonly key: string;
+  readonly until: number;
+};
+
+/** Undefined when the source has changed since it was read. */
+export const createTrial = async (
+  ports: Deps<'sessions' | 'world'>,
+  { id, parent, source, key, until }: NewTrial,
+): Promise<Session | undefined> => {
+  const workspace = ports.world.uuid() as WorkspaceId;
+  const now = ports.world.now();
+  const { owner, project, flavor, template, provider, model, environment, cwd } = parent;
+  const session: Session = {
+    ...{ id, owner, project, workspace, flavor, template, provider, model },
+    ...{ kind: 'execution', status: 'ready', approvals: 'ask', grants: [], trialOf: parent.id },
+    ...(environment === undefined ? {} : { environment }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...{ usage: noUsage, costUsd: 0, depth: 0, allowSmallerFlavor: parent.allowSmallerFlavor },
+    ...{ createdAt: now, lastActiveAt: now, runningCalls: { [key]: until }, dueAt: until },
+    ...{ lastSeq: -1, workSeq: 0, lease: unheldLease },
+  };
+  const empty = { id: workspace, owner, project, createdAt: now, users: [id] };
+  const made = await ports.sessions.create(session, {
+    workspace: { ...empty, ...filesOfFork(source, workspace) },
+    source,
+  });
+  return made === 'created' ? session : undefined;
+};
+
+/** Its sandbox stops; its saved files stay. */
+export const endTrial = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
+  const session = await ports.sessions.get(id);
+  if (session !== undefined) await endSession(ports, session, { reason: 'the trial is over', correlationId });
+};

@@ -1,0 +1,211 @@
+/**
+ * Tries a call that a person decides by its effect: in a fork of the workspace, in a sandbox of its own, and compares the
+ * files before and after. The live workspace is read and never written.
+ *
+ * A trial that its function did not finish is ended and begun again in a new fork. One that cannot be made, for want of a
+ * slot or of time, leaves the call without an effect: it is asked as it is, with the reason.
+ */
+
+import { canonicalJson } from '../../../domain/canonical-json.ts';
+import { type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
+import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
+import type { SessionId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { sandboxWaitMsMax, saveMsMax } from '../../../domain/limits.ts';
+import { type FilesSource, sourceOfWorkspace } from '../../../domain/snapshot.ts';
+import type { TrialOutcome, TriedCall } from '../../../domain/turn/trial.ts';
+import type { TrialEffect } from '../../../domain/turn/turn.ts';
+import { AppError, isAppError } from '../../../errors.ts';
+import type { AskedOutcome } from '../../../ports/sandbox.ts';
+import type { LoopDeps } from '../../deps.ts';
+import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
+import { callForAWhile } from '../../sandbox/call-until-known.ts';
+import { saveWorkspace } from '../../sandbox/save-workspace.ts';
+import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
+import { startedFor } from '../../sandbox/start-sandbox.ts';
+import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
+import { applyEvent } from '../commit/apply-event.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { boundResult } from '../tools/bound-result.ts';
+import type { ToolTimes } from '../tools/run-call-once.ts';
+import { createTrial, endTrial } from './trial-session.ts';
+import { wantedHosts } from './wanted-hosts.ts';
+
+type Work = {
+  readonly effect: TrialEffect;
+  readonly correlationId: string;
+  readonly toolTimes: ToolTimes;
+};
+
+export const tryCall = async (ports: LoopDeps, context: TurnContext, work: Work): Promise<CommitOutcome> => {
+  const { effect, correlationId } = work;
+  const { callId } = effect;
+  if (effect.session !== undefined) await endTrial(ports, effect.session, correlationId);
+  const session = ports.world.uuid() as SessionId;
+  const started = await applyEvent(ports, context, {
+    event: { type: 'trial-started', at: ports.world.now(), callId, session },
+  });
+  if (started.status !== 'current') return started;
+  try {
+    const trial = await trialIn(ports, started.context, { ...work, session });
+    const event = { type: 'trial-ended' as const, at: ports.world.now(), callId, trial };
+    return await applyEvent(ports, started.context, { event });
+  } catch (error) {
+    if (started.context.monitor.signal.aborted) return interrupted(started.context);
+    throw error;
+  }
+};
+
+type Trial = Work & { readonly session: SessionId };
+
+/** Its session is over before anybody decides: a decision discards what it leaves. */
+const trialIn = async (ports: LoopDeps, context: TurnContext, work: Trial) => {
+  try {
+    return await run(ports, context, work);
+  } catch (error) {
+    if (context.monitor.signal.aborted || !isAppError(error)) throw error;
+    ports.telemetry.warn('a call was not tried', { sessionId: context.session.id, code: error.code });
+    return { state: 'untried' as const, reason: `it could not be tried: ${error.message}` };
+  } finally {
+    await endTrial(ports, work.session, work.correlationId);
+  }
+};
+
+const run = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  { effect: { key, name, args }, correlationId, toolTimes, session: id }: Trial,
+): Promise<TriedCall> => {
+  const { monitor, session: parent } = context;
+  const { signal } = monitor;
+  const until = ports.world.now() + sandboxWaitMsMax + toolTimes.waitMs + 2 * saveMsMax;
+  const { trial, source, live } = await untilWon(async () => {
+    const from = await sourceOf(ports, context);
+    const made = await createTrial(ports, { id, parent, key, until, source: from.source });
+    return made === undefined ? raceLost : { trial: made, ...from };
+  }, changesTooOften('the workspace'));
+  const { sandbox } = await acquireSandbox(ports, { ...startedFor(trial), correlationId, signal });
+  const startedAt = ports.world.now();
+  const call = { sandbox, callKey: `${id}/${key}`, name, args, correlationId, onProgress: () => undefined };
+  const outcome = await callForAWhile(ports, { ...call, signal, waitMs: toolTimes.waitMs });
+  signal.throwIfAborted();
+  refuseUnknown(outcome, toolTimes);
+  const durationMs = ports.world.now() - startedAt;
+  const result = await resultOf(ports, outcome, {
+    key,
+    get: async () => ({ sandbox }),
+    correlationId,
+    durationMs,
+  });
+  const saved = await saveWorkspace(ports, sandbox);
+  if (saved.status === 'failed')
+    throw new AppError('sandbox_unavailable', `its files were not saved: ${saved.message}`);
+  const [unsaved] = saved.leftOut;
+  if (unsaved !== undefined)
+    throw new AppError('conflict', `it leaves what cannot be saved: ${unsaved.path} (${unsaved.reason})`);
+  const before = source.checkpoint && refOf(source.checkpoint);
+  const after = await checkpointOf(ports, trial.workspace);
+  const hosts = await wantedHosts(ports, sandbox);
+  const effect = await effectOf(ports, { trial, before, after, outcome, durationMs, hosts });
+  const { digest } = callOf(context);
+  const effectDigest = ports.world.sha256(canonicalJson(digestedEffect(digest, effect)));
+  return {
+    ...{ state: 'tried', session: id, workspace: trial.workspace, effect, effectDigest, outcome: result },
+    ...(live === undefined ? {} : { live }),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  };
+};
+
+type Source = { readonly source: FilesSource; readonly live: string | undefined };
+
+/** The files as they are now; behind an approved call of the same queue, as that will leave them. */
+const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnContext): Promise<Source> => {
+  const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
+  const calls = state.kind === 'deciding' ? state.calls : [];
+  const before = calls.findLast(({ status, trial }) => status === 'approved' && trial?.state === 'tried');
+  if (before?.trial?.state !== 'tried')
+    return { source: sourceOfWorkspace(id, checkpoint), live: checkpoint?.id };
+  const fork = await ports.workspaces.get(before.trial.workspace);
+  if (fork === undefined || fork.deletedAt !== undefined)
+    throw new AppError('conflict', 'the result of the call before it is gone');
+  return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live: checkpoint?.id };
+};
+
+const callOf = ({ turn: { state } }: TurnContext) => {
+  const call =
+    state.kind === 'deciding' ? state.calls.find(({ trial }) => trial?.state === 'due') : undefined;
+  if (call === undefined) throw new Error('no call is to be tried');
+  return call;
+};
+
+type Ended = Exclude<AskedOutcome, { status: 'running' | 'lost' }>;
+
+function refuseUnknown(outcome: AskedOutcome, { waitMs }: ToolTimes): asserts outcome is Ended {
+  if (outcome.status === 'running')
+    throw new AppError('execution_timeout', `it runs for more than ${Math.round(waitMs / 1000)} s`);
+  if (outcome.status === 'lost') throw new AppError('sandbox_unavailable', outcome.message);
+}
+
+type Kept = Parameters<typeof boundResult>[2] & { readonly durationMs: number };
+
+/** As the call's own result would be. A long one is kept whole among the files of the trial. */
+const resultOf = async (
+  ports: LoopDeps,
+  outcome: Ended,
+  { durationMs, ...place }: Kept,
+): Promise<TrialOutcome> => {
+  if (outcome.status === 'failed') return { code: outcome.code, message: outcome.message };
+  const { content, text, images } = await boundResult(ports, outcome.content, place);
+  return { content, text, ...(images.length === 0 ? {} : { images }), durationMs };
+};
+
+const checkpointOf = async (
+  { workspaces }: LoopDeps,
+  id: TriedCall['workspace'],
+): Promise<ManifestRef | undefined> => {
+  const checkpoint = (await workspaces.get(id))?.checkpoint;
+  return checkpoint && refOf({ ...checkpoint, workspace: checkpoint.workspace ?? id });
+};
+
+type Tried = {
+  readonly trial: { readonly workspace: TriedCall['workspace'] };
+  readonly before: ManifestRef | undefined;
+  readonly after: ManifestRef | undefined;
+  readonly outcome: Ended;
+  readonly durationMs: number;
+  readonly hosts: readonly string[];
+};
+
+const effectOf = async (
+  { archive }: LoopDeps,
+  { trial, before, after, outcome, durationMs, hosts }: Tried,
+): Promise<Effect> => {
+  const compared = await archive.compare(trial.workspace, {
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  });
+  if (compared.status === 'refused') throw new AppError('internal_error', compared.reason);
+  const { files, changes } = compared;
+  const leftOut = changes - files.length;
+  return boundEffect({
+    files: [...files],
+    ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }),
+    exitCode: exitCodeOf(outcome.structured),
+    output: outcome.status === 'failed' ? outcome.message : textOfResult(outcome),
+    hosts: [...hosts],
+    durationMs,
+  });
+};
+
+const exitCodeOf = (structured: JsonObject | undefined): number | null => {
+  const code = structured?.['exit_code'];
+  return typeof code === 'number' ? code : null;
+};
+
+const textOfResult = ({ content, structured }: Extract<Ended, { status: 'finished' }>): string => {
+  const { stdout, stderr } = structured ?? {};
+  if (typeof stdout === 'string' && typeof stderr === 'string')
+    return [stdout, stderr].filter((text) => text !== '').join('\n');
+  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');
+};

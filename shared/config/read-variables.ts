@@ -1,0 +1,69 @@
+/**
+ * Reads the variables of a process by a schema of settings: every bad one is a line that says what is allowed, and the value of a
+ * secret is never shown.
+ */
+import * as z from 'zod';
+import { oidcCompanions } from './oidc-settings.ts';
+import { providerKeys } from './settings.ts';
+
+/** Raw variables, as in a process environment. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Never shown. A hash is among them because a wrong value may be the token itself. */
+const secretNames: readonly string[] = [
+  'ADMIN_TOKEN_SHA256',
+  'SALLYPORT_TOKEN',
+  ...providerKeys,
+  'OIDC_CLIENT_SECRET',
+  'SANDBOX_SECRET',
+];
+
+type ReadResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Reads the schema's keys, and only those; every bad one is one line, a secret's value never shown. */
+export const readVariables = <S extends z.ZodObject>(
+  schema: S,
+  variables: Variables,
+): ReadResult<z.output<S>> => {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])),
+  );
+  const result = schema.safeParse(given);
+  const issues = result.success ? [] : result.error.issues;
+  const names = [...new Set(issues.map((issue) => String(issue.path[0])))];
+  const problems = [
+    ...names.map((name) => problem(schema, { name, value: given[name] })),
+    ...alone(schema, given),
+  ];
+  return result.success && problems.length === 0 ? { ok: true, value: result.data } : { ok: false, problems };
+};
+
+/** A line for each variable that is missing beside one that is set. */
+const alone = (schema: z.ZodObject, given: Variables): readonly string[] => {
+  const missing = oidcCompanions.filter(
+    ([name, other]) => given[name] !== undefined && given[other] === undefined,
+  );
+  return missing.map(
+    ([name, other]) =>
+      `${other} is required with ${name}: set it to ${descriptionOf(schema.shape[other] as z.ZodType)}`,
+  );
+};
+
+const problem = (
+  schema: z.ZodObject,
+  { name, value }: { name: string; value: string | undefined },
+): string => {
+  const allowed = descriptionOf(schema.shape[name] as z.ZodType);
+  if (value === undefined) return `${name} is required: set it to ${allowed}`;
+  const shown = secretNames.includes(name) ? '(hidden)' : JSON.stringify(value.slice(0, 80));
+  return `${name}=${shown} is not allowed: set it to ${allowed}`;
+};
+
+/** The description of the innermost schema that has one: defaults and options wrap it. */
+const descriptionOf = (schema: z.ZodType): string => {
+  if (schema.description !== undefined) return schema.description;
+  const inner: unknown = Reflect.get(schema.def, 'innerType') ?? Reflect.get(schema.def, 'out');
+  return inner instanceof z.ZodType ? descriptionOf(inner) : 'another value';
+};

@@ -1,0 +1,132 @@
+/**
+ * A process of a sandbox: what starts one, as clients and the platform write it, and what the sandbox's server answers.
+ */
+import * as z from 'zod';
+import {
+  processCommandCharactersMax,
+  processSecondsMax,
+  processVariablesBytesMax,
+  processVariablesMax,
+  processWaitMsMax,
+  terminalCellsMax,
+} from '#shared/domain/limits.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+import { argumentsBytesMax, argumentsMax, programArgument } from './tools/sandbox-tools.ts';
+import { hasNoNul } from './tools/tool-fields.ts';
+
+const cwd = z
+  .string()
+  .min(1)
+  .max(processCommandCharactersMax)
+  .refine(hasNoNul, 'has no NUL character')
+  .describe('Working folder: relative to the workspace, or absolute.');
+
+const env = z
+  .record(
+    z.string().regex(/^[A-Za-z_]\w*$/, 'is the name of a variable'),
+    z.string().refine(hasNoNul, 'has no NUL character'),
+  )
+  .refine(
+    (variables) => Object.keys(variables).length <= processVariablesMax,
+    `has at most ${processVariablesMax} variables`,
+  )
+  .refine(
+    (variables) => utf8Bytes(Object.entries(variables).flat().join('==')) <= processVariablesBytesMax,
+    `has at most ${processVariablesBytesMax} bytes`,
+  )
+  .describe('Environment variables of this program.');
+
+const args = z
+  .array(programArgument)
+  .max(argumentsMax)
+  .refine(
+    (texts) => texts.reduce((bytes, text) => bytes + utf8Bytes(text) + 1, 0) <= argumentsBytesMax,
+    `have at most ${argumentsBytesMax} bytes in all`,
+  )
+  .describe('Arguments of the program, which then runs without a shell.');
+
+const cells = z.int().min(1).max(terminalCellsMax);
+export const terminalSize = z.object({ cols: cells, rows: cells });
+
+export const program = {
+  command: programArgument.min(1).describe('Bash line, or the name of a program when args are given.'),
+  args: args.optional(),
+  cwd: cwd.optional(),
+  env: env.optional(),
+};
+
+/** Headers of what a frame brought: its connection, the time of its receipt, and its number if it has one. */
+export const frameConnectionHeader = 'x-sallyport-connection';
+export const frameTimeHeader = 'x-sallyport-frame-at';
+export const frameOrderHeader = 'x-sallyport-frame-order';
+
+/** The request of the platform to the sandbox's server. */
+export const processStart = z.strictObject({
+  /** The same id starts no second process. */
+  id: z.uuid(),
+  ...program,
+  /** Base64. */
+  stdin: z.base64().optional(),
+  pty: terminalSize.optional(),
+  timeoutMs: z
+    .number()
+    .min(1)
+    .max(processSecondsMax * 1000)
+    .optional(),
+  waitMs: z.int().min(0).max(processWaitMsMax).optional(),
+  /** From then on the wait ends early when a program wants the relay; absent: never. */
+  relayAfterMs: z.int().min(0).max(processWaitMsMax).optional(),
+});
+
+export const signalNames = [
+  ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGKILL', 'SIGUSR1', 'SIGUSR2'] as const),
+  ...(['SIGTERM', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGWINCH'] as const),
+] as const;
+
+export const signalBody = z.object({
+  signal: z
+    .enum(signalNames)
+    .describe('Signal for the process group, or the foreground group of a terminal.'),
+});
+
+const processStates = ['running', 'exited', 'lost'] as const;
+
+const count = z.number().int().min(0);
+
+/** One process, as the sandbox's server describes it. */
+export const sandboxProcess = z.object({
+  processId: z.uuid(),
+  command: z.string(),
+  state: z.enum(processStates),
+  exitCode: z.number().int().nullable().optional(),
+  signal: z.string().optional(),
+  pid: count,
+  /** Epoch milliseconds, as every time here. */
+  startedAt: count,
+  endedAt: count.optional(),
+  isPty: z.boolean(),
+  attached: count,
+});
+export type SandboxProcess = z.output<typeof sandboxProcess>;
+
+export const sandboxProcesses = z.object({
+  processes: z.array(sandboxProcess),
+  /** Calls that run: of tools, and programs whose client waits for their end. A sandbox of an earlier release does not say. */
+  calls: count.default(0),
+});
+
+export const startedProcess = z.object({ processId: z.uuid(), pid: count, startedAt: count });
+
+/** The end of a process that was awaited, and what it printed. */
+export const processResult = z.object({
+  exitCode: z.number().int(),
+  signal: z.string().nullable(),
+  stdout: z.string(),
+  stderr: z.string(),
+  stdoutTruncated: z.boolean(),
+  stderrTruncated: z.boolean(),
+  durationMs: count,
+  killedFor: z.enum(['timeout', 'cancelled', 'memory', 'processes']).optional(),
+  startFailure: z.string().optional(),
+});
+export type ProcessResult = z.output<typeof processResult>;

@@ -1,0 +1,92 @@
+/** The bodies that make and change a project. A field that is null is removed. */
+import * as z from 'zod';
+import { hasDistinctNames } from '#shared/domain/agent-profile.ts';
+import { flavorNames } from '#shared/domain/flavor.ts';
+import {
+  clientIdCharactersMax,
+  projectAgentsMax,
+  projectDescriptionCharactersMax,
+  toolNamesMax,
+} from '#shared/domain/limits.ts';
+import { namespacings } from '#shared/domain/mcp/server.ts';
+import { providers } from '#shared/domain/model.ts';
+import { autonomies } from '#shared/domain/project.ts';
+import { boundsText } from '#shared/domain/session-tree.ts';
+import { plainName } from '../fields.ts';
+import { approvals, instructions, name, toolName } from './common-fields.ts';
+import { network as networkSchema } from './network.ts';
+import { runtime, thinking } from './session-bodies.ts';
+
+const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
+const projectDefaults = z.object({
+  description: z.string().max(projectDescriptionCharactersMax).nullish(),
+  provider: name.nullish().describe(`Model provider: ${providers.join(', ')}.`),
+  model: name.min(1).nullish(),
+  thinking: thinking.nullish(),
+  runtime: runtime.nullish().describe('Program that carries the turns of its sessions.'),
+  flavor: name.nullish(),
+  template: name.nullish(),
+  flavorsAllowed: z
+    .array(name)
+    .min(1)
+    .max(flavorNames.length)
+    .nullish()
+    .describe('Flavors that sessions of the project may have.'),
+  approvals: approvals.nullish(),
+  autonomy: z
+    .enum(autonomies)
+    .nullish()
+    .describe('Alternative name of `approvals`: `off` means `auto`, the other values are the same.'),
+  limits: z
+    .object({
+      maxRecursionDepth: z
+        .number()
+        .nullish()
+        .describe(`Largest depth of agents that start agents, ${boundsText('recursionDepthMax')}.`),
+      maxAgentsPerSession: z
+        .number()
+        .nullish()
+        .describe(
+          `Largest number of agents that one session may start, ${boundsText('agentsPerSessionMax')}.`,
+        ),
+      maxCostUsd: z
+        .number()
+        .nullish()
+        .describe(`Most that one session may spend on models, in US dollars, ${boundsText('costUsdMax')}.`),
+    })
+    .nullish()
+    .describe("Limits of the project; an absent one is the operator's."),
+  disabledTools: z
+    .array(toolName)
+    .max(toolNamesMax)
+    .nullish()
+    .describe('Tools that agents of the project are not offered.'),
+  instructions: instructions
+    .nullish()
+    .describe('Text that agents of the project read before every conversation.'),
+  agents: z
+    .array(
+      z.object({
+        name: plainName(z.string().min(1).max(clientIdCharactersMax)),
+        instructions: instructions.exactOptional(),
+        model: name.min(1).exactOptional(),
+        tools: z
+          .array(toolName)
+          .max(toolNamesMax)
+          .exactOptional()
+          .describe('The only tools that it is offered.'),
+        approvals: approvals.exactOptional(),
+        thinking: thinking.exactOptional(),
+      }),
+    )
+    .max(projectAgentsMax)
+    .refine(hasDistinctNames, 'has each name once')
+    .nullish()
+    .describe('Agents that a session of the project can be made with; the list replaces the one before.'),
+  mcpNamespacing: z.enum(namespacings).nullish(),
+  network: networkSchema.nullish().describe('Hosts that sandboxes of the project may reach, or none.'),
+});
+
+export const createProjectBody = z.object({ name: projectName, ...projectDefaults.shape });
+
+export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });

@@ -1,0 +1,146 @@
+/** Bodies with the choices of a client for its session, at its creation and later: details, lifetimes, network, thinking. */
+
+import * as z from 'zod';
+import {
+  idleSecondsMax,
+  labelValueCharactersMax,
+  lifetimeSecondsMax,
+  lifetimeSecondsMin,
+  sessionLabelsMax,
+  sessionTitleCharactersMax,
+  sessionVariablesBytesMax,
+  sessionVariablesMax,
+} from '#shared/domain/limits.ts';
+import { thinkingLevels } from '#shared/domain/model.ts';
+import { runtimeNames } from '#shared/domain/runtime-name.ts';
+import {
+  type DetailsChange,
+  decodeLabel,
+  isLabelKey,
+  isLabelValue,
+  labelKeyRule,
+  labelValueRule,
+} from '#shared/domain/session-details.ts';
+import { isPlatformVariable, isVariableName } from '#shared/domain/session-environment.ts';
+import { utf8Bytes } from '#shared/domain/text.ts';
+import { filePathProblem, pathCharactersMax, plainName } from '../fields.ts';
+import { hasNoNul } from '../tools/tool-fields.ts';
+import { network } from './network.ts';
+
+export const labels = z
+  .record(
+    z.string().refine(isLabelKey, labelKeyRule),
+    z.string().max(labelValueCharactersMax).refine(isLabelValue, labelValueRule),
+  )
+  .refine((given) => Object.keys(given).length <= sessionLabelsMax, `has at most ${sessionLabelsMax} labels`)
+  .describe('Labels of the session, by key.');
+
+export const idleSeconds = z
+  .number()
+  .int()
+  .min(1)
+  .max(idleSecondsMax)
+  .describe("Seconds without activity after which the sandbox stops; absent: the deployment's limit.");
+
+export const lifetimeSeconds = z
+  .number()
+  .int()
+  .min(lifetimeSecondsMin)
+  .max(lifetimeSecondsMax)
+  .describe(
+    'Seconds after its start at which the sandbox is saved and stopped, whatever runs in it; absent: no limit.',
+  );
+
+const noNul = 'has no NUL character';
+
+export const variables = z
+  .record(
+    z
+      .string()
+      .refine(isVariableName, 'is the name of a variable: letters, digits and underscores')
+      .refine((name) => !isPlatformVariable(name), 'is a variable that the platform sets'),
+    z.string().refine(hasNoNul, noNul),
+  )
+  .refine(
+    (given) => Object.keys(given).length <= sessionVariablesMax,
+    `has at most ${sessionVariablesMax} variables`,
+  )
+  .refine(
+    (given) => utf8Bytes(Object.entries(given).flat().join('==')) <= sessionVariablesBytesMax,
+    `has at most ${sessionVariablesBytesMax} bytes`,
+  )
+  .describe('Environment variables of all programs in the sandbox. Their values are shown in no answer.');
+
+export const cwd = z
+  .string()
+  .min(1)
+  .max(pathCharactersMax)
+  .refine((path) => filePathProblem(path) === undefined, {
+    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
+  })
+  .describe(
+    'Folder in which programs of the sandbox begin: relative to the workspace, where it is made, or absolute.',
+  );
+
+export const thinking = z
+  .enum(thinkingLevels)
+  .describe('How long the model thinks before it answers; absent: as the model does by itself.');
+
+export const runtime = z.enum(runtimeNames);
+
+/** A session's own part of the body that creates it. */
+export const detailsOfNew = {
+  env: variables.optional(),
+  cwd: cwd.optional(),
+  labels: labels.optional(),
+  idleSeconds: idleSeconds.optional(),
+  lifetimeSeconds: lifetimeSeconds.optional(),
+  network: network
+    .optional()
+    .describe("Network of the sandbox, within the project's; absent: the project's."),
+  thinking: thinking.optional(),
+  runtime: runtime
+    .optional()
+    .describe("Program that carries the session's turns; absent: the project's, or the platform's own loop."),
+};
+
+/** A field that is null is removed. */
+export const updateSessionBody = z.object({
+  title: plainName(z.string().trim().min(1).max(sessionTitleCharactersMax)).nullish(),
+  labels: labels.nullish().describe('All labels of the session from now on, by key.'),
+  archived: z.boolean().nullish().describe('True: the session is left out of lists.'),
+  idleSeconds: idleSeconds.nullish(),
+  lifetimeSeconds: lifetimeSeconds.nullish(),
+  network: network.optional(),
+  thinking: thinking.nullish(),
+});
+
+/** A filter of a list. */
+export const labelFilter = z
+  .string()
+  .transform((text, context) => {
+    const label = decodeLabel(text);
+    if (label === undefined) context.addIssue({ code: 'custom', message: 'must be key:value' });
+    return label ?? z.NEVER;
+  })
+  .meta({ override: { type: 'string' } });
+
+const inMs = (seconds: number | null): number | undefined => (seconds === null ? undefined : seconds * 1000);
+
+export const detailsChange = ({
+  title,
+  labels: given,
+  archived,
+  idleSeconds: idle,
+  lifetimeSeconds: lifetime,
+  thinking: level,
+}: z.output<typeof updateSessionBody>): DetailsChange => ({
+  ...(title === undefined ? {} : { title: title ?? undefined }),
+  ...(given === undefined ? {} : { labels: isEmpty(given) ? undefined : (given ?? undefined) }),
+  ...(archived === undefined ? {} : { isArchived: archived === true ? true : undefined }),
+  ...(idle === undefined ? {} : { idleMs: inMs(idle) }),
+  ...(lifetime === undefined ? {} : { lifetimeMs: inMs(lifetime) }),
+  ...(level === undefined ? {} : { thinking: level ?? undefined }),
+});
+
+const isEmpty = (given: object | null): boolean => given !== null && Object.keys(given).length === 0;

@@ -1,0 +1,8 @@
+/** Names in the `_meta` of a call of the sandbox's tools, and of its answer. */
+
+/** The id under which the sandbox keeps the result. */
+export const callIdMeta = 'dev.sallyport/callId';
+/** Milliseconds after which the sandbox answers although the call still runs. */
+export const waitMeta = 'dev.sallyport/waitMs';
+/** True in an answer: the call still runs. */
+export const runningMeta = 'dev.sallyport/isRunning';

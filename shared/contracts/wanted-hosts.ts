@@ -1,0 +1,6 @@
+/** A sandbox's answer to `GET /relay/wanted-hosts`: the hosts that programs of a trial asked of its proxy, as `host:port`. */
+import * as z from 'zod';
+
+const hostCharactersMax = 260;
+
+export const wantedHostsAnswer = z.object({ hosts: z.array(z.string().max(hostCharactersMax)) });

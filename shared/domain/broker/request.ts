@@ -1,0 +1,134 @@
+/**
+ * A request of a program inside a sandbox to a model provider, in the provider's own wire: read, bounded, and refused where it is none.
+ *
+ * Only the paths that answer a conversation or count its tokens exist. An answer without a bound is bounded, a streamed one says what
+ * it used, and nothing is kept at the provider. Everything else of the wire passes, but for the requests that `foreign.ts` refuses.
+ */
+import { foreignRequest } from './foreign.ts';
+import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
+
+export type BrokerCall = {
+  readonly provider: BrokerProvider;
+  /** As the provider has it, after the base of its address. */
+  readonly path: string;
+  readonly model: string;
+  /** Counting tokens costs nothing. */
+  readonly isCount: boolean;
+  readonly isStreamed: boolean;
+  readonly outputTokensMax: number;
+  readonly body: Fields;
+};
+
+export type BrokerRefusal = { readonly status: number; readonly message: string };
+
+type Read =
+  | { readonly ok: true; readonly call: BrokerCall }
+  | { readonly ok: false; readonly refusal: BrokerRefusal };
+
+export type BrokerRequest = {
+  readonly provider: BrokerProvider;
+  readonly method: string;
+  /** With its query, as the program wrote it. */
+  readonly path: string;
+  /** Parsed; undefined when it is no JSON. */
+  readonly body: unknown;
+  /** The most that one answer may have, where the request bounds it less or not at all. */
+  readonly outputTokensMax: number;
+};
+
+/** Some servers put an owner before a name. */
+const modelPattern = /^[\w.:@/-]{1,256}$/;
+const pathCharactersShown = 100;
+
+export const readBrokerCall = (request: BrokerRequest): Read => {
+  const { provider, method, path } = request;
+  const route = method === 'POST' ? routes[provider](locationOf(path)) : undefined;
+  if (route === undefined) return refused(404, `there is no ${method} ${path.slice(0, pathCharactersShown)}`);
+  const body = objectOf(request.body);
+  if (body === undefined) return refused(400, 'the body is not a JSON object');
+  const model = route.model ?? body['model'];
+  if (typeof model !== 'string' || !modelPattern.test(model)) return refused(400, 'the body names no model');
+  const problem = foreignRequest(provider, body);
+  if (problem !== undefined) return refused(403, problem);
+  const call = {
+    ...{ provider, path: route.path, model, isCount: route.isCount },
+    isStreamed: route.isStreamed ?? body['stream'] === true,
+  };
+  if (route.isCount) return { ok: true, call: { ...call, outputTokensMax: 0, body } };
+  const outputTokensMax = outputBound(request, route, body);
+  return { ok: true, call: { ...call, outputTokensMax, body: boundedBody(call, body, outputTokensMax) } };
+};
+
+type Route = Pick<BrokerCall, 'path' | 'isCount'> & {
+  readonly model?: string;
+  readonly isStreamed?: boolean;
+  /** The fields that may bound an answer, the first that is given. */
+  readonly bounds: readonly string[];
+};
+
+type Location = { readonly pathname: string; readonly query: readonly string[] };
+
+const locationOf = (path: string): Location => {
+  const [pathname = '', query = ''] = path.split('?', 2);
+  return { pathname, query: query.split('&') };
+};
+
+/** Of a query only what the wire needs is read: a key in it goes nowhere. */
+const routes: Readonly<Record<BrokerProvider, (location: Location) => Route | undefined>> = {
+  anthropic: ({ pathname: path }) =>
+    path === '/v1/messages' || path === '/v1/messages/count_tokens'
+      ? { path, isCount: path !== '/v1/messages', bounds: ['max_tokens'] }
+      : undefined,
+  openai: ({ pathname }) => {
+    const path = pathname.replace(/^\/v1\//, '/');
+    if (path === '/responses') return { path, isCount: false, bounds: ['max_output_tokens'] };
+    const bounds = ['max_completion_tokens', 'max_tokens'];
+    return path === '/chat/completions' ? { path, isCount: false, bounds } : undefined;
+  },
+  gemini: ({ pathname, query }) => {
+    const [, version, model = '', verb] =
+      /^\/(v1|v1beta)\/models\/([^/]+):(generateContent|streamGenerateContent|countTokens)$/.exec(pathname) ??
+      [];
+    const isStreamed = verb === 'streamGenerateContent';
+    if (version === undefined || (isStreamed && !query.includes('alt=sse'))) return undefined;
+    return {
+      path: `/${version}/models/${model}:${verb}${isStreamed ? '?alt=sse' : ''}`,
+      ...{ model, isStreamed, isCount: verb === 'countTokens', bounds: ['maxOutputTokens'] },
+    };
+  },
+};
+
+const outputBound = (
+  { provider, outputTokensMax }: BrokerRequest,
+  { bounds }: Route,
+  body: Fields,
+): number => {
+  const within = provider === 'gemini' ? (objectOf(body['generationConfig']) ?? {}) : body;
+  const given = bounds.map((bound) => within[bound]).find((bound) => bound !== undefined && bound !== null);
+  const isBound = typeof given === 'number' && Number.isInteger(given) && given > 0;
+  return isBound ? Math.min(given, outputTokensMax) : outputTokensMax;
+};
+
+const boundedBody = (
+  { provider, path, isStreamed }: Pick<BrokerCall, 'provider' | 'path' | 'isStreamed'>,
+  body: Fields,
+  max: number,
+): Fields => {
+  if (provider === 'anthropic') return { ...body, max_tokens: max };
+  if (provider === 'gemini') {
+    const config = objectOf(body['generationConfig']);
+    return { ...body, generationConfig: { ...config, candidateCount: 1, maxOutputTokens: max } };
+  }
+  if (path === '/responses') return { ...body, max_output_tokens: max, store: false };
+  const { max_tokens: older, ...rest } = body;
+  // Servers of the older wire know only the older name.
+  const bound = rest['max_completion_tokens'] === undefined && older !== undefined;
+  return {
+    ...rest,
+    ...(isStreamed ? { stream_options: { include_usage: true } } : {}),
+    ...{ n: 1, [bound ? 'max_tokens' : 'max_completion_tokens']: max },
+    ...('store' in body ? { store: false } : {}),
+  };
+};
+
+const refused = (status: number, message: string): Read => ({ ok: false, refusal: { status, message } });

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { boundEffect, type Effect, type EffectFile } from './effect.ts';
+import { utf8Bytes } from './text.ts';
+
+const effect = (files: EffectFile[], output = ''): Effect => ({
+  ...{ files, exitCode: 0, output, hosts: [], durationMs: 5 },
+});
+
+describe('an effect', () => {
+  test('that is short stays whole', () => {
+    const short = effect(
+      [{ path: 'a.txt', change: 'created', diff: '@@ -0,0 +1,1 @@\n+a', bytes: 2 }],
+      'done',
+    );
+    expect(boundEffect(short)).toEqual(short);
+  });
+
+  test('fits into a frame, however long: names stay longer than diffs, and what is left out is counted', () => {
+    const files = Array.from({ length: 300 }, (_, index) => ({
+      ...{
+        path: `folder/file-${index}.txt`,
+        change: 'modified' as const,
+        diff: '+x\n'.repeat(1500),
+        bytes: 4500,
+      },
+    }));
+    const bound = boundEffect({ ...effect(files, 'o'.repeat(100_000)), filesLeftOut: 700 });
+    expect(utf8Bytes(JSON.stringify(bound))).toBeLessThan(20_000);
+    expect(bound.files.length + (bound.filesLeftOut ?? 0)).toBe(1000);
+    expect(bound.files.length).toBeGreaterThan(20);
+    expect(bound.files[0]).toHaveProperty('diff');
+    expect(bound.files.at(-1)).not.toHaveProperty('diff');
+  });
+
+  test('has no half of a character, for which there is no digest', () => {
+    const bound = boundEffect(
+      effect([{ path: 'a\ud800', change: 'created', diff: '+\ud800', bytes: 1 }], '\udc00'),
+    );
+    expect(JSON.stringify(bound)).not.toContain('\\ud');
+  });
+});
+
+test('what is removed or modified comes before new files, and keeps its diff', () => {
+  const created = Array.from(
+    { length: 60 },
+    (_, index): EffectFile => ({
+      ...{ path: `a${index}`, change: 'created', bytes: 500 },
+      diff: '+'.repeat(500),
+    }),
+  );
+  const removed: EffectFile = { path: 'z', change: 'removed', diff: '-gone', bytes: 4 };
+  const bound = boundEffect({
+    ...{ files: [...created, removed], exitCode: 0, output: '', hosts: [], durationMs: 1 },
+  });
+  expect(bound.files[0]).toEqual(removed);
+});

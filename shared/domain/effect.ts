@@ -1,0 +1,62 @@
+/**
+ * The effect of a call: what it does to the files of a workspace, and what it prints, as a person reads it before a decision.
+ *
+ * It is bounded, so that a prompt has it whole, and bound to its call by a digest that an approval names.
+ */
+
+import { type ChangeKind, lossesFirst } from './file-change.ts';
+import type { Json } from './json.ts';
+import { cutMiddle, utf8Bytes } from './text.ts';
+
+export type EffectFile = {
+  readonly path: string;
+  readonly change: ChangeKind;
+  /** A unified diff of lines; absent for a binary file, and where it was too long. */
+  readonly diff?: string;
+  /** Of the file afterwards; of a removed one, before. */
+  readonly bytes: number;
+};
+
+export type Effect = {
+  readonly files: EffectFile[];
+  /** Files beyond those that are listed. */
+  readonly filesLeftOut?: number;
+  /** Null where no program ran to its end. */
+  readonly exitCode: number | null;
+  readonly output: string;
+  /** Those it asked for, as `host:port`: a trial reaches none. */
+  readonly hosts: string[];
+  readonly durationMs: number;
+};
+
+/** A prompt fits into a frame with its identity whole. */
+const effectBytesMax = 18_000;
+const outputCharactersMax = 6000;
+
+/** The effect within its bound, removed files first: of the last files the diffs go first, then the files. */
+export const boundEffect = ({ files, output, ...rest }: Effect): Effect => {
+  const shown = { ...rest, output: cutMiddle(output.toWellFormed(), outputCharactersMax) };
+  let room = effectBytesMax - bytesOf(shown);
+  const kept: EffectFile[] = [];
+  const ordered = files.toSorted(lossesFirst);
+  for (const { diff, ...file } of ordered) {
+    const named = { ...file, path: file.path.toWellFormed() };
+    const whole = diff === undefined ? named : { ...named, diff: diff.toWellFormed() };
+    // Every file has its name before the first has its diff.
+    const reserve = 200 * Math.min(20, files.length - kept.length - 1);
+    const fits = bytesOf(whole) + reserve <= room ? whole : named;
+    if (bytesOf(fits) > room) break;
+    room -= bytesOf(fits) + 1;
+    kept.push(fits);
+  }
+  const leftOut = files.length - kept.length + (rest.filesLeftOut ?? 0);
+  return { ...shown, files: kept, ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }) };
+};
+
+const bytesOf = (value: object): number => utf8Bytes(JSON.stringify(value));
+
+/** The value whose canonical JSON has the digest of an effect, together with its call. */
+export const digestedEffect = (digest: string, effect: object): Json => ({
+  digest,
+  effect: JSON.parse(JSON.stringify(effect)) as Json,
+});

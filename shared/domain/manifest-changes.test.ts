@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import type { ManifestEntry } from './checkpoint.ts';
+import { changesBetween, entriesToWrite, pathsToRemove, shownChanges } from './manifest-changes.ts';
+
+const file = (path: string, sha256 = 'one', mode = 0o644): ManifestEntry => ({
+  ...{ type: 'file', path, mode, mtimeMs: sha256.length + mode, size: 3, sha256, pack: sha256, offset: 0 },
+});
+const folder = (path: string, mode = 0o755): ManifestEntry => ({ type: 'directory', path, mode });
+const link = (path: string, target: string): ManifestEntry => ({ type: 'symlink', path, target });
+
+describe('the changes between two states', () => {
+  test('are contents, modes, targets and kinds, never a time or a pack', () => {
+    const before = [file('same'), file('mode'), file('text'), link('to', 'a'), folder('was'), file('gone')];
+    const after = [
+      file('same'),
+      file('mode', 'one', 0o755),
+      file('text', 'two'),
+      link('to', 'b'),
+      file('was'),
+      file('new'),
+    ];
+    expect(changesBetween(before, after).map(({ path, change }) => `${change} ${path}`)).toEqual([
+      ...['removed gone', 'modified mode', 'created new', 'modified text', 'modified to', 'modified was'],
+    ]);
+    expect(changesBetween(before, before)).toEqual([]);
+  });
+
+  test('are applied by removing what lies below first, and what another kind replaces', () => {
+    const before = [folder('a'), folder('a/b'), file('a/b/c'), folder('was'), file('was/x')];
+    const changes = changesBetween(before, [file('was')]);
+    expect(pathsToRemove(changes)).toEqual(['was/x', 'was', 'a/b/c', 'a/b', 'a']);
+    expect(entriesToWrite(changes)).toEqual([expect.objectContaining({ path: 'was', type: 'file' })]);
+  });
+
+  test('are shown without folders that follow from their files', () => {
+    const changes = changesBetween([], [folder('a'), folder('a/b'), file('a/b/c'), folder('empty')]);
+    expect(shownChanges(changes).map(({ path }) => path)).toEqual(['a/b/c', 'empty']);
+  });
+});
+
+test('a person sees what is removed before what is new', () => {
+  const shown = shownChanges(changesBetween([file('z')], [file('a'), file('b')]));
+  expect(shown.map(({ path }) => path)).toEqual(['z', 'a', 'b']);
+});

@@ -1,0 +1,69 @@
+/**
+ * The changes between two manifests of one workspace or of a fork: entries made, modified and removed, and the order in which
+ * they are applied. A time alone is no change, and neither is the pack that holds a content.
+ */
+import type { ManifestEntry } from './checkpoint.ts';
+import { type ChangeKind, lossesFirst } from './file-change.ts';
+
+export type EntryChange = {
+  readonly path: string;
+  readonly change: ChangeKind;
+  readonly before?: ManifestEntry;
+  readonly after?: ManifestEntry;
+};
+
+type Entries = readonly ManifestEntry[];
+
+/** By path. A folder that is made or removed with files in it is not named beside them. */
+export const changesBetween = (before: Entries, after: Entries): readonly EntryChange[] => {
+  const [was, is] = [byPath(before), byPath(after)];
+  const made = after.flatMap((entry): readonly EntryChange[] => {
+    const old = was.get(entry.path);
+    if (old === undefined) return [{ path: entry.path, change: 'created', after: entry }];
+    return isSame(old, entry) ? [] : [{ path: entry.path, change: 'modified', before: old, after: entry }];
+  });
+  const removed = before
+    .filter(({ path }) => !is.has(path))
+    .map((entry): EntryChange => ({ path: entry.path, change: 'removed', before: entry }));
+  return [...made, ...removed].toSorted((one, other) => (one.path < other.path ? -1 : 1));
+};
+
+/** As a person sees them: without folders that follow from the files in them, removed ones first. */
+export const shownChanges = (changes: readonly EntryChange[]): readonly EntryChange[] => {
+  const parents = new Set(
+    changes.flatMap(({ path, change }) => foldersOf(path).map((at) => `${change} ${at}`)),
+  );
+  return changes
+    .filter(
+      ({ path, change, before, after }) =>
+        (after ?? before)?.type !== 'directory' || !parents.has(`${change} ${path}`),
+    )
+    .toSorted(lossesFirst);
+};
+
+const foldersOf = (path: string): readonly string[] => {
+  const steps = path.split('/').slice(0, -1);
+  return steps.map((_step, index) => steps.slice(0, index + 1).join('/'));
+};
+
+/** Entries to delete, each before its folder: also those that another kind of entry replaces. */
+export const pathsToRemove = (changes: readonly EntryChange[]): readonly string[] =>
+  changes
+    .filter(({ before, after }) => before !== undefined && before.type !== after?.type)
+    .map(({ path }) => path)
+    .toSorted((one, other) => (one < other ? 1 : -1));
+
+/** Entries to write: folders first, links last. */
+export const entriesToWrite = (changes: readonly EntryChange[]): Entries =>
+  changes.flatMap(({ after }) => (after === undefined ? [] : [after]));
+
+const byPath = (entries: Entries): ReadonlyMap<string, ManifestEntry> =>
+  new Map(entries.map((entry) => [entry.path, entry]));
+
+const isSame = (one: ManifestEntry, other: ManifestEntry): boolean => {
+  if (one.type === 'directory') return other.type === 'directory' && one.mode === other.mode;
+  if (one.type === 'symlink') return other.type === 'symlink' && one.target === other.target;
+  return (
+    other.type === 'file' && one.mode === other.mode && one.size === other.size && one.sha256 === other.sha256
+  );
+};

@@ -1,0 +1,12 @@
+/** The timeout of a tool's call under the limit of the deployment. */
+import { toolTimeoutSeconds } from './limits.ts';
+
+export type ToolTimeout =
+  | { readonly seconds: number; readonly problem?: undefined }
+  | { readonly problem: string };
+
+/** More than the deployment allows is refused; the default gives way to a lower limit. */
+export const toolTimeout = (asked: number, secondsMax: number): ToolTimeout =>
+  asked > secondsMax && asked !== toolTimeoutSeconds
+    ? { problem: `timeout: at most ${secondsMax} seconds in this deployment` }
+    : { seconds: Math.min(asked, secondsMax) };

@@ -1,0 +1,43 @@
+/** The running calls of a session: the detached calls of its turn. */
+import { expect, test } from 'vitest';
+import type { CallId, MessageId, TurnId } from '../ids.ts';
+import type { Session } from '../session.ts';
+import { afterStep } from './after-step.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { Acting } from './turn.ts';
+
+const acting = (wait?: ToolCall['wait']): Acting => ({
+  ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
+  ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'ask', grants: [] } },
+  calls: [
+    {
+      ...{
+        callId: 'c' as CallId,
+        name: 'execute_command',
+        args: {},
+        digest: '',
+        askedAt: '',
+        askedHuman: false,
+      },
+      ...{ status: 'executing', generation: 1 },
+      ...(wait === undefined ? {} : { wait }),
+    },
+  ],
+});
+const key = 'tool:t:1:c';
+const sessionWith = (runningCalls: Session['runningCalls']) => ({ kind: 'agent', runningCalls }) as Session;
+const step = (state: Acting) => ({ state, log: [], history: [] });
+
+test('a detached call counts as running until it has ended', () => {
+  const detached = acting({ id: key, since: 1, endsBy: 90 });
+  expect(afterStep(sessionWith({}), acting(), step(detached))).toEqual({ runningCalls: { [key]: 90 } });
+  expect(afterStep(sessionWith({ [key]: 90 }), detached, step(detached))).toEqual({});
+  expect(afterStep(sessionWith({ [key]: 90 }), detached, step(acting()))).toEqual({ runningCalls: {} });
+});
+
+test.each([undefined, { id: 'r', since: 1, until: 60 }])(
+  'a call that waits for nobody or for a client (%j) writes nothing more',
+  (wait) => {
+    expect(afterStep(sessionWith({}), acting(), step(acting(wait)))).toEqual({});
+  },
+);

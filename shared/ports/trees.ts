@@ -1,0 +1,34 @@
+/**
+ * Trees of sessions: the agents of each, the money they have spent, and the money they have reserved.
+ *
+ * A tree is made with its first child (`SessionStore.create`), and the cost of a call is recorded with its answer
+ * (`TurnStore.commit`). The conformance suite is tests/conformance/tree-store.test.ts.
+ */
+import type { SessionId } from '../domain/ids.ts';
+import type { TokenUsage } from '../domain/model.ts';
+import type { Session } from '../domain/session.ts';
+import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/session-tree.ts';
+
+export interface TreeStore {
+  /** Undefined where its root has no child, or is deleted. */
+  read(root: SessionId): Promise<Tree | undefined>;
+  /** The tree of a session that has none; false when that has moved since it was read, or has ended. */
+  begin(session: Session): Promise<boolean>;
+  /**
+   * A call outside any turn has ended: its cost takes the place of its reservation, and is added to its session with its usage.
+   * Without effect where one of the two is deleted.
+   */
+  spend(
+    root: SessionId,
+    of: {
+      readonly reservation: SessionId;
+      readonly session: SessionId;
+      readonly usd: number;
+      readonly usage: TokenUsage;
+    },
+  ): Promise<void>;
+  /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
+  reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
+  /** For a call that did not complete; the reservation of a later holder of the session stays. */
+  release(root: SessionId, of: { readonly session: SessionId; readonly fence: number }): Promise<void>;
+}

@@ -1,0 +1,101 @@
+/** Agents of a project in its form and in a new session, and a provider that fails: what a person sees of both. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { openApp } from './browser.ts';
+import { ended, say } from './chat.ts';
+import { goTo, inEveryLook } from './looks.ts';
+
+let cloud: EmbeddedCloud;
+let model: AnthropicServer;
+beforeAll(async () => {
+  model = await openAnthropicServer();
+  const variables = { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'anthropic' };
+  cloud = await openEmbeddedCloud({ variables });
+});
+afterAll(async () => {
+  await cloud.stop();
+  model.close();
+});
+
+const makeProject = () =>
+  cloud.ask<{ readonly id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'reviews', agents: [{ name: 'reviewer', instructions: 'Be strict.' }] }),
+  });
+
+test('a project is given instructions and an agent, and a session is made with it', async () => {
+  const { id } = await makeProject();
+  const page = await openApp(cloud);
+  await goTo(page, cloud, `/projects/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Project instructions').fill('Be brief.');
+  await page.getByRole('button', { name: 'Add agent' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Each agent needs a name.').waitFor();
+  await page.getByLabel('Agent name').nth(1).fill('writer');
+  await page.getByLabel('Agent instructions').nth(1).fill('Write in full sentences.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('reviewer, writer').waitFor();
+  expect(await cloud.ask(`/api/projects/${id}`)).toMatchObject({
+    instructions: 'Be brief.',
+    agents: [{ name: 'reviewer' }, { name: 'writer', instructions: 'Write in full sentences.' }],
+  });
+
+  await goTo(page, cloud, '/chat');
+  await page.getByText('Project, model, sandbox').click();
+  await page.getByLabel('Project').selectOption('reviews');
+  await page.getByLabel('Agent').selectOption('writer');
+  await page.getByLabel('Instructions').fill('In French.');
+  await say(page, 'hello');
+  await ended(page);
+  const [asked] = model.asked.slice(-1).map((request) => JSON.stringify(request));
+  for (const part of ['Be brief.', 'Write in full sentences.', 'In French.']) expect(asked).toContain(part);
+});
+
+test('the wait for a provider is counted down, and a failure says whose it is', async () => {
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/chat');
+  model.script.push({ status: 529, retryAfter: '2' });
+  await say(page, 'first');
+  await page
+    .getByText(/anthropic: the model provider is overloaded. Trying again in \d s \(try 2\)/)
+    .waitFor();
+  await ended(page);
+  expect(await page.getByText('Trying again').count()).toBe(0);
+
+  model.script.push({ text: 'The answer is' }, { status: 529, retryAfter: '3600' });
+  await say(page, 'second');
+  await ended(page, 2);
+  await page.getByText('The answer broke off here.').waitFor();
+  await page.getByText('Anthropic, after one try.').waitFor();
+  await say(page, 'third');
+  await ended(page, 3);
+  await page.getByText(/It asks for a pause of \d+ s/).waitFor();
+  await page.reload();
+  await ended(page, 3);
+  await page.getByText('The answer broke off here.').waitFor();
+});
+
+test('the form of a project with agents, in every look', async () => {
+  const { id } = await makeProject();
+  await inEveryLook(cloud, 'project-agents', async (page) => {
+    await goTo(page, cloud, `/projects/${id}`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Agent name').waitFor();
+    await page.getByLabel('Project instructions').fill('Be brief.');
+  });
+});
+
+test('a failed answer, in every look', async () => {
+  model.script.push({ text: 'The answer is' });
+  await inEveryLook(cloud, 'broken-answer', async (page) => {
+    await goTo(page, cloud, '/chat');
+    await say(page, 'hello');
+    await ended(page);
+    await eventually(
+      () => page.getByText('The answer broke off here.').count(),
+      (count) => count === 1,
+    );
+  });
+});

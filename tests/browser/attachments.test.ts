@@ -1,0 +1,114 @@
+/** Files of a message: chosen, dropped and pasted; thumbnails, problems, and what the session gets of them. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+import { ended, say } from './chat.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+/** One red pixel. */
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const image = { name: 'red.png', mimeType: 'image/png', buffer: png };
+const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') };
+
+const pick = (page: Page, files: readonly (typeof image)[]): Promise<void> =>
+  page.locator('input[type="file"]').setInputFiles([...files]);
+
+/** An event with a file, as the browser makes it for a drop or a paste. */
+const hand = (page: Page, kind: 'drop' | 'paste', name: string): Promise<void> =>
+  page.getByLabel('Message').evaluate(
+    (area, given) => {
+      const data = new DataTransfer();
+      data.items.add(new File(['content'], given.name, { type: 'text/plain' }));
+      const options = { bubbles: true, cancelable: true };
+      area.dispatchEvent(
+        given.kind === 'drop'
+          ? new DragEvent('drop', { ...options, dataTransfer: data })
+          : new ClipboardEvent('paste', { ...options, clipboardData: data }),
+      );
+    },
+    { kind, name },
+  );
+
+type Events = {
+  readonly events: readonly {
+    readonly type: string;
+    readonly data: { readonly role?: string; readonly attachments?: readonly { readonly path: string }[] };
+  }[];
+};
+const attachedIn = async (page: Page): Promise<readonly string[]> => {
+  const id = page.url().split('/').at(-1);
+  const { events } = await cloud.ask<Events>(`/api/sessions/${id}/events`);
+  return events.flatMap(({ data }) => data.attachments ?? []).map(({ path }) => path);
+};
+
+test('files chosen before the first message go with it', async () => {
+  const page = await openApp(cloud);
+  await page.getByLabel('Message').waitFor();
+  await pick(page, [image, notes]);
+  const chosen = page.getByRole('list', { name: 'Attached files' });
+  await chosen.locator('img').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'attachments-new');
+  await say(page, 'look at these');
+  await ended(page);
+  const shown = page.locator('[data-kind="question"]').getByRole('list', { name: 'Attached files' });
+  await shown
+    .getByRole('img', { name: 'red.png' })
+    .or(shown.getByRole('button', { name: 'Show red.png' }))
+    .waitFor();
+  await shown.getByText('notes.txt').waitFor();
+  expect(await attachedIn(page)).toEqual([
+    expect.stringMatching(/^attachments\/[0-9a-f]{8}-red\.png$/),
+    expect.stringMatching(/^attachments\/[0-9a-f]{8}-notes\.txt$/),
+  ]);
+});
+
+test('files are dropped and pasted into an open session, and can be removed', async () => {
+  const page = await openApp(cloud, { viewport: phone, colorScheme: 'dark' });
+  await say(page, 'hello');
+  await ended(page);
+  await hand(page, 'drop', 'dropped.txt');
+  await hand(page, 'paste', 'pasted.txt');
+  await hand(page, 'paste', 'not this one.txt');
+  await page.getByRole('button', { name: 'Remove not this one.txt' }).click();
+  const chosen = page.getByRole('list', { name: 'Attached files' });
+  await chosen.getByText('dropped.txt').waitFor();
+  await chosen.getByText('pasted.txt').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'attachments-phone');
+  await chosen.getByRole('progressbar').first().waitFor({ state: 'detached' });
+  await say(page, 'and these');
+  await ended(page, 2);
+  expect(await attachedIn(page)).toEqual([
+    expect.stringMatching(/-dropped\.txt$/),
+    expect.stringMatching(/-pasted\.txt$/),
+  ]);
+});
+
+test('a failed upload keeps the message back and is repeated; a refused file is left out', async () => {
+  const page = await openApp(cloud, { expects: /ERR_FAILED/ });
+  await say(page, 'hello');
+  await ended(page);
+  await page.route(/\/files\//, (route) => route.abort(), { times: 1 });
+  await pick(page, [notes]);
+  const again = page.getByRole('button', { name: 'Upload notes.txt again' });
+  await again.waitFor();
+  await screenshot(page, 'attachments-failed');
+  await pick(page, [{ ...image, name: 'huge.png', buffer: Buffer.alloc(3_600_000) }]);
+  await page.getByText(/^An image for the model has at most/).waitFor();
+  await again.click();
+  await again.waitFor({ state: 'detached' });
+  await page.getByRole('progressbar').first().waitFor({ state: 'detached' });
+  await say(page, 'take it');
+  await ended(page, 2);
+  expect(await attachedIn(page)).toEqual([expect.stringMatching(/-notes\.txt$/)]);
+});

@@ -1,0 +1,84 @@
+/** Sessions page: several at once, the archive, and a search in messages. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSession } from '../e2e/agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
+import { goTo } from './looks.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+
+const titled = async (title: string): Promise<string> => {
+  const { id } = await makeSession(cloud, { flavor: 'micro' });
+  const body = JSON.stringify({ title });
+  await cloud.request(`/api/sessions/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  return id;
+};
+
+test('several sessions are archived, listed again, stopped and deleted', async () => {
+  const first = await titled('One of two');
+  const second = await titled('Two of two');
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/sessions');
+  const pick = async (): Promise<void> => {
+    await page.getByLabel('Select One of two').check();
+    await page.getByLabel('Select Two of two').check();
+  };
+  const chosen = page.getByRole('region', { name: 'Selected sessions' });
+  await pick();
+  await chosen.getByText('2 sessions selected').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'sessions-selected');
+  await chosen.getByRole('button', { name: 'Archive' }).click();
+  await page.getByLabel('Select One of two').waitFor({ state: 'detached' });
+  await page.getByLabel('State').selectOption('archived');
+  await pick();
+  await chosen.getByRole('button', { name: 'List again' }).click();
+  await page.getByText('No sessions yet').or(page.getByText('No matching sessions')).waitFor();
+  await page.getByLabel('State').selectOption('');
+  await pick();
+  await chosen.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('2 sessions stopped').first().waitFor();
+  await pick();
+  await chosen.getByRole('button', { name: 'Delete ended' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  for (const id of [first, second])
+    await eventually(
+      () => cloud.request(`/api/sessions/${id}`),
+      ({ status }) => status === 404,
+      60_000,
+    );
+});
+
+test('a session is renamed, and found by what was said in it', async () => {
+  const id = await titled('Old name');
+  const body = JSON.stringify({ text: 'about zebras and their stripes' });
+  await cloud.request(`/api/sessions/${id}/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  const page = await openApp(cloud, { viewport: phone, colorScheme: 'dark' });
+  await goTo(page, cloud, '/sessions');
+  await page.getByRole('button', { name: `Actions for session ${id.slice(0, 8)}` }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.getByLabel('Title').fill('New name');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('link', { name: 'New name' }).waitFor();
+  await page.getByLabel('Search').fill('ZEBRAS');
+  await page.getByRole('button', { name: 'Search in messages' }).click();
+  const found = page.getByRole('region', { name: 'Search in messages' });
+  await found.locator('mark').getByText('zebras').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'message-search');
+  await found.getByRole('link', { name: 'New name' }).click();
+  await page.waitForURL(new RegExp(id));
+});

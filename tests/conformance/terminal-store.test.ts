@@ -1,0 +1,47 @@
+/** Followers of terminals, against a real DynamoDB engine. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeTerminalStore } from '#shared/adapters/aws/dynamo/terminal-store.ts';
+import type { ConnectionId } from '#shared/domain/ids.ts';
+import { openTableFixture, type TableFixture } from './table-fixture.ts';
+
+let fixture: TableFixture;
+beforeAll(async () => {
+  fixture = await openTableFixture();
+});
+afterAll(() => fixture.close());
+
+const store = () => makeTerminalStore(fixture.table);
+const newKey = () => ({ connection: crypto.randomUUID() as ConnectionId, process: 'p' });
+const follower = (run: string, until = 5000) => ({ run, offset: 0, until });
+
+test('of many claims one is granted, and the others learn until when it holds', async () => {
+  const key = newKey();
+  const runs = ['a', 'b', 'c', 'd'];
+  const claims = await Promise.all(runs.map((run) => store().claim(key, follower(run), 1000)));
+  expect(claims.filter(({ isClaimed }) => isClaimed)).toHaveLength(1);
+  expect(claims.map(({ until }) => until)).toEqual([5000, 5000, 5000, 5000]);
+  const other = { ...key, process: 'another' };
+  expect(await store().claim(other, follower('e'), 1000)).toEqual({ isClaimed: true, until: 5000 });
+});
+
+test('a lease that is over is taken, and its former holder stops', async () => {
+  const key = newKey();
+  await store().claim(key, follower('old'), 1000);
+  expect(await store().claim(key, follower('new', 9000), 5000)).toEqual({ isClaimed: false, until: 5000 });
+  expect(await store().claim(key, follower('new', 9000), 5001)).toEqual({ isClaimed: true, until: 9000 });
+  expect(await store().renew(key, { ...follower('old'), until: 20_000 })).toBe(false);
+  expect(await store().resume(key, 'old')).toBeUndefined();
+  await store().release(key, 'old');
+  expect(await store().resume(key, 'new')).toBe(0);
+});
+
+test('a run goes on at the offset that it recorded, until it is released', async () => {
+  const key = newKey();
+  await store().claim(key, follower('r'), 1000);
+  expect(await store().renew(key, { run: 'r', offset: 77, until: 8000 })).toBe(true);
+  expect(await store().resume(key, 'r')).toBe(77);
+  expect(await store().claim(key, follower('s'), 7999)).toEqual({ isClaimed: false, until: 8000 });
+  await store().release(key, 'r');
+  expect(await store().resume(key, 'r')).toBeUndefined();
+  expect(await store().claim(key, follower('s'), 1000)).toMatchObject({ isClaimed: true });
+});

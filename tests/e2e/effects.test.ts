@@ -1,0 +1,244 @@
+/** A call is tried in a fork, asked about by its effect, and what was shown is applied without running again (AP7). */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { makeSession } from './agent.ts';
+import { effectDigestOf } from './call-digest.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type Client, connect } from './socket-client.ts';
+import { allObjects } from './stored-objects.ts';
+
+let cloud: EmbeddedCloud;
+beforeAll(async () => {
+  cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo' }, sweepMs: 1000 });
+});
+afterAll(() => cloud.stop());
+
+type Json = Readonly<Record<string, unknown>>;
+
+const open = async (options: object = {}): Promise<Client & { readonly id: string }> => {
+  const { id } = await makeSession(cloud, { flavor: 'micro', approvals: 'effect', ...options });
+  const client = await connect(cloud, { sessionId: id });
+  await client.untilType('system:ready');
+  onTestFinished(async () => {
+    await client.close();
+    await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
+  });
+  return { ...client, id };
+};
+
+const put = (id: string, path: string, body: string) =>
+  cloud.request(`/api/sessions/${id}/files/${path}`, { method: 'PUT', body });
+const read = async (id: string, path: string): Promise<string | number> => {
+  const response = await cloud.request(`/api/sessions/${id}/files/${path}`);
+  return response.ok ? response.text() : response.status;
+};
+const decide = async (id: string, callId: string, body: object) => {
+  const response = await cloud.request(`/api/sessions/${id}/approvals/${callId}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
+};
+
+describe('a call that is asked by its effect', () => {
+  test('shows what it does, and leaves that alone until it is approved with the digest of it', async () => {
+    const client = await open();
+    await put(client.id, 'old.txt', 'one\ntwo\nthree\n');
+    await put(client.id, 'gone.txt', 'soon\n');
+    const command =
+      'date +%N > once.txt; sed -i s/two/2/ old.txt; rm gone.txt; chmod 755 old.txt; echo done; exit 3';
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect).toEqual({
+      files: [
+        expect.objectContaining({
+          path: 'gone.txt',
+          change: 'removed',
+          bytes: 5,
+          diff: expect.stringContaining('-soon'),
+        }),
+        expect.objectContaining({
+          path: 'old.txt',
+          change: 'modified',
+          diff: expect.stringContaining('-two\n+2'),
+        }),
+        expect.objectContaining({
+          path: 'once.txt',
+          change: 'created',
+          diff: expect.stringMatching(/^@@.*\n\+\d+/),
+        }),
+      ],
+      ...{ exitCode: 3, output: 'done\n', hosts: [], durationMs: expect.any(Number) },
+    });
+    expect(data.effectDigest).toBe(effectDigestOf(data));
+    expect(await cloud.ask(`/api/sessions/${client.id}/approvals/${data.callId}`)).toEqual({
+      sessionId: client.id,
+      ...data,
+    });
+    expect(await read(client.id, 'once.txt')).toBe(404);
+    expect(await read(client.id, 'gone.txt')).toBe('soon\n');
+    const { digest, effectDigest, callId } = data;
+    const without = await decide(client.id, callId, { approved: true, digest });
+    expect([without.status, without.body.error?.code]).toEqual([409, 'conflict']);
+    const other = await decide(client.id, callId, {
+      approved: true,
+      digest,
+      effectDigest: 'a'.repeat(64),
+    });
+    expect([other.status, other.body.error?.code]).toEqual([409, 'conflict']);
+    expect((await decide(client.id, callId, { approved: true, digest, effectDigest })).status).toBe(200);
+    await client.untilType('completion');
+    const [once] = (data.effect.files as readonly Json[]).filter(({ path }) => path === 'once.txt');
+    // The number that was shown: a second run would have made another.
+    expect(`${once?.['diff']}`).toContain(`+${String(await read(client.id, 'once.txt')).trim()}`);
+    expect(await read(client.id, 'old.txt')).toBe('one\n2\nthree\n');
+    expect(await read(client.id, 'gone.txt')).toBe(404);
+    const output = client.frames.find(({ type }) => type === 'tool:output');
+    expect(JSON.stringify(output?.data)).toContain('done');
+  });
+
+  test('is tried again where the workspace has moved since, and nothing of it is applied', async () => {
+    const client = await open();
+    client.send('message', { text: 'write a.txt hello' });
+    const { data: first } = await client.untilType('tool:approval_required');
+    await put(client.id, 'b.txt', 'meanwhile');
+    const { callId, digest, effectDigest } = first;
+    const refused = await decide(client.id, callId, { approved: true, digest, effectDigest });
+    expect([refused.status, refused.body.error?.code]).toEqual([409, 'conflict']);
+    expect(await read(client.id, 'a.txt')).toBe(404);
+    const second = (await client.untilType('tool:approval_required', 1)).data;
+    expect(second.callId).toBe(callId);
+    expect(second.effectDigest).not.toBe(effectDigest);
+    const approved = await decide(client.id, callId, {
+      approved: true,
+      digest,
+      effectDigest: second.effectDigest,
+    });
+    expect(approved.status).toBe(200);
+    await client.untilType('completion');
+    expect([await read(client.id, 'a.txt'), await read(client.id, 'b.txt')]).toEqual(['hello', 'meanwhile']);
+  });
+
+  test('names the hosts that it wanted, and reaches none', async () => {
+    const client = await open();
+    const command =
+      'curl -s http://one.example.org/a; curl -s https://two.example.org:8443/; curl -s http://one.example.org/b; echo tried';
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect).toMatchObject({ hosts: ['one.example.org:80', 'two.example.org:8443'] });
+    expect(data.effect.output).toMatch(/^(this is a trial of the call: [^\n]*\n?){2}tried\n$/);
+    expect(data.effectDigest).toBe(effectDigestOf(data));
+  });
+
+  test('is thrown away by a rejection, which needs no digest, over the socket too', async () => {
+    const client = await open();
+    client.send('message', { text: '$ echo secret > made.txt' });
+    const { data } = await client.untilType('tool:approval_required');
+    client.send('tool:approval', { callId: data.callId, approved: false });
+    await client.untilType('completion');
+    expect(await read(client.id, 'made.txt')).toBe(404);
+    const { sessions } = await cloud.ask<{ sessions: readonly Json[] }>('/api/sessions');
+    expect(sessions.filter(({ kind }) => kind === 'execution')).toEqual([]);
+  });
+
+  test('follows the calls that were approved before it in the same queue', async () => {
+    const client = await open();
+    client.send('message', { text: '$ echo one > list.txt\n$ echo two >> list.txt' });
+    for (const place of [0, 1]) {
+      const { data } = await client.untilType('tool:approval_required', place);
+      const { callId, digest, effectDigest } = data;
+      client.send('tool:approval', { callId, approved: true, digest, effectDigest });
+    }
+    await client.untilType('completion');
+    expect(await read(client.id, 'list.txt')).toBe('one\ntwo\n');
+  });
+
+  test('has no effect where it cannot be tried, and says why', async () => {
+    const client = await open();
+    client.send('message', { text: '```python\nopen("x.txt", "w").write("x")\n```' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data).toMatchObject({
+      name: 'execute_code',
+      effectMissing: expect.stringContaining('interpreter'),
+    });
+    expect(data).not.toHaveProperty('effect');
+    client.send('tool:approval', { callId: data.callId, approved: true });
+    await client.untilType('completion');
+    expect(await read(client.id, 'x.txt')).toBe('x');
+  });
+
+  test.each([
+    ['it makes a file that nobody can read', 'chmod 000 kept.txt', '0 regular file'],
+    ['it leaves a pipe', 'chmod 640 kept.txt; mkfifo -m 600 pipe', '640 regular file\n600 fifo'],
+  ])('has no effect where its result cannot be saved whole: %s', async (_, command, listed) => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effectMissing).toMatch(
+      /^it could not be tried: it leaves what cannot be saved: (kept.txt|pipe) /,
+    );
+    expect(data).not.toHaveProperty('effect');
+    client.send('tool:approval', { callId: data.callId, approved: true, digest: data.digest });
+    await client.untilType('completion');
+    const ran = await cloud.ask<{ stdout: string }>(`/api/sessions/${client.id}/exec`, {
+      method: 'POST',
+      body: JSON.stringify({ command: 'stat -c "%a %F" *; chmod 600 kept.txt; cat kept.txt' }),
+    });
+    expect(ran.stdout).toBe(`${listed}\nkept`);
+  });
+
+  test.each([
+    ['the time', 'if [ $(date +%s%N) -gt 0 ]; then date +%s%N > shown.txt; fi'],
+    [
+      'the age of the machine',
+      'cat /proc/uptime > shown.txt; ls -i --time-style=full-iso -la / >> shown.txt',
+    ],
+    [
+      'a network',
+      'if curl -sm 5 http://127.0.0.1:19998; then echo evil > shown.txt; else echo good > shown.txt; fi',
+    ],
+    [
+      'a former run of itself',
+      'if [ -e /tmp/ran ]; then echo evil > shown.txt; else touch /tmp/ran; echo good > shown.txt; fi',
+    ],
+    [
+      'a program of the live sandbox',
+      'if (: < /dev/tcp/127.0.0.1/3999) 2>/dev/null; then echo evil > shown.txt; else echo good > shown.txt; fi',
+    ],
+  ])('gains nothing by looking for %s: what was shown is applied', async (_, command) => {
+    const client = await open();
+    const server = "require('net').createServer().listen(3999)";
+    await cloud.ask(`/api/sessions/${client.id}/processes`, {
+      method: 'POST',
+      body: JSON.stringify({ command: 'node', args: ['-e', server] }),
+    });
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    const files = data.effect.files as readonly Json[];
+    const [shown] = files.filter(({ path }) => path === 'shown.txt');
+    const lines = `${shown?.['diff']}`.split('\n').filter((line) => line.startsWith('+'));
+    expect(files.map(({ path }) => path)).toEqual(['shown.txt']);
+    const { digest, effectDigest, callId } = data;
+    expect((await decide(client.id, callId, { approved: true, digest, effectDigest })).status).toBe(200);
+    await client.untilType('completion');
+    expect(await read(client.id, 'shown.txt')).toBe(`${lines.map((line) => line.slice(1)).join('\n')}\n`);
+  });
+
+  test('leaves nothing of its trial in the bucket once it is decided', async () => {
+    const client = await open();
+    await put(client.id, 'own.txt', 'own');
+    const { workspace: own } = await cloud.ask<{ workspace: string }>(`/api/sessions/${client.id}`);
+    const others = async () => {
+      const keys = (await allObjects(cloud.home)).map((key) => key.split('/')[1]);
+      return [...new Set(keys)].filter((workspace) => workspace !== own);
+    };
+    const before = new Set(await others());
+    const fresh = async () => (await others()).filter((workspace) => !before.has(workspace));
+    client.send('message', { text: '$ echo more > made.txt' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(await fresh()).toHaveLength(1);
+    client.send('tool:approval', { callId: data.callId, approved: false });
+    await client.untilType('completion');
+    expect(await eventually(fresh, (left) => left.length === 0, 60_000)).toEqual([]);
+  }, 120_000);
+});

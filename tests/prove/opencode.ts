@@ -1,0 +1,145 @@
+/**
+ * The real OpenCode, of the npm registry, carries a turn in a sandbox without a network: it edits a file of a small repository, asks before
+ * it runs the tests, and its functions are killed meanwhile. Its model is a server of this machine, reached by the broker alone.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ApiClient } from '#sdk/api-client.ts';
+import { api } from '#sdk/routes.ts';
+import { Sallyport } from '#sdk/sallyport.ts';
+import { type Logged, makeSession } from '../e2e/agent.ts';
+import { openAnthropicServer } from '../e2e/anthropic-server.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { exactly, type Finding, type Proof } from './proof.ts';
+
+const version = '1.18.33';
+const key = 'sk-of-the-deployment-alone';
+const model = 'claude-haiku-5-5';
+const waitMsMax = 180_000;
+
+const repository: Readonly<Record<string, string>> = {
+  'add.mjs': 'export const add = (a, b) => a - b;\n',
+  'add.test.mjs':
+    "import assert from 'node:assert';\nimport test from 'node:test';\nimport { add } from './add.mjs';\ntest('adds', () => assert.equal(add(2, 3), 5));\n",
+};
+
+export const opencode: Proof = async (progress) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-opencode-'));
+  const provider = await openAnthropicServer();
+  const cloud = await openEmbeddedCloud({
+    variables: {
+      ...{ LLM_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: provider.url },
+      TURN_LEASE_SECONDS: '10',
+    },
+    sweepMs: 1000,
+  });
+  try {
+    const program = await install(folder, progress);
+    provider.script.push(
+      [{ id: 'toolu_1', name: 'write', input: { filePath: '/workspace/add.mjs', content: fixed } }],
+      [{ id: 'toolu_2', name: 'bash', input: { command: tests, description: 'Runs the tests' } }],
+    );
+    const findings = await prove(cloud, program, progress);
+    const asked = provider.asked.length;
+    return [
+      ...findings,
+      { what: 'calls of the model, by the broker', counted: asked, wanted: 'some', isMet: asked >= 3 },
+    ];
+  } finally {
+    await cloud.stop();
+    provider.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const fixed = 'export const add = (a, b) => a + b;\n';
+const tests = 'node --test && env && git log --oneline';
+
+const install = async (folder: string, progress: (line: string) => void): Promise<Buffer> => {
+  const name = `opencode-linux-${process.arch}`;
+  progress(`installing ${name}@${version}`);
+  await promisify(execFile)('npm', [
+    'install',
+    '--no-save',
+    '--ignore-scripts',
+    '--prefix',
+    folder,
+    `${name}@${version}`,
+  ]);
+  return readFile(join(folder, 'node_modules', name, 'bin', 'opencode'));
+};
+
+const prove = async (
+  cloud: EmbeddedCloud,
+  program: Buffer,
+  progress: (line: string) => void,
+): Promise<readonly Finding[]> => {
+  const { id } = await makeSession(cloud, { flavor: 'large', runtime: 'opencode', model, approvals: 'ask' });
+  const { files } = await new Sallyport(cloud).sandboxes.get(id);
+  await files.write('.local/bin/opencode', program);
+  for (const [path, text] of Object.entries(repository)) await files.write(path, text);
+  await exec(
+    cloud,
+    id,
+    'chmod +x .local/bin/opencode && printf ".local\\n.cache\\n.config\\n" > .gitignore && git init -q && git add add.mjs add.test.mjs && git -c user.name=a -c user.email=a@b.c commit -qm first',
+  );
+  progress('the message is sent');
+  await post(cloud, `/api/sessions/${id}/messages`, { text: 'Mend the sum, and run the tests.' });
+  const asked: unknown[] = [];
+  let log: readonly Logged[] = [];
+  for (let decided = 0; ; decided += 1) {
+    log = await eventually(
+      () => logOf(cloud, id),
+      (events) => isOver(events) || questionsIn(events).length > decided,
+      waitMsMax,
+    );
+    const question = questionsIn(log)[decided];
+    if (question === undefined) break;
+    progress(`asked: ${JSON.stringify(question.data).slice(0, 200)}`);
+    asked.push(question.data['name']);
+    await cloud.killFunctions();
+    const { callId, digest } = question.data;
+    await post(cloud, `/api/sessions/${id}/approvals/${callId}`, { approved: true, digest });
+    await cloud.killFunctions();
+  }
+  const completion = log.find(({ type }) => type === 'completion');
+  progress(`ended: ${JSON.stringify(completion?.data)}`);
+  const outputs = log.filter(({ type }) => type === 'tool:output').map(({ data }) => JSON.stringify(data));
+  const written = await (await cloud.request(`/api/sessions/${id}/files/add.mjs`)).text();
+  const advisory = questionsIn(log).filter(({ data }) => data['advisory'] === true);
+  return [
+    exactly('turns that ended by themselves', completion?.data['stopReason'] === 'end_turn' ? 1 : 0, 1),
+    exactly('files that it mended', written === fixed ? 1 : 0, 1),
+    exactly('questions that were answered', asked.length, 2),
+    exactly('questions that are advisory', advisory.length, asked.length),
+    exactly('outputs in the log', outputs.length, 2),
+    exactly('runs of the tests that passed', outputs.filter((text) => text.includes('pass 1')).length, 1),
+    exactly('keys inside the sandbox', outputs.filter((text) => text.includes(key)).length, 0),
+    exactly('events said twice', log.length - new Set(log.map(({ data }) => JSON.stringify(data))).size, 0),
+  ];
+};
+
+const logOf = async (cloud: EmbeddedCloud, id: string): Promise<readonly Logged[]> =>
+  (await new ApiClient(cloud).request(api.readEvents, { params: { id } })).events;
+const questionsIn = (events: readonly Logged[]) =>
+  events.filter(({ type }) => type === 'tool:approval_required');
+const isOver = (events: readonly Logged[]): boolean => events.some(({ type }) => type === 'completion');
+
+const exec = async (cloud: EmbeddedCloud, id: string, command: string): Promise<void> => {
+  const { exitCode, stderr } = await post<{ exitCode: number; stderr: string }>(
+    cloud,
+    `/api/sessions/${id}/exec`,
+    { command },
+  );
+  if (exitCode !== 0) throw new Error(`${command}: ${stderr}`);
+};
+
+const post = <T>(cloud: EmbeddedCloud, path: string, body: object): Promise<T> =>
+  cloud.ask<T>(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });

@@ -1,0 +1,103 @@
+/**
+ * Files chosen for the next message and their uploads to the workspace, each under a name of its own.
+ *
+ * Files beyond the limit of a message, empty ones and images too large for a model are refused before they are sent. Without
+ * a session they wait for `sendAll`.
+ */
+import { computed, type Ref, shallowRef } from 'vue';
+import { attachedImageBytesMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
+import { byteSize } from '../../components/format.ts';
+import { uploadBytesMax, writeFile } from '../sandbox/workspace-files.ts';
+
+export type ChosenFile = {
+  readonly file: File;
+  readonly path: string;
+  readonly sent: number;
+  readonly state: 'waiting' | 'sending' | 'done' | 'failed' | 'refused';
+  readonly problem: string;
+};
+
+export type Attachments = {
+  readonly rows: Readonly<Ref<readonly ChosenFile[]>>;
+  readonly isSending: Readonly<Ref<boolean>>;
+  readonly add: (files: readonly File[]) => void;
+  readonly remove: (row: ChosenFile) => void;
+  /** Uploads what is not there yet. The paths, or undefined when an upload failed; refused files are left out. */
+  readonly sendAll: () => Promise<readonly string[] | undefined>;
+  readonly clear: () => void;
+};
+
+const nameCharactersMax = 120;
+
+/** `sessionId` is null until the session exists. */
+export const useAttachments = (sessionId: () => string | null): Attachments => {
+  const rows = shallowRef<readonly ChosenFile[]>([]);
+  const stops = new Map<string, AbortController>();
+
+  const change = (path: string, fields: Partial<ChosenFile>): void => {
+    rows.value = rows.value.map((row) => (row.path === path ? { ...row, ...fields } : row));
+  };
+  const upload = async ({ path, file }: ChosenFile, id: string): Promise<void> => {
+    const stop = new AbortController();
+    stops.set(path, stop);
+    change(path, { state: 'sending', sent: 0, problem: '' });
+    try {
+      await writeFile(id, {
+        ...{ path, content: file, signal: stop.signal },
+        onProgress: (sent) => change(path, { sent }),
+      });
+      change(path, { state: 'done' });
+    } catch (error) {
+      change(path, { state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const send = async (states: readonly ChosenFile['state'][]): Promise<void> => {
+    const id = sessionId();
+    const unsent = rows.value.filter(({ state }) => states.includes(state));
+    if (id !== null) await Promise.all(unsent.map((row) => upload(row, id)));
+  };
+  const sendAll: Attachments['sendAll'] = async () => {
+    await send(['waiting', 'failed']);
+    const taken = rows.value.filter(({ state }) => state !== 'refused');
+    return taken.every(({ state }) => state === 'done') ? taken.map(({ path }) => path) : undefined;
+  };
+  const add: Attachments['add'] = (files) => {
+    const room = attachmentsPerMessageMax - rows.value.filter(({ state }) => state !== 'refused').length;
+    rows.value = [...rows.value, ...files.map((file, index) => chosen(file, index < room))];
+    void send(['waiting']);
+  };
+  const forget = (path: string): void => {
+    stops.get(path)?.abort();
+    stops.delete(path);
+  };
+  return {
+    rows,
+    isSending: computed(() => rows.value.some(({ state }) => state === 'sending')),
+    add,
+    remove: ({ path }) => {
+      forget(path);
+      rows.value = rows.value.filter((row) => row.path !== path);
+    },
+    sendAll,
+    clear: () => {
+      for (const { path } of rows.value) forget(path);
+      rows.value = [];
+    },
+  };
+};
+
+const chosen = (file: File, hasRoom: boolean): ChosenFile => {
+  const name = file.name.slice(-nameCharactersMax).toWellFormed();
+  const path = `attachments/${crypto.randomUUID().slice(0, 8)}-${name}`;
+  const problem = hasRoom ? problemOf(file) : `A message takes at most ${attachmentsPerMessageMax} files.`;
+  return { file, path, sent: 0, state: problem === '' ? 'waiting' : 'refused', problem };
+};
+
+const problemOf = ({ size, type }: File): string => {
+  if (size > uploadBytesMax) return `The limit is ${byteSize(uploadBytesMax)}.`;
+  return shownImages.has(type) && size > attachedImageBytesMax
+    ? `An image for the model has at most ${byteSize(attachedImageBytesMax)}.`
+    : '';
+};
+
+const shownImages: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
