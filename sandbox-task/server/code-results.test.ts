@@ -308,7 +308,7 @@ test('W12: of nine contexts the longest idle loses its state, which is said once
     results: [{ 'text/plain': 'False' }],
   });
   expect(await run({ context: 'n1', code: '1' })).not.toHaveProperty('state_lost');
-}, 60_000);
+});
 
 test('a ninth context is refused while eight run code', async () => {
   const wait = 'import os, time\nwhile not os.path.exists("free"): time.sleep(0.05)';
@@ -318,4 +318,4 @@ test('a ninth context is refused while eight run code', async () => {
   expect(refused.content[0]?.text).toContain('8 contexts run code already');
   await writeFile(join(sandbox.workspace, 'free'), '');
   for (const one of await Promise.all(busy)) expect(one).toMatchObject({ exit_code: 0 });
-}, 60_000);
+});

@@ -123,7 +123,7 @@ test('W10: a workspace is restored byte for byte in another one, which then know
   await writeFile(inside('tree/run'), '#!/bin/sh\n# 2\n');
   const changed = await checkpoint(target, randomUUID(), id);
   expect(changed.entries.filter(({ content }) => content).map(({ path }) => path)).toEqual(['tree/run']);
-}, 120_000);
+});
 
 const disposableSandbox = async () => {
   const sandbox = await startTestSandbox();

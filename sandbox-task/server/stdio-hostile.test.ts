@@ -13,7 +13,7 @@ let pids: readonly number[];
 beforeAll(async () => {
   sandbox = await startStdioSandbox();
   pids = await sandbox.pids();
-}, 60_000);
+});
 afterAll(() => sandbox.stop());
 // The runner has survived all of them.
 afterEach(async () => expect(await sandbox.pids()).toEqual(pids));
@@ -55,13 +55,11 @@ test('W13: a cancel ends only the call; the server stays', async () => {
   const server = node('older.mjs', 'patient');
   await call(server, 'count');
   const callId = randomUUID();
-  const running = callAs(callId, server, { tool: 'late', input: { ms: 20_000 }, timeout: 30 });
+  const running = callAs(callId, server, { tool: 'late', input: { ms: 600_000 }, timeout: 900 });
   const beside = call(server, { tool: 'late', input: { ms: 1500 } });
   await delay(500);
-  const startedAt = performance.now();
   await ask('POST', `/calls/${callId}/cancel`);
   expect(await running).toContain('"error":{"type":"cancelled","message":"cancelled"}');
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(textOf(await beside)).toBe('late 1500');
   expect(textOf(await call(server, 'count'))).toBe('2');
 });
@@ -81,12 +79,10 @@ test('W13: a server that does not answer a ping is killed when its call is cance
   const { call, node } = sandbox;
   const server = node('older.mjs', 'stubborn');
   await call(server, 'count');
-  const startedAt = performance.now();
   expect(failureOf(await call(server, { tool: 'stuck', timeout: 1 }))).toEqual([
     'execution_timeout',
     'MCP server node: timed out after 1 s; its state in memory is lost',
   ]);
-  expect(performance.now() - startedAt).toBeLessThan(20_000);
   const next = await call(server, 'count');
   expect([textOf(next), fieldsOf(next)]).toEqual(['1', { is_error: false }]);
 });
@@ -196,7 +192,7 @@ test('W13: a flood of notifications and noise does not block other calls', async
   expect(performance.now() - floodedAt).toBeGreaterThan(1000);
   await call(python('', 'flood'), 'noise');
   await waitFor(async () => (await logTexts()).some((line) => /lines left out/.test(line)));
-}, 90_000);
+});
 
 test('a large answer is cut, and marked', async () => {
   const { call, python } = sandbox;

@@ -11,7 +11,7 @@ import { failureOf, fieldsOf, type StdioSandbox, startStdioSandbox, textOf } fro
 let sandbox: StdioSandbox;
 beforeAll(async () => {
   sandbox = await startStdioSandbox();
-}, 60_000);
+});
 afterAll(() => sandbox.stop());
 
 test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
@@ -196,4 +196,4 @@ test('a ninth server is refused, until one of the eight has ended', async () => 
   await other.run(`kill ${pids[0] ? textOf(pids[0]) : ''}`);
   await waitFor(async () => (await other.call(server(9), 'pid')).isError !== true);
   await other.stop();
-}, 60_000);
+});

@@ -143,7 +143,7 @@ test('pending calls of three sessions and a child are on one page, oldest first,
       { callId, approved, by: { kind: 'token' } },
     ]);
   }
-}, 60_000);
+});
 
 test('a call that another client decides leaves the page', async () => {
   const { sessionId, callId } = await untilItAsks(cloud, '$ echo gone');
@@ -197,7 +197,7 @@ test('axe finds no violation', async () => {
     await place(page, '1 of 2');
     await mayApprove(page);
   });
-}, 60_000);
+});
 
 test('a rejection has a reason, and the card shows decider, decision and reason', async () => {
   const page = await openApp(cloud);
@@ -390,7 +390,7 @@ test('the audit log shows decisions, to tokens with permission', async () => {
   );
   const other = await openApp({ url: cloud.url, token: bound.token });
   expect(await other.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
-}, 60_000);
+});
 
 test("the operator's card of pending approvals leads to the approvals page", async () => {
   await makeSession(cloud, {});

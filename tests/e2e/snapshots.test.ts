@@ -129,7 +129,7 @@ test('SN5: fifty forks of one snapshot copy no object, and each is its own', asy
   await drop(source, snapshot);
   for (const { id } of forks) await client.request(api.endSession, { params: { id } });
   await endSession(cloud, source.id);
-}, 60_000);
+});
 
 test('a fork of a session has what its sandbox has now, and outlives it; in the end nothing is left', async () => {
   const source = await open();
@@ -161,7 +161,7 @@ test('a fork of a session has what its sandbox has now, and outlives it; in the 
     return all.flat();
   };
   await eventually(left, (objects) => objects.length === 0);
-}, 60_000);
+});
 
 test('a project has at most MAX_SNAPSHOTS, and a deleted one makes room', async () => {
   const session = await open();
@@ -281,4 +281,4 @@ test('a restore while a call runs is refused', async () => {
   expect(await read(agent, 'go')).toBe('no');
   await drop(agent, snapshot);
   await endSession(cloud, agent.id);
-}, 60_000);
+});

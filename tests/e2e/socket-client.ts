@@ -26,7 +26,7 @@ export type Client = {
   readonly terminate: () => void;
 };
 
-const waitMsMax = 90_000;
+const waitMsMax = 180_000;
 
 /** The log's frames by their number: two functions may tell of two events in either order. */
 export const inOrder = (frames: readonly Received[]): readonly (Received & { readonly seq: number })[] =>

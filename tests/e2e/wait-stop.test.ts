@@ -54,4 +54,4 @@ test('a sandbox stops while only a person can move its turn, comes back while th
   await client.untilType('completion');
   const output = client.frames.find(({ type }) => type === 'tool:output');
   expect(JSON.stringify(output?.data)).toContain('kept');
-}, 120_000);
+});

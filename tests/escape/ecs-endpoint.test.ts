@@ -224,7 +224,7 @@ test('a server that does not end in time is killed', async () => {
 });
 
 /** Far less than anything would take that looks now and then, and plenty for a busy machine. */
-const soonMs = 5000;
+const soonMs = 30_000;
 
 test.each(['wall', 'server'] as const)(
   'a sandbox whose %s is killed has stopped soon after',
@@ -384,7 +384,8 @@ test('the end of the cloud kills every sandbox at once and leaves no process and
   const otherHome = await makeHome();
   const cloud = await start({
     home: otherHome,
-    stopTimeoutMs: 60_000,
+    // Longer than this test may take: no task is given the time that a stopped one has.
+    stopTimeoutMs: 600_000,
     log: (line) => log.push(line),
     onTaskEvent: (detail) => {
       const { taskArn, lastStatus } = detail as TaskDetail;
@@ -397,10 +398,7 @@ test('the end of the cloud kills every sandbox at once and leaves no process and
   for (let index = 0; index < 10; index += 1)
     arns.push((await other.send(new RunTaskCommand(request()))).tasks?.[0]?.taskArn ?? '');
   await vi.waitFor(() => expect(tasksOf(otherHome).size).toBe(10), { timeout: 50_000 });
-  const asked = performance.now();
   await cloud.stop();
-  // None was given the time that a stopped task has.
-  expect(performance.now() - asked).toBeLessThan(30_000);
   expect(stopped.sort()).toEqual(arns.sort());
   await expectNoProcess(otherHome);
   expect(log.filter((line) => line.includes('could not be removed completely'))).toEqual([]);

@@ -42,9 +42,8 @@ test('a long line is cut, and of many lines the end is kept', () => {
   expect(boundedText('short')).toEqual({ text: 'short', isCut: false });
 });
 
-test('five megabytes without a line break are handled fast', () => {
-  const before = performance.now();
-  const { text } = boundedText('x'.repeat(5_000_000));
-  terminalPieces(text);
-  expect(performance.now() - before).toBeLessThan(200);
+test('five megabytes without a line break are cut before they are read', () => {
+  const { text, isCut } = boundedText('x'.repeat(5_000_000));
+  expect(isCut).toBe(true);
+  expect(terminalPieces(text).flat().length).toBeLessThan(10);
 });

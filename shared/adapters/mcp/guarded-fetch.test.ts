@@ -38,7 +38,7 @@ const refusal = {
   message: expect.stringMatching(/^the address of .+ is private, loopback or link-local$/),
 };
 const closed = (server: Pick<Loopback, 'openCount'>) =>
-  vi.waitFor(() => expect(server.openCount()).toBe(0), { timeout: 2000 });
+  vi.waitFor(() => expect(server.openCount()).toBe(0), { timeout: 50_000 });
 
 describe('an address that is not public is refused, however it is written', () => {
   const hosts = [
@@ -389,7 +389,7 @@ test('an aborted request closes its connection, before and after its headers cam
   );
   const waiting = new AbortController();
   const pending = open().fetch(`http://127.0.0.1:${server.port}/a`, { signal: waiting.signal });
-  await vi.waitFor(() => expect(server.openCount()).toBe(1));
+  await vi.waitFor(() => expect(server.openCount()).toBe(1), { timeout: 50_000 });
   waiting.abort();
   await expect(pending).rejects.toThrow();
   await closed(server);
@@ -421,7 +421,7 @@ test('no connection within five seconds is reported', { timeout: 15_000 }, async
     const pending = open()
       .fetch(`https://good.test:${server.port}/`)
       .catch((error: unknown) => error);
-    await vi.waitFor(() => expect(server.openCount()).toBe(1));
+    await vi.waitFor(() => expect(server.openCount()).toBe(1), { timeout: 50_000 });
     await vi.advanceTimersByTimeAsync(5000);
     expect(await pending).toMatchObject({ message: 'no connection to it within 5 s' });
   } finally {

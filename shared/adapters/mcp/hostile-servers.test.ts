@@ -36,7 +36,8 @@ const targetOf = ({ url }: Loopback, more: Partial<RemoteTarget> = {}): RemoteTa
 });
 const call = (target: RemoteTarget, more: Partial<RemoteCall> = {}) =>
   remote.call({ target, tool: 'echo', args: {}, onProgress: () => undefined, ...more });
-const closed = (server: Loopback) => vi.waitFor(() => expect(server.openCount()).toBe(0), { timeout: 2000 });
+const closed = (server: Loopback) =>
+  vi.waitFor(() => expect(server.openCount()).toBe(0), { timeout: 50_000 });
 const unavailable = (reason: string) => ({
   code: 'mcp_server_unavailable',
   message: `MCP server 'notes' is not available: ${reason}`,
@@ -159,12 +160,13 @@ test('an answer of another kind', async () => {
   await expectUnavailable(server, 'it does not answer as an MCP server does');
 });
 
+/** A call that waited for its own limit would be ended by the limit of its test. */
+const hungMs = 600_000;
+
 describe('a call fails at once', () => {
   const lost = { status: 'lost', message: "MCP server 'notes': it broke off before it answered" };
   const quickly = async (server: Loopback): Promise<unknown> => {
-    const startedAt = performance.now();
-    const outcome = await call(targetOf(server, { timeoutMs: 60_000 }));
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    const outcome = await call(targetOf(server, { timeoutMs: hungMs }));
     await closed(server);
     return outcome;
   };

@@ -62,7 +62,7 @@ test('the end of a text does not wait for more, and leaves no timer', async () =
   const told: unknown[] = [];
   const relay = open(sleepless, async (frames) => void told.push(...frames.map(({ data }) => data)));
   relay.push('out', { offset: 0, text: 'a' });
-  await vi.waitUntil(() => sleeping.size === 1);
+  await vi.waitUntil(() => sleeping.size === 1, { timeout: 50_000 });
   relay.push('out', { offset: 1, text: 'b' });
   await relay.flush();
   expect(told).toEqual([
@@ -72,7 +72,7 @@ test('the end of a text does not wait for more, and leaves no timer', async () =
   expect(sleeping.size).toBe(0);
   // It gathers again afterwards, as before.
   relay.push('out', { offset: 2, text: 'c' });
-  await vi.waitUntil(() => sleeping.size === 1);
+  await vi.waitUntil(() => sleeping.size === 1, { timeout: 50_000 });
   relay.push('out', { offset: 3, text: 'd' });
   expect(told).toHaveLength(3);
 });
