@@ -236,5 +236,5 @@ test('a process keeps its idle sandbox, until it ends; a terminal keeps it while
   following.abort();
   await reading.body?.cancel().catch(() => undefined);
   // A reader that has left is noticed at the end of its slice.
-  await eventually(stateAfterSweep, (state) => state !== 'ready', 60_000);
+  await eventually(stateAfterSweep, (state) => state !== 'ready');
 });

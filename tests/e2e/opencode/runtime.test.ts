@@ -110,7 +110,7 @@ test('functions that are killed lose and double nothing that the program says', 
     (await cloud.ask<{ events: readonly Logged[] }>(`/api/sessions/${session.id}/events`)).events
       .filter(({ type, data }) => type === 'message' && data['role'] === 'assistant')
       .map(({ data }) => data['text']);
-  const until = (line: string) => eventually(logged, (texts) => texts.includes(line), 60_000);
+  const until = (line: string) => eventually(logged, (texts) => texts.includes(line));
   for (const line of ['line 5', 'line 20', 'line 35']) {
     await until(line);
     await cloud.killFunctions();
