@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { RepeatedTests } from './tests/repeated-tests.ts';
 import { temporaryFolder } from './tests/temporary-folder.ts';
 
 type Options = {
@@ -64,6 +65,7 @@ export default defineConfig({
   test: {
     // Tests wait for a sandbox, a page or a deadline more than half of their time.
     maxWorkers: availableParallelism() + 2,
+    reporters: ['default', new RepeatedTests()],
     sequence: { sequencer: LongestFirst },
     projects: [
       project(
