@@ -29,8 +29,11 @@ export default {
       from: {},
       to: { couldNotResolve: true },
     }),
-    forbid('no-test-in-production', 'Test helpers never ship.', {
-      from: { path: '^(infra|functions|shared|sdk|sandbox-task|web|local|cli|operations)/', pathNot: test },
+    forbid('no-test-in-production', 'Test helpers never ship, and nor does a bench.', {
+      from: {
+        path: '^(infra|functions|shared|sdk|sandbox-task|web|local|cli|operations)/',
+        pathNot: [test, '^operations/bench/'],
+      },
       to: { path: `^tests/|${test}` },
     }),
     forbid('shared-knows-no-caller', 'shared/ is the bottom of the graph.', {

@@ -5,6 +5,7 @@
  * the speed of a machine is no promise.
  */
 import { parseArgs } from 'node:util';
+import { floodCost } from './flood-cost.ts';
 import { forkCost } from './fork-cost.ts';
 import { type BenchResult, print } from './report.ts';
 import { backlogCost, sweepCost } from './sweep-cost.ts';
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult>>> = {
   turn: turnCost,
   sweep: sweepCost,
   backlog: backlogCost,
+  flood: floodCost,
   fork: () => forkCost(),
   web: webCost,
 };

@@ -83,7 +83,7 @@ const timedWorkOf = (id: string, { Type, Properties }: Resource): TimedWork | un
 
 const workOf = (id: string, input: string): Pick<TimedWork, 'what' | 'work'> => {
   const [, sweep] = /"sweep":"([a-z-]+)"/.exec(input) ?? [];
-  if (sweep !== undefined) return { what: 'sweeps', work: sweepOf(sweeper(sweep)) };
+  if (sweep !== undefined) return { what: 'sweeps', work: sweepOf(sweeper(sweep), sweep) };
   const [, check] = /"check":"([a-z-]+)"/.exec(input) ?? [];
   if (check === 'turn') return { what: 'synthetic turns', work: checkedTurn };
   if (check === 'sandbox') return { what: 'synthetic sandboxes', work: checkedSandbox };

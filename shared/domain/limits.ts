@@ -175,6 +175,8 @@ export const idleCheckUsersMax = 97;
 export const miscountMsMin = 60_000;
 /** The time for which a sweep takes up what is due, in milliseconds: the next one begins a minute after it. */
 export const sweepMsMax = 45_000;
+/** The time for which an audit of slots takes up holders, in milliseconds: the next one begins five minutes after it. */
+export const auditMsMax = 240_000;
 /** The number of attempts at a last save before the sandbox is stopped without it. */
 export const lastSaveTriesMax = 3;
 /** A ready sandbox that was seen so recently is used without a check, in milliseconds. */

@@ -56,8 +56,8 @@ export interface ScheduleStore {
     id: ScheduleId,
     page: { readonly after?: string; readonly itemsMax: number; readonly now: number },
   ): Promise<{ readonly runs: readonly Run[]; readonly next?: string }>;
-  /** Schedules that are due: their next run, or a check of one of their runs. */
-  due(now: number, itemsMax: number): Promise<readonly ScheduleId[]>;
+  /** Schedules that are due, page by page: their next run, or a check of one of their runs. */
+  due(now: number, pageMax: number): AsyncIterable<readonly ScheduleId[]>;
   /** Removes the remains of a deleted schedule except its history, which expires by itself. */
   clear(state: ScheduleState): Promise<void>;
 }

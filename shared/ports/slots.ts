@@ -26,6 +26,6 @@ export interface SlotStore {
    * slots is set to them once that has lasted; until then it is false, and the holder stays due.
    */
   settle(slots: TakenSlots, at: number): Promise<boolean>;
-  /** Holders with changes since their last audit. */
-  due(now: number, itemsMax: number): Promise<readonly SlotHolder[]>;
+  /** Holders with changes since their last audit, page by page. */
+  due(now: number, pageMax: number): AsyncIterable<readonly SlotHolder[]>;
 }

@@ -199,6 +199,18 @@ describe('J3: the next moment', () => {
   });
 });
 
+test('J4: a sweep dispatches all that is due, page after page', async () => {
+  const world = openWorld();
+  const all = [await made(world), await made(world), await made(world)];
+  world.at.now = begin + 2 * minute;
+  const { schedules } = world.ports;
+  const byOne = { ...world.ports, schedules: { ...schedules, due: (now: number) => schedules.due(now, 1) } };
+  const report = await sweepSchedules(byOne, 'c');
+  expect(report.due).toBeGreaterThanOrEqual(all.length);
+  const left = (await Array.fromAsync(schedules.due(world.at.now, 100))).flat();
+  expect(left.filter((id) => all.some((schedule) => schedule.id === id))).toEqual([]);
+});
+
 describe('J6: an unfinished run', () => {
   test('before its start is started by one of ten sweeps, after a while', async () => {
     const world = openWorld();

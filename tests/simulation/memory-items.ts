@@ -30,17 +30,56 @@ const indexes = {
 
 export type IndexName = keyof typeof indexes;
 
+/** The place of an item in an index. */
+export const rankIn = (name: IndexName, item: Item): string | number =>
+  item[indexes[name].sort] as string | number;
+
 type IndexLag = {
   readonly now: () => number;
   /** Milliseconds by which an index may be behind the next write. */
   readonly lagMs: () => number;
 };
 
+type Entry = { readonly rank: string | number; readonly order: number; readonly item: Item };
+
+/** The items of one partition of an index, in order of the sort key; of equal ones the first written is first. */
+class IndexPartition {
+  readonly #entries: Entry[] = [];
+
+  add(entry: Entry): void {
+    this.#entries.splice(this.#placeOf(entry), 0, entry);
+  }
+
+  remove(entry: Entry): void {
+    this.#entries.splice(this.#placeOf(entry), 1);
+  }
+
+  items(): readonly Item[] {
+    return this.#entries.map(({ item }) => item);
+  }
+
+  #placeOf({ rank, order }: Entry): number {
+    let from = 0;
+    let to = this.#entries.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const other = this.#entries[middle];
+      const isBefore =
+        other !== undefined && (other.rank < rank || (other.rank === rank && other.order < order));
+      if (isBefore) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
 /** Items of the indexes, as they were a lag ago. */
 export class Indexes {
   readonly #lag: IndexLag;
-  readonly #seen = new Map<string, Item>();
+  readonly #seen = new Map<string, Pick<Entry, 'order' | 'item'>>();
+  readonly #partitions = new Map<string, IndexPartition>();
   readonly #coming: { readonly at: number; readonly key: string; readonly item: Item | undefined }[] = [];
+  #order = 0;
 
   constructor(lag: IndexLag) {
     this.#lag = lag;
@@ -55,17 +94,37 @@ export class Indexes {
     this.#coming.push({ at, key: `${pk} ${sk}`, item });
   }
 
-  query(name: IndexName): readonly Item[] {
-    while ((this.#coming[0]?.at ?? Number.POSITIVE_INFINITY) <= this.#lag.now()) {
-      const next = this.#coming.shift();
-      if (next?.item === undefined) this.#seen.delete(next?.key ?? '');
-      else this.#seen.set(next.key, next.item);
+  query(name: IndexName, pk: string): readonly Item[] {
+    const now = this.#lag.now();
+    const later = this.#coming.findIndex(({ at }) => at > now);
+    for (const { key, item } of this.#coming.splice(0, later === -1 ? this.#coming.length : later))
+      this.#apply(key, item);
+    return this.#partitions.get(`${name} ${pk}`)?.items() ?? [];
+  }
+
+  #apply(key: string, item: Item | undefined): void {
+    const before = this.#seen.get(key);
+    if (before !== undefined) this.#each(before, (partition, entry) => partition.remove(entry));
+    this.#seen.delete(key);
+    if (item === undefined) return;
+    const seen = { item, order: before?.order ?? this.#order++ };
+    this.#seen.set(key, seen);
+    this.#each(seen, (partition, entry) => partition.add(entry));
+  }
+
+  /** In each index in which the item is. */
+  #each(
+    { item, order }: Pick<Entry, 'order' | 'item'>,
+    use: (partition: IndexPartition, entry: Entry) => void,
+  ): void {
+    for (const [name, { partition, sort }] of Object.entries(indexes)) {
+      const rank = item[sort];
+      if (item[partition] === undefined || rank === undefined) continue;
+      const key = `${name} ${item[partition]}`;
+      const found = this.#partitions.get(key) ?? new IndexPartition();
+      this.#partitions.set(key, found);
+      use(found, { rank: rank as string | number, order, item });
     }
-    const { partition, sort } = indexes[name];
-    const rank = (item: Item): string | number => item[sort] as string | number;
-    return [...this.#seen.values()]
-      .filter((item) => item[partition] !== undefined && item[sort] !== undefined)
-      .sort((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0));
   }
 }
 

@@ -18,6 +18,7 @@ import {
   itemBytes,
   type Key,
   Partition,
+  rankIn,
   Unseen,
 } from './memory-items.ts';
 
@@ -183,8 +184,8 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
     const all =
       IndexName === undefined
         ? unseen.inOrder(pk, partitions.get(pk)?.inOrder() ?? [])
-        : following.query(IndexName as IndexName);
-    const matching = all.filter((item) => condition(scopeOf(item, fields)));
+        : following.query(IndexName as IndexName, pk);
+    const matching = runOf(all, (item) => condition(scopeOf(item, fields)));
     if (fields.ScanIndexForward === false) matching.reverse();
     const from = start === undefined ? 0 : firstAfter(matching, start, fields);
     const { read, isCut } = pageOf(matching.slice(from), Limit);
@@ -201,8 +202,10 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
     start: Item,
     { IndexName, ScanIndexForward }: Fields,
   ): number => {
-    if (IndexName !== undefined)
-      return items.findIndex((item) => item['pk'] === start['pk'] && item['sk'] === start['sk']) + 1;
+    if (IndexName !== undefined) {
+      const last = items.findIndex((item) => item['pk'] === start['pk'] && item['sk'] === start['sk']);
+      return last === -1 ? placeIn(IndexName as IndexName, items, start) : last + 1;
+    }
     const isBehind = (sk: string): boolean =>
       ScanIndexForward === false ? sk < String(start['sk']) : sk > String(start['sk']);
     const at = items.findIndex((item) => isBehind(String(item['sk'])));
@@ -284,6 +287,23 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
     partition: (pk) => partitions.get(pk)?.inOrder() ?? [],
     partitions: () => [...partitions.keys()],
   };
+};
+
+/** Where the item that a page of an index ended with has moved since, the next page goes on from its place. */
+const placeIn = (name: IndexName, items: readonly Item[], start: Item): number => {
+  const ranks = items.map((item) => rankIn(name, item));
+  const rank = rankIn(name, start);
+  const isAscending = (ranks[0] ?? 0) <= (ranks.at(-1) ?? 0);
+  const at = ranks.findIndex((other) => (isAscending ? other >= rank : other <= rank));
+  return at === -1 ? items.length : at;
+};
+
+/** Items that a condition on the keys matches: they follow each other. */
+const runOf = (items: readonly Item[], matches: (item: Item) => boolean): Item[] => {
+  const from = items.findIndex(matches);
+  if (from === -1) return [];
+  const length = items.slice(from).findIndex((item) => !matches(item));
+  return items.slice(from, length === -1 ? undefined : from + length);
 };
 
 const itemShown = (item: Item | undefined, fields: Fields): object =>

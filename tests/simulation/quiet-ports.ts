@@ -25,7 +25,7 @@ import type { SandboxHost, SandboxLink, SandboxTools } from '#shared/ports/sandb
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import type { World } from '#shared/ports/world.ts';
-import { type Command, openMemoryTable, tableOver } from './memory-table.ts';
+import { type Command, type MemoryTable, openMemoryTable, tableOver } from './memory-table.ts';
 
 const address = 'http://10.42.0.9:8080';
 const unchanged: SaveOutcome = { status: 'unchanged', leftOut: [], logs: [] };
@@ -37,8 +37,7 @@ const ended = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-export const openQuietPorts = () => {
-  const memory = openMemoryTable();
+export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
   const clock = { now: 1_000_000 };
   const requests: Command[] = [];
   const counted: Partial<Record<MetricName, number>> = {};

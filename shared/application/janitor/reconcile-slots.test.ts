@@ -37,7 +37,7 @@ test('what is as it should be is no correction, and is due no more', async () =>
   const { ports, counted, clock } = await open();
   expect(await reconcileSlots(ports)).toEqual({ audited: 1, corrected: 0 });
   expect(counted).not.toHaveProperty('SlotsCorrected');
-  expect(await ports.slots.due(clock.now, 10)).toEqual([]);
+  expect((await Array.fromAsync(ports.slots.due(clock.now, 10))).flat()).toEqual([]);
 });
 
 test('a read between two changes of a slot is no correction: the holder moved, and stays due', async () => {
@@ -54,7 +54,7 @@ test('a read between two changes of a slot is no correction: the holder moved, a
   };
   expect(await reconcileSlots({ ...ports, slots })).toEqual({ audited: 1, corrected: 0 });
   expect(counted).not.toHaveProperty('SlotsCorrected');
-  expect(await ports.slots.due(clock.now, 10)).toEqual([holder]);
+  expect((await Array.fromAsync(ports.slots.due(clock.now, 10))).flat()).toEqual([holder]);
 });
 
 test('a sandbox that stops during the audit is no correction', async () => {
@@ -76,7 +76,7 @@ test('a slot of a sandbox that is gone is released, and counted', async () => {
   );
   expect(await reconcileSlots(ports)).toEqual({ audited: 1, corrected: 1 });
   expect(await ports.slots.read(holder)).toMatchObject({ counted: 0, taken: [] });
-  expect(await ports.slots.due(clock.now, 10)).toEqual([]);
+  expect((await Array.fromAsync(ports.slots.due(clock.now, 10))).flat()).toEqual([]);
   expect(counted.SlotsCorrected).toBe(1);
 });
 
@@ -96,4 +96,20 @@ test('a slot of a turn whose session is gone is released, and its sandbox keeps 
     1,
     [[undefined, 1]],
   ]);
+});
+
+test('all holders that are due are audited, however many, and one that is not settled delays no other', async () => {
+  const { ports, clock } = openQuietPorts();
+  for (let index = 0; index < 450; index += 1) {
+    const session = newExecution({ createdAt: clock.now });
+    const slot = { holder: executionSlots(session.owner), session: session.id };
+    await ports.sessions.create(session, { workspace: workspaceOf(session) });
+    const sandbox = newSandbox({ requestedAt: clock.now, slot });
+    await ports.workspaces.claimStart(session.workspace, sandbox, { known: {}, slotsMax: 10 });
+  }
+  clock.now += 300_000;
+  const slots = { ...ports.slots, settle: () => Promise.resolve(false) };
+  expect(await reconcileSlots({ ...ports, slots })).toMatchObject({ audited: 450 });
+  expect(await reconcileSlots(ports)).toMatchObject({ audited: 450 });
+  expect(await reconcileSlots(ports)).toMatchObject({ audited: 0 });
 });

@@ -1,8 +1,10 @@
 /**
- * The audit of slots: each counter with changes is compared with the slots taken, and those with what holds them. A holder
- * that changes concurrently stays due and is audited next time.
+ * The audit of slots: each counter with changes is compared with the slots taken, and those with what holds them, page after
+ * page until all that was due is audited or its time is over. A holder that changes concurrently stays due and is audited
+ * next time.
  */
 
+import { auditMsMax } from '../../domain/limits.ts';
 import { projectOfSlots, type SlotHolder } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
 import { auditSlots } from '../sandbox/audit-slots.ts';
@@ -11,17 +13,23 @@ export type AuditReport = { readonly audited: number; readonly corrected: number
 
 type AuditDeps = Deps<'slots' | 'sessions' | 'workspaces' | 'telemetry' | 'world'>;
 
+/** Audited at once. */
 const holdersMax = 100;
 
 export const reconcileSlots = async (ports: AuditDeps): Promise<AuditReport> => {
-  const holders = await ports.slots.due(ports.world.now(), holdersMax);
-  const results = await Promise.allSettled(holders.map((holder) => auditHolder(ports, holder)));
-  for (const result of results)
-    if (result.status === 'rejected')
-      ports.telemetry.error('slots were not audited', { error: result.reason });
-  const corrected = results.filter((result) => result.status === 'fulfilled' && result.value).length;
-  if (corrected > 0) ports.telemetry.count('SlotsCorrected', corrected);
-  return { audited: holders.length, corrected };
+  const { slots, telemetry, world } = ports;
+  const from = world.now();
+  let [audited, corrected] = [0, 0];
+  for await (const holders of slots.due(from, holdersMax)) {
+    const results = await Promise.allSettled(holders.map((holder) => auditHolder(ports, holder)));
+    for (const result of results)
+      if (result.status === 'rejected') telemetry.error('slots were not audited', { error: result.reason });
+    audited += holders.length;
+    corrected += results.filter((result) => result.status === 'fulfilled' && result.value).length;
+    if (world.now() >= from + auditMsMax) break;
+  }
+  if (corrected > 0) telemetry.count('SlotsCorrected', corrected);
+  return { audited, corrected };
 };
 
 const auditHolder = async (ports: AuditDeps, holder: SlotHolder): Promise<boolean> => {

@@ -15,6 +15,8 @@ const itemsMax = 400;
 /** A round of fewer has read all that was due. */
 const fullRoundMin = 100;
 const roundMsMax = 2000;
+/** The index follows the table within this time: a round that begins earlier reads much of the last one again. */
+const indexMs = 500;
 /** More would only queue for the connections of the table's client. */
 const unendedMax = 120;
 
@@ -59,6 +61,7 @@ export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<
     await Promise.all([...again.map(delay), roundEnd(ports, unended)]);
     const isLast = items.length < fullRoundMin || fresh.length + again.length === 0;
     if (isLast || world.now() >= until) break;
+    await world.sleep(indexMs);
   }
   await Promise.all(unended);
   const due = swept.size + unreadable;

@@ -40,6 +40,6 @@ export const queueMsMax = 86_400_000;
 /** The shortest and the longest interval between two checks of a run, in milliseconds. */
 export const runLookMsMin = 60_000;
 export const runLookMsMax = 600_000;
-/** Schedules that one sweep dispatches, and those it dispatches at once. */
+/** Schedules that a sweep reads, and those that it dispatches, at once. */
 export const schedulesDueMax = 200;
 export const schedulesAtOnceMax = 10;

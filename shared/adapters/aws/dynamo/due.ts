@@ -55,34 +55,63 @@ const putOff = async ({ client, name }: Table, { pk, sk, dueAt }: Item, later: n
   }
 };
 
+/**
+ * As many as are due, up to the limit; the oldest of each shard. Each shard is asked for its part of the limit, and those that
+ * have more for the rest of it: to ask each for all would read every item of a backlog as many times as there are shards.
+ */
 export const dueItems = async (
   { client, name }: Table,
   { kind, now, itemsMax }: { readonly kind: DueKind; readonly now: number; readonly itemsMax: number },
 ): Promise<readonly Item[]> => {
-  const shards = Array.from({ length: dueShards }, (_, shard) =>
-    client.send(
-      new QueryCommand({
-        TableName: name,
-        IndexName: 'due',
-        KeyConditionExpression: 'duePk = :pk AND dueAt <= :now',
-        ExpressionAttributeValues: { ':pk': duePartition(kind, shard), ':now': now },
-        Limit: itemsMax,
-      }),
-    ),
-  );
-  return (await Promise.all(shards))
-    .flatMap(({ Items = [] }) => Items)
-    .sort((one, other) => Number(one['dueAt']) - Number(other['dueAt']))
-    .slice(0, itemsMax);
+  const found: Item[] = [];
+  let shards: readonly Shard[] = shardsOf(kind);
+  while (shards.length > 0 && found.length < itemsMax) {
+    const Limit = Math.ceil((itemsMax - found.length) / shards.length);
+    const read = async ({ pk, after }: Shard): Promise<readonly Shard[]> => {
+      const { Items = [], LastEvaluatedKey } = await client.send(
+        new QueryCommand({
+          TableName: name,
+          ...dueBy(pk, now),
+          Limit,
+          ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+        }),
+      );
+      found.push(...Items);
+      return LastEvaluatedKey === undefined ? [] : [{ pk, after: LastEvaluatedKey }];
+    };
+    shards = (await Promise.all(shards.map(read))).flat();
+  }
+  return found.sort((one, other) => Number(one['dueAt']) - Number(other['dueAt'])).slice(0, itemsMax);
 };
+
+type Shard = { readonly pk: string; readonly after?: Record<string, unknown> };
+
+const shardsOf = (kind: DueKind): readonly Shard[] =>
+  Array.from({ length: dueShards[kind] }, (_, shard) => ({ pk: duePartition(kind, shard) }));
+
+const dueBy = (pk: string, now: number) => ({
+  IndexName: 'due',
+  KeyConditionExpression: 'duePk = :pk AND dueAt <= :now',
+  ExpressionAttributeValues: { ':pk': pk, ':now': now },
+});
+
+/** All that is due, page by page: each item once, whatever becomes of those before it. */
+export async function* duePages(
+  table: Table,
+  { kind, now, pageMax }: { readonly kind: DueKind; readonly now: number; readonly pageMax: number },
+): AsyncGenerator<readonly Item[]> {
+  for (const { pk } of shardsOf(kind))
+    for await (const items of queryPages(table, { ...dueBy(pk, now), Limit: pageMax }))
+      if (items.length > 0) yield items;
+}
 
 /** Every item of a kind that is due at any time, page by page. */
 export async function* listedItems(table: Table, kind: DueKind): AsyncGenerator<readonly Item[]> {
-  for (let shard = 0; shard < dueShards; shard += 1) {
+  for (const { pk } of shardsOf(kind)) {
     const pages = queryPages(table, {
       IndexName: 'due',
       KeyConditionExpression: 'duePk = :pk',
-      ExpressionAttributeValues: { ':pk': duePartition(kind, shard) },
+      ExpressionAttributeValues: { ':pk': pk },
     });
     for await (const items of pages) if (items.length > 0) yield items;
   }

@@ -7,7 +7,7 @@ import { isOpen, runName } from '#shared/domain/schedule/run.ts';
 import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
-import { dueItems } from './due.ts';
+import { duePages } from './due.ts';
 import { newestKept, partitionItems, prefixedItems } from './partition.ts';
 import { type Actions, enter, isNew, projectsOf, promptChange, slotChange } from './schedule-changes.ts';
 import {
@@ -47,13 +47,22 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
     const { items, ...next } = await newestKept(table, { ...page, pk, prefix });
     return { runs: items.map(runFrom), ...next };
   },
-  due: async (now, itemsMax) => {
-    const items = await dueItems(table, { kind: 'schedule', now, itemsMax });
-    const ids = items.map(({ pk }) => String(pk).slice(keys.schedule('').pk.length));
-    return [...new Set(ids)] as ScheduleId[];
-  },
+  due: (now, pageMax) => dueSchedules(table, { now, pageMax }),
   clear: clear(table),
 });
+
+async function* dueSchedules(
+  table: Table,
+  wanted: { readonly now: number; readonly pageMax: number },
+): AsyncGenerator<readonly ScheduleId[]> {
+  const seen = new Set<string>();
+  for await (const items of duePages(table, { kind: 'schedule', ...wanted })) {
+    const ids = new Set(items.map(({ pk }) => String(pk).slice(keys.schedule('').pk.length)));
+    const fresh = [...ids].filter((id) => !seen.has(id)) as ScheduleId[];
+    for (const id of fresh) seen.add(id);
+    if (fresh.length > 0) yield fresh;
+  }
+}
 
 const create =
   (table: Table): ScheduleStore['create'] =>

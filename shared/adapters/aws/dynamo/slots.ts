@@ -3,7 +3,7 @@ import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { countIs, slotStep } from '#shared/domain/slot.ts';
 import type { SlotHolder } from '#shared/domain/slot-holder.ts';
 import type { SlotStore } from '#shared/ports/slots.ts';
-import { dueItems } from './due.ts';
+import { duePages } from './due.ts';
 import { partitionItems } from './partition.ts';
 import { counted, heldSlotFrom, slotWrite } from './slot-moves.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
@@ -13,11 +13,16 @@ export const makeSlotStore = (table: Table): SlotStore => ({
   read: read(table),
   correct: correct(table),
   settle: settle(table),
-  due: async (now, itemsMax) =>
-    (await dueItems(table, { kind: 'slots', now, itemsMax })).map(
-      ({ pk }) => String(pk).slice('SLOTS#'.length) as SlotHolder,
-    ),
+  due: (now, pageMax) => dueHolders(table, { now, pageMax }),
 });
+
+async function* dueHolders(
+  table: Table,
+  wanted: { readonly now: number; readonly pageMax: number },
+): AsyncGenerator<readonly SlotHolder[]> {
+  for await (const items of duePages(table, { kind: 'slots', ...wanted }))
+    yield items.map(({ pk }) => String(pk).slice('SLOTS#'.length) as SlotHolder);
+}
 
 const read =
   (table: Table): SlotStore['read'] =>

@@ -154,22 +154,36 @@ export const keys = {
 /** The first sort key of a turn's read: everything before it is log. */
 export const workFrom = 'INBOX#';
 
-/** The janitor's index is spread over this many partitions, so that no write rate meets one partition's ceiling. */
-export const dueShards = 4;
+/**
+ * The janitor's index is spread over so many partitions for each kind, so that no write rate meets one partition's ceiling:
+ * every renewal of a lease moves its session. A number may grow: items that are written before stay where they are, and are
+ * read.
+ */
+export const dueShards = {
+  session: 16,
+  workspace: 4,
+  remains: 4,
+  pin: 4,
+  slots: 4,
+  mcp: 4,
+  schedule: 4,
+  delivery: 4,
+} as const;
 
-export type DueKind = 'session' | 'workspace' | 'remains' | 'pin' | 'slots' | 'mcp' | 'schedule' | 'delivery';
+export type DueKind = keyof typeof dueShards;
 
 export const duePartition = (kind: DueKind, shard: number): string => `DUE#${kind}#${shard}`;
 
-/**
- * The shard of an id's due entry: stable, and even over random UUIDs. The end of another id (`pool-1`) may read
- * as a negative number, or as none.
- */
-const dueShardOf = (id: string): number => Math.abs(Number.parseInt(id.slice(-2), 16)) % dueShards || 0;
+/** A stable number, even over ids of any form (FNV-1a). */
+const hashOf = (id: string): number => {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 16)) >>> 0;
+};
 
 /** The values of `duePk` and `dueAt` of one item. */
 export const dueValues = (kind: DueKind, id: string, dueAt: number) => ({
-  ':duePk': duePartition(kind, dueShardOf(id)),
+  ':duePk': duePartition(kind, hashOf(id) % dueShards[kind]),
   ':dueAt': dueAt,
 });
 
