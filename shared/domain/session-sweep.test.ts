@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
-import { idleLimit, isResting, isStalled, nextStall, type SweepStep, sweepStep } from './session-sweep.ts';
+import {
+  idleFrom,
+  idleLimit,
+  isResting,
+  isStalled,
+  nextStall,
+  type SweepStep,
+  sweepStep,
+} from './session-sweep.ts';
 
 const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000, pausedMs: 5000, waitStopMs: 900_000 };
 const activeAt = 10_000;
@@ -150,6 +158,24 @@ describe('a sandbox may be stopped', () => {
   ])('%s', (...[_what, one, age, expected]: Row<boolean>) => {
     expect(isResting(one, activeAt + age, lifetimes)).toBe(expected);
   });
+});
+
+type IdleRow = {
+  readonly what: string;
+  readonly one: Session;
+  readonly readyAt?: number;
+  readonly from: number;
+};
+
+test.each<IdleRow>([
+  { what: 'before the last use', one: agent('running', { waits: true }), readyAt: 9000, from: 10_060 },
+  { what: 'long after it was asked for', one: agent('running', { waits: true }), from: 10_560 },
+  { what: 'for a session that waits for nobody', one: agent('idle'), from: 10_600 },
+  { what: 'for a longer call', one: execution('running', { runningCalls: { a: 99_000 } }), from: 99_000 },
+  { what: 'for a session that has ended', one: agent('completed'), from: 0 },
+])('the idle time of a sandbox that became ready $what begins with the later of both', (row) => {
+  const { one, readyAt = 10_500, from } = row;
+  expect(idleFrom(one, { ...lifetimes, waitStopMs: 60 }, readyAt)).toBe(from);
 });
 
 test.each([

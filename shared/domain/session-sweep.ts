@@ -100,16 +100,19 @@ export const isAsRead = (
   other: Pick<Session, 'workSeq' | 'lastActiveAt'>,
 ): boolean => one.workSeq === other.workSeq && one.lastActiveAt === other.lastActiveAt;
 
-/** The time from which on its sandbox may be released. */
-export const idleFrom = (session: Session, lifetimes: Lifetimes): number =>
+/**
+ * The time from which on its sandbox may be released: its idle time begins when the session was active last, or when the sandbox
+ * became ready, if that was later.
+ */
+export const idleFrom = (session: Session, lifetimes: Lifetimes, readyAt = 0): number =>
   isEnded(session.status)
     ? 0
     : Math.max(
-        session.lastActiveAt + idleLimit(session, lifetimes),
+        Math.max(session.lastActiveAt, readyAt) + idleLimit(session, lifetimes),
         session.lease.until,
         ...Object.values(session.runningCalls),
       );
 
-/** True when its sandbox may be released now. */
+/** True when its sandbox may be released now, if it has been ready for long enough. */
 export const isResting = (session: Session, now: number, lifetimes: Lifetimes): boolean =>
   now >= idleFrom(session, lifetimes);

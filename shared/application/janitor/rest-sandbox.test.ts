@@ -24,7 +24,7 @@ const lifetimes = {
 const dueAt = 1_900_000;
 
 /** As many sessions, idle and due at one moment, in a workspace with a ready sandbox. */
-const open = async (count: number) => {
+const open = async (count: number, { readyAfterMs = 0 } = {}) => {
   const quiet = openQuietPorts();
   const { ports, clock } = quiet;
   const first = newSession({ status: 'idle', createdAt: clock.now, lastActiveAt: clock.now, dueAt });
@@ -38,7 +38,7 @@ const open = async (count: number) => {
   await ports.workspaces.claimStart(workspace, sandbox, { known: {}, slotsMax: 10 });
   const task = { taskArn: 'task', address: 'http://10.0.0.1' };
   await ports.workspaces.recordAddress(workspace, 1, task);
-  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now + readyAfterMs });
   clock.now = dueAt;
   quiet.takeRequests();
   const look = () => sweep(ports, { lifetimes, correlationId: 'c' });
@@ -77,6 +77,25 @@ test.each([2, 97, 98, 350])('a session that uses the sandbox of %i keeps it', as
   await onceRead(crowd, () => use(crowd));
   expect(await crowd.state()).toBe('ready');
 });
+
+test.each([2, 150])(
+  'a sandbox of %i that became ready a moment ago is kept for its idle time',
+  async (count) => {
+    const readyAfterMs = dueAt - 1_000_000 - 1000;
+    const { clock, look, state, ports, sessions } = await open(count, { readyAfterMs });
+    await look();
+    expect(await state()).toBe('ready');
+    const readyAt = 1_000_000 + readyAfterMs;
+    const again = (await ports.sessions.get((sessions[0] as Session).id))?.dueAt;
+    expect(again).toBe(readyAt + lifetimes.idleMs);
+    clock.now = readyAt + lifetimes.idleMs - 1;
+    await look();
+    expect(await state()).toBe('ready');
+    clock.now = readyAt + lifetimes.idleMs;
+    await look();
+    expect(await state()).toBe('stopping');
+  },
+);
 
 test('a check that is left behind keeps no later one from releasing it', async () => {
   const { ports, workspace, look, state } = await open(150);

@@ -18,7 +18,7 @@ import { workOf } from './turn-work.ts';
 
 /**
  * False for a sandbox that is still starting: it is checked again soon, or it would run until its session is deleted. A time
- * for one that its processes keep: it is checked again then.
+ * for one that its processes keep, or that became ready too short a time ago: it is checked again then.
  */
 export type Rest = (session: Session) => Promise<boolean | number>;
 
@@ -45,12 +45,14 @@ const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): 
   const workspace = found.users.length > idleCheckUsersMax ? await marked(ports, found) : found;
   const users = workspace && (await idleUsers(ports, workspace, resting));
   if (workspace === undefined || users === undefined) return true;
+  const { at, correlationId, lifetimes } = resting;
+  const unusedFrom = Math.max(0, ...users.map((user) => idleFrom(user, lifetimes, found.sandbox?.readyAt)));
+  if (at < unusedFrom) return unusedFrom;
   const kept = await keptByProcesses(ports, workspace);
   if (kept !== undefined) return kept;
-  const { at, correlationId } = resting;
   const stop = {
     ...{ reason: 'idle', at, dueAt: at + stopRetryMs },
-    pausedUntil: (user: Session) => pausedUntil(user, resting.lifetimes),
+    pausedUntil: (user: Session) => pausedUntil(user, lifetimes),
   };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
