@@ -115,8 +115,8 @@ export const callInShort = ({ name, args }: NamedArgs): string => {
   return line.length > shortCharactersMax ? `${line.slice(0, shortCharactersMax - 1)}…` : line;
 };
 
-/** The decider of a call: a person by name, a token or a grant by kind and name, a policy by its mode. */
+/** The decider of a call: a person by name, a token or a grant by kind and name, a policy by its mode or its rule. */
 export const deciderName = ({ kind, id, name = id }: SessionGrant['by']): string => {
-  if (kind === 'policy') return `the mode ${id}`;
+  if (kind === 'policy') return id.startsWith('effect rule ') ? `the ${id}` : `the mode ${id}`;
   return kind === 'person' ? name : `the ${kind} ${name}`;
 };

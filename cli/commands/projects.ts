@@ -15,6 +15,7 @@ import {
   value,
   values,
 } from '../runtime/command.ts';
+import { effectsNamed } from '../runtime/effect-rules.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
@@ -50,6 +51,7 @@ const fields = [
 const optionsOf = (call: Call) => ({
   ...Object.fromEntries(fields.map((field) => [field, call.text(field)])),
   network: networkNamed(call.list('network')),
+  effects: effectsNamed(call),
 });
 const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
@@ -81,7 +83,7 @@ const remove = async (call: Call): Promise<undefined> => {
 };
 
 const optionUsage =
-  '[--description <text>] [--model <m>] [--thinking <level>] [--runtime <name>] [--flavor <f>] [--template <name>] [--approvals <policy>] [--instructions <text>] [--network <host>…]';
+  '[--description <text>] [--model <m>] [--thinking <level>] [--runtime <name>] [--flavor <f>] [--template <name>] [--approvals <policy>] [--effect-rule <rule>]… [--effect-tool <tool>]… [--instructions <text>] [--network <host>…]';
 const options = {
   description: value,
   model: value,
@@ -92,6 +94,8 @@ const options = {
   approvals: value,
   instructions: value,
   network: values,
+  'effect-rule': values,
+  'effect-tool': values,
 };
 
 export const projectCommands: readonly Command[] = [

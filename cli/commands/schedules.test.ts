@@ -136,6 +136,16 @@ test('a project is changed field by field, a default is cleared, and the project
   const asked = ['projects', 'update', 'p1', '--name', 'n', '--flavor', 'small', '--clear', 'model'];
   expect((await one.run(asked)).stdout).toBe('id         p1\nname       n\ncreatedAt  before\n');
   expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ name: 'n', flavor: 'small', model: null });
+  const rules = ['--effect-rule', 'approve within=src removes=no', '--effect-rule', 'refuse'];
+  await one.run(['projects', 'update', 'p1', ...rules, '--effect-tool', 'write_file']);
+  expect(JSON.parse(one.fake.asked[1]?.body ?? '')).toEqual({
+    effects: {
+      tools: ['write_file'],
+      rules: [{ verdict: 'approve', within: ['src'], removes: false }, { verdict: 'refuse' }],
+    },
+  });
+  const wrong = await one.run(['projects', 'update', 'p1', '--effect-rule', 'allow']);
+  expect(wrong.stderr).toContain('--effect-rule: "allow": begin with approve, ask or refuse');
   expect((await one.run(['projects', 'delete', 'p1'])).stdout).toBe('Deleted p1.\n');
 });
 

@@ -2,6 +2,7 @@
  * The agents of a project: instructions for all of them, and named agents with a model, tools, approvals and thinking of their own. A session takes them when it is made; a later change of the project applies to later sessions.
  */
 
+import type { EffectPolicy } from './effect-rule.ts';
 import { instructionsBytesMax, projectInstructionsBytesMax } from './limits.ts';
 import type { ThinkingLevel } from './model.ts';
 import type { ApprovalMode } from './session.ts';
@@ -15,6 +16,8 @@ export type NamedAgent = {
   /** The only tools that it is offered; absent: all of the project. */
   readonly tools?: readonly string[];
   readonly approvals?: ApprovalMode;
+  /** Instead of the project's. */
+  readonly effects?: EffectPolicy;
   readonly thinking?: ThinkingLevel;
 };
 

@@ -4,6 +4,7 @@
  */
 
 import type { NamedAgent } from './agent-profile.ts';
+import type { EffectPolicy } from './effect-rule.ts';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
@@ -32,6 +33,8 @@ export type Project = {
   readonly template?: Template;
   /** The calls its agents make without a human. */
   readonly approvals?: ApprovalMode;
+  /** The effects that need no person, and the tools that are decided by their effect. */
+  readonly effects?: EffectPolicy;
   /** The sizes its sessions may have; absent: all. */
   readonly flavorsAllowed?: readonly Flavor[];
   /** The limits in which it differs from the operator's. */

@@ -3,6 +3,7 @@
  *
  * Statuses change only along `transitions`; of the ended sessions only those of agents can be resumed.
  */
+import type { EffectPolicy } from './effect-rule.ts';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/server.ts';
@@ -64,6 +65,8 @@ export type Session = SessionDetails & {
   readonly provider: ProviderName;
   readonly model: string;
   readonly approvals: ApprovalMode;
+  /** Of its project or its agent when it was made. */
+  readonly effects?: EffectPolicy;
   /** The program of its sandbox that carries its turns; absent: the platform's own loop. */
   readonly runtime?: AgentRuntime;
   /** The grants of the session; a running turn has its own. */

@@ -96,6 +96,35 @@ describe('a call that is asked by its effect', () => {
     expect(JSON.stringify(output?.data)).toContain('done');
   });
 
+  test('is decided by the rules of its project, by what it did in its trial', async () => {
+    const rules = [
+      { verdict: 'refuse', touches: ['.git'] },
+      { verdict: 'approve', within: ['src'], removes: false, wantsHosts: false, succeeds: true },
+    ];
+    const made = await cloud.ask<{ id: string }>('/api/projects', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'by rules', effects: { tools: ['execute_command'], rules } }),
+    });
+    const client = await open({ project: made.id, approvals: 'auto' });
+    expect(await cloud.ask(`/api/sessions/${client.id}`)).toMatchObject({ effects: { rules } });
+    client.send('message', { text: '$ mkdir -p src; date +%N > src/once.txt' });
+    await client.untilType('completion');
+    const decided = () => client.frames.filter(({ type }) => type === 'tool:decided').map(({ data }) => data);
+    expect(decided()).toMatchObject([{ approved: true, by: { kind: 'policy', id: 'effect rule 2' } }]);
+    expect(await read(client.id, 'src/once.txt')).toMatch(/^\d+\n$/);
+    client.send('message', { text: '$ mkdir .git; echo x > .git/config' });
+    await client.untilType('completion', 1);
+    expect(decided()[1]).toMatchObject({ approved: false, by: { kind: 'policy', id: 'effect rule 1' } });
+    expect(await read(client.id, '.git/config')).toBe(404);
+    expect(client.frames.some(({ type }) => type === 'tool:approval_required')).toBe(false);
+    client.send('message', { text: '$ rm src/once.txt' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect).toMatchObject({ files: [{ path: 'src/once.txt', change: 'removed' }] });
+    expect((await decide(client.id, data.callId, { approved: false })).status).toBe(200);
+    await client.untilType('completion', 2);
+    expect(await read(client.id, 'src/once.txt')).toMatch(/^\d+\n$/);
+  });
+
   test('is tried again where the workspace has moved since, and nothing of it is applied', async () => {
     const client = await open();
     client.send('message', { text: 'write a.txt hello' });

@@ -4,6 +4,7 @@
  */
 
 import { fitsProject, type NamedAgent } from '../../domain/agent-profile.ts';
+import type { EffectPolicy } from '../../domain/effect-rule.ts';
 import { decodeFlavor, type Flavor } from '../../domain/flavor.ts';
 import { withRulesOf } from '../../domain/inject-rule.ts';
 import { projectInstructionsBytesMax } from '../../domain/limits.ts';
@@ -31,6 +32,7 @@ export type ProjectOptions = {
   readonly template?: Given<string>;
   readonly flavorsAllowed?: Given<readonly string[]>;
   readonly approvals?: Given<ApprovalMode>;
+  readonly effects?: Given<EffectPolicy>;
   /** Each limit by itself. */
   readonly limits?: Given<{ readonly [Limit in keyof TreeLimits]?: Given<number> }>;
   readonly disabledTools?: Given<readonly string[]>;
@@ -54,6 +56,7 @@ export const projectFields = (
     thinking,
     runtime,
     approvals,
+    effects,
     mcpNamespacing,
     disabledTools,
     instructions,
@@ -81,6 +84,7 @@ export const projectFields = (
     template: known(options.template, (name) => knownTemplate(name, templates)),
     flavorsAllowed,
     approvals,
+    effects,
     limits: known(options.limits, (limits) => mergedLimits(limits, before.limits)),
     disabledTools: known(disabledTools, (names) => [...new Set(names)]),
     instructions,

@@ -64,10 +64,10 @@ export const branchSession = async (
 
 const settingsOf = (session: Session): SessionOptions => {
   const { project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
-  const { labels, idleMs, lifetimeMs, cwd, network = null, disabledTools, allowedTools } = session;
+  const { labels, idleMs, lifetimeMs, cwd, network = null, disabledTools, allowedTools, effects } = session;
   return {
     ...{ project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor },
-    ...{ labels, cwd, network, disabledTools, allowedTools },
+    ...{ labels, cwd, network, disabledTools, allowedTools, effects },
     ...(idleMs === undefined ? {} : { idleSeconds: idleMs / 1000 }),
     ...(lifetimeMs === undefined ? {} : { lifetimeSeconds: lifetimeMs / 1000 }),
   };

@@ -5,6 +5,7 @@
 
 import { joinInstructions, type NamedAgent, toolsAllowedBy } from '../../domain/agent-profile.ts';
 import { InvariantError } from '../../domain/assert.ts';
+import type { EffectPolicy } from '../../domain/effect-rule.ts';
 import {
   decodeFlavor,
   type Flavor,
@@ -57,6 +58,8 @@ export type SessionOptions = {
   readonly flavor?: string | undefined;
   readonly template?: string | undefined;
   readonly approvals?: ApprovalMode | undefined;
+  /** Absent: its agent's, else its project's. */
+  readonly effects?: EffectPolicy | undefined;
   readonly thinking?: ThinkingLevel | undefined;
   /** The program that carries its turns. */
   readonly runtime?: RuntimeName | undefined;
@@ -120,7 +123,7 @@ export const newSession = (
     grants: [],
     ...runtimeFor(kind, options, project),
     ...ofProject(project, options),
-    ...ofAgent(agent, options),
+    ...ofAgent(agent, options, project),
     ...details,
     usage: noUsage,
     costUsd: 0,
@@ -177,11 +180,14 @@ const ofProject = (
 const ofAgent = (
   agent: NamedAgent | undefined,
   options: SessionOptions,
-): Pick<Session, 'agent' | 'allowedTools'> => {
+  project: Project,
+): Pick<Session, 'agent' | 'allowedTools' | 'effects'> => {
+  const effects = options.effects ?? agent?.effects ?? project.effects;
   const allowedTools = toolsAllowedBy(agent?.tools, options.allowedTools);
   return {
     ...(agent === undefined ? {} : { agent: agent.name }),
     ...(allowedTools === undefined ? {} : { allowedTools }),
+    ...(effects === undefined ? {} : { effects }),
   };
 };
 

@@ -14,6 +14,7 @@ import type { SessionId, TurnId } from '../../domain/ids.ts';
 import { totalsOf } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { currentMessage } from '../../domain/turn/after-step.ts';
+import { policyOf } from '../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../domain/turn/begin-turn.ts';
 import {
   callsWithCallers,
@@ -249,13 +250,13 @@ const beginTurn = async (
   next: InboxMessage,
 ): Promise<CommitOutcome> => {
   const { messageId, acceptedAt, correlationId } = next;
-  const { id: sessionId, approvals: mode, grants, costUsd: spentUsd, runtime } = context.session;
+  const { id: sessionId, costUsd: spentUsd, runtime } = context.session;
   ports.telemetry.count('TurnsStarted');
   ports.telemetry.info('a turn begins', { event: 'turn_started', sessionId, messageId });
   const event = startedBy(next, {
     at: ports.world.now(),
     turnId: ports.world.uuid() as TurnId,
-    policy: { mode, grants },
+    policy: policyOf(context.session),
     spentUsd: runtime === undefined ? spentUsd : totalsOf(context.session).costUsd,
     ...(runtime === undefined ? {} : { runtime }),
   });

@@ -14,7 +14,11 @@ const digest = z
 export const decider = z
   .object({
     kind: z.enum(deciderKinds),
-    id: z.string().describe('Id of the token, the person or the grant; for a policy the approvals mode.'),
+    id: z
+      .string()
+      .describe(
+        'Id of the token, the person or the grant; for a policy the approvals mode, or `effect rule <number>`.',
+      ),
     name: z.string().optional(),
   })
   .meta({ id: 'Decider' });

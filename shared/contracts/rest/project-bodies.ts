@@ -12,6 +12,7 @@ import { namespacings } from '#shared/domain/mcp/server.ts';
 import { providers } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { boundsText } from '#shared/domain/session-tree.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import { plainName } from '../fields.ts';
 import { approvals, instructions, name, toolName } from './common-fields.ts';
 import { network as networkSchema } from './network.ts';
@@ -33,6 +34,9 @@ const projectDefaults = z.object({
     .nullish()
     .describe('Flavors that sessions of the project may have.'),
   approvals: approvals.nullish(),
+  effects: effectPolicy
+    .nullish()
+    .describe('Rules over effects; they replace the ones before. An agent has its own instead.'),
   autonomy: z
     .enum(autonomies)
     .nullish()
@@ -76,6 +80,7 @@ const projectDefaults = z.object({
           .exactOptional()
           .describe('The only tools that it is offered.'),
         approvals: approvals.exactOptional(),
+        effects: effectPolicy.exactOptional(),
         thinking: thinking.exactOptional(),
       }),
     )

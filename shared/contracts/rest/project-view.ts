@@ -10,6 +10,7 @@ import { thinkingLevels } from '#shared/domain/model.ts';
 import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import { iso } from '../fields.ts';
 import { network, networkOf, networkView } from './network.ts';
 import type { updateProjectBody } from './project-bodies.ts';
@@ -27,6 +28,7 @@ export const projectAnswer = z
     flavor: flavorName.optional(),
     template: templateName.optional(),
     approvals: z.enum(approvalModes).optional(),
+    effects: effectPolicy.optional().describe('Rules over effects.'),
     flavorsAllowed: z.array(flavorName).optional(),
     limits: z
       .object({
@@ -47,6 +49,7 @@ export const projectAnswer = z
           model: z.string().exactOptional(),
           tools: z.array(z.string()).exactOptional(),
           approvals: z.enum(approvalModes).exactOptional(),
+          effects: effectPolicy.exactOptional(),
           thinking: z.enum(thinkingLevels).exactOptional(),
         }),
       )

@@ -22,6 +22,7 @@ import { templateNamePattern } from '#shared/domain/template.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import { isAsked } from '#shared/domain/turn/waiting-call.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import { iso } from '../fields.ts';
 import { pendingApproval } from './approval-view.ts';
 import { network, networkView } from './network.ts';
@@ -73,6 +74,9 @@ export const sessionAnswer = z
       .optional()
       .describe("Program that carries its turns; absent: the platform's own loop."),
     approvals: z.enum(approvalModes),
+    effects: effectPolicy
+      .optional()
+      .describe('Rules over effects, of its project or its agent when it was made.'),
     createdAt: z.iso.datetime(),
     lastActiveAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
@@ -128,6 +132,7 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   ...(session.thinking === undefined ? {} : { thinking: session.thinking }),
   ...(session.runtime === undefined ? {} : { runtime: session.runtime }),
   approvals: session.approvals,
+  ...(session.effects === undefined ? {} : { effects: session.effects }),
   createdAt: iso(session.createdAt),
   lastActiveAt: iso(session.lastActiveAt),
   expiresAt: iso(session.lastActiveAt + idleMs),

@@ -12,6 +12,7 @@ import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
+import { effectPolicy } from '../effect-policy.ts';
 
 export const id = <Brand extends string>() =>
   z.custom<Brand>((value) => typeof value === 'string' && value !== '');
@@ -84,6 +85,7 @@ export const agentSettings = {
       costUsdMax: usd.exactOptional(),
     })
     .exactOptional(),
+  effects: effectPolicy.exactOptional(),
   disabledTools: z.array(z.string()).exactOptional(),
   mcpNamespacing: z.enum(namespacings).exactOptional(),
 };

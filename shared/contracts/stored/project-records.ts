@@ -11,6 +11,7 @@ import {
 } from '#shared/domain/mcp/server.ts';
 import { thinkingLevels } from '#shared/domain/model.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import {
   agentSettings,
   approvals,
@@ -46,6 +47,7 @@ export const projectRecord = z.object({
         model: z.string().exactOptional(),
         tools: z.array(z.string()).exactOptional(),
         approvals: approvals.exactOptional(),
+        effects: effectPolicy.exactOptional(),
         thinking: z.enum(thinkingLevels).exactOptional(),
       }),
     )

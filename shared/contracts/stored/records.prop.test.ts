@@ -100,6 +100,24 @@ const agentSettings = {
     { recursionDepthMax: count, agentsPerSessionMax: count, costUsdMax: usd },
     { requiredKeys: [] },
   ),
+  effects: fc.record(
+    {
+      tools: fc.subarray(['execute_command', 'write_file']),
+      rules: fc.array(
+        fc.record(
+          {
+            verdict: fc.constantFrom('approve', 'ask', 'refuse'),
+            within: fc.subarray(['src', 'docs/', '.']),
+            removes: fc.boolean(),
+            filesMax: fc.nat(),
+          },
+          { requiredKeys: ['verdict'] },
+        ),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: [] },
+  ),
   disabledTools: fc.array(fc.string(), { maxLength: 3 }),
   mcpNamespacing: fc.constantFrom('auto', 'prefix', 'none'),
 };

@@ -25,6 +25,7 @@ import { sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { callStatuses } from '#shared/domain/turn/tool-call.ts';
 import type { CallTrial } from '#shared/domain/turn/trial.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import { principalRecord } from './access-records.ts';
 import { slotParts } from './deployment-records.ts';
 import {
@@ -134,7 +135,11 @@ const effect = z.object({
 const images = z.array(z.object({ mimeType: z.enum(imageTypes), data: z.string() }));
 
 const callTrial: z.ZodType<CallTrial> = z.discriminatedUnion('state', [
-  z.object({ state: z.literal('due'), session: id<SessionId>().exactOptional() }),
+  z.object({
+    state: z.literal('due'),
+    session: id<SessionId>().exactOptional(),
+    isAgain: z.literal(true).exactOptional(),
+  }),
   z.object({
     state: z.literal('tried'),
     session: id<SessionId>(),
@@ -184,7 +189,7 @@ const runningTurn = z.object({
   step: count,
   usage,
   spentUsd: usd.default(0),
-  policy: z.object({ mode: approvals, grants }),
+  policy: z.object({ mode: approvals, grants, effects: effectPolicy.exactOptional() }),
   repetition: z.object({ calls: z.string(), times: count }).exactOptional(),
   knowsLoss: z.literal(true).exactOptional(),
   model: z.string().exactOptional(),

@@ -6,8 +6,10 @@
  */
 import { type AskedCall, toolIdentity } from '../asked-call.ts';
 import type { Decider } from '../principal.ts';
+import type { ApprovalMode, Session } from '../session.ts';
 import { isReadingAction } from '../tools.ts';
 import { type Grant, grantFor, hasPlainArguments, isInput } from './grant.ts';
+import { type CallTrial, trialOf } from './trial.ts';
 import type { ApprovalPolicy, Repetition, TurnState } from './turn.ts';
 
 type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
@@ -29,14 +31,33 @@ export const allowedBy = (
   return needsHuman(call, policy, repetition) ? undefined : { kind: 'policy', id: policy.mode };
 };
 
+/** The policy that a session's next turn begins with. */
+export const policyOf = ({
+  approvals: mode,
+  grants,
+  effects,
+}: Pick<Session, 'approvals' | 'grants' | 'effects'>): ApprovalPolicy => ({
+  mode,
+  grants,
+  ...(effects === undefined ? {} : { effects }),
+});
+
 /** The grants in force: a turn that runs holds them, and hands them to the session as it ends. */
 export const grantsInForce = (
   { grants }: { readonly grants: readonly Grant[] },
   { state }: { readonly state: TurnState },
 ): readonly Grant[] => ('policy' in state ? state.policy.grants : grants);
 
+/** A tool may be decided by its effect where the session's mode is another one. */
+const modeFor = ({ name, route }: Asked, { mode, effects }: ApprovalPolicy): ApprovalMode =>
+  route === undefined && effects?.tools?.some((tool) => tool === name) === true ? 'effect' : mode;
+
+/** The trial of a call that needs a person: none, where it is decided by what it says. */
+export const trialFor = (call: Asked, policy: ApprovalPolicy): { readonly trial?: CallTrial } =>
+  modeFor(call, policy) === 'effect' ? { trial: trialOf(call) } : {};
+
 const needsHuman = (call: Asked, policy: ApprovalPolicy, repetition: Repetition): boolean => {
-  switch (policy.mode) {
+  switch (modeFor(call, policy)) {
     case 'auto':
       return false;
     case 'high':

@@ -11,10 +11,9 @@ import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
 import { cutBytes, cutMiddle } from '../text.ts';
-import { allowedBy } from './approval-policy.ts';
+import { allowedBy, trialFor } from './approval-policy.ts';
 import { grantFor } from './grant.ts';
 import type { ToolCall, TurnCall } from './tool-call.ts';
-import { trialOf } from './trial.ts';
 import type { ApprovalPolicy, Deciding, EventOf, Repetition, ToolResult, TurnLimits } from './turn.ts';
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
@@ -73,8 +72,8 @@ export const queuedCalls = (
 ): readonly QueuedCall[] =>
   asked.slice(0, limits.callsMax).map((call) => {
     const by = allowedBy(call, policy, repetition);
-    const trial = policy.mode === 'effect' ? { trial: trialOf(call) } : {};
-    if (by === undefined) return { call: { ...call, ...trial, askedHuman: true, status: 'pending' } };
+    if (by === undefined)
+      return { call: { ...call, ...trialFor(call, policy), askedHuman: true, status: 'pending' } };
     const grant = by.kind === 'grant' ? { grant: by.id } : {};
     return { call: { ...call, ...grant, askedHuman: false, status: 'approved' }, by };
   });

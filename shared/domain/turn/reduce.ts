@@ -6,7 +6,7 @@
  * Specification, transition table and invariants T1..T16: docs/spec/turn.md.
  */
 import { assertNever } from '../assert.ts';
-import type { ApprovalMode } from '../session.ts';
+import { trialFor } from './approval-policy.ts';
 import { isRepeatOf } from './begin-turn.ts';
 import { callEnded, hasBegun } from './call-ended.ts';
 import { applyDecision, firstApproval, noUsage } from './call-queue.ts';
@@ -25,10 +25,10 @@ import {
   silently,
   thinkingEnded,
 } from './transitions.ts';
-import { trialOf } from './trial.ts';
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
   Acting,
+  ApprovalPolicy,
   Deciding,
   EventOf,
   Running,
@@ -68,7 +68,9 @@ const transition = (state: TurnState, event: TurnEvent, limits: TurnLimits): Tur
       return grantWithdrawn(state, event, limits);
     case 'trial-started':
     case 'trial-ended':
-      return state.kind === 'deciding' ? trialMoved(state, event) : ignore(state, 'no call is to be tried');
+      return state.kind === 'deciding'
+        ? trialMoved(state, event, (next, ruled) => decided(next, ruled, limits))
+        : ignore(state, 'no call is to be tried');
     case 'trial-outdated':
       return state.kind === 'thinking'
         ? ignore(state, 'no call was tried')
@@ -180,17 +182,17 @@ const grantWithdrawn = (
 
 const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
   const before = state.calls.find(({ status }) => status === 'pending');
-  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call, state.policy.mode) : call));
+  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call, state.policy) : call));
   const waiting = calls.find(({ status }) => status === 'pending');
   const log = waiting?.callId === before?.callId ? [] : firstApproval(state.turnId, calls);
   return { state: { ...state, calls }, log, history: [] };
 };
 
-const askedAgain = ({ grant: _, ...call }: ToolCall, mode: ApprovalMode): ToolCall => ({
+const askedAgain = ({ grant: _, ...call }: ToolCall, policy: ApprovalPolicy): ToolCall => ({
   ...call,
   status: 'pending',
   askedHuman: true,
-  ...(mode === 'effect' ? { trial: trialOf(call) } : {}),
+  ...trialFor(call, policy),
 });
 
 const withdrawnFailure = {

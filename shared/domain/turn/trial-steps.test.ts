@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { EffectRule } from '../effect-rule.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../ids.ts';
 import { judgeDecision } from './judge-decision.ts';
 import { pendingWork } from './pending-work.ts';
@@ -144,4 +145,84 @@ describe('a call that is asked by its effect', () => {
       effectMissing: expect.stringContaining('interpreter'),
     });
   });
+});
+
+describe('a rule over effects', () => {
+  const ruled = (...rules: EffectRule[]): Thinking => ({
+    ...thinking,
+    policy: { mode: 'effect', grants: [], effects: { rules } },
+  });
+  const changing = (path: string): TriedCall => ({
+    ...tried,
+    effect: { ...tried.effect, files: [{ path, change: 'modified', bytes: 1 }] },
+  });
+  const endedWith = (
+    callId: string,
+    trial: Extract<TurnEvent, { type: 'trial-ended' }>['trial'],
+  ): TurnEvent => ({
+    type: 'trial-ended',
+    at: 3,
+    callId: callId as CallId,
+    trial,
+  });
+  const inSource = ruled({ verdict: 'refuse', touches: ['.git'] }, { verdict: 'approve', within: ['src'] });
+
+  test('approves a call that nobody is asked about, and has what was tried applied', () => {
+    const over = after(inSource, answer(asked('c1')), endedWith('c1', changing('src/a')));
+    expect(over.log).toMatchObject([
+      {
+        type: 'tool:decided',
+        data: { callId: 'c1', approved: true, by: { kind: 'policy', id: 'effect rule 2' } },
+      },
+    ]);
+    expect(pendingWork(over.state)).toEqual([
+      expect.objectContaining({ type: 'run-tool', tried: changing('src/a') }),
+    ]);
+  });
+
+  test('refuses one, and tells the model why', () => {
+    const over = after(inSource, answer(asked('c1')), endedWith('c1', changing('.git/config')));
+    expect(over.log.map(({ type }) => type)).toEqual(['tool:decided', 'tool:rejected']);
+    expect(over.history).toMatchObject([{ outcome: 'rejected', text: expect.stringContaining('rule 1') }]);
+    expect(over.state.kind).toBe('thinking');
+  });
+
+  test.each<[what: string, trial: Extract<TurnEvent, { type: 'trial-ended' }>['trial']]>([
+    ['that no rule fits', changing('docs/a')],
+    ['that was not tried', { state: 'untried', reason: 'no slot' }],
+  ])('leaves a call %s to a person', (_what, trial) => {
+    const over = after(inSource, answer(asked('c1')), endedWith('c1', trial));
+    expect(over.log.map(({ type }) => type)).toEqual(['tool:approval_required']);
+    expect(waitingCall(over.state)?.callId).toBe('c1');
+  });
+
+  test('leaves a call to a person by its own word', () => {
+    const over = after(ruled({ verdict: 'ask' }, { verdict: 'approve' }), answer(asked('c1')), ended('c1'));
+    expect(waitingCall(over.state)?.callId).toBe('c1');
+  });
+
+  test('decides each call of a queue by itself: the next is tried behind one that it approves', () => {
+    const first = after(inSource, answer(asked('c1'), asked('c2')), endedWith('c1', changing('src/a')));
+    expect([first.state.kind, types(first.state)]).toEqual(['deciding', ['try-call']]);
+    const second = after(first.state, started('c2'), endedWith('c2', changing('docs/b')));
+    expect(waitingCall(second.state)?.callId).toBe('c2');
+  });
+
+  test('approves no call a second time, when the workspace moved beneath the first', () => {
+    const first = after(inSource, answer(asked('c1')), endedWith('c1', changing('src/a')), outdated('c1'));
+    expect([first.state.kind, types(first.state)]).toEqual(['deciding', ['try-call']]);
+    const second = after(first.state, started('c1'), endedWith('c1', changing('src/a')));
+    expect(waitingCall(second.state)?.callId).toBe('c1');
+    const refused = after(first.state, started('c1'), endedWith('c1', changing('.git/x')));
+    expect(refused.state.kind).toBe('thinking');
+  });
+});
+
+test('a tool is decided by its effect, where the mode of the session is another', () => {
+  const policy = { mode: 'auto' as const, grants: [], effects: { tools: ['write_file' as const] } };
+  const { state } = after({ ...thinking, policy }, answer(asked('c1'), asked('c2', 'write_file')));
+  expect(state.kind === 'deciding' && state.calls.map(({ status, trial }) => [status, trial])).toEqual([
+    ['approved', undefined],
+    ['pending', { state: 'due' }],
+  ]);
 });

@@ -37,8 +37,8 @@ export type TriedCall = {
 };
 
 export type CallTrial =
-  /** `session`: of one that has begun; its function may have died. */
-  | { readonly state: 'due'; readonly session?: SessionId }
+  /** `session`: of one that has begun; its function may have died. `isAgain`: the workspace moved after the one before. */
+  | { readonly state: 'due'; readonly session?: SessionId; readonly isAgain?: true }
   | TriedCall
   | { readonly state: 'untried'; readonly reason: string };
 

@@ -8,6 +8,7 @@
 import type { ToolRoute } from '../asked-call.ts';
 import type { Attachment } from '../attachment.ts';
 import type { ChainHead } from '../audit-seal.ts';
+import type { EffectPolicy } from '../effect-rule.ts';
 import type { LogEntry, ModelFailureOrigin, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryImage, HistoryMessage } from '../history.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
@@ -24,7 +25,11 @@ import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-c
 import type { CallTrial, TriedCall } from './trial.ts';
 
 /** Which calls run without asking. */
-export type ApprovalPolicy = { readonly mode: ApprovalMode; readonly grants: readonly Grant[] };
+export type ApprovalPolicy = {
+  readonly mode: ApprovalMode;
+  readonly grants: readonly Grant[];
+  readonly effects?: EffectPolicy;
+};
 
 /** The calls of the last answer, and how often in a row the model has asked for exactly them. */
 export type Repetition = { readonly calls: string; readonly times: number };
@@ -171,7 +176,7 @@ export type TurnEvent = { readonly at: number } & (
   | { readonly type: 'grant-withdrawn'; readonly grantId: string }
   /** A fork is made to try this call in. */
   | { readonly type: 'trial-started'; readonly callId: CallId; readonly session: SessionId }
-  /** It was tried, or cannot be: a person is asked now. */
+  /** It was tried, or cannot be: a rule decides it by its effect, or a person is asked now. */
   | {
       readonly type: 'trial-ended';
       readonly callId: CallId;

@@ -9,6 +9,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { CallId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { ToolCall } from './tool-call.ts';
+import type { CallTrial } from './trial.ts';
 import type { TurnState } from './turn.ts';
 
 /** The call that a person has to decide now: one at a time, in order. One that is to be tried waits for nobody yet. */
@@ -21,10 +22,12 @@ export const waitingCall = (state: TurnState): ToolCall | undefined => {
 export const isAsked = ({ status, trial }: ToolCall): boolean =>
   status === 'pending' && trial?.state !== 'due';
 
+export type DueCall = ToolCall & { readonly trial: Extract<CallTrial, { state: 'due' }> };
+
 /** The next call to be tried. */
-export const callToTry = (state: TurnState): ToolCall | undefined => {
+export const callToTry = (state: TurnState): DueCall | undefined => {
   const call = nextPending(state);
-  return call?.trial?.state === 'due' ? call : undefined;
+  return call?.trial?.state === 'due' ? { ...call, trial: call.trial } : undefined;
 };
 
 const nextPending = (state: TurnState): ToolCall | undefined =>

@@ -10,9 +10,12 @@ const project: Project = {
   flavor: 'small',
   flavorsAllowed: ['micro', 'small'],
   approvals: 'medium',
+  effects: { tools: ['write_file'], rules: [{ verdict: 'approve', within: ['src'], removes: false }] },
   limits: { maxRecursionDepth: 0, maxCostUsd: 2.5 },
   instructions: 'Be brief.',
-  agents: [{ name: 'reviewer', tools: ['read_file'], approvals: 'ask' }],
+  agents: [
+    { name: 'reviewer', tools: ['read_file'], approvals: 'ask', effects: { rules: [{ verdict: 'refuse' }] } },
+  ],
   disabledTools: ['write_file', 'session'],
   network: 'none',
   mcpNamespacing: 'prefix',
@@ -30,10 +33,18 @@ test('an untouched form sends the present settings, and null for empty fields', 
     thinking: null,
     runtime: null,
     approvals: 'medium',
+    effects: { tools: ['write_file'], rules: [{ verdict: 'approve', within: ['src'], removes: false }] },
     flavorsAllowed: ['micro', 'small'],
     limits: { maxRecursionDepth: 0, maxAgentsPerSession: null, maxCostUsd: 2.5 },
     instructions: 'Be brief.',
-    agents: [{ name: 'reviewer', tools: ['read_file'], approvals: 'ask' }],
+    agents: [
+      {
+        name: 'reviewer',
+        tools: ['read_file'],
+        approvals: 'ask',
+        effects: { rules: [{ verdict: 'refuse' }] },
+      },
+    ],
     disabledTools: ['write_file', 'session'],
     mcpNamespacing: 'prefix',
     network: null,
@@ -44,6 +55,7 @@ test('a new project allows every size and sends null for the rest', () => {
   expect(bodyOf({ ...draftOf(), name: ' a ' })).toMatchObject({
     name: 'a',
     flavorsAllowed: null,
+    effects: null,
     instructions: null,
     agents: null,
     disabledTools: null,
@@ -83,4 +95,12 @@ test('each invalid field has its problem', () => {
   expect(problemsOf({ ...draftOf(project), flavor: '', flavorsAllowed: [] })).toEqual({
     flavorsAllowed: 'Allow at least one size.',
   });
+});
+
+test('a line that is no rule over effects is a problem, of the project and of its agents', () => {
+  const draft = { ...draftOf(project), effectRules: 'approve within=src\n\nallow' };
+  const problem = 'Rules over effects: "allow": begin with approve, ask or refuse.';
+  expect(problemsOf(draft)).toEqual({ effectRules: problem });
+  const agents = [{ ...newAgent(), name: 'a', effectRules: 'allow' }];
+  expect(problemsOf({ ...draftOf(project), agents })).toEqual({ agents: problem });
 });

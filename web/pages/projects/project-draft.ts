@@ -13,6 +13,7 @@ import {
   runtimeOptions,
   thinkingOptions,
 } from '../../components/session-options.ts';
+import { effectDraftOf, effectProblem, effectsOfDraft } from './project-effects.ts';
 import { type NetworkDraft, networkDraftOf, networkOfDraft, networkProblems } from './project-network.ts';
 
 type Flavor = keyof typeof flavors;
@@ -26,6 +27,8 @@ export type ProjectDraft = {
   flavor: string;
   template: string;
   approvals: string;
+  effectRules: string;
+  effectTools: string;
   thinking: string;
   runtime: string;
   flavorsAllowed: readonly Flavor[];
@@ -44,6 +47,8 @@ export type AgentDraft = {
   instructions: string;
   model: string;
   approvals: string;
+  effectRules: string;
+  effectTools: string;
   thinking: string;
   tools: string;
 };
@@ -53,6 +58,8 @@ export const newAgent = (): AgentDraft => ({
   instructions: '',
   model: '',
   approvals: '',
+  effectRules: '',
+  effectTools: '',
   thinking: '',
   tools: '',
 });
@@ -65,6 +72,7 @@ export const draftOf = (project?: Project): ProjectDraft => ({
   flavor: project?.flavor ?? '',
   template: project?.template ?? '',
   approvals: project?.approvals ?? '',
+  ...effectDraftOf(project?.effects),
   thinking: project?.thinking ?? '',
   runtime: project?.runtime ?? '',
   flavorsAllowed: project?.flavorsAllowed ?? flavorNames,
@@ -72,9 +80,10 @@ export const draftOf = (project?: Project): ProjectDraft => ({
   maxAgentsPerSession: textOf(project?.limits?.maxAgentsPerSession),
   maxCostUsd: textOf(project?.limits?.maxCostUsd),
   instructions: project?.instructions ?? '',
-  agents: (project?.agents ?? []).map(({ tools = [], ...agent }) => ({
+  agents: (project?.agents ?? []).map(({ tools = [], effects, ...agent }) => ({
     ...newAgent(),
     ...agent,
+    ...effectDraftOf(effects),
     tools: tools.join('\n'),
   })),
   disabledTools: (project?.disabledTools ?? []).join('\n'),
@@ -100,6 +109,7 @@ export const problemsOf = (draft: ProjectDraft): DraftProblems => {
   });
   return {
     ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    ...effectProblem(draft),
     ...agentsProblem(draft.agents),
     ...(draft.flavorsAllowed.length === 0 ? { flavorsAllowed: 'Allow at least one size.' } : {}),
     ...(draft.flavor !== '' && !draft.flavorsAllowed.some((flavor) => flavor === draft.flavor)
@@ -113,7 +123,11 @@ export const problemsOf = (draft: ProjectDraft): DraftProblems => {
 const agentsProblem = (agents: readonly AgentDraft[]): DraftProblems => {
   const names = agents.map(({ name }) => name.trim());
   if (names.includes('')) return { agents: 'Each agent needs a name.' };
-  return new Set(names).size === names.length ? {} : { agents: 'Two agents have the same name.' };
+  if (new Set(names).size !== names.length) return { agents: 'Two agents have the same name.' };
+  const problem = agents
+    .map((agent) => effectProblem(agent).effectRules)
+    .find((found) => found !== undefined);
+  return problem === undefined ? {} : { agents: problem };
 };
 
 const limitProblem = (text: string, { min, max, isWhole }: Bound): string | undefined => {
@@ -131,6 +145,7 @@ export const bodyOf = (draft: ProjectDraft) => ({
   flavor: orNull(draft.flavor),
   template: orNull(draft.template),
   approvals: orNull(draft.approvals) as Project['approvals'] | null,
+  effects: effectsOfDraft(draft),
   thinking: orNull(draft.thinking) as Project['thinking'] | null,
   runtime: orNull(draft.runtime) as Project['runtime'] | null,
   flavorsAllowed: draft.flavorsAllowed.length === flavorNames.length ? null : [...draft.flavorsAllowed],
@@ -148,14 +163,17 @@ export const bodyOf = (draft: ProjectDraft) => ({
 
 type Agent = NonNullable<Project['agents']>[number];
 
-const agentOf = ({ name, instructions, model, approvals, thinking, tools }: AgentDraft): Agent => {
+const agentOf = (agent: AgentDraft): Agent => {
+  const { name, instructions, model, approvals, thinking, tools } = agent;
   const names = listOrNull(tools);
+  const effects = effectsOfDraft(agent);
   return {
     name: name.trim(),
     ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
     ...(model.trim() === '' ? {} : { model: model.trim() }),
     ...(approvals === '' ? {} : { approvals: approvals as NonNullable<Agent['approvals']> }),
     ...(thinking === '' ? {} : { thinking: thinking as NonNullable<Agent['thinking']> }),
+    ...(effects === null ? {} : { effects }),
     ...(names === null ? {} : { tools: names }),
   };
 };

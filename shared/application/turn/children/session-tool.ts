@@ -13,6 +13,7 @@ import { toolResultCharactersMax } from '../../../domain/limits.ts';
 import { type Session, totalsOf } from '../../../domain/session.ts';
 import { limitsInForceFor } from '../../../domain/session-tree.ts';
 import { cutMiddle } from '../../../domain/text.ts';
+import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import { sessionNotFound } from '../../access/find-session.ts';
@@ -105,7 +106,7 @@ const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise
   if (template !== undefined) knownTemplate(template, templates);
   const sandbox = childSandbox(parent, { template, flavor, env });
   if (!sandbox.ok) throw new AppError('invalid_request', sandbox.problem);
-  const policy = 'policy' in state ? state.policy : { mode: parent.approvals, grants: [] };
+  const policy = 'policy' in state ? state.policy : { ...policyOf(parent), grants: [] };
   const limits = limitsInForceFor(parent, tree);
   const request = {
     parent,

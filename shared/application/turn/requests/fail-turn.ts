@@ -6,6 +6,7 @@
 import type { SessionId, TurnId } from '../../../domain/ids.ts';
 import { treeOf } from '../../../domain/session.ts';
 import { completedMessage } from '../../../domain/turn/after-step.ts';
+import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
 import type { TurnDeps } from '../../deps.ts';
@@ -37,9 +38,9 @@ export const failTurn = async (
   const { session, turn, inbox } = found;
   const [next] = inbox;
   const at = ports.world.now();
-  const { approvals: mode, grants, costUsd: spentUsd } = session;
+  const { costUsd: spentUsd } = session;
   const turnId = ports.world.uuid() as TurnId;
-  const begin = next && startedBy(next, { at, turnId, policy: { mode, grants }, spentUsd });
+  const begin = next && startedBy(next, { at, turnId, policy: policyOf(session), spentUsd });
   const step = failedTurn(turn.state, begin, {
     ...{ at, ...failure },
     printed: await printedIn(ports, id, turn.state),

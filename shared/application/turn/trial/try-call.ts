@@ -9,7 +9,7 @@
 import { canonicalJson } from '../../../domain/canonical-json.ts';
 import { type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
 import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
-import type { SessionId } from '../../../domain/ids.ts';
+import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { sandboxWaitMsMax, saveMsMax } from '../../../domain/limits.ts';
 import { type FilesSource, sourceOfWorkspace } from '../../../domain/snapshot.ts';
@@ -26,6 +26,7 @@ import { startedFor } from '../../sandbox/start-sandbox.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { discardTrial } from '../requests/discard-trial.ts';
 import { boundResult } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
 import { createTrial, endTrial } from './trial-session.ts';
@@ -49,12 +50,19 @@ export const tryCall = async (ports: LoopDeps, context: TurnContext, work: Work)
   try {
     const trial = await trialIn(ports, started.context, { ...work, session });
     const event = { type: 'trial-ended' as const, at: ports.world.now(), callId, trial };
-    return await applyEvent(ports, started.context, { event });
+    const outcome = await applyEvent(ports, started.context, { event });
+    if (outcome.status === 'current' && isRefused(outcome.context, callId))
+      await discardTrial(ports, session);
+    return outcome;
   } catch (error) {
     if (started.context.monitor.signal.aborted) return interrupted(started.context);
     throw error;
   }
 };
+
+/** By a rule: nobody needs its files. */
+const isRefused = ({ turn: { state } }: TurnContext, callId: CallId): boolean =>
+  'calls' in state && state.calls.some((call) => call.callId === callId && call.status === 'rejected');
 
 type Trial = Work & { readonly session: SessionId };
 
