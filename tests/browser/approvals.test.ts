@@ -1,4 +1,5 @@
 /** Approvals page: counts, decisions, edits, grants, notifications and the audit log. */
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
@@ -383,6 +384,15 @@ test('the audit log shows decisions, to tokens with permission', async () => {
       .first()
       .waitFor();
   });
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export with seals' }).click();
+  const exported = await readFile(await (await saved).path(), 'utf8');
+  const lines = exported
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly type: string; readonly action?: string });
+  expect(lines.some(({ action }) => action === 'approval.decide')).toBe(true);
+  expect(lines.at(-1)?.type).toBe('end');
   const { id } = await cloud.ask<{ id: string }>('/api/projects', post({ name: 'one' }));
   const bound = await cloud.ask<{ token: string }>(
     '/api/tokens',

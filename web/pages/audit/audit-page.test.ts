@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { actionLabel, actorLabel, detailsOf } from './audit-page.vue';
+import { auditFileName } from './download-audit.ts';
 
 const row = {
   at: '2026-11-21T00:00:00.000Z',
@@ -48,4 +49,8 @@ test('a decision is not described twice', () => {
     ['session', 's'],
     ['digest', 'd'],
   ]);
+});
+
+test('an export is named after its day', () => {
+  expect(auditFileName(new Date('2026-03-09T23:59:59.000Z'))).toBe('audit-2026-03-09.jsonl');
 });
