@@ -16,6 +16,7 @@ import { networkCommands } from './commands/network.ts';
 import { auditCommand, statsCommand } from './commands/operator.ts';
 import { projectCommands } from './commands/projects.ts';
 import { scheduleCommands } from './commands/schedules.ts';
+import { searchCommands } from './commands/search.ts';
 import { secretCommands } from './commands/secret.ts';
 import { sessionMessageCommands } from './commands/session-messages.ts';
 import { sessionCommands } from './commands/sessions.ts';
@@ -45,6 +46,7 @@ export const commands: readonly Command[] = [
   ...grantCommands,
   ...networkCommands,
   ...sessionCommands,
+  ...searchCommands,
   ...sessionMessageCommands,
   ...sessionDecisionCommands,
   ...fileCommands,

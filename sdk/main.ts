@@ -23,12 +23,13 @@ export {
   type ExecResult,
   type FileEntry,
   type ProcessInfo,
+  type SearchPage,
   type Session,
   type Snapshot,
   type TerminalSize,
 } from './routes.ts';
 export type { CodeOptions, ExecOptions } from './run-command.ts';
-export { Sallyport, type SallyportOptions } from './sallyport.ts';
+export { Sallyport, type SallyportOptions, type SearchOptions } from './sallyport.ts';
 export { Sandbox, type SandboxChange } from './sandbox.ts';
 export { type FileChange, type FileStat, SandboxFiles } from './sandbox-files.ts';
 export { SandboxProcess, SandboxProcesses, type StartOptions } from './sandbox-processes.ts';

@@ -24,6 +24,7 @@ import type * as projects from '../shared/contracts/rest/project-view.ts';
 import type { putSecretBody, secretsView, secretView } from '../shared/contracts/rest/project-view.ts';
 import type * as bodies from '../shared/contracts/rest/schedule-bodies.ts';
 import type * as schedules from '../shared/contracts/rest/schedule-view.ts';
+import type * as searches from '../shared/contracts/rest/search-view.ts';
 import type * as sessionBodies from '../shared/contracts/rest/session-bodies.ts';
 import type * as sessions from '../shared/contracts/rest/session-view.ts';
 import type * as snapshots from '../shared/contracts/rest/snapshot-view.ts';
@@ -39,6 +40,7 @@ type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
 
 export type Session = Out<typeof sessions.sessionAnswer>;
+export type SearchPage = Out<typeof searches.searchAnswer>;
 export type Project = Out<typeof projects.projectAnswer>;
 export type Workspace = Out<typeof workspaces.workspaceAnswer>;
 export type Schedule = Out<typeof schedules.scheduleAnswer>;
@@ -87,6 +89,10 @@ export const api = {
   listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
     'GET',
     '/api/sessions',
+  ),
+  searchSessions: route<{ query: In<typeof searches.searchQuery> } & Of<typeof searches.searchAnswer>>()(
+    'GET',
+    '/api/search',
   ),
   makeSession: route<With<typeof rest.createSessionBody> & Of<typeof sessions.sessionAnswer>>()(
     'POST',

@@ -3,11 +3,14 @@
 import { AgentSessions } from './agent-sessions.ts';
 import { ApiClient, type ClientOptions } from './api-client.ts';
 import { SallyportError } from './errors.ts';
-import type { Signalled } from './route.ts';
+import type { QueryOf, Signalled } from './route.ts';
+import { api, type SearchPage } from './routes.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 /** `url` and `token` come from SALLYPORT_URL and SALLYPORT_TOKEN where they are absent. */
 export type SallyportOptions = Omit<ClientOptions, 'url'> & { readonly url?: string | undefined };
+
+export type SearchOptions = Omit<QueryOf<typeof api.searchSessions>, 'text'>;
 
 export class Sallyport extends ApiClient {
   readonly sandboxes: Sandboxes;
@@ -19,6 +22,14 @@ export class Sallyport extends ApiClient {
     super({ ...options, url, token: options.token ?? variable('SALLYPORT_TOKEN') });
     this.sandboxes = new Sandboxes(this);
     this.sessions = new AgentSessions(this);
+  }
+
+  /**
+   * One page of sessions whose title or messages hold every word of the text, in the order of their creation, newest first. A page
+   * searches at most 25 sessions: one without results may have a `next`.
+   */
+  search(text: string, options: SearchOptions = {}, { signal }: Signalled = {}): Promise<SearchPage> {
+    return this.request(api.searchSessions, { query: { text, ...options } }, { signal });
   }
 
   /** The audit log with its seals, as JSON lines, oldest first; for an administrator. */

@@ -26,6 +26,7 @@ import { programRoutes } from './program-routes.ts';
 import { projectRoutes, secretRoutes } from './project-routes.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
+import { searchRoute } from './search-route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { type SnapshotPorts, snapshotRoutes } from './snapshot-routes.ts';
 import { templateRoutes } from './template-routes.ts';
@@ -76,6 +77,7 @@ export const routes = (api: Api): readonly ApiRoute[] => [
     handler: (event) => Promise.resolve(json(200, accessView(principalOf(event)))),
   },
   ...sessionRoutes(api),
+  searchRoute(api),
   ...conversationRoutes(api),
   ...approvalRoutes(api),
   ...auditRoutes(api),

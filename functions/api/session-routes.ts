@@ -37,7 +37,7 @@ import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session, SessionKind } from '#shared/domain/session.ts';
 import { idleLimit, type Lifetimes } from '#shared/domain/session-sweep.ts';
-import type { TurnRecord } from '#shared/domain/turn/turn.ts';
+import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
@@ -63,9 +63,11 @@ const createErrors = [
 export const sessionRoutes = ({
   ports,
   settings,
+  limits: { usdMax },
 }: {
   readonly ports: SessionPorts;
   readonly settings: SessionDefaults;
+  readonly limits: TurnLimits;
 }): readonly ApiRoute[] => {
   const viewOf = (session: Session, workspace: Workspace | undefined, turn?: TurnRecord) =>
     sessionView(session, {
@@ -73,6 +75,7 @@ export const sessionRoutes = ({
       workspace,
       now: ports.world.now(),
       idleMs: idleLimit(session, settings.lifetimes),
+      usdMax,
     });
   const show = async (session: Session, turn?: TurnRecord) =>
     viewOf(session, await ports.workspaces.get(session.workspace), turn);

@@ -171,6 +171,11 @@ export interface TurnStore extends CallOutputs {
   /** Asks the holder of the turn to cancel it, until its next version; false when it has another version already. */
   askToCancel(id: SessionId, version: number): Promise<boolean>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
+  /** The newest messages, newest first, in two reads; `isWhole` when there are no others. */
+  newestHistory(
+    id: SessionId,
+    bounds: { readonly messagesMax: number; readonly charactersMax: number },
+  ): Promise<{ readonly messages: readonly HistoryMessage[]; readonly isWhole: boolean }>;
   /**
    * Gives a session that was just made the conversation of another: its log is these entries, and then the note. Undefined when
    * it has a message or an end by now; what was written is unseen then.

@@ -32,6 +32,8 @@ type Seen = {
   readonly workspace: Workspace | undefined;
   readonly now: number;
   readonly idleMs: number;
+  /** Of a session without a limit of its own. */
+  readonly usdMax: number;
 };
 
 export const flavorName = z.enum(flavorNames);
@@ -103,6 +105,11 @@ export const sessionAnswer = z
       .describe(
         'Cost of the model calls in US dollars, by the price table: those of its turns and those of programs of its sandbox.',
       ),
+    maxCostUsd: z
+      .number()
+      .min(0)
+      .optional()
+      .describe('Cost in US dollars at which the session and its descendants stop calling models.'),
     pendingApprovals: z.array(pendingApproval),
   })
   .meta({ id: 'Session' });
@@ -116,7 +123,10 @@ export const cleanedAnswer = z.object({
 
 type SessionAnswer = z.output<typeof sessionAnswer>;
 
-export const sessionView = (session: Session, { turn, workspace, now, idleMs }: Seen): SessionAnswer => ({
+export const sessionView = (
+  session: Session,
+  { turn, workspace, now, idleMs, usdMax }: Seen,
+): SessionAnswer => ({
   id: session.id,
   kind: session.kind,
   ...(session.title === undefined ? {} : { title: session.title }),
@@ -147,6 +157,7 @@ export const sessionView = (session: Session, { turn, workspace, now, idleMs }: 
   ...session.tree,
   sandbox: sandboxView(workspace, now),
   ...totalsOf(session),
+  maxCostUsd: session.limits?.costUsdMax ?? usdMax,
   pendingApprovals: pendingApprovals(turn),
 });
 

@@ -28,10 +28,12 @@ export const messageItem = (
   return packed.length < Buffer.byteLength(text) ? { ...key, packed } : { ...key, message: text };
 };
 
-export const messageFrom = ({ message, packed }: Item): HistoryMessage => {
-  const text =
-    packed instanceof Uint8Array
-      ? gunzipSync(packed, { maxOutputLength: messageBytesMax }).toString()
-      : String(message);
-  return decodeStored(historyRecord, JSON.parse(text));
-};
+/** The message as JSON. */
+export const messageJson = ({ message, packed }: Item): string =>
+  packed instanceof Uint8Array
+    ? gunzipSync(packed, { maxOutputLength: messageBytesMax }).toString()
+    : String(message);
+
+export const decodeMessage = (json: string): HistoryMessage => decodeStored(historyRecord, JSON.parse(json));
+
+export const messageFrom = (item: Item): HistoryMessage => decodeMessage(messageJson(item));

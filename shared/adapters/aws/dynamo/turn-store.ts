@@ -14,6 +14,7 @@ import { callerFrom } from './caller-store.ts';
 import { continueFrom } from './conversation-copy.ts';
 import { featuresFrom } from './features.ts';
 import { type HistoryOptions, messageFrom, plainHistory } from './history-items.ts';
+import { newestHistory } from './newest-history.ts';
 import { partitionItems } from './partition.ts';
 import { inboxFrom, sessionDue, sessionFrom } from './session-items.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
@@ -39,6 +40,7 @@ export const makeTurnStore = (table: Table, options: HistoryOptions = plainHisto
   readVersion: readVersion(table),
   askToCancel: askToCancel(table),
   history: history(table),
+  newestHistory: newestHistory(table),
   continueFrom: continueFrom(table, options),
   wake: wake(table),
   takeLease: takeLease(table),

@@ -14,6 +14,7 @@ import httpx
 
 from .._clock import sleep_sync
 from .._errors import SallyportError, refusal_in, refusal_of, unexpected_answer, unreachable
+from .._paths import with_query
 from .._retry import Repeat, repeat_of, retry_after_of, retry_pause_seconds
 from ._sandboxes import Sandboxes
 from ._sessions import Sessions
@@ -64,6 +65,22 @@ class Sallyport:
 
     def close(self) -> None:
         self._http.close()
+
+    def search(
+        self,
+        text: str,
+        *,
+        project: str | None = None,
+        archived: bool | None = None,
+        after: str | None = None,
+    ) -> dict[str, Any]:
+        """One page of sessions whose title or messages hold every word of the text, newest first.
+
+        A page searches at most 25 sessions: one without results may have a `next`, which is the `after` of the next page.
+        """
+        kept = None if archived is None else str(archived).lower()
+        path = with_query("/api/search", text=text, project=project, archived=kept, after=after)
+        return dict(self.request("GET", path))
 
     def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""

@@ -1,0 +1,40 @@
+/**
+ * The newest messages of a conversation, bounded: the turn says from which message on it counts, and one query reads at most
+ * 1 MB from its end.
+ */
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { HistoryMessage } from '#shared/domain/history.ts';
+import type { TurnStore } from '#shared/ports/turn-store.ts';
+import { decodeMessage, messageJson } from './history-items.ts';
+import { keys, type Table } from './table.ts';
+
+export const newestHistory =
+  ({ client, name: TableName }: Table): TurnStore['newestHistory'] =>
+  async (id, { messagesMax, charactersMax }) => {
+    const { Item: turn = {} } = await client.send(
+      new GetCommand({ TableName, Key: keys.turn(id), ProjectionExpression: 'historyFrom' }),
+    );
+    const first = keys.message(id, Number(turn['historyFrom'] ?? 0));
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName,
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+        ExpressionAttributeValues: {
+          ':pk': first.pk,
+          ':from': first.sk,
+          ':to': 'MESSAGE#~',
+        },
+        ScanIndexForward: false,
+        Limit: messagesMax,
+      }),
+    );
+    const messages: HistoryMessage[] = [];
+    let characters = 0;
+    for (const item of Items) {
+      const json = messageJson(item);
+      characters += json.length;
+      if (characters > charactersMax && messages.length > 0) break;
+      messages.push(decodeMessage(json));
+    }
+    return { messages, isWhole: messages.length === Items.length && LastEvaluatedKey === undefined };
+  };
