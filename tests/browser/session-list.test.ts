@@ -79,6 +79,36 @@ test('a session is renamed, and found by what was said in it', async () => {
   await found.locator('mark').getByText('zebras').waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'message-search');
+  // The address is the place: a reload searches again.
+  await page.waitForURL(/search=ZEBRAS&in=messages/);
+  await page.reload();
+  await found.locator('mark').getByText('zebras').waitFor();
   await found.getByRole('link', { name: 'New name' }).click();
   await page.waitForURL(new RegExp(id));
+});
+
+test('sessions are filtered by label and state, in the address', async () => {
+  const labelled = await titled('Labelled one');
+  await titled('Without a label');
+  await cloud.request(`/api/sessions/${labelled}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ labels: { team: 'red' } }),
+  });
+  const page = await openApp(cloud);
+  await goTo(page, cloud, '/sessions');
+  await page.getByRole('link', { name: 'Without a label' }).waitFor();
+  await page.getByRole('link', { name: 'team:red' }).click();
+  const other = page.getByRole('link', { name: 'Without a label' });
+  await other.waitFor({ state: 'detached' });
+  await page.getByLabel('State').selectOption('active');
+  await page.waitForURL(/label=team:red&state=active/);
+  await page.reload();
+  await page.getByRole('link', { name: 'Labelled one' }).waitFor();
+  expect(await page.getByLabel('Label', { exact: true }).inputValue()).toBe('team:red');
+  expect(await other.count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'sessions-by-label');
+  await page.getByLabel('Label', { exact: true }).selectOption('');
+  await other.waitFor();
 });

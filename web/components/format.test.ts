@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byteSize, duration, money, relativeTime } from './format.ts';
+import { byteSize, duration, money, pricedLabel, relativeTime, spending } from './format.ts';
 
 test.each([
   [-5_000, 'just now'],
@@ -29,4 +29,12 @@ test('durations, sizes and amounts keep their significant digits', () => {
     '2.8 GB',
   ]);
   expect([0, 0.0042, 1.234].map(money)).toEqual(['$0.00', '$0.0042', '$1.23']);
+});
+
+test('models are named with their prices, and a session with its limit', () => {
+  expect(pricedLabel('Large', { input: 3, output: 15 })).toBe('Large · $3 in, $15 out');
+  expect(pricedLabel('Small', { input: 0.25, output: 1.125 })).toBe('Small · $0.25 in, $1.125 out');
+  expect(pricedLabel('Own', { input: 0, output: 0 })).toBe('Own · free');
+  expect(pricedLabel('New', undefined)).toBe('New');
+  expect([spending(0.5, 5), spending(0.5, undefined)]).toEqual(['$0.50 of $5.00', '$0.50']);
 });

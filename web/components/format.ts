@@ -44,4 +44,21 @@ export const money = (usd: number): string => {
   return `$${usd.toFixed(2)}`;
 };
 
+/** In US dollars for a million tokens. */
+export const tokenPrice = (usd: number): string =>
+  `$${usd.toLocaleString('en', Number.isInteger(usd) ? {} : { minimumFractionDigits: 2, maximumFractionDigits: 3 })}`;
+
+export type TokenPrices = { readonly input: number; readonly output: number };
+
+/** The name of a model with its price, where it is known. */
+export const pricedLabel = (name: string, price: TokenPrices | undefined): string => {
+  if (price === undefined) return name;
+  const isFree = price.input === 0 && price.output === 0;
+  return `${name} · ${isFree ? 'free' : `${tokenPrice(price.input)} in, ${tokenPrice(price.output)} out`}`;
+};
+
+/** The cost so far, and the limit where there is one. */
+export const spending = (costUsd: number, maxCostUsd: number | undefined): string =>
+  maxCostUsd === undefined ? money(costUsd) : `${money(costUsd)} of ${money(maxCostUsd)}`;
+
 export const count = (value: number): string => value.toLocaleString('en');

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { newRun, runLabel, withFailure, withOutput, withResult } from './runs.ts';
+
+const result = { exitCode: 0, stdout: '', stderr: '', durationMs: 5 };
+
+test('output of a command grows, one chunk for each change of the stream', () => {
+  const first = withOutput(newRun(1, 'command', 'ls'), 'stdout', 'a');
+  const second = withOutput(withOutput(first, 'stdout', 'b'), 'stderr', 'c');
+  expect(withOutput(second, 'stdout', '').chunks).toEqual([
+    { stream: 'stdout', text: 'ab' },
+    { stream: 'stderr', text: 'c' },
+  ]);
+});
+
+test('the result of a command does not repeat its output', () => {
+  const printed = withOutput(newRun(1, 'command', 'ls'), 'stdout', 'a');
+  const ended = withResult(printed, { ...result, exitCode: 3, stdout: 'a', notices: ['Not saved.'] });
+  expect(ended).toMatchObject({ state: 'failed', durationMs: 5, notices: ['Not saved.'] });
+  expect(ended.chunks).toEqual([{ stream: 'stdout', text: 'a' }]);
+  expect(runLabel(ended)).toBe('exit code 3');
+});
+
+test('code shows what it printed, the values of its results, and why it failed', () => {
+  const results = [{ 'text/plain': '42' }, { 'image/png': 'aaaa' }];
+  const run = withResult(newRun(1, 'code', '42'), { ...result, stdout: 'hello\n', results });
+  expect(run).toMatchObject({ state: 'done', chunks: [{ stream: 'stdout', text: 'hello\n42\n' }] });
+  const error = {
+    type: 'execution_timeout',
+    message: 'It took too long.',
+    suggestions: [],
+    recoveryActions: [],
+  };
+  const failed = withResult(newRun(2, 'code', 'x'), { ...result, exitCode: 124, results: [], error });
+  expect(failed.chunks).toEqual([{ stream: 'stderr', text: 'It took too long.\n' }]);
+});
+
+test('a run that was stopped is not a failure', () => {
+  const run = newRun(1, 'command', 'sleep 9');
+  const stopped = withFailure(run, new Error('aborted'), true);
+  expect([runLabel(run), runLabel(stopped), stopped.error]).toEqual(['running', 'stopped', undefined]);
+  expect(runLabel(withFailure(run, new Error('lost'), false))).toBe('failed');
+});

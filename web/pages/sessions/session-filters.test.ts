@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { Session } from '#sdk/routes.ts';
+import { filtersFrom, filtersQuery, labelOptions, matcherOf, noFilters } from './session-filters.ts';
+
+const session = (labels: Session['labels'], facts: Partial<Session> = {}): Session =>
+  ({
+    labels,
+    pendingApprovals: [],
+    status: 'idle',
+    kind: 'agent',
+    project: 'p',
+    ...facts,
+  }) as Partial<Session> as Session;
+
+test('filters survive the address, and empty ones are not in it', () => {
+  const filters = { ...noFilters, search: 'a b', state: 'ended', label: 'team:red' };
+  expect(filtersQuery(filters)).toEqual({ search: 'a b', state: 'ended', label: 'team:red' });
+  expect(filtersFrom(filtersQuery(filters))).toEqual(filters);
+  expect(filtersQuery(noFilters)).toEqual({});
+});
+
+test('values of the address that no field has filter nothing', () => {
+  expect(filtersFrom({ state: 'sleepy', kind: ['agent'], label: null, in: 'messages' })).toEqual(noFilters);
+});
+
+test('sessions are filtered by label', () => {
+  const matches = matcherOf({ ...noFilters, label: 'team:red' }, () => '');
+  expect(matches(session({ team: 'red', a: 'b' }))).toBe(true);
+  expect(matches(session({ team: 'redder' }))).toBe(false);
+  expect(matches(session({}))).toBe(false);
+});
+
+test('every label of the listed sessions can be chosen once, and the chosen one stays', () => {
+  const listed = [session({ team: 'red' }), session({ team: 'red', size: '1' })];
+  expect(labelOptions(listed, 'team:blue').map(({ value }) => value)).toEqual([
+    ...['', 'size:1', 'team:blue', 'team:red'],
+  ]);
+});
