@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession, openAgent } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp, screenshot } from './browser.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
 import { goTo, inEveryLook, tabTo } from './looks.ts';
 
 let cloud: EmbeddedCloud;
@@ -306,7 +306,7 @@ test('commands and code run in an execution session, and their output is shown',
   const body = JSON.stringify({ kind: 'execution', flavor: 'micro' });
   const { id } = await cloud.ask<{ id: string }>('/api/sessions', { method: 'POST', body });
   onTestFinished(async () => void (await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
-  const page = await openApp(cloud);
+  const page = await openApp(cloud, { viewport: phone, colorScheme: 'dark' });
   await visit(page, id);
   const first = page.getByRole('article', { name: 'Run 1' });
   await page
@@ -314,14 +314,19 @@ test('commands and code run in an execution session, and their output is shown',
     .fill('echo begun; until [ -e go ]; do sleep 0.1; done; echo ended; exit 3');
   await page.keyboard.press('Control+Enter');
   // It waits for a file that is written only after its first output was seen: so output comes while it runs.
-  await first.getByText('begun').waitFor({ timeout: 60_000 });
+  const printed = first.getByRole('figure');
+  await printed.getByText('begun').waitFor({ timeout: 60_000 });
   await put(id, 'go', '');
-  await first.getByText('ended').waitFor();
+  await printed.getByText('ended').waitFor();
   await first.getByText('exit code 3').waitFor();
   await page.getByLabel('Kind').selectOption('code');
   await page.getByLabel('Code', { exact: true }).fill('[n * n for n in range(5)]');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByRole('article', { name: 'Run 2' }).getByText('[0, 1, 4, 9, 16]').waitFor();
+  await page
+    .getByRole('article', { name: 'Run 2' })
+    .getByRole('figure')
+    .getByText('[0, 1, 4, 9, 16]')
+    .waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'run-box');
   await page.getByRole('tab', { name: 'Details' }).click();

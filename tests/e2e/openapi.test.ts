@@ -283,6 +283,15 @@ test('a conversation', async () => {
     path: session,
   });
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  const { found } = await ask<{ found: readonly { session: Made; messages: readonly object[] }[] }>(
+    'getSearch',
+    {
+      query: '?text=ONE',
+    },
+  );
+  expect(found.find(({ session: { id } }) => id === session.id)?.messages).toContainEqual({
+    ...{ messageId: 'm-1', role: 'user', before: '$ echo ', match: 'one', after: '' },
+  });
   await ask('postSessionsByIdCancel', { path: session });
   await ask('deleteSessionsById', { path: session });
   await ask('postSessionsByIdResume', { path: session });

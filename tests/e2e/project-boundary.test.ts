@@ -288,6 +288,10 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
     [({ session }) => ({ body: { from: { session, messageId: 'm' } } }), 'session_not_found'],
   ],
   'GET /api/sessions': [alone, inQuery()],
+  'GET /api/search': [
+    [() => ({ query: '?text=secret' }), 'fine'],
+    [({ project }) => ({ query: `?text=secret&project=${project}` }), 'project_not_found'],
+  ],
   'POST /api/sessions/cleanup': [
     [({ project }) => ({ body: { project, maxAgeHours: 0 } }), 'project_not_found'],
     [() => ({ body: { maxAgeHours: 0 } }), 'fine'],

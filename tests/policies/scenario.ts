@@ -285,6 +285,7 @@ const access = async (cloud: EmbeddedCloud): Promise<void> => {
   await cloud.ask(`/api/tokens/${id}`, remove);
   await cloud.ask('/api/models/available');
   await cloud.ask('/api/sessions');
+  await cloud.ask('/api/search?text=a');
   await cloud.ask('/api/projects');
 };
 
