@@ -1,6 +1,6 @@
 /**
  * Search over titles and messages, in the order of the list of sessions: each page reads a bounded number of sessions, and a
- * bounded part of each conversation, the newest. No index is kept, so a turn writes nothing for it (ADR 0042).
+ * bounded part of each conversation, the newest. No index is kept, so a turn writes nothing for it (ADR 0039).
  */
 import {
   searchedCharactersMax,
