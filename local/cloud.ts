@@ -68,6 +68,7 @@ export type CloudOptions = {
   readonly mode?: LambdaMode;
   /** The timeout of one invocation of a turn. */
   readonly turnTimeoutMs?: number;
+  readonly relayTimeoutMs?: number;
   readonly functionsFolder?: string;
   readonly webFolder?: string;
   /** The interval at which the access of an open preview connection is checked. */
@@ -168,6 +169,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     deployedFunctions({
       folder: options.functionsFolder ?? join(repository, 'functions'),
       turnTimeoutMs: options.turnTimeoutMs,
+      relayTimeoutMs: options.relayTimeoutMs,
       variables: functionVariables({
         ...options,
         sealKeyFile: await loadSealKey(home),

@@ -21,6 +21,8 @@ type DeployedFunctionsOptions = {
   readonly endpoints: Readonly<Record<string, string>>;
   /** Replaces the timeout of a turn, which hands over before it. */
   readonly turnTimeoutMs?: number | undefined;
+  /** As above, of a relay. */
+  readonly relayTimeoutMs?: number | undefined;
 };
 
 export const functionNamed = (name: FunctionName): string => `sallyport-${name}`;
@@ -57,14 +59,17 @@ export const workspaceBucket = 'sallyport-workspaces';
 /** Each local sandbox listens on its own address in this range. */
 const sandboxAddresses = '127.77.0.0/16';
 
-export const deployedFunctions = (options: DeployedFunctionsOptions): readonly FunctionDefinition[] =>
-  (Object.keys(environments) as FunctionName[]).map((name) => ({
+export const deployedFunctions = (options: DeployedFunctionsOptions): readonly FunctionDefinition[] => {
+  const { turnTimeoutMs: turn = timeouts.turn, relayTimeoutMs: relay = timeouts.relay } = options;
+  const shorter = { turn, relay };
+  return (Object.keys(environments) as FunctionName[]).map((name) => ({
     name: functionNamed(name),
     entry: join(options.folder, name, 'handler.ts'),
     environment: { ...environmentOf(name, options.variables), ...options.endpoints },
-    timeoutMs: name === 'turn' ? (options.turnTimeoutMs ?? timeouts.turn) : timeouts[name],
+    timeoutMs: { ...timeouts, ...shorter }[name],
     memoryMb,
   }));
+};
 
 const environmentOf = (name: FunctionName, variables: Variables): Record<string, string> => {
   readEnvironment(name, variables);

@@ -143,7 +143,10 @@ const main = (environment: Environment): void => {
   const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
   const work = createWorkCount();
   const agents = openAgents({ userSide, workspace: environment.SANDBOX_WORKSPACE });
-  const relay = createRelay({ isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() });
+  const relay = createRelay({
+    isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy(),
+    usedAt: work.begunAt,
+  });
   const mcp = createMcpEndpoint({
     userSide,
     execute: createExecutor(callParts),

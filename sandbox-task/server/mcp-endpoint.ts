@@ -65,7 +65,10 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
           .catch(() => undefined);
       };
       const onOutput = (piece: OutputPiece): void => report(JSON.stringify(piece));
-      const stopTelling = parts.relay.onWanted(() => report(relayWantedMessage));
+      // Without a token, and after its connection broke off, nobody hears it.
+      const isHeard = progressToken !== undefined;
+      const stopTelling = isHeard ? parts.relay.onWanted(() => report(relayWantedMessage)) : () => undefined;
+      mcpReq.signal.addEventListener('abort', stopTelling, { once: true });
       const call = {
         name: params.name,
         input: params.arguments,

@@ -51,6 +51,7 @@ export type EmbeddedOptions = {
   readonly faults?: Faults;
   readonly sweepMs?: number;
   readonly turnTimeoutMs?: number;
+  readonly relayTimeoutMs?: number;
   readonly mode?: LambdaMode;
   readonly recordCall?: RecordCall;
   readonly previewCheckMs?: number;
@@ -64,6 +65,7 @@ export const openEmbeddedCloud = async ({
   faults = {},
   sweepMs = never,
   turnTimeoutMs,
+  relayTimeoutMs,
   mode,
   recordCall,
   previewCheckMs,
@@ -79,6 +81,7 @@ export const openEmbeddedCloud = async ({
     variables: { ...unthrottled, ...variables },
     sweepMs,
     ...(turnTimeoutMs === undefined ? {} : { turnTimeoutMs }),
+    ...(relayTimeoutMs === undefined ? {} : { relayTimeoutMs }),
     ...(mode === undefined ? {} : { mode }),
     ...(recordCall === undefined ? {} : { recordCall }),
     ...(previewCheckMs === undefined ? {} : { previewCheckMs }),

@@ -2,10 +2,10 @@
  * A process that prints two gigabytes while one client follows it: every byte is shown or named in a gap, and neither the
  * sandbox's server nor the platform needs more memory for the last part than for the first.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Sallyport } from '#sdk/sallyport.ts';
-import { sandboxProcesses, serverOf } from '../e2e/sandbox-processes.ts';
-import { type Server, startServer } from '../e2e/server.ts';
+import { startServer } from '../e2e/server.ts';
+import { type Peaks, type Watched, watchPeaks } from './peak-memory.ts';
 import { atMost, exactly, type Proof } from './proof.ts';
 
 const megabyte = 1_048_576;
@@ -20,13 +20,10 @@ export const largeOutput: Proof = async (progress) => {
   const sandbox = await new Sallyport(server).sandboxes.create();
   const command = `head -c ${totalBytes} /dev/zero | tr '\\0' x`;
   const process = await sandbox.processes.start(command);
-  const watched = { platform: server.pid, "sandbox's server": pidOfServer(server) };
-  const peaks: Readonly<Record<keyof typeof watched, number>>[] = [];
+  const look = watchPeaks(server);
+  const peaks: Peaks[] = [];
   const measure = async (): Promise<void> => {
-    peaks.push({
-      platform: await takePeak(watched.platform),
-      "sandbox's server": await takePeak(watched["sandbox's server"]),
-    });
+    peaks.push(await look());
     progress(`${peaks.length} of ${parts} parts: ${JSON.stringify(peaks.at(-1))} MB`);
   };
   let [shown, leftOut, exitCode, wrong] = [0, 0, -1, 0];
@@ -41,30 +38,15 @@ export const largeOutput: Proof = async (progress) => {
   await sandbox.stop();
   await server.stop();
   await rm(server.home, { recursive: true, force: true });
-  const growth = (of: keyof typeof watched): number => (peaks.at(-1)?.[of] ?? 0) - (peaks[0]?.[of] ?? 0);
+  const growth = (of: Watched): number => (peaks.at(-1)?.[of] ?? 0) - (peaks[0]?.[of] ?? 0);
   return [
     exactly('bytes shown or named in a gap', shown + leftOut, totalBytes),
     exactly('pieces with other bytes', wrong, 0),
     exactly('exit code', exitCode, 0),
-    ...(Object.keys(watched) as (keyof typeof watched)[]).flatMap((name) => [
+    ...(['platform', "sandbox's server"] as const).flatMap((name) => [
       atMost(`MB more in the last quarter than in the first: ${name}`, growth(name), growthMegabytesMax),
       atMost(`MB at most: ${name}`, Math.max(...peaks.map((peak) => peak[name])), heapMegabytesMax),
     ]),
     { what: 'bytes shown', counted: shown, wanted: 'any', isMet: shown > 0 },
   ];
-};
-
-const pidOfServer = ({ home }: Server): number => {
-  for (const { taskId } of sandboxProcesses(home)) {
-    const found = serverOf(home, taskId);
-    if (found !== undefined) return found.pid;
-  }
-  throw new Error('no sandbox runs');
-};
-
-/** The highest resident memory since the last question, in megabytes (proc(5), clear_refs). */
-const takePeak = async (pid: number): Promise<number> => {
-  const status = await readFile(`/proc/${pid}/status`, 'latin1');
-  await writeFile(`/proc/${pid}/clear_refs`, '5');
-  return Math.round(Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024);
 };

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { anonymousCalls } from './anonymous-calls.ts';
 import { appliedEffects } from './applied-effects.ts';
 import { cutOutput } from './cut-output.ts';
+import { largeEgress } from './large-egress.ts';
 import { largeFork } from './large-fork.ts';
 import { largeOutput } from './large-output.ts';
 import { manyForks } from './many-forks.ts';
@@ -18,6 +19,7 @@ import { realWork } from './real-work.ts';
 const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> = {
   calls: ['200 calls of execute_code without a session id', anonymousCalls],
   output: ['2 GB of output of one process', largeOutput],
+  egress: ['1 GB through the proxy of a sandbox', largeEgress],
   readers: ['an output read by three clients that lose their connection 50 times each', cutOutput],
   fork: ['a fork of 1 GB beside a plain restore', largeFork],
   forks: ['50 forks of one snapshot', manyForks],

@@ -17,6 +17,7 @@ import { relayCallsMax, relayClientsMax, relayLineBytesMax } from '#shared/domai
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
 import { openRelaySocket } from './relay-socket.ts';
+import { repeatable, takenUp } from './take-up.ts';
 
 type SocketParts = { readonly relay: SandboxRelay; readonly log: Log };
 
@@ -54,7 +55,7 @@ const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
     else if (read.request.id !== undefined) {
       if (open.size >= relayCallsMax) await Promise.race(open);
       const { id } = read.request;
-      const call = answerTo(relay, { line, id }).then(say);
+      const call = answerTo(relay, { ...repeatable(read.request, line), id }).then(say);
       const ended = call.finally(() => open.delete(ended));
       open.add(ended);
     }
@@ -63,10 +64,15 @@ const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
   socket.end(() => socket.destroy());
 };
 
-type Asked = { readonly line: Buffer; readonly id: NonNullable<RelayRequest['id']> };
+type Asked = {
+  readonly line: Uint8Array;
+  readonly id: NonNullable<RelayRequest['id']>;
+  /** Done twice it has no further effect. */
+  readonly mayRepeat: boolean;
+};
 
-const answerTo = async (relay: SandboxRelay, { line, id }: Asked): Promise<RelayAnswer> => {
-  try {
+const answerTo = async (relay: SandboxRelay, { line, id, mayRepeat }: Asked): Promise<RelayAnswer> => {
+  const ask = async (): Promise<RelayAnswer> => {
     const stream = await openRelaySocket(relay, { type: 'platform' });
     try {
       stream.end(line);
@@ -74,6 +80,9 @@ const answerTo = async (relay: SandboxRelay, { line, id }: Asked): Promise<Relay
     } finally {
       stream.destroy();
     }
+  };
+  try {
+    return await takenUp(ask, () => mayRepeat);
   } catch (cause) {
     const message = cause instanceof RelayRefusal ? cause.message : 'the relay was lost before the answer';
     return failed(id, { code: failureCodes.refused, message, data: { code: 'sandbox_unavailable' } });

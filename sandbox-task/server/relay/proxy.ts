@@ -14,12 +14,14 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
 import { openRelaySocket } from './relay-socket.ts';
+import { takenUp } from './take-up.ts';
 
 type ProxyParts = { readonly relay: SandboxRelay; readonly log: Log };
 
@@ -32,8 +34,9 @@ const connectionIdleMsMax = 300_000;
 
 export const createProxy = ({ relay, log }: ProxyParts): Server => {
   const server = createServer({ maxHeaderSize: headBytesMax }, (request, response) => {
-    forward(relay, request, response).catch((cause: unknown) => {
-      if (response.headersSent) response.destroy();
+    const mayRepeat = (): boolean => isRepeatable(request) && !response.headersSent && !response.destroyed;
+    takenUp(() => forward(relay, request, response), mayRepeat).catch((cause: unknown) => {
+      if (response.headersSent) breakOff(response.socket);
       else refuse(response, cause);
     });
   });
@@ -47,6 +50,18 @@ export const createProxy = ({ relay, log }: ProxyParts): Server => {
   server.requestTimeout = 0;
   server.keepAliveTimeout = connectionIdleMsMax;
   return server;
+};
+
+/** It has no effect at its host, and no body. */
+const isRepeatable = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined;
+
+/** By a reset: an end would look like the end of the answer. */
+const breakOff = (socket: Duplex | null): void => {
+  if (socket instanceof Socket && !socket.destroyed) socket.resetAndDestroy();
+  else socket?.destroy();
 };
 
 const forward = async (
@@ -73,8 +88,8 @@ const forward = async (
   const outgoing = openRequest(options);
   const answered = Promise.withResolvers<IncomingMessage>();
   outgoing.once('response', answered.resolve);
-  outgoing.on('error', answered.reject);
-  outgoing.once('close', () => answered.reject(brokeOff));
+  outgoing.on('error', (error) => answered.reject(inner.errored ?? error));
+  outgoing.once('close', () => answered.reject(inner.errored ?? brokeOff));
   // A server may answer without reading the body: its answer counts.
   pipeline(request, outgoing).catch(() => undefined);
   const answer = await answered.promise;
@@ -100,7 +115,7 @@ const tunnel = async (relay: SandboxRelay, { request, socket, head }: Upgrade): 
   inner.once('close', () => {
     // Bytes that the host sent before it closed still reach the program.
     if (inner.readableEnded) socket.end();
-    else socket.destroy();
+    else breakOff(socket);
   });
   socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (head.length > 0) inner.write(head);

@@ -63,6 +63,13 @@ export const relayRoutes: readonly { readonly pattern: RegExp; readonly serve: S
     },
   },
   {
+    pattern: /^POST \/relay\/dismiss$/,
+    serve: ({ relay }, { response }) => {
+      relay.dismiss();
+      response.writeHead(204).end();
+    },
+  },
+  {
     pattern: /^POST \/relay\/downstream$/,
     serve: async ({ relay }, { request, query, response }) => {
       const offset = offsetIn(query, 'offset');

@@ -8,12 +8,19 @@ import type { RelayTarget } from '#shared/contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '#shared/contracts/relay/peer.ts';
 import { relayPairingMsMax } from '#shared/domain/relay/limits.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
+import { takenUp } from './take-up.ts';
 
 const closedHere = { status: 502, message: 'the program closed the connection' };
 const unanswered = { status: 504, message: 'the platform did not answer in time' };
 
-/** Resolves when the platform has accepted the stream; throws a `RelayRefusal` with its reason otherwise. */
-export const openRelaySocket = async (relay: SandboxRelay, target: RelayTarget): Promise<Duplex> => {
+/**
+ * Resolves when the platform has accepted the stream; throws a `RelayRefusal` with its reason otherwise. A stream that was not accepted
+ * when its holder went has carried nothing: it is opened again.
+ */
+export const openRelaySocket = (relay: SandboxRelay, target: RelayTarget): Promise<Duplex> =>
+  takenUp(() => openOnce(relay, target));
+
+const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duplex> => {
   const arrived: Uint8Array[] = [];
   const accepted = Promise.withResolvers<void>();
   accepted.promise.catch(() => undefined);

@@ -2,9 +2,8 @@
  * The sandbox's end of the relay: the platform holds the other end, and bytes pass only while it does.
  *
  * One holder at a time, by its id; a second one is refused while the first is heard from. Both directions are counted, so that a
- * request that broke off is repeated without loss or doubling. A stream waits for a holder only while one is expected,
- * which is while a call runs; otherwise it is refused at once. While one waits, the relay is wanted, which the answers to open
- * requests say. Invariants RL1, RL2, RL4, RL5 and RL7: docs/spec/relay.md.
+ * request that broke off is repeated without loss or doubling. A stream waits for a holder only while one is expected;
+ * otherwise it is refused at once. While one waits, the relay is wanted, which the answers to open requests say. Invariants RL1, RL2, RL4, RL5 and RL7: docs/spec/relay.md.
  */
 import type { RelayReset, RelayTarget } from '#shared/contracts/relay/frame.ts';
 import {
@@ -13,19 +12,11 @@ import {
   type RelayStream,
   type StreamSink,
 } from '#shared/contracts/relay/peer.ts';
-import {
-  relayHolderMsMax,
-  relayInVainMemoryMs,
-  relayInVainMs,
-  relayOutboxBytesMax,
-  relayPairingMsMax,
-  relaySilenceMsMax,
-  relayStreamsMax,
-  relayWantedMs,
-} from '#shared/domain/relay/limits.ts';
+import { relayOutboxBytesMax, relaySilenceMsMax, relayStreamsMax } from '#shared/domain/relay/limits.ts';
 import { Refusal } from '../refusal.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createTrialHosts, type TrialHosts } from './trial-hosts.ts';
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
 export type Holding = {
   readonly id: string;
@@ -39,27 +30,28 @@ export type Holding = {
   isOver: boolean;
 };
 
-export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> & {
-  /** True when the session has a network. */
-  readonly setNetwork: (hasNetwork: boolean) => void;
-  /** False while another holder is heard from that this one does not replace. */
-  readonly hold: (claim: HoldClaim) => boolean;
-  /** Throws `conflict` for one that holds it no longer. */
-  readonly holding: (id: string) => Holding;
-  /** Every byte that passes counts against idleness. */
-  readonly noteBytes: () => void;
-  /** The holder was heard from: it is waited for again from now on. */
-  readonly noteHolder: (holding: Holding) => void;
-  /** True when its time without bytes, streams and calls is over. */
-  readonly isIdle: (holding: Holding) => boolean;
-  readonly end: (holding: Holding, reason: RelayReset) => void;
-  /** Its holder hands over: another one is expected. */
-  readonly release: (holding: Holding) => void;
-  /** Calls the listener while a stream waits for a holder, again and again; gives back the end of that. */
-  readonly onWanted: (listener: () => void) => () => void;
-  /** Throws a `RelayRefusal`. The sink learns whether the platform accepts it. */
-  readonly open: (target: RelayTarget, sink: StreamSink) => Promise<RelayStream>;
-};
+export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> &
+  Pick<WaitingRoom, 'onWanted'> & {
+    /** True when the session has a network. */
+    readonly setNetwork: (hasNetwork: boolean) => void;
+    /** False while another holder is heard from that this one does not replace. */
+    readonly hold: (claim: HoldClaim) => boolean;
+    /** Throws `conflict` for one that holds it no longer. */
+    readonly holding: (id: string) => Holding;
+    /** Every byte that passes counts against idleness. */
+    readonly noteBytes: () => void;
+    /** The holder was heard from: it is waited for again from now on. */
+    readonly noteHolder: (holding: Holding) => void;
+    /** True when its time without bytes, streams and calls is over. */
+    readonly isIdle: (holding: Holding) => boolean;
+    readonly end: (holding: Holding, reason: RelayReset) => void;
+    /** Its holder hands over: another one is expected. */
+    readonly release: (holding: Holding) => void;
+    /** The platform says that no holder comes: those who wait are told. */
+    readonly dismiss: () => void;
+    /** Throws a `RelayRefusal`. The sink learns whether the platform accepts it. */
+    readonly open: (target: RelayTarget, sink: StreamSink) => Promise<RelayStream>;
+  };
 
 export type HoldClaim = {
   readonly id: string;
@@ -72,10 +64,12 @@ export type HoldClaim = {
 export class RelayRefusal extends Error {
   override readonly name = 'RelayRefusal';
   readonly status: number;
+  readonly reason: RelayReset;
 
-  constructor({ status, message }: RelayReset) {
-    super(message);
-    this.status = status;
+  constructor(reason: RelayReset) {
+    super(reason.message);
+    this.status = reason.status;
+    this.reason = reason;
   }
 }
 
@@ -83,7 +77,12 @@ const noNetwork = { status: 403, message: 'this sandbox has no network: no host 
 const nobodyHolds = {
   status: 503,
   message:
-    'nothing holds the other end of the relay: it works while a call, a turn or an attached client runs',
+    'nothing holds the other end of the relay: it works while a call, a turn or an attached client runs; run this program in a call, or follow its output',
+};
+const nobodyComes = {
+  status: 503,
+  message:
+    'nothing holds the other end of the relay, and the platform has not taken it in time: try again in a minute',
 };
 const tooMany = { status: 503, message: `${relayStreamsMax} connections through the relay are open already` };
 const overfull = { status: 503, message: 'the relay carries too much already: try again' };
@@ -93,72 +92,41 @@ const handedOver = {
   message: 'the relay was handed over while the connection was open: try again',
 };
 
-type WaitingRoom = {
-  readonly onWanted: SandboxRelay['onWanted'];
-  /** Resolves when called, when nothing is expected any more, or after the longest wait, which is short after one in vain. */
-  readonly enter: () => Promise<void>;
-  readonly call: () => void;
-  readonly count: () => number;
+/** The relay ended under the stream: the next holder may carry what it was for. */
+export const isEndOfRelay = (cause: unknown): boolean =>
+  cause instanceof RelayRefusal && (cause.reason === lost || cause.reason === handedOver);
+
+const newHolding = (id: string, idleMs: number): Holding => {
+  const outbox = createOutbox();
+  const peer = createRelayPeer({ send: outbox.push });
+  return { id, outbox, peer, received: 0, upstream: undefined, idleMs, isOver: false };
 };
 
-/** Those who wait are looked at so often, in milliseconds. */
-const lookMs = 250;
-
-const createWaitingRoom = (isExpected: () => boolean): WaitingRoom => {
-  const inside = new Set<() => void>();
-  let inVainUntil = 0;
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
-  };
-  return {
-    onWanted: (listener) => {
-      listeners.add(listener);
-      if (inside.size > 0) listener();
-      return () => void listeners.delete(listener);
-    },
-    enter: () => {
-      if (!isExpected()) return Promise.resolve();
-      const now = performance.now();
-      const until = now + (now < inVainUntil ? relayInVainMs : relayHolderMsMax);
-      return new Promise((resolve) => {
-        const telling = setInterval(tell, relayWantedMs).unref();
-        const leave = (): void => {
-          clearInterval(timer);
-          clearInterval(telling);
-          inside.delete(leave);
-          resolve();
-        };
-        const timer = setInterval(() => {
-          const isOver = performance.now() > until;
-          if (isOver) inVainUntil = performance.now() + relayInVainMemoryMs;
-          if (isOver || !isExpected()) leave();
-        }, lookMs).unref();
-        inside.add(leave);
-        tell();
-      });
-    },
-    call: () => {
-      inVainUntil = 0;
-      for (const leave of [...inside]) leave();
-    },
-    count: () => inside.size,
-  };
+const requireRoom = ({ peer, outbox }: Holding): void => {
+  if (peer.openStreams() >= relayStreamsMax) throw new RelayRefusal(tooMany);
+  if (outbox.waitingBytes() > relayOutboxBytesMax) throw new RelayRefusal(overfull);
 };
 
-export const createRelay = ({ isBusy }: { readonly isBusy: () => boolean }): SandboxRelay => {
+type Use = {
+  readonly isBusy: () => boolean;
+  /** When the platform used the sandbox last, by `performance.now()`. */
+  readonly usedAt: () => number | undefined;
+};
+
+export const createRelay = ({ isBusy, usedAt }: Use): SandboxRelay => {
   let hasNetwork = false;
   const trial = createTrialHosts();
   let current: Holding | undefined;
   let silence: NodeJS.Timeout | undefined;
   let lastByteAt = performance.now();
-  let expectedUntil = 0;
+  let [handedOverAt, heldUntil]: (number | undefined)[] = [];
 
   const end = (holding: Holding, reason: RelayReset): void => {
     if (holding.isOver) return;
     holding.isOver = true;
     holding.upstream = undefined;
     if (current === holding) current = undefined;
+    heldUntil = performance.now();
     holding.peer.close(reason);
   };
   const noteHolder = (holding: Holding): void => {
@@ -168,7 +136,13 @@ export const createRelay = ({ isBusy }: { readonly isBusy: () => boolean }): San
       else noteHolder(holding);
     }, relaySilenceMsMax).unref();
   };
-  const waiting = createWaitingRoom(() => isBusy() || performance.now() < expectedUntil);
+  const waiting = createWaitingRoom(() => ({
+    isBusy: isBusy(),
+    hasNetwork,
+    usedAt: usedAt(),
+    heldUntil,
+    handedOverAt,
+  }));
   const refuseBarred = (target: RelayTarget): void => {
     const barred = trial.refusal(target) ?? (target.type === 'egress' && !hasNetwork ? noNetwork : undefined);
     if (barred !== undefined) throw new RelayRefusal(barred);
@@ -188,10 +162,8 @@ export const createRelay = ({ isBusy }: { readonly isBusy: () => boolean }): San
       if (current !== undefined && current.id !== id && current.id !== replaces) return false;
       if (current?.id === id) return true;
       if (current !== undefined) end(current, handedOver);
-      expectedUntil = 0;
-      const outbox = createOutbox();
-      const peer = createRelayPeer({ send: outbox.push });
-      current = { id, outbox, peer, received: 0, upstream: undefined, idleMs, isOver: false };
+      handedOverAt = undefined;
+      current = newHolding(id, idleMs);
       lastByteAt = performance.now();
       noteHolder(current);
       waiting.call();
@@ -210,9 +182,10 @@ export const createRelay = ({ isBusy }: { readonly isBusy: () => boolean }): San
       !isBusy() && peer.openStreams() === 0 && performance.now() - lastByteAt > idleMs,
     end,
     onWanted: waiting.onWanted,
+    dismiss: waiting.dismiss,
     release(holding) {
       end(holding, handedOver);
-      expectedUntil = performance.now() + relayPairingMsMax;
+      handedOverAt = performance.now();
     },
     async open(target, sink) {
       refuseBarred(target);
@@ -220,9 +193,8 @@ export const createRelay = ({ isBusy }: { readonly isBusy: () => boolean }): San
       if (current === undefined) await waiting.enter();
       const holding = current;
       refuseBarred(target);
-      if (holding === undefined) throw new RelayRefusal(nobodyHolds);
-      if (holding.peer.openStreams() >= relayStreamsMax) throw new RelayRefusal(tooMany);
-      if (holding.outbox.waitingBytes() > relayOutboxBytesMax) throw new RelayRefusal(overfull);
+      if (holding === undefined) throw new RelayRefusal(isBusy() ? nobodyComes : nobodyHolds);
+      requireRoom(holding);
       lastByteAt = performance.now();
       return holding.peer.open(target, sink);
     },

@@ -27,11 +27,13 @@ export const askSandbox = async (
   const live = workspace && liveSandboxOf(workspace);
   if (workspace === undefined || live === undefined) return undefined;
   const starter = 'host' in ports ? ports.invoker : ports.relayStarter;
-  if (usedBy !== undefined && starter !== undefined) await startRelay(starter, workspace, usedBy);
+  const { link, world } = ports;
+  if (usedBy !== undefined && starter !== undefined)
+    await startRelay(starter, { sandbox: live, workspace }, { ...usedBy, link });
   try {
-    const response = await ports.link.fetch(live, request);
+    const response = await link.fetch(live, request);
     if (usedBy === undefined || response.body === null) return response;
-    const watched = watchRelayWanted(onRelayWanted(starter, live, { ...usedBy, world: ports.world }));
+    const watched = watchRelayWanted(onRelayWanted(starter, live, { ...usedBy, link, world }));
     const { status, headers } = response;
     return new Response(response.body.pipeThrough(watched), { status, headers });
   } catch (error) {

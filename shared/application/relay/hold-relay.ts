@@ -22,7 +22,13 @@ import { type EgressContext, openEgressStream, type Policies } from './egress-st
 import { type Injected, injectionFor } from './injection.ts';
 import { createModelStreams } from './model-stream.ts';
 import { openPlatformStream, type PlatformContext } from './platform-stream.ts';
-import { claimRelay, openRelayExchange, type RelayExchange, releaseRelay } from './relay-exchange.ts';
+import {
+  claimRelay,
+  openRelayExchange,
+  type RelayExchange,
+  releaseRelay,
+  type SliceEnd,
+} from './relay-exchange.ts';
 
 export type HoldWork = RelayWork & {
   /** Of the function, in epoch milliseconds. */
@@ -166,9 +172,10 @@ const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<En
   for (;;) {
     const end = await readSlice(held, telemetry);
     if (end === 'over' || held.exchange.isBroken()) return 'over';
-    failures = end === 'next' ? 0 : failures + 1;
+    // A sandbox that answers is there, however often its answers are cut.
+    failures = end === 'failed' ? failures + 1 : 0;
     if (failures > failuresMax) return 'over';
-    if (failures > 0) await world.sleep(failurePauseMs * failures);
+    if (end !== 'next') await world.sleep(failurePauseMs * Math.max(1, failures));
     await held.storeUsage();
     const found = await findAgain(ports, work, hadNetwork);
     if (found === undefined) {
@@ -184,7 +191,7 @@ const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<En
 const readSlice = async (
   { exchange, receive }: Held,
   telemetry: RelayDeps['telemetry'],
-): Promise<'next' | 'over' | 'failed'> => {
+): Promise<SliceEnd> => {
   try {
     return await exchange.readSlice(receive);
   } catch (error) {

@@ -13,13 +13,15 @@ import type { Deps } from '../deps.ts';
 export type RelayExchange = {
   /** Takes a frame for the sandbox; it leaves with the next request. */
   readonly push: (bytes: Uint8Array) => void;
-  /** One answer to its end. `over`: the sandbox needs no holder, or has another one. */
-  readonly readSlice: (onBytes: (bytes: Uint8Array) => void) => Promise<'next' | 'over' | 'failed'>;
+  /** One answer to its end. `cut`: it began and broke off. `over`: the sandbox needs no holder, or has another one. */
+  readonly readSlice: (onBytes: (bytes: Uint8Array) => void) => Promise<SliceEnd>;
   /** Resolves when everything that was pushed has arrived; throws when it cannot. */
   readonly flush: () => Promise<void>;
   /** Bytes for the sandbox are lost: nothing after them may arrive. */
   readonly isBroken: () => boolean;
 };
+
+export type SliceEnd = 'next' | 'cut' | 'over' | 'failed';
 
 type Claim = {
   readonly holder: string;
@@ -141,7 +143,7 @@ export const openRelayExchange = (
         onBytes(bytes);
         if (received - acknowledged > acknowledgeBytes) inBackground();
       });
-      return whole ? 'next' : 'failed';
+      return whole ? 'next' : 'cut';
     },
   };
 };

@@ -57,8 +57,8 @@ export const acquireSandbox = async (
     if (attempt === undefined) throw request.signal?.reason;
     if (typeof attempt === 'object') {
       const { sessionId, correlationId } = request;
-      const { invoker, telemetry } = ports;
-      await startRelay(invoker, attempt.workspace, { sessionId, correlationId, telemetry });
+      const { invoker, link, telemetry } = ports;
+      await startRelay(invoker, attempt, { sessionId, correlationId, link, telemetry });
       return attempt;
     }
     if (attempt === 'full') await waitForSlot(ports, request, beganAt);

@@ -1,6 +1,6 @@
 /**
  * Has the relay of a sandbox held: while a session uses it, if it has a network (RL5); and when a program of it wants the relay (RL7).
- * Without a holder programs are told so: a failure to start one fails nothing else.
+ * A failure to start a holder fails nothing else: the sandbox is told, and its programs do not wait for one (RL4).
  */
 import type { SessionId } from '../../domain/ids.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
@@ -9,43 +9,54 @@ import type { Deps } from '../deps.ts';
 
 export type RelayUse = { readonly sessionId: SessionId; readonly correlationId: string };
 
-type Starting = RelayUse & Partial<Deps<'telemetry'>>;
+type Starting = RelayUse & Partial<Deps<'telemetry'>> & Deps<'link'>;
 
 export const startRelay = async (
   relayStarter: RelayStarter,
-  { id: workspaceId, sandbox }: Workspace,
+  { sandbox, workspace }: { readonly sandbox: LiveSandbox; readonly workspace: Workspace },
   starting: Starting,
 ): Promise<void> => {
-  if (sandbox?.network === undefined) return;
-  await hold(relayStarter, { workspaceId, generation: sandbox.generation }, starting);
+  if (workspace.sandbox?.network === undefined) return;
+  await hold(relayStarter, sandbox, starting);
 };
-
-type Sandbox = Pick<LiveSandbox, 'workspaceId' | 'generation'>;
 
 /** Gives back what a sign of the sandbox calls: one sign is enough for a while, since the sandbox repeats it. */
 export const onRelayWanted = (
   relayStarter: RelayStarter | undefined,
-  sandbox: Sandbox,
+  sandbox: LiveSandbox,
   { world, ...starting }: Starting & Deps<'world'>,
 ): (() => void) => {
   let nextAt = 0;
   return () => {
-    if (relayStarter === undefined || world.now() < nextAt) return;
+    if (world.now() < nextAt) return;
     nextAt = world.now() + signPauseMs;
-    void hold(relayStarter, sandbox, starting);
+    if (relayStarter === undefined) void dismiss(sandbox, starting);
+    else void hold(relayStarter, sandbox, starting);
   };
 };
 
 const signPauseMs = 5000;
 
-const hold = async (
-  relayStarter: RelayStarter,
-  { workspaceId, generation }: Sandbox,
-  { sessionId, correlationId, telemetry }: Starting,
-): Promise<void> => {
+const hold = async (relayStarter: RelayStarter, sandbox: LiveSandbox, starting: Starting): Promise<void> => {
+  const { workspaceId, generation } = sandbox;
+  const { sessionId, correlationId, telemetry } = starting;
   try {
     await relayStarter.holdRelay({ workspaceId, generation, sessionId, correlationId });
   } catch (error) {
     telemetry?.warn('the relay of a sandbox was not started', { workspaceId, error });
+    await dismiss(sandbox, starting);
+  }
+};
+
+/** Its programs are told that no holder comes; one that does not hear it lets them wait. */
+const dismiss = async (sandbox: LiveSandbox, { link, telemetry }: Starting): Promise<void> => {
+  try {
+    const response = await link.fetch(sandbox, { method: 'POST', path: '/relay/dismiss' });
+    await response.body?.cancel();
+  } catch (error) {
+    telemetry?.warn('a sandbox was not told that its relay is not held', {
+      workspaceId: sandbox.workspaceId,
+      error,
+    });
   }
 };

@@ -19,12 +19,19 @@ export const relayHolderMsMax = 20_000;
 /** As above, for a minute after a wait in vain, while no holder has come, in milliseconds. */
 export const relayInVainMs = 500;
 export const relayInVainMemoryMs = 60_000;
+/** The platform's next request of the same work comes within this time, in milliseconds: until then a holder is expected. */
+export const relayHearerGapMs = 5000;
+/** A wish that nobody heard is told to the platform's next request for so long, in milliseconds: longer than between two sweeps. */
+export const relayWishMs = 90_000;
 /** A holder that is not heard from for this long is gone, in milliseconds. */
 export const relaySilenceMsMax = 10_000;
 /** One answer of a sandbox lasts this long; before the next the policy is read again, in milliseconds. */
 export const relaySliceMs = 20_000;
 /** A holder hands over this long before its function ends, in milliseconds. */
 export const relayMarginMs = 45_000;
+
+/** A request is made again so often when its holder goes. */
+export const relayTakeUpsMax = 3;
 
 /** One message of the relay's socket, in bytes with its line break, in each direction. */
 export const relayLineBytesMax = 1_048_576;

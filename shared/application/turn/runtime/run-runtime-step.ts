@@ -163,9 +163,9 @@ type Hearing = Step & { readonly used: UsedSandbox; readonly turn: CarriedTurn }
 /** Until it says something that the log keeps. */
 const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Promise<CommitOutcome> => {
   const { used, turn, state, deltas, correlationId } = hearing;
-  const { world, invoker, telemetry } = ports;
+  const { world, invoker } = ports;
   const sessionId: SessionId = context.session.id;
-  const wanted = onRelayWanted(invoker, used.sandbox, { sessionId, correlationId, telemetry, world });
+  const wanted = onRelayWanted(invoker, used.sandbox, { ...ports, sessionId, correlationId });
   for (;;) {
     turn.signal.throwIfAborted();
     const page = await hearRuntime(ports, turn, state.runtime.taken);

@@ -1,0 +1,92 @@
+/**
+ * The streams of a sandbox that wait for a holder of the relay, and the requests of the platform that hear of it.
+ *
+ * A stream waits while a holder is expected. After a wait in vain, or when the platform says that none comes, the next ones wait for a
+ * moment alone. A wish that nobody heard is told to the next request that hears. Invariants RL4 and RL7: docs/spec/relay.md.
+ */
+import { expectsHolder, type Surroundings } from '#shared/domain/relay/expectation.ts';
+import {
+  relayHolderMsMax,
+  relayInVainMemoryMs,
+  relayInVainMs,
+  relayWantedMs,
+  relayWishMs,
+} from '#shared/domain/relay/limits.ts';
+
+export type WaitingRoom = {
+  /** Calls the listener while a stream waits for a holder, again and again; gives back the end of that. */
+  readonly onWanted: (listener: () => void) => () => void;
+  /** Resolves when called, when nothing is expected any more, or after the longest wait, which is short after one in vain. */
+  readonly enter: () => Promise<void>;
+  /** A holder has come. */
+  readonly call: () => void;
+  /** The platform says that none comes. */
+  readonly dismiss: () => void;
+  readonly count: () => number;
+};
+
+/** Those who wait are looked at so often, in milliseconds. */
+const lookMs = 250;
+
+type Around = Omit<Surroundings, 'hearers' | 'heardUntil' | 'toldAt'>;
+
+export const createWaitingRoom = (around: () => Around): WaitingRoom => {
+  const inside = new Set<() => void>();
+  const listeners = new Set<() => void>();
+  let inVainUntil = 0;
+  let [heardUntil, toldAt, missedAt]: (number | undefined)[] = [];
+
+  const isExpected = (): boolean =>
+    expectsHolder({ ...around(), hearers: listeners.size, heardUntil, toldAt }, performance.now());
+  const tell = (): void => {
+    if (listeners.size > 0) toldAt = performance.now();
+    for (const listener of listeners) listener();
+  };
+  const leaveAll = (): void => {
+    for (const leave of [...inside]) leave();
+  };
+  const wait = (): Promise<void> => {
+    const now = performance.now();
+    const until = now + (now < inVainUntil ? relayInVainMs : relayHolderMsMax);
+    return new Promise((resolve) => {
+      const telling = setInterval(tell, relayWantedMs).unref();
+      const leave = (): void => {
+        clearInterval(timer);
+        clearInterval(telling);
+        inside.delete(leave);
+        resolve();
+      };
+      const timer = setInterval(() => {
+        const isOver = performance.now() > until;
+        if (isOver) inVainUntil = performance.now() + relayInVainMemoryMs;
+        if (isOver || !isExpected()) leave();
+      }, lookMs).unref();
+      inside.add(leave);
+      tell();
+    });
+  };
+  return {
+    onWanted: (listener) => {
+      listeners.add(listener);
+      const isMissed = missedAt !== undefined && performance.now() - missedAt < relayWishMs;
+      if (inside.size > 0 || isMissed) tell();
+      return () => {
+        if (listeners.delete(listener)) heardUntil = performance.now();
+      };
+    },
+    async enter() {
+      if (isExpected()) await wait();
+      else if (around().isBusy) missedAt = performance.now();
+    },
+    call: () => {
+      inVainUntil = 0;
+      missedAt = undefined;
+      leaveAll();
+    },
+    dismiss: () => {
+      inVainUntil = performance.now() + relayInVainMemoryMs;
+      leaveAll();
+    },
+    count: () => inside.size,
+  };
+};
