@@ -2,7 +2,7 @@
 import { type Bill, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
 import { memoryIn, resourcesOf, type Templates } from './idle-bill.ts';
 import { hoursOfMonth, minutesOfMonth, prices } from './prices.ts';
-import { reconnecting, relayHour, storedGb, turn } from './work.ts';
+import { reconnecting, relayHour, storedGb, terminalHour, turn } from './work.ts';
 
 export type StageBill = { readonly stage: string; readonly bill: Bill; readonly templates: Templates };
 
@@ -19,6 +19,7 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
     `1,000 turns: ${dollars(thousandTurns(templates))}, each with one call of a tool and ten seconds of a model, which is paid to its provider`,
     `a session-hour with a sandbox: ${sandboxHours()}; without one: nothing`,
     `an hour of a relay that is held, for a sandbox with a network in use: $${heldRelay(templates).toFixed(4)}; at rest: nothing`,
+    `an hour of an attached terminal: $${attachedTerminal(templates).toFixed(4)}; a connection has 16 at most`,
     `a registered MCP server that never connects: up to ${dollars(reconnectingMonth(templates))} a month; a key that rotates: $1 a month more after its first and its second year`,
     '',
     `Prices of us-east-1 as of ${datesOf().join(' and ')} (operations/cost/prices.ts), a month of ${hoursOfMonth} hours; stored are ${storedGb.table} GB`,
@@ -31,6 +32,10 @@ export const thousandTurns = (templates: Templates): number =>
 
 export const heldRelay = (templates: Templates): number =>
   usdOf(itemsOf('relay', relayHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));
+
+export const attachedTerminal = (templates: Templates): number =>
+  usdOf(itemsOf('terminal', terminalHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));
+
 export const reconnectingMonth = (templates: Templates): number =>
   usdOf(
     itemsOf('reconnecting', reconnecting, {

@@ -90,6 +90,16 @@ export const relayHour: Work = {
   logBytes: 8 * logBytesOfRun,
 };
 
+/** An attached terminal: two invocations of a quarter of an hour after each other, with five calls to the table every 20 s. */
+export const terminalHour: Work = {
+  runs: [
+    { name: 'terminal', count: 4, seconds: 900 },
+    { name: 'sandbox-link', count: 4, seconds: 900 },
+  ],
+  amounts: { tableReadUnit: 720, tableWriteUnit: 180, trace: 8 },
+  logBytes: 8 * logBytesOfRun,
+};
+
 /** A registered MCP server that never connects keeps the janitor trying for most of each minute. */
 export const reconnecting: Work = {
   runs: [{ name: 'janitor', count: 1, seconds: 50 }],

@@ -237,6 +237,8 @@ export const processVariablesBytesMax = 32 * 1024;
 export const processCommandCharactersMax = 4096;
 /** Columns and rows of a terminal, each. */
 export const terminalCellsMax = 1000;
+/** Processes whose output one connection receives at once: each is two functions that run. */
+export const terminalsPerConnectionMax = 16;
 /** Bytes of input to processes that one connection may send per second. */
 export const inputBytesPerSecondMax = 64 * 1024;
 /** The time that a numbered frame waits for the one before it, in milliseconds. */

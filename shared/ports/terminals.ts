@@ -20,6 +20,8 @@ export interface TerminalStore {
     follower: Follower,
     now: number,
   ): Promise<{ readonly isClaimed: boolean; readonly until: number }>;
+  /** The processes of a connection that have a follower. */
+  count(connection: ConnectionId, now: number): Promise<number>;
   /** The offset at which this run goes on; undefined when it was replaced. */
   resume(key: TerminalKey, run: string): Promise<number | undefined>;
   /** False when it was replaced. */

@@ -45,3 +45,15 @@ test('a run goes on at the offset that it recorded, until it is released', async
   expect(await store().resume(key, 'r')).toBeUndefined();
   expect(await store().claim(key, follower('s'), 1000)).toMatchObject({ isClaimed: true });
 });
+
+test('the followers of one connection are counted, but for those whose lease is over', async () => {
+  const key = newKey();
+  const claim = (process: string, until: number) =>
+    store().claim({ ...key, process }, follower(process, until), 1000);
+  await Promise.all([claim('a', 5000), claim('b', 6000), claim('c', 7000)]);
+  await store().claim(newKey(), follower('r'), 1000);
+  expect(await store().count(key.connection, 5000)).toBe(3);
+  expect(await store().count(key.connection, 5001)).toBe(2);
+  await store().release({ ...key, process: 'c' }, 'c');
+  expect(await store().count(key.connection, 5001)).toBe(1);
+});

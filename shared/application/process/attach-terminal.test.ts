@@ -1,13 +1,13 @@
 /** One follower for a connection and a process, and few calls to the table. */
 import { expect, test } from 'vitest';
 import type { ConnectionId } from '../../domain/ids.ts';
-import { followerLeaseMs } from '../../domain/limits.ts';
+import { followerLeaseMs, terminalsPerConnectionMax } from '../../domain/limits.ts';
 import type { Follower } from '../../ports/terminals.ts';
 import { openAttacher } from './attach-terminal.ts';
 
 const key = { connection: 'c' as ConnectionId, process: 'p' };
 
-const open = (start: () => Promise<void> = async () => undefined) => {
+const open = (start: () => Promise<void> = async () => undefined, followed = 1) => {
   let now = 1000;
   let held: Follower | undefined;
   const [claims, started, released]: [number[], string[], string[]] = [[], [], []];
@@ -19,6 +19,7 @@ const open = (start: () => Promise<void> = async () => undefined) => {
         if (isClaimed) held = follower;
         return { isClaimed, until: held?.until ?? 0 };
       },
+      count: async () => followed,
       release: async (_: object, run: string) => {
         released.push(run);
         held = undefined;
@@ -71,4 +72,13 @@ test('a follower that could not be started leaves no lease', async () => {
   });
   await expect(attach()).rejects.toThrow('throttled');
   expect(released).toHaveLength(1);
+});
+
+test('a connection with too many terminals is refused another, and leaves no lease behind (TW8)', async () => {
+  const full = open(undefined, terminalsPerConnectionMax + 1);
+  await expect(full.attach()).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+  expect([full.started, full.released]).toEqual([[], ['run0']]);
+  const last = open(undefined, terminalsPerConnectionMax);
+  await last.attach();
+  expect(last.started).toHaveLength(1);
 });

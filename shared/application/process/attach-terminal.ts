@@ -1,10 +1,11 @@
 /**
  * Attaches a connection to a process: from then on a follower sends its output.
  *
- * One follower at a time holds the lease of a connection and a process (TW1, TW3). A function remembers until when, so that a typed
- * key costs no write.
+ * One follower at a time holds the lease of a connection and a process (TW1, TW3), and a connection has a limited number of them (TW8). A
+ * function remembers until when, so that a typed key costs no write.
  */
-import { followerLeaseMs } from '../../domain/limits.ts';
+import { followerLeaseMs, terminalsPerConnectionMax } from '../../domain/limits.ts';
+import { AppError } from '../../errors.ts';
 import type { TerminalKey } from '../../ports/terminals.ts';
 import type { Deps } from '../deps.ts';
 
@@ -42,6 +43,8 @@ export const openAttacher = ({
     const { isClaimed, until } = await terminals.claim(key, follower, now);
     if (isClaimed)
       try {
+        // After the claim, so that of claims at once none is missed.
+        if ((await terminals.count(key.connection, now)) > terminalsPerConnectionMax) throw tooMany();
         await followerStarter.followTerminal(key, run, correlationId);
       } catch (error) {
         await terminals.release(key, run);
@@ -50,3 +53,15 @@ export const openAttacher = ({
     remember(name, until);
   };
 };
+
+const tooMany = (): AppError =>
+  new AppError(
+    'resource_limit_exceeded',
+    `this connection receives the output of ${terminalsPerConnectionMax} processes already`,
+    {
+      suggestions: [
+        'End one of these processes, or open another connection.',
+        'GET /api/sessions/{id}/processes/{processId}/output reads output without a terminal.',
+      ],
+    },
+  );

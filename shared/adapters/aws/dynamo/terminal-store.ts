@@ -3,11 +3,13 @@ import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/l
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { followerRecord } from '#shared/contracts/stored/session-records.ts';
 import type { TerminalKey, TerminalStore } from '#shared/ports/terminals.ts';
+import { prefixedItems } from './partition.ts';
 import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 
 const keptSeconds = 3600;
 
-export const makeTerminalStore = ({ client, name: TableName }: Table): TerminalStore => {
+export const makeTerminalStore = (table: Table): TerminalStore => {
+  const { client, name: TableName } = table;
   const keyOf = ({ connection, process }: TerminalKey) => keys.terminal(connection, process);
   const unlessReplaced = async (write: Promise<unknown>): Promise<boolean> => {
     try {
@@ -36,6 +38,10 @@ export const makeTerminalStore = ({ client, name: TableName }: Table): TerminalS
         if (!isConditionFailed(error)) throw error;
         return { isClaimed: false, until: decodeStored(followerRecord, itemOfFailure(error)).until };
       }
+    },
+    count: async (connection, now) => {
+      const items = await prefixedItems(table, keys.terminal(connection, ''));
+      return items.filter((item) => decodeStored(followerRecord, item).until >= now).length;
     },
     resume: async (key, run) => {
       const { Item } = await client.send(
