@@ -3,6 +3,7 @@
  * secret is never shown.
  */
 import * as z from 'zod';
+import { languages, type NamedTemplate } from '../domain/template.ts';
 import { oidcCompanions } from './oidc-settings.ts';
 import { providerKeys } from './settings.ts';
 
@@ -36,6 +37,7 @@ export const readVariables = <S extends z.ZodObject>(
   const problems = [
     ...names.map((name) => problem(schema, { name, value: given[name] })),
     ...alone(schema, given),
+    ...(result.success ? unknownTemplate(schema, result.data) : []),
   ];
   return result.success && problems.length === 0 ? { ok: true, value: result.data } : { ok: false, problems };
 };
@@ -49,6 +51,19 @@ const alone = (schema: z.ZodObject, given: Variables): readonly string[] => {
     ([name, other]) =>
       `${other} is required with ${name}: set it to ${descriptionOf(schema.shape[other] as z.ZodType)}`,
   );
+};
+
+type TemplateSettings = {
+  readonly MSB_DEFAULT_TEMPLATE?: string;
+  readonly SANDBOX_TEMPLATES?: readonly NamedTemplate[];
+};
+
+const unknownTemplate = (schema: z.ZodObject, settings: TemplateSettings): readonly string[] => {
+  const { MSB_DEFAULT_TEMPLATE: value, SANDBOX_TEMPLATES: named = [] } = settings;
+  const known: readonly string[] = [...languages, ...named.map(({ name }) => name)];
+  return value === undefined || known.includes(value)
+    ? []
+    : [problem(schema, { name: 'MSB_DEFAULT_TEMPLATE', value })];
 };
 
 const problem = (

@@ -187,10 +187,19 @@ describe('choices', () => {
     });
   });
 
+  test('the default template may be one of the deployment, and must be one that there is', () => {
+    const SANDBOX_TEMPLATES = '[{"name": "science", "image": "example.org/science:7"}]';
+    expect(problemsOf({ SANDBOX_TEMPLATES, MSB_DEFAULT_TEMPLATE: 'science' })).toEqual([]);
+    const refused =
+      'MSB_DEFAULT_TEMPLATE="sience" is not allowed: set it to one of python, node, or a name of SANDBOX_TEMPLATES';
+    expect(problemsOf({ SANDBOX_TEMPLATES, MSB_DEFAULT_TEMPLATE: 'sience' })).toEqual([refused]);
+    expect(problemsOf({ MSB_DEFAULT_TEMPLATE: 'sience' })).toEqual([refused]);
+  });
+
   test.each([
     ['LLM_PROVIDER', 'anthropic, claude, openai, chatgpt, gemini, google, bedrock, demo'],
     ['MSB_DEFAULT_FLAVOR', 'micro, small, medium, large'],
-    ['MSB_DEFAULT_TEMPLATE', 'python, node'],
+    ['MSB_DEFAULT_TEMPLATE', 'python, node, or a name of SANDBOX_TEMPLATES'],
   ])('another %s is refused with the valid ones', (name, allowed) => {
     expect(problemsOf({ [name]: 'Other' })).toEqual([
       `${name}="Other" is not allowed: set it to one of ${allowed}`,

@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { parseHostPattern } from '../domain/network.ts';
 import { decodePrices } from '../domain/price.ts';
-import { decodeTemplates } from '../domain/template.ts';
+import { decodeTemplates, languages, templateNamePattern } from '../domain/template.ts';
 import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';
 
 const integer = (min: number, max: number) =>
@@ -67,6 +67,12 @@ const templates = z
   .describe(
     'a JSON list of 1 to 10 {"name", "dockerfile" or "image", "description"?} such as [{"name": "science", "image": "example.org/science:7"}], names of small letters, digits and -, up to 1500 characters',
   );
+
+/** That it names one is seen beside the list. */
+const templateName = z
+  .string()
+  .regex(templateNamePattern)
+  .describe(`one of ${languages.join(', ')}, or a name of SANDBOX_TEMPLATES`);
 
 export const modelSettings = z.object({
   LLM_PROVIDER: oneOf([
@@ -130,7 +136,7 @@ export const lifetimeSettings = z.object({
 
 export const sandboxSettings = z.object({
   MSB_DEFAULT_FLAVOR: flavor.default('small'),
-  MSB_DEFAULT_TEMPLATE: oneOf(['python', 'node']).default('python'),
+  MSB_DEFAULT_TEMPLATE: templateName.default('python'),
   /** Templates besides the platform's own. */
   SANDBOX_TEMPLATES: templates.optional(),
 });
