@@ -92,4 +92,13 @@ export const rulesOfBoth = (one: Network | undefined, other: Network | undefined
   return (one?.inject ?? []).filter((rule) => !beyond.has(rule));
 };
 
+/** The rest of it below another one: a pattern that the other does not cover as a whole goes. */
+export const narrowedTo = (network: Network | undefined, above: Network | undefined): Network | undefined => {
+  if (network === undefined) return undefined;
+  const beyond = new Set(beyondCeiling(network, above));
+  const allow = network.allow.filter((pattern) => !beyond.has(pattern));
+  const inject = rulesOfBoth(network, above).filter(({ host }) => isListed(allow, host));
+  return allow.length === 0 ? undefined : withRules({ allow }, inject);
+};
+
 const targetOf = ({ host, header }: InjectRule): string => `${host} ${header}`.toLowerCase();

@@ -107,6 +107,13 @@ const requireRoom = ({ peer, outbox }: Holding): void => {
   if (outbox.waitingBytes() > relayOutboxBytesMax) throw new RelayRefusal(overfull);
 };
 
+type Allowed = { readonly trial: TrialHosts; readonly hasNetwork: boolean };
+
+const requireAllowed = (target: RelayTarget, { trial, hasNetwork }: Allowed): void => {
+  const barred = trial.refusal(target) ?? (target.type === 'egress' && !hasNetwork ? noNetwork : undefined);
+  if (barred !== undefined) throw new RelayRefusal(barred);
+};
+
 type Use = {
   readonly isBusy: () => boolean;
   /** When the platform used the sandbox last, by `performance.now()`. */
@@ -143,10 +150,7 @@ export const createRelay = ({ isBusy, usedAt }: Use): SandboxRelay => {
     heldUntil,
     handedOverAt,
   }));
-  const refuseBarred = (target: RelayTarget): void => {
-    const barred = trial.refusal(target) ?? (target.type === 'egress' && !hasNetwork ? noNetwork : undefined);
-    if (barred !== undefined) throw new RelayRefusal(barred);
-  };
+  const refuseBarred = (target: RelayTarget): void => requireAllowed(target, { trial, hasNetwork });
   return {
     setTrial: trial.setTrial,
     wantedHosts: trial.wantedHosts,

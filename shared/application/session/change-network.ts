@@ -1,9 +1,11 @@
 /**
- * Changes the network of a session, within its project's, and of the sandbox that runs in its workspace.
+ * Changes the network of a session, within its project's and its parent's, and of the sandbox that runs in its workspace; the sessions
+ * below it keep what the new one allows.
  *
  * A host that is taken away is refused by the platform from its next look on; the variables that name the proxy change for
  * programs that start later.
  */
+import { narrowedTo } from '../../domain/inject-rule.ts';
 import { isSameNetwork, type Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
@@ -13,7 +15,8 @@ import { projectNotFound } from '../access/find-project.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { configureSandbox } from '../sandbox/configure-sandbox.ts';
-import { chooseNetwork } from './choose-network.ts';
+import { chooseNetwork, refuseBeyond, refuseRulesBeyond } from './choose-network.ts';
+import { descendantsOf } from './read-session-tree.ts';
 
 type NetworkDeps = AuditDeps &
   Deps<'sessions' | 'workspaces' | 'projects' | 'environments' | 'sandboxAuthority' | 'link'>;
@@ -32,6 +35,7 @@ export const changeNetwork = async (
   const project = await ports.projects.get(session.project);
   if (project === undefined) throw projectNotFound();
   const network = chooseNetwork(wanted, project);
+  if (network !== undefined) await refuseBeyondParent(ports, session, network);
   if (isSameNetwork(network, session.network)) return session;
   const changed = await ports.sessions.change(session.id, { network });
   if (changed === undefined) throw sessionNotFound();
@@ -47,7 +51,33 @@ export const changeNetwork = async (
     },
   });
   await applyToSandbox(ports, session, network);
+  await narrowChildren(ports, session, network);
   return changed;
+};
+
+/** A child has at most its parent's (EG1). */
+const refuseBeyondParent = async (
+  { sessions }: NetworkDeps,
+  { tree }: Session,
+  network: Network,
+): Promise<void> => {
+  const parent = tree && (await sessions.get(tree.parent));
+  if (parent === undefined) return;
+  refuseBeyond(network, parent.network, 'the session that started this one does not allow');
+  refuseRulesBeyond(network, parent.network, 'the session that started this one');
+};
+
+const narrowChildren = async (
+  ports: NetworkDeps,
+  session: Session,
+  above: Network | undefined,
+): Promise<void> => {
+  for (const child of await descendantsOf(ports.sessions, session)) {
+    const network = narrowedTo(child.network, above);
+    if (isSameNetwork(network, child.network)) continue;
+    await ports.sessions.change(child.id, { network });
+    if (child.workspace !== session.workspace) await applyToSandbox(ports, child, network);
+  }
 };
 
 /** One that is not reached learns it when it is made ready, or has nothing more to learn. */

@@ -15,16 +15,16 @@ export const chooseNetwork = (
   if (chosen === null) return undefined;
   if (chosen === undefined) return ceiling;
   refuseBeyond(chosen, ceiling, 'the project does not allow');
-  refuseRulesBeyond(chosen, ceiling);
+  refuseRulesBeyond(chosen, ceiling, 'the project');
   return withRulesOf(chosen, ceiling);
 };
 
-const refuseRulesBeyond = (network: Network, ceiling: Network | undefined): void => {
+export const refuseRulesBeyond = (network: Network, ceiling: Network | undefined, whose: string): void => {
   const [beyond] = rulesBeyond(network, ceiling);
   if (beyond === undefined) return;
   const { host, header } = beyond;
-  throw new AppError('invalid_request', `network: the project has no such rule for ${header} of ${host}`, {
-    suggestions: ["Leave inject out for the project's rules, or have the rule added to the project first."],
+  throw new AppError('invalid_request', `network: ${whose} has no such rule for ${header} of ${host}`, {
+    suggestions: ["Leave inject out for the project's rules, or have the rule added above first."],
     recoveryActions: ['correct_arguments'],
   });
 };
