@@ -10,6 +10,7 @@ import {
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  type PutItemCommandInput,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -110,6 +111,18 @@ test('A24: expired items are deleted, others stay', async () => {
     items[1],
     items[2],
   ]);
+});
+
+test('names and values of an expression that are empty are refused, and text that looks like them is not', async () => {
+  const { client } = await open(await makeFolder());
+  const put = (more: Partial<PutItemCommandInput>, text = '') =>
+    client.send(
+      new PutItemCommand({ TableName: 'sallyport', Item: item('x', { text: { S: text } }), ...more }),
+    );
+  const empty = { ConditionExpression: 'attribute_not_exists(pk)', ExpressionAttributeNames: {} };
+  await expect(put(empty)).rejects.toThrow('ExpressionAttributeNames must not be empty');
+  await put({}, '"ExpressionAttributeNames":{}');
+  expect(await get(client, 'x')).toMatchObject({ text: { S: '"ExpressionAttributeNames":{}' } });
 });
 
 test('another DynamoDB can be named, and is not stopped with the cloud', async () => {

@@ -55,12 +55,18 @@ export const start = async (options: DynamoDbOptions): Promise<Endpoint> => {
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html: 16 MB in one batch, and room for its JSON. */
 const bodyBytesMax = 24 * 1024 * 1024;
 
+/** DynamoDB refuses them, dynoxide does not. The text is in no string of a JSON text, whose quotes are escaped. */
+const neverEmpty = ['ExpressionAttributeNames', 'ExpressionAttributeValues'] as const;
+
 const openEndpoint = (upstream: Upstream, keys: Keys | undefined): Promise<Endpoint> =>
   listenSigned(
     async (request, response) => {
       const { method = 'POST', url: target = '/', headers } = request;
       const body = await readBody(request, bodyBytesMax);
       if (body === undefined) throw new AwsError(413, 'RequestEntityTooLarge', 'the request is too large');
+      for (const field of neverEmpty)
+        if (body.includes(`"${field}":{}`))
+          throw new AwsError(400, 'ValidationException', `${field} must not be empty`);
       write(response, await upstream({ method, target, headers, body }));
     },
     { keys },
@@ -86,13 +92,13 @@ type TableRequest = {
   readonly body: Buffer;
 };
 
-type TableAnswer = {
+export type TableAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 };
 
-type Upstream = (request: TableRequest) => Promise<TableAnswer>;
+export type Upstream = (request: TableRequest) => Promise<TableAnswer>;
 
 export type OtherDynamoDb = {
   readonly url: string;
@@ -107,7 +113,7 @@ const anyCredentials: Credentials = { accessKeyId: 'local', secretAccessKey: 'lo
 /** dynoxide reads no other header. */
 const forwardedHeaders = ['content-type', 'x-amz-target', 'authorization', 'x-amz-date'];
 
-const openDynoxide = async (folder: string, stopping: AsyncDisposableStack): Promise<Upstream> => {
+export const openDynoxide = async (folder: string, stopping: AsyncDisposableStack): Promise<Upstream> => {
   const dynoxide = await startDynoxide(folder);
   stopping.defer(dynoxide.stop);
   const connections = openConnections(dynoxide.connect);
@@ -121,7 +127,7 @@ const openDynoxide = async (folder: string, stopping: AsyncDisposableStack): Pro
   };
 };
 
-const openOther =
+export const openOther =
   ({ url, credentials = anyCredentials, sessionToken, region: named = region }: OtherDynamoDb): Upstream =>
   ({ method, target, headers, body }) => {
     const address = new URL(url);

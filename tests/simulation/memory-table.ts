@@ -87,9 +87,19 @@ const stored = (value: unknown): unknown => {
 
 const scopeOf = (item: Item, fields: Fields): Scope => ({
   item,
-  names: fields.ExpressionAttributeNames ?? {},
-  values: fields.ExpressionAttributeValues ?? {},
+  names: declared(fields, 'ExpressionAttributeNames'),
+  values: declared(fields, 'ExpressionAttributeValues'),
 });
+
+/** DynamoDB refuses an empty one. */
+const declared = <Name extends 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>(
+  fields: Fields,
+  name: Name,
+) => {
+  const found = fields[name];
+  if (found !== undefined && Object.keys(found).length === 0) throw new Error(`${name} must not be empty`);
+  return found ?? {};
+};
 
 const keyOf = ({ Key, Item }: Fields): Key => {
   const key = Key ?? Item;

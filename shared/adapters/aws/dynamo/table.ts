@@ -193,6 +193,14 @@ export const namesIn = (expression: string): Record<string, string> =>
     [...expression.matchAll(/#(\w+)/g)].map(([placeholder, name]) => [placeholder, String(name)]),
   );
 
+/** They as a field of a request; an expression without names has none, since DynamoDB refuses an empty one. */
+export const namesDeclared = (
+  expression: string,
+): { readonly ExpressionAttributeNames?: Record<string, string> } => {
+  const names = namesIn(expression);
+  return Object.keys(names).length === 0 ? {} : { ExpressionAttributeNames: names };
+};
+
 export const isConditionFailed = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ConditionalCheckFailedException';
 

@@ -10,7 +10,7 @@ import { isPoolEntry } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { CheckpointBase, WorkspaceStore } from '#shared/ports/workspace-store.ts';
-import { keys, namesIn } from './table.ts';
+import { keys, namesDeclared } from './table.ts';
 import { workspaceDue } from './workspace-items.ts';
 
 export type Change = {
@@ -26,7 +26,7 @@ export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set,
     Key: keys.workspace(id),
     ConditionExpression: `attribute_exists(pk) AND (${when ?? 'attribute_exists(pk)'})`,
     UpdateExpression: set,
-    ExpressionAttributeNames: namesIn(`${when ?? ''} ${set}`),
+    ...namesDeclared(`${when ?? ''} ${set}`),
     ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: { ...values } }),
   },
 });

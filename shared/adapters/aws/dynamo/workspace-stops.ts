@@ -8,7 +8,7 @@ import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { SlotClaim } from '#shared/ports/workspace-store.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
-import { type Item, isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
+import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
 import { workspaceFrom } from './workspace-items.ts';
 
@@ -105,7 +105,6 @@ const andWhen = (change: Change, condition: string): Change & { readonly when: s
 
 const asUpdate = ({ name }: Table, id: WorkspaceId, change: Change) => ({
   ...workspaceUpdate(name, id, change).Update,
-  ExpressionAttributeNames: namesIn(`${change.when ?? ''} ${change.set}`),
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
 });
 

@@ -11,7 +11,7 @@ import { batchGet } from './batch.ts';
 import { dueRecords, listedItems, readable } from './due.ts';
 import { leave, listNamed, makeNamed, markDeleted } from './named-workspaces.ts';
 import { makePinStore } from './pins.ts';
-import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
+import { isConditionFailed, keys, namesDeclared, type Table } from './table.ts';
 import {
   addressNoted,
   type Change,
@@ -129,7 +129,7 @@ const update =
             when === undefined ? 'attribute_exists(pk)' : `attribute_exists(pk) AND (${when})`,
           UpdateExpression: set,
           ExpressionAttributeValues: { ...values },
-          ExpressionAttributeNames: namesIn(`${when ?? ''} ${set}`),
+          ...namesDeclared(`${when ?? ''} ${set}`),
           ReturnValues: 'ALL_NEW',
         }),
       );
