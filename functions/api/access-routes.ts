@@ -99,6 +99,7 @@ const exportRoute = (ports: ExportDeps): ApiRoute => ({
   contract: {
     summary: 'Export the audit log with its seals and their public key, as JSON lines, oldest first',
     answers: { 200: 'bytes' },
+    types: ['application/jsonl'],
   },
   handler: async () => {
     const lines = Readable.from(exportAudit(ports), { highWaterMark: 1 });

@@ -27,6 +27,8 @@ export type RouteContract = {
   readonly body?: BodyContract;
   /** The successful answers, by status; `events`: server-sent events. */
   readonly answers: Readonly<Record<number, BodyContract | 'empty' | 'events'>>;
+  /** Media types of the successful answers, if there are others than their contracts'. */
+  readonly types?: readonly string[];
   /** Errors besides those of any such request (`documentedErrors`). */
   readonly errors?: readonly ErrorCode[];
 };

@@ -52,6 +52,7 @@ export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[]
         summary: 'List a folder, or everything below it',
         query: filesQuery,
         answers: { 200: filesAnswer },
+        types: ['application/json', 'application/gzip'],
         errors: readErrors,
       },
       handler: (event, { session }) => {
@@ -69,6 +70,7 @@ export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[]
         summary: 'Read a file, or a folder as an archive',
         query: archiveQuery,
         answers: { 200: 'bytes' },
+        types: ['application/octet-stream', 'application/gzip'],
         errors: readErrors,
       },
       handler: async (event, { session }) => {

@@ -46,6 +46,7 @@ export const previewRoute = {
     }),
     body: 'bytes',
     answers: { 200: 'bytes', 302: 'empty' },
+    types: ['*/*'],
     errors: [...insideErrors, 'upgrade_required'],
   },
 } as const satisfies Omit<ApiRoute, 'method' | 'handler'>;

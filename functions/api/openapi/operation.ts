@@ -62,9 +62,16 @@ const requestParams = (path: string, { query, headers }: RouteContract) => {
   return Object.keys(params).length === 0 ? {} : { requestParams: params };
 };
 
-const content = (body: BodyContract | 'events') => {
-  if (body === 'events') return { 'text/event-stream': {} };
-  return body === 'bytes' ? { 'application/octet-stream': {} } : { 'application/json': { schema: body } };
+const content = (body: BodyContract | 'events', types: readonly string[] = [typeOf(body)]) =>
+  Object.fromEntries(
+    types.map((type) => [type, typeof body === 'string' || type !== jsonType ? {} : { schema: body }]),
+  );
+
+const jsonType = 'application/json';
+
+const typeOf = (body: BodyContract | 'events'): string => {
+  if (body === 'events') return 'text/event-stream';
+  return body === 'bytes' ? 'application/octet-stream' : jsonType;
 };
 
 /** A body whose every field may be absent may be absent itself. */
@@ -73,14 +80,14 @@ const requestBody = (body: BodyContract): ZodOpenApiRequestBodyObject => ({
   content: content(body),
 });
 
-const goodAnswers = ({ answers }: RouteContract): ZodOpenApiResponsesObject =>
+const goodAnswers = ({ answers, types }: RouteContract): ZodOpenApiResponsesObject =>
   Object.fromEntries(
     Object.entries(answers).map(([status, body]) => [
       status,
       {
         description: STATUS_CODES[status] ?? '',
         headers: answerHeaders,
-        ...(body === 'empty' ? {} : { content: content(body) }),
+        ...(body === 'empty' ? {} : { content: content(body, types) }),
       },
     ]),
   );
