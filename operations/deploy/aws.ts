@@ -11,6 +11,11 @@ export type Aws = {
   readonly ask: <T>(...words: readonly string[]) => Promise<T>;
   /** As `ask`; undefined instead of an error with one of these codes. */
   readonly find: <T>(codes: readonly string[], ...words: readonly string[]) => Promise<T | undefined>;
+  /** As `find`, for calls whose answer may be empty. */
+  readonly read: (
+    codes: readonly string[],
+    ...words: readonly string[]
+  ) => Promise<{ readonly answer: unknown } | undefined>;
   readonly region: string;
   /** The same client for another region. */
   readonly in: (region: string) => Aws;
@@ -37,16 +42,19 @@ export const openAws = (programs: Programs, region: string): Aws => {
     if (code !== 0) throw errorOf(`aws ${words.slice(0, 2).join(' ')}`, error);
     return (out.trim() === '' ? undefined : JSON.parse(out)) as T;
   };
+  const read: Aws['read'] = async (codes, ...words) => {
+    try {
+      return { answer: await ask(...words) };
+    } catch (error) {
+      if (error instanceof AwsError && codes.includes(error.code)) return undefined;
+      throw error;
+    }
+  };
   return {
     ask,
-    find: async (codes, ...words) => {
-      try {
-        return await ask(...words);
-      } catch (error) {
-        if (error instanceof AwsError && codes.includes(error.code)) return undefined;
-        throw error;
-      }
-    },
+    read,
+    find: async <T>(codes: readonly string[], ...words: readonly string[]) =>
+      (await read(codes, ...words))?.answer as T | undefined,
     region,
     in: (other) => openAws(programs, other),
   };
@@ -75,6 +83,8 @@ const nextFor = (code: string): readonly string[] => {
 type Stack = {
   readonly name: string;
   readonly status: string;
+  /** By the last detection that somebody ran. */
+  readonly drift?: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly parameters: Readonly<Record<string, string>>;
 };
@@ -85,6 +95,7 @@ type Described = {
   readonly Stacks: readonly {
     readonly StackName: string;
     readonly StackStatus: string;
+    readonly DriftInformation?: { readonly StackDriftStatus: string };
     readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[];
     readonly Outputs?: readonly { readonly OutputKey: string; readonly OutputValue: string }[];
   }[];
@@ -114,6 +125,7 @@ export const findStack = async (aws: Aws, name: string): Promise<Stack | undefin
     stack && {
       name: stack.StackName,
       status: stack.StackStatus,
+      ...(stack.DriftInformation && { drift: stack.DriftInformation.StackDriftStatus }),
       outputs: Object.fromEntries(
         (stack.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
       ),

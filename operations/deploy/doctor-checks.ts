@@ -3,19 +3,25 @@
  * no test on one machine can: they are listed in docs/deploy.md as unproved.
  */
 import type { Finding } from './account-checks.ts';
+import type { TokenState } from './admin-token.ts';
 
 export type DeploymentFacts = {
-  readonly stacks: readonly { readonly name: string; readonly status: string }[];
-  /** The names of alarms that ring. */
-  readonly alarms: readonly string[];
-  /** Whether queries pass while the DNS firewall fails. */
-  readonly dnsFailsOpen?: boolean;
-  /** Of the authorizer of the WebSocket. */
-  readonly identitySources?: readonly string[];
+  readonly stacks: readonly { readonly name: string; readonly status: string; readonly drift?: string }[];
+  /** Stacks of the deployment that are not there. */
+  readonly missing: readonly string[];
+  /** Absent: they may not be read. */
+  readonly alarms?: readonly Alarm[] | undefined;
+  readonly token: TokenState;
   /** The answer of `/mcp` without a token. */
   readonly refused?: HttpAnswer;
   /** The answer of `/api` under a path with an encoded slash. */
   readonly encoded?: HttpAnswer;
+};
+
+export type Alarm = {
+  readonly AlarmName: string;
+  readonly StateValue: string;
+  readonly ActionsEnabled: boolean;
 };
 
 export type HttpAnswer = {
@@ -39,19 +45,10 @@ export const parseAnswer = (text: string): HttpAnswer | undefined => {
 
 export const judgeDeployment = (facts: DeploymentFacts): readonly Finding[] => [
   ...stackFindings(facts),
-  ...facts.alarms.map((alarm) => ({
-    level: 'warn' as const,
-    problem: `the alarm ${alarm} rings`,
-    next: 'Its description names the heading of docs/runbook.md.',
-  })),
-  ...when(facts.dnsFailsOpen === true, {
-    problem:
-      'sandboxes resolve any name while the DNS firewall fails: its configuration is not FirewallFailOpen DISABLED',
-    next: 'Set it: aws route53resolver update-firewall-config --firewall-fail-open DISABLED --resource-id <the VPC>',
-  }),
-  ...when((facts.identitySources ?? []).length > 0, {
-    problem: `the authorizer of the WebSocket asks for ${facts.identitySources?.join(', ')}, and refuses tickets without it`,
-    next: 'Compare the authorizer with the compute stack: it has no identity source.',
+  ...alarmFindings(facts.alarms),
+  ...when(facts.token === 'pending', {
+    problem: 'nobody was told the admin token: the deploy that made it was interrupted',
+    next: 'Deploy again: npm run deploy prints another.',
   }),
   ...refusalFindings(facts.refused),
   ...encodingFindings(facts.encoded),
@@ -60,14 +57,53 @@ export const judgeDeployment = (facts: DeploymentFacts): readonly Finding[] => [
 const when = (isWrong: boolean, finding: Omit<Finding, 'level'>): readonly Finding[] =>
   isWrong ? [{ level: 'stop', ...finding }] : [];
 
-const stackFindings = ({ stacks }: DeploymentFacts): readonly Finding[] =>
-  stacks
+const stackFindings = ({ stacks, missing }: DeploymentFacts): readonly Finding[] => [
+  ...missing.map((name) => ({
+    level: 'stop' as const,
+    problem: `stack ${name} is missing`,
+    next: 'Deploy the same release again: npm run deploy.',
+  })),
+  ...stacks
     .filter(({ status }) => !/^(?:CREATE|UPDATE|IMPORT)_COMPLETE$/.test(status))
     .map(({ name, status }) => ({
-      level: 'warn',
+      level: 'warn' as const,
       problem: `stack ${name} is ${status}`,
       next: `Its events have the reason: aws cloudformation describe-stack-events --stack-name ${name}`,
-    }));
+    })),
+  ...stacks
+    .filter(({ drift }) => drift === 'DRIFTED')
+    .map(({ name }) => ({
+      level: 'warn' as const,
+      problem: `resources of stack ${name} were changed by hand, as its last drift detection says`,
+      next: `See them: aws cloudformation describe-stack-resource-drifts --stack-name ${name}`,
+    })),
+];
+
+const alarmFindings = (alarms: readonly Alarm[] | undefined): readonly Finding[] =>
+  alarms === undefined
+    ? [
+        {
+          level: 'unknown',
+          problem: 'which alarms ring cannot be read',
+          next: 'Ask the administrator of the account for the right to read it, or check it in the console.',
+        },
+      ]
+    : [
+        ...alarms
+          .filter(({ StateValue }) => StateValue === 'ALARM')
+          .map(({ AlarmName }) => ({
+            level: 'warn' as const,
+            problem: `the alarm ${AlarmName} rings`,
+            next: 'Its description names the heading of docs/runbook.md.',
+          })),
+        ...alarms
+          .filter(({ ActionsEnabled }) => !ActionsEnabled)
+          .map(({ AlarmName }) => ({
+            level: 'warn' as const,
+            problem: `the alarm ${AlarmName} tells nobody: its actions are disabled`,
+            next: `Enable them: aws cloudwatch enable-alarm-actions --alarm-names ${AlarmName}`,
+          })),
+      ];
 
 const refusalFindings = (answer: HttpAnswer | undefined): readonly Finding[] =>
   answer === undefined

@@ -2,12 +2,14 @@
  * The doctor of a deployment: its account, its stacks and alarms, and its public address, read and judged; with `--check` also a
  * turn and a sandbox. It changes nothing.
  */
-import { judgeAccount } from './account-checks.ts';
+import { type Finding, judgeAccount } from './account-checks.ts';
 import { readFacts } from './account-facts.ts';
-import { type Aws, findStack, type Held, resourcesOf, stackNames } from './aws.ts';
+import { readTokenState } from './admin-token.ts';
+import { type Aws, findStack, resourcesOf, stackNames } from './aws.ts';
 import type { Command, Target } from './command.ts';
-import { type DeploymentFacts, judgeDeployment, parseAnswer } from './doctor-checks.ts';
+import { type Alarm, type DeploymentFacts, judgeDeployment, parseAnswer } from './doctor-checks.ts';
 import { Failure, type Programs } from './programs.ts';
+import { judgeResource, resourceChecks } from './resource-checks.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
 
 export const doctorCommand: Command<'check'> = {
@@ -27,9 +29,12 @@ export const doctorCommand: Command<'check'> = {
       throw new Failure(`there is no deployment ${settings.deployment} in account ${account}, ${region}`, [
         'Choose another: --stage <name> and --region <region>.',
       ]);
+    const facts = await readDeployment(programs, target, url);
+    const found = facts.stacks.map(({ name }) => name);
     const findings = [
       ...judgeAccount(await readFacts(target), { settings, region, isFirst: false }),
-      ...judgeDeployment(await readDeployment(programs, target, url)),
+      ...judgeDeployment(facts),
+      ...(await judgeResources(target, found)),
     ];
     for (const { level, problem, next } of findings) terminal.say(`${labels[level]}: ${problem}\n  ${next}`);
     if (check) await smokeTest(target, terminal, await ownAddress(target, url));
@@ -40,18 +45,17 @@ export const doctorCommand: Command<'check'> = {
 };
 
 const labels = { stop: 'Fault', warn: 'Note', unknown: 'Unknown' } as const;
-const refusals = ['AccessDenied', 'AccessDeniedException', 'ResourceNotFoundException'];
+const refusals = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation', 'AuthorizationError'];
 
 const readDeployment = async (
   programs: Programs,
   { aws, settings: { deployment } }: Target,
   url: string,
 ): Promise<DeploymentFacts> => {
-  const stacks = await Promise.all(stackNames.map((name) => findStack(aws, `${deployment}-${name}`)));
-  const held = (
-    await Promise.all(['network', 'compute'].map((name) => resourcesOf(aws, `${deployment}-${name}`)))
-  ).flat();
-  const idOf = (type: string): string | undefined => held.find((one: Held) => one.type === type)?.physicalId;
+  const names = stackNames.map((name) => `${deployment}-${name}`);
+  const stacks = (await Promise.all(names.map((name) => findStack(aws, name)))).flatMap(
+    (stack) => stack ?? [],
+  );
   const get = async (path: string) => {
     const { out } = await programs.quiet('curl', [
       '--silent',
@@ -64,41 +68,27 @@ const readDeployment = async (
   };
   const [refused, encoded] = [await get('/mcp'), await get('/api/sessions/a%2Fb')];
   return {
-    stacks: stacks.flatMap((stack) => stack ?? []),
-    alarms: await ringing(aws, deployment),
-    ...(await dnsOf(aws, idOf('AWS::EC2::VPC'))),
-    ...(await authorizerOf(aws, idOf('AWS::ApiGatewayV2::Api'))),
+    stacks,
+    missing: names.filter((name) => stacks.every((stack) => stack.name !== name)),
+    alarms: await alarmsOf(aws, deployment),
+    token: await readTokenState(aws, deployment),
     ...(refused && { refused }),
     ...(encoded && { encoded }),
   };
 };
 
-const ringing = async (aws: Aws, deployment: string): Promise<readonly string[]> => {
-  const words = ['--state-value', 'ALARM', '--alarm-name-prefix', `${deployment}-observability`] as const;
-  const found = await aws.find<{ readonly MetricAlarms: readonly { readonly AlarmName: string }[] }>(
-    refusals,
-    'cloudwatch',
-    'describe-alarms',
-    ...words,
-  );
-  return found?.MetricAlarms.map(({ AlarmName }) => AlarmName) ?? [];
+const alarmsOf = async (aws: Aws, deployment: string): Promise<readonly Alarm[] | undefined> => {
+  const words = ['describe-alarms', '--alarm-name-prefix', `${deployment}-observability`] as const;
+  const found = await aws.find<{ readonly MetricAlarms: readonly Alarm[] }>(refusals, 'cloudwatch', ...words);
+  return found?.MetricAlarms;
 };
 
-const dnsOf = async (aws: Aws, vpc: string | undefined) => {
-  if (vpc === undefined) return {};
-  const words = ['get-firewall-config', '--resource-id', vpc] as const;
-  const found = await aws.find<{ readonly FirewallConfig: { readonly FirewallFailOpen: string } }>(
-    refusals,
-    'route53resolver',
-    ...words,
-  );
-  return found && { dnsFailsOpen: found.FirewallConfig.FirewallFailOpen !== 'DISABLED' };
-};
-
-const authorizerOf = async (aws: Aws, api: string | undefined) => {
-  if (api === undefined) return {};
-  const found = await aws.find<{
-    readonly Items: readonly { readonly IdentitySource?: readonly string[] }[];
-  }>(['NotFoundException', ...refusals], 'apigatewayv2', 'get-authorizers', '--api-id', api);
-  return found && { identitySources: found.Items.flatMap(({ IdentitySource = [] }) => IdentitySource) };
+/** Each check of each resource, one call after the other. */
+const judgeResources = async ({ aws }: Target, stacks: readonly string[]): Promise<readonly Finding[]> => {
+  const findings: Finding[] = [];
+  for (const name of stacks)
+    for (const held of await resourcesOf(aws, name))
+      for (const check of resourceChecks.filter(({ type }) => type === held.type))
+        findings.push(...judgeResource(check, held, await aws.read(refusals, ...check.ask(held.physicalId))));
+  return findings;
 };
