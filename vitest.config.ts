@@ -11,7 +11,7 @@ type Options = {
   readonly globalSetup?: string[];
   readonly setupFiles?: string[];
   readonly exclude?: string[];
-  readonly provide?: { readonly tableEngine: 'memory' };
+  readonly provide?: { readonly tableEngine?: 'memory'; readonly tableUrl?: string };
 };
 
 const env = {
@@ -60,6 +60,10 @@ class LongestFirst extends BaseSequencer {
 /** Tests beside files that start what those are about: endpoints, engines, sandboxes, clouds. */
 const parts = ['local/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'functions/sandbox-link/**/*.test.ts'];
 
+/** Another DynamoDB for the conformance suites. */
+// biome-ignore lint/style/noProcessEnv: a configuration of its own, and this is its one read
+const { CONFORMANCE_TABLE_URL: tableUrl } = process.env;
+
 /** One project per kind of proof (CONTRIBUTING.md, "Tests"); the timeouts are ceilings for a hung test, not measurements. */
 export default defineConfig({
   test: {
@@ -84,6 +88,7 @@ export default defineConfig({
       project('conformance', ['tests/conformance/**/*.test.ts'], {
         seconds: 120,
         globalSetup: ['tests/setup.ts'],
+        ...(tableUrl === undefined ? {} : { provide: { tableUrl } }),
       }),
       // The stores of the simulation keep the same promises as the engine's: the same suites.
       project('simulation', ['tests/simulation/**/*.test.ts', 'tests/conformance/{[!s]*,s[!w]*}.test.ts'], {

@@ -1,67 +1,44 @@
 /**
- * Checks the templates of every stage with a linter that is not the CDK's own: `npm run verify:aws`.
+ * Proves, on implementations that come from elsewhere, what the embedded cloud alone cannot: `npm run verify:aws [-- <proof> …]`.
  *
- * It installs cfn-lint of a fixed version from PyPI into a folder of its own, once; `npm test` needs none of it. An error of the
- * linter fails the check, a warning does not.
+ * Each is installed once, of a fixed version, by its own package manager into ~/.cache/sallyport/verify-aws; `npm test` needs none of it.
+ * The exit code is 1 if a proof fails, and 2 if none fails but one could not be made, whose reason is printed.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { inRepository } from '../../infra/constructs/assets.ts';
-import { settingsOf, stages } from '../../infra/settings.ts';
-import { synthesise } from '../../infra/stacks/synthesise.ts';
+import { storesOnDynamoDbLocal } from './dynamodb-local.ts';
+import { NotInstalled } from './installed.ts';
+import { openApiByRequests } from './openapi.ts';
+import type { Proof } from './proof.ts';
+import { lintedTemplates } from './templates.ts';
 
-const version = '1.58.0';
-const home = inRepository('node_modules/.verify-aws');
-const linter = join(home, 'venv', 'bin', 'cfn-lint');
-const folder = join(home, 'templates');
-/** One with each peculiarity: the first of AWS, one of Europe. */
-const regions = ['us-east-1', 'eu-central-1'];
+const proofs: readonly Proof[] = [lintedTemplates, storesOnDynamoDbLocal, openApiByRequests];
 
-const run = (program: string, args: readonly string[]): { readonly code: number; readonly out: string } => {
-  const { status, error, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
-  if (error !== undefined) throw error;
-  return { code: status ?? 1, out: `${stdout}${stderr}` };
+type Result = 'proved' | 'failed' | 'not proved';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const resultOf = async ({ name, about, prove }: Proof): Promise<Result> => {
+  say(`\n${name}: ${about}`);
+  try {
+    const faults = await prove((line) => say(`  ${line}`));
+    for (const fault of faults) say(`  Fault: ${fault}`);
+    return faults.length === 0 ? 'proved' : 'failed';
+  } catch (error) {
+    if (!(error instanceof NotInstalled)) throw error;
+    say(`  Cannot be installed: ${error.message}`);
+    return 'not proved';
+  }
 };
 
-const printed = (program: string, args: readonly string[]): string => {
-  const { code, out } = run(program, args);
-  if (code !== 0) throw new Error(`${program} ${args.slice(0, 3).join(' ')} ended with ${code}: ${out}`);
-  return out.trim();
-};
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => proofs.every((proof) => proof.name !== name));
+if (unknown.length > 0)
+  throw new Error(`there is no proof ${unknown.join(', ')}: ${proofs.map(({ name }) => name).join(', ')}`);
 
-const install = (): void => {
-  if (existsSync(linter) && printed(linter, ['--version']).endsWith(version)) return;
-  printed('python3', ['-m', 'venv', join(home, 'venv')]);
-  printed(join(home, 'venv', 'bin', 'pip'), ['install', '--quiet', `cfn-lint==${version}`]);
-};
-
-const writeTemplates = (): readonly string[] => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  return Object.keys(stages).flatMap((stage) =>
-    Object.entries(synthesise({ settings: settingsOf(stage) })).map(([name, template]) => {
-      const path = join(folder, `${stage}-${name}.template.json`);
-      writeFileSync(path, JSON.stringify(template, undefined, 1));
-      return path;
-    }),
-  );
-};
-
-install();
-const templates = writeTemplates();
-const versions = [printed(linter, ['--version']), printed('python3', ['--version'])];
-process.stdout.write(`${versions.join(', ')}: ${templates.length} templates, ${regions.join(' and ')}\n`);
-const { code, out } = run(linter, [
-  '--non-zero-exit-code',
-  'error',
-  '--ignore-checks',
-  'W',
-  '--regions',
-  ...regions,
-  '--',
-  ...templates,
-]);
-process.stdout.write(out);
-process.stdout.write(code === 0 ? 'No errors.\n' : 'The templates have errors.\n');
-process.exitCode = code;
+const results: Record<string, Result> = {};
+for (const proof of proofs)
+  results[proof.name] =
+    wanted.length === 0 || wanted.includes(proof.name) ? await resultOf(proof) : 'not proved';
+say('');
+for (const [name, result] of Object.entries(results)) say(`${name}: ${result}`);
+const has = (result: Result): boolean => Object.values(results).includes(result);
+process.exitCode = has('failed') ? 1 : has('not proved') ? 2 : 0;

@@ -1,7 +1,9 @@
 /**
- * A table of its own for a test file: a DynamoDB engine on a temporary folder, or the table in memory on which
- * the simulation runs (the project `simulation` asks for it), which must keep every promise the engine keeps.
+ * A table of its own for a test file: a DynamoDB engine on a temporary folder, the table in memory on which
+ * the simulation runs (the project `simulation` asks for it), which must keep every promise the engine keeps, or
+ * another DynamoDB (`npm run verify:aws` names one), in which each access key has tables of its own.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
-import { start } from '../../local/dynamodb/start.ts';
+import { type OtherDynamoDb, start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
 
@@ -18,6 +20,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Which of the two; absent: the engine. */
     readonly tableEngine: 'memory' | undefined;
+    readonly tableUrl: string | undefined;
   }
 }
 
@@ -41,7 +44,8 @@ export const openFileTable = (): Pick<TableFixture, 'table'> => {
 export const openTableFixture = async (): Promise<TableFixture> => {
   if (inject('tableEngine') === 'memory') return memoryFixture();
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-table-'));
-  const engine = await start({ folder, table: platformTable('sallyport'), expiryAttribute: 'ttl' });
+  const other = otherEngine(inject('tableUrl'));
+  const engine = await start({ folder, table: platformTable('sallyport'), expiryAttribute: 'ttl', other });
   const client = new DynamoDBClient({
     endpoint: engine.url,
     region: 'us-east-1',
@@ -60,6 +64,11 @@ export const openTableFixture = async (): Promise<TableFixture> => {
     },
   };
 };
+
+const otherEngine = (url: string | undefined): OtherDynamoDb | undefined =>
+  url === undefined
+    ? undefined
+    : { url, credentials: { accessKeyId: randomBytes(8).toString('hex'), secretAccessKey: 'local' } };
 
 const memoryFixture = (): TableFixture => {
   const memory = openMemoryTable();

@@ -1,0 +1,113 @@
+/**
+ * Stores on Amazon's DynamoDB Local: first their conformance suites on it alone, then each of their requests on it and on the embedded
+ * engine, one after the other, with every difference printed.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inRepository } from '../../infra/constructs/assets.ts';
+import { mavenArtifact, versionOf } from './installed.ts';
+import { run, type Server, serve } from './programs.ts';
+import type { Proof } from './proof.ts';
+import type { Difference } from './table-differences.ts';
+import { openTwinTable } from './twin-table.ts';
+
+const version = '3.3.1';
+
+export const storesOnDynamoDbLocal: Proof = {
+  name: 'dynamodb',
+  about: 'the conformance suites of the stores, on Amazon’s DynamoDB Local',
+  prove: async (say) => {
+    const folder = await mavenArtifact({
+      group: 'software.amazon.dynamodb',
+      artifact: 'DynamoDBLocal',
+      version,
+    });
+    say(`DynamoDB Local ${version}, ${await versionOf('java')}`);
+    await using local = await startLocal(folder);
+    const alone = await runSuites(local.url);
+    say(`on DynamoDB Local: ${alone.summary}`);
+    await using twin = await openTwinTable(local.url);
+    // One request after the other: tests whose items expire may fail here, and their requests count all the same.
+    await runSuites(twin.url);
+    const groups = grouped(twin.differences());
+    say(`${twin.asked()} requests asked of both, ${groups.length} kinds of difference`);
+    for (const line of groups) say(`  ${line}`);
+    return alone.faults;
+  },
+};
+
+const startLocal = (folder: string): Promise<Server> =>
+  serve({
+    program: 'java',
+    args: (port) => [
+      `-Djava.library.path=${folder}`,
+      ...['-cp', join(folder, '*'), 'software.amazon.dynamodb.services.local.main.ServerRunner'],
+      ...['-inMemory', '-disableTelemetry', '-port', String(port)],
+    ],
+  });
+
+const suites = (): readonly string[] => {
+  const folder = inRepository('tests/conformance');
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => readFileSync(join(folder, name), 'utf8').includes('table-fixture'))
+    .map((name) => `tests/conformance/${name}`);
+};
+
+const runSuites = async (tableUrl: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-suites-'));
+  const report = join(folder, 'report.json');
+  const words = [
+    'run',
+    '--project',
+    'conformance',
+    '--reporter',
+    'json',
+    '--outputFile',
+    report,
+    ...suites(),
+  ];
+  const { code, out } = await run(
+    process.execPath,
+    [inRepository('node_modules/vitest/vitest.mjs'), ...words],
+    {
+      folder: inRepository('.'),
+      variables: { CONFORMANCE_TABLE_URL: tableUrl },
+    },
+  );
+  if (!existsSync(report)) throw new Error(`vitest ended with ${code}: ${out}`);
+  const { numTotalTests, numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  await rm(folder, { recursive: true });
+  const faults = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status !== 'passed');
+    if (failed.length === 0 && status !== 'passed') return [`${name}: ${message}`];
+    return failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join(' ')}`);
+  });
+  return { summary: `${numPassedTests} of ${numTotalTests} tests pass`, faults };
+};
+
+type Report = {
+  readonly numTotalTests: number;
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+};
+
+/** A line for each kind: how often, and one example. */
+const grouped = (differences: readonly Difference[]): readonly string[] =>
+  [...Map.groupBy(differences, ({ operation, where }) => `${operation} ${where}`)].map(([kind, found]) => {
+    const [{ ours, other, request } = { ours: '', other: '', request: '' }] = found;
+    return `${found.length} × ${kind}: ${cut(ours)} here, ${cut(other)} there, for ${cut(request)}`;
+  });
+
+const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}…` : text);

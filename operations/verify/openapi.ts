@@ -1,0 +1,98 @@
+/**
+ * Requests that schemathesis makes of the OpenAPI document, answered by the embedded cloud: none may be answered in a way that the
+ * document does not say, or with 500.
+ *
+ * A session and the default project are given by their ids, so that requests get behind `not_found`.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inRepository } from '../../infra/constructs/assets.ts';
+import { pythonTool, versionOf } from './installed.ts';
+import { run, type Server, serve } from './programs.ts';
+import type { Proof } from './proof.ts';
+import { failuresOf, faultsOf } from './schemathesis-report.ts';
+
+const examplesMax = 10;
+
+export const openApiByRequests: Proof = {
+  name: 'openapi',
+  about: 'the OpenAPI document, held by schemathesis against the embedded cloud',
+  prove: async (say) => {
+    const tool = `${await pythonTool({ name: 'schemathesis', version: '4.32.5' })}/schemathesis`;
+    say(await versionOf(tool));
+    const folder = await mkdtemp(join(tmpdir(), 'sallyport-openapi-'));
+    try {
+      await using cloud = await startCloud(join(folder, 'home'));
+      const { failures, said } = await askAll({
+        tool,
+        folder,
+        url: cloud.url,
+        token: tokenOf(cloud.output()),
+      });
+      for (const line of said) say(line);
+      const { faults, expected } = faultsOf(failures);
+      for (const line of expected) say(`as documented elsewhere: ${line}`);
+      return faults;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+const startCloud = (home: string): Promise<Server> =>
+  serve({
+    program: process.execPath,
+    args: () => [inRepository('local/main.ts')],
+    folder: inRepository('.'),
+    ready: /#token=\S+/,
+    variables: (port) => ({
+      PORT: String(port),
+      SALLYPORT_HOME: home,
+      SALLYPORT_INSTALL_PACKAGES: 'false',
+      LLM_PROVIDER: 'demo',
+      RATE_LIMIT_PER_SECOND: '500',
+      RATE_LIMIT_BURST: '20000',
+    }),
+  });
+
+const tokenOf = (output: string): string => /#token=(\S+)/.exec(output)?.[1] ?? '';
+
+type Asked = { readonly tool: string; readonly folder: string; readonly url: string; readonly token: string };
+
+const askAll = async ({ tool, folder, url, token }: Asked) => {
+  const headers = { authorization: `Bearer ${token}` };
+  const made = await fetch(`${url}/api/sessions`, { method: 'POST', headers, body: '{}' });
+  const { id, project } = (await made.json()) as { readonly id: string; readonly project: string };
+  const settings = join(folder, 'schemathesis.toml');
+  await writeFile(settings, [given('sessions', id), given('projects', project)].join('\n'));
+  const report = join(folder, 'report.ndjson');
+  const { code, out } = await run(
+    tool,
+    [
+      ...['--config-file', settings, 'run', inRepository('functions/api/openapi.json'), '--url', url],
+      ...['--header', `Authorization: Bearer ${token}`, '--report', 'ndjson', '--report-ndjson-path', report],
+      ...['--phases', 'coverage,fuzzing', '--max-examples', String(examplesMax), '--seed', '1'],
+      ...['--checks', checks.join(','), '--continue-on-failure', '--generation-database', 'none'],
+      // It is answered as long as somebody listens.
+      ...['--exclude-path', '/api/sessions/{id}/watch', '--request-timeout', '60'],
+    ],
+    // It leaves a folder of its own where it is started.
+    { folder },
+  );
+  const said = out.split('\n').filter((line) => /generated|selected/.test(line));
+  const failures = failuresOf(await readFile(report, 'utf8'));
+  // It ends with 1 when it found something, and with another code when it could not look.
+  if (code > 1) throw new Error(`schemathesis ended with ${code}: ${out}`);
+  return { said, failures };
+};
+
+const checks = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+];
+
+const given = (kind: string, id: string): string =>
+  `[[operations]]\ninclude-path-regex = '^/api/${kind}/\\{id\\}/'\nparameters = { "path.id" = "${id}" }\n`;
