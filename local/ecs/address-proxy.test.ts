@@ -1,6 +1,6 @@
 /** An address in front of a real unix socket. */
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,26 @@ test('bytes of the socket are proxied to an address of its own', async () => {
   expect(one.address).toMatch(/^127\.77\.\d+\.\d+$/);
   expect(one.address).not.toBe(other.address);
   expect(await ask(one.address)).toBe('hello');
+});
+
+test('a connection that comes before the server listens is passed on when it does', async () => {
+  const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
+  const proxy = await openAddressProxy(socketPath, { unreachableMs: 0, log: () => undefined });
+  opened.push(proxy.close);
+  const client = connect(8080, proxy.address);
+  await once(client, 'connect');
+  const server = createServer({ allowHalfOpen: true }, greet).listen(socketPath);
+  opened.push(async () => server.close());
+  expect(await text(client)).toBe('hello');
+});
+
+test('a connection to a server that has ended is broken off', async () => {
+  const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
+  // Nothing listens at a file that is there.
+  await writeFile(socketPath, '');
+  const proxy = await openAddressProxy(socketPath, { unreachableMs: 0, log: () => undefined });
+  opened.push(proxy.close);
+  expect(await text(connect(8080, proxy.address))).toBe('');
 });
 
 test('an address refuses connections for as long as it is unreachable', async () => {

@@ -8,11 +8,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
 const sandboxPort = 8080;
 const addressTriesMax = 200;
+/** Shorter than any caller waits for an answer. */
+const reachMsMax = 1000;
+const reachPauseMs = 5;
 
 export const openAddressProxy = async (
   socketPath: string,
@@ -23,9 +27,15 @@ export const openAddressProxy = async (
     sockets.add(socket);
     return socket.once('close', () => sockets.delete(socket));
   };
-  const server = createServer({ allowHalfOpen: true }, (client) =>
-    joinSockets(track(client), track(connect({ path: socketPath, allowHalfOpen: true }))),
-  );
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    track(client).on('error', () => client.destroy());
+    void reach(socketPath, client).then((reached) => {
+      if (reached !== undefined && !client.destroyed) return joinSockets(client, track(reached));
+      reached?.destroy();
+      client.destroy();
+      return undefined;
+    });
+  });
   const address = await listenOnFreeAddress(server);
   server.on('error', (error) => log(`the address ${address} failed: ${error.message}`));
   if (unreachableMs > 0) await closeListener(server);
@@ -39,6 +49,19 @@ export const openAddressProxy = async (
       if (server.listening) await closeListener(server);
     },
   };
+};
+
+/** A server that starts is reached as soon as it listens: its caller need not ask again. One that has ended is not waited for. */
+const reach = async (path: string, client: Socket): Promise<Socket | undefined> => {
+  for (const until = performance.now() + reachMsMax; ; await delay(reachPauseMs)) {
+    const socket = connect({ path, allowHalfOpen: true });
+    const failure = await once(socket, 'connect').then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    if (failure === undefined) return socket;
+    if (failure !== 'ENOENT' || client.destroyed || performance.now() > until) return undefined;
+  }
 };
 
 const closeListener = async (server: Server): Promise<void> => {

@@ -8,7 +8,7 @@
  */
 import { chmod, constants, copyFile, type FileHandle, link, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleSandbox, filterFile } from '../../sandbox-task/bundle.ts';
+import { bundleSandbox, compileCache, filterFile, serverFlags } from '../../sandbox-task/bundle.ts';
 import type { SharedVolume } from './running-sandbox.ts';
 
 type SandboxFolders = {
@@ -73,6 +73,7 @@ export const outerArguments = (
   ...userFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
   ...['--ro-bind', `${programs}/sallyport-client`, client],
   ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
+  ...['--ro-bind', `${programs}/${compileCache}`, `/opt/sallyport/${compileCache}`],
   ...['--ro-bind', `${programs}/user.bpf`, filter],
   ...['--proc', '/proc', '--dev', '/dev'],
   ...['--size', String(tmpBytesMax), '--tmpfs', '/tmp'],
@@ -86,17 +87,14 @@ export const outerArguments = (
 ];
 
 /** Runs inside the outer wall. */
-export const serverCommand: readonly string[] = [
-  node,
-  '--max-old-space-size=96',
-  '--max-semi-space-size=1',
-  '/opt/sallyport/server.mjs',
-];
+export const serverCommand: readonly string[] = [node, ...serverFlags, '/opt/sallyport/server.mjs'];
 
 const serverVariables = (
   memoryCounters: string | undefined,
   sharedPath: string | undefined,
 ): Readonly<Record<string, string>> => ({
+  NODE_COMPILE_CACHE: `/opt/sallyport/${compileCache}`,
+  NODE_COMPILE_CACHE_PORTABLE: '1',
   SANDBOX_LISTEN: 'unix:/run/sallyport/sandbox.sock',
   SANDBOX_PROC: 'read-only',
   SANDBOX_PROXY_PORT: '19998',

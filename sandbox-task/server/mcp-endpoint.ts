@@ -51,7 +51,11 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
       { capabilities: { tools: {} } },
     );
     server.setRequestHandler('tools/list', () => ({
-      tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema: inputSchema(),
+      })),
     }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken;

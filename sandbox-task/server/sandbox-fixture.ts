@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readArchive } from '#shared/contracts/archive.ts';
-import { bundleSandbox } from '../bundle.ts';
+import { bundleSandbox, serverFlags } from '../bundle.ts';
 
 type TestRequest = {
   readonly headers?: Readonly<Record<string, string>>;
@@ -86,24 +86,20 @@ export const startTestSandbox = async (
   const launcher =
     launcherOf?.(folder, uid ?? 0) ??
     (uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']);
-  const child = spawn(
-    node,
-    ['--max-old-space-size=96', '--max-semi-space-size=1', join(folder, 'server.mjs')],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: {
-        SANDBOX_LISTEN: `unix:${socketPath}`,
-        SANDBOX_BEARER_SHA256: sha256Of(testBearer),
-        SANDBOX_USER_LAUNCHER: JSON.stringify(launcher),
-        SANDBOX_WORKSPACE: workspace,
-        ...(hasSharedVolume ? { SANDBOX_SHARED_PATH: shared } : {}),
-        // Without walls the runner sees, and would count, every process of the machine.
-        SANDBOX_MEMORY_MB: '1000000',
-        SANDBOX_PROCESSES_MAX: '1000000',
-        ...variables,
-      },
+  const child = spawn(node, [...serverFlags, join(folder, 'server.mjs')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      SANDBOX_LISTEN: `unix:${socketPath}`,
+      SANDBOX_BEARER_SHA256: sha256Of(testBearer),
+      SANDBOX_USER_LAUNCHER: JSON.stringify(launcher),
+      SANDBOX_WORKSPACE: workspace,
+      ...(hasSharedVolume ? { SANDBOX_SHARED_PATH: shared } : {}),
+      // Without walls the runner sees, and would count, every process of the machine.
+      SANDBOX_MEMORY_MB: '1000000',
+      SANDBOX_PROCESSES_MAX: '1000000',
+      ...variables,
     },
-  );
+  });
   child.stderr?.resume();
 
   const open = async (method: string, path: string, options: TestRequest = {}): Promise<IncomingMessage> => {

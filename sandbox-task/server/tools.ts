@@ -36,7 +36,8 @@ type ToolContext = ExecutionContext & {
 type Tool = {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: McpTool['inputSchema'];
+  /** Written when a client lists the tools: the platform never does, and it takes a fifth of a start. */
+  readonly inputSchema: () => McpTool['inputSchema'];
   readonly run: (input: unknown, context: ToolContext) => Promise<CallToolResult>;
 };
 
@@ -49,11 +50,10 @@ type ToolDefinition<Input extends z.ZodObject> = {
 const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool => {
   const { name, contract, run } = definition;
   const { description, input } = contract;
-  const inputSchema = z.toJSONSchema(input, { io: 'input' }) as McpTool['inputSchema'];
   return {
     name,
     description,
-    inputSchema,
+    inputSchema: () => z.toJSONSchema(input, { io: 'input' }) as McpTool['inputSchema'],
     run: (value, context) => {
       const parsed = input.safeParse(withoutAbsent(input, value ?? {}), inPlainWords);
       if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error.issues));
