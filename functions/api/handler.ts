@@ -19,7 +19,7 @@ import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
-import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
+import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
@@ -105,7 +105,7 @@ const ports = {
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),
-  remoteMcp: makeRemoteMcp(egress),
+  remoteMcp: openRemoteMcp(egress),
   fileLinks: makeFileLinkStore(table),
   schedules: makeScheduleStore(table),
   scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),

@@ -14,7 +14,7 @@ import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.t
 import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
+import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
 import { decode } from '#shared/contracts/decode.ts';
@@ -49,7 +49,7 @@ const ports = {
   mcpServers: makeMcpServerStore(table),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
-  remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
+  remoteMcp: openRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
 };
 
 export const handler = runtime.handler<unknown, object>(async (event, { awsRequestId }) => {

@@ -302,7 +302,12 @@ const openWorkspace = async () => {
     }),
     'workspaces',
   );
-  const archive = makeWorkspaceArchive({ client, functionName, bearer: () => 'b1', bucket });
+  const archive = makeWorkspaceArchive({
+    client,
+    functionName,
+    bearer: () => 'b1',
+    bucket: async () => bucket,
+  });
   return { sandbox, asked, archive, bucket };
 };
 

@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/workspace-bucket.ts';
+import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
+import { workspacePrefix } from '#shared/adapters/aws/workspace-prefix.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import type { LeftOut, Manifest, ManifestEntry, ManifestRef } from '#shared/domain/checkpoint.ts';
 import { manifestObject, packObject, packOf, seenFrom } from '#shared/domain/pack-names.ts';

@@ -5,7 +5,8 @@
  * Objects of another workspace are never deleted here, nor those that a snapshot or a fork needs: the end of its pin
  * deletes them (docs/spec/snapshots.md). Those that a kept checkpoint needs are named again.
  */
-import { type WorkspaceBucket, workspacePrefix } from '#shared/adapters/aws/workspace-bucket.ts';
+import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
+import { workspacePrefix } from '#shared/adapters/aws/workspace-prefix.ts';
 import type { SaveCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { isOwnPack } from '#shared/domain/pack-names.ts';

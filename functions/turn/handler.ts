@@ -7,7 +7,7 @@ import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { makeRemoteMcp } from '#shared/adapters/mcp/remote-mcp.ts';
+import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -66,7 +66,7 @@ const ports = {
   mcpServers: makeMcpServerStore(table),
   recursionDepthMax: environment.MAX_RECURSION_DEPTH,
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
-  remoteMcp: makeRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
+  remoteMcp: openRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
   models,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>

@@ -4,7 +4,6 @@
  */
 import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { ECSClient } from '@aws-sdk/client-ecs';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Sockets } from '#shared/ports/connections.ts';
@@ -13,7 +12,7 @@ import { systemJitter, type Table } from './dynamo/table.ts';
 import { makeTable } from './dynamo/transaction.ts';
 
 /** Attempts at a throttled or lost request before a handler fails and is invoked again. */
-const attemptsMax = 4;
+export const attemptsMax = 4;
 
 export const openTable = (name: string): Table =>
   makeTable({
@@ -28,5 +27,3 @@ export const openSockets = (endpoint: string): Sockets =>
   makeSockets(new ApiGatewayManagementApiClient({ endpoint, maxAttempts: attemptsMax }));
 
 export const openLambda = (): LambdaClient => new LambdaClient({ maxAttempts: attemptsMax });
-
-export const openEcs = (): ECSClient => new ECSClient({ maxAttempts: attemptsMax });

@@ -55,10 +55,10 @@ const openArchive = async (
     functionName: 'sallyport-sandbox-link',
     sharedVolume,
     bearer: (workspace, generation) => `bearer-of-${workspace.slice(-1)}-${generation}`,
-    bucket: {
-      ...{ read: refuse, readRange: refuse, write: refuse, upload: refuse, remove: refuse },
+    bucket: async () => ({
+      remove: refuse,
       removeAll: async (prefix) => void removed.push(prefix),
-    },
+    }),
   });
   return { archive, asked, removed };
 };

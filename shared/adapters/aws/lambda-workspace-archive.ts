@@ -18,13 +18,14 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { ObsoleteObjects, SavedStates, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
 import { invokeLink, type LinkSettings, unreachable } from './lambda-sandbox-link.ts';
-import { type WorkspaceBucket, workspacePrefix } from './workspace-bucket.ts';
+import type { WorkspaceBucket } from './workspace-bucket.ts';
+import { workspacePrefix } from './workspace-prefix.ts';
 
 /** `mounted`: one folder that all sandboxes see, without any copying. */
 export type SharedVolumeKind = 'bucket' | 'mounted';
 
 export type ArchiveSettings = LinkSettings & {
-  readonly bucket: WorkspaceBucket;
+  readonly bucket: () => Promise<Pick<WorkspaceBucket, 'remove' | 'removeAll'>>;
   readonly sharedVolume?: SharedVolumeKind | undefined;
 };
 
@@ -72,11 +73,11 @@ export const makeWorkspaceArchive = (settings: ArchiveSettings): WorkspaceArchiv
     ask(settings, applyAnswer, {
       ...{ kind: 'apply', ...targetOf(settings, sandbox), id, ...statesOf(states) },
     }),
-  remove: (workspace, objects) =>
-    settings.bucket.remove(objects.map((object) => `${workspacePrefix(workspace)}${object}`)),
-  forget: (workspace, kept = []) => {
+  remove: async (workspace, objects) =>
+    (await settings.bucket()).remove(objects.map((object) => `${workspacePrefix(workspace)}${object}`)),
+  forget: async (workspace, kept = []) => {
     const prefix = workspacePrefix(workspace);
-    return settings.bucket.removeAll(prefix, new Set(kept.map((object) => `${prefix}${object}`)));
+    return (await settings.bucket()).removeAll(prefix, new Set(kept.map((object) => `${prefix}${object}`)));
   },
 });
 

@@ -3,19 +3,18 @@ import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Template } from '#shared/domain/template.ts';
 import { makeSandboxAuthority } from '../egress/sandbox-authority.ts';
-import { makeSandboxTools } from '../mcp/sandbox-tools.ts';
-import { openEcs } from './clients.ts';
+import { loadOnce } from '../load-once.ts';
+import { openSandboxTools } from '../mcp/open-sandbox-tools.ts';
 import { makeSandboxLog } from './dynamo/sandbox-log.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
-import { makeSandboxHost } from './ecs-sandbox-host.ts';
 import { makeEnvironments } from './environments.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 import { makeSavedFiles } from './lambda-saved-files.ts';
 import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
+import { openSandboxHost } from './open-sandbox-host.ts';
 import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
 import { resolveSecret } from './secrets.ts';
-import { openWorkspaceBucket } from './workspace-bucket.ts';
 
 export type SandboxVariables = {
   readonly DEPLOYMENT: string;
@@ -59,8 +58,11 @@ export const openSandboxes = (
 ) => {
   const workspaces = makeWorkspaceStore(table);
   const sandboxLog = makeSandboxLog(table);
-  const bucket = openWorkspaceBucket(variables.WORKSPACE_BUCKET);
-  const host = makeSandboxHost(openEcs(), {
+  // The client of S3 is a seventh of a turn's code, and a turn deletes an object now and then.
+  const bucket = loadOnce(async () =>
+    (await import('./workspace-bucket.ts')).openWorkspaceBucket(variables.WORKSPACE_BUCKET),
+  );
+  const host = openSandboxHost({
     deployment: variables.DEPLOYMENT,
     cluster: variables.SANDBOX_CLUSTER,
     taskDefinitions: taskDefinitionsOf(variables),
@@ -82,7 +84,7 @@ export const openSandboxes = (
       archive: makeWorkspaceArchive({ ...settings, bucket, sharedVolume: variables.SHARED_VOLUME }),
       sandboxBearer: bearer,
       poolSize: variables.POOL_SIZE,
-      tools: makeSandboxTools(link),
+      tools: openSandboxTools(link),
       environments: makeEnvironments(table, secret),
       sandboxAuthority: makeSandboxAuthority(secret, Date.now),
       bearerHash: (workspaceId: WorkspaceId, generation: number) =>

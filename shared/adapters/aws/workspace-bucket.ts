@@ -28,9 +28,6 @@ export type WorkspaceBucket = {
   readonly removeAll: (prefix: string, kept?: ReadonlySet<string>) => Promise<void>;
 };
 
-/** The prefix of everything that was ever saved of a workspace. */
-export const workspacePrefix = (workspace: string): string => `workspaces/${workspace}/`;
-
 /** The SDK waits between them. */
 const attemptsMax = 4;
 const connectMsMax = 3000;
