@@ -1,52 +1,18 @@
 /**
- * The assets of a deploy: each handler as one bundle, and the image of the sandbox.
+ * The assets of a deploy: the bundle of each handler, and the image of the sandbox.
  *
- * esbuild bundles all handlers of a synth at once, so that shared sources are read once. Without bundling
- * (`aws:cdk:bundling-stacks`) an asset has a placeholder hash; only tests use that.
+ * Without bundling (`aws:cdk:bundling-stacks`) an asset has a placeholder hash; only tests use that.
  */
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AssetHashType, DockerImage, IgnoreMode, type Stack } from 'aws-cdk-lib';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
-import { type BuildOptions, buildSync } from 'esbuild';
-import { environments, type FunctionName } from '#shared/config/environment.ts';
-
-/** The absolute path of a file: infra names the code of others by its path in the repository and never imports it. */
-export const inRepository = (path: string): string =>
-  fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-const options: BuildOptions = {
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'esm',
-  // The default order takes the CommonJS builds, which are 50 % larger and call `require`.
-  mainFields: ['module', 'main'],
-  // Some packages call `require` all the same, a few only on first use; an ES module has none.
-  banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
-  minify: true,
-  keepNames: true,
-  legalComments: 'none',
-  sourcemap: 'linked',
-  sourcesContent: false,
-  logLevel: 'warning',
-};
-
-const entryOf = (name: string): string => inRepository(`functions/${name}/handler.ts`);
-
-/** Writes `index.mjs` and its source map into the folder. */
-export const bundleHandler = (name: FunctionName, folder: string): void => {
-  buildSync({
-    ...options,
-    entryPoints: [entryOf(name)],
-    outfile: `${folder}/index.mjs`,
-  });
-};
+import type { FunctionName } from '#shared/config/environment.ts';
+import { bundleHandlers, inRepository } from './bundles.ts';
 
 /** Source maps contain its depth, not its name: every build has the same bytes. */
 const outdir = inRepository(`node_modules/.cache/bundles-${process.pid}`);
@@ -56,10 +22,7 @@ let isBundled = false;
 const bundleAll = (): void => {
   if (isBundled) return;
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
-  const entryPoints = Object.fromEntries(
-    Object.keys(environments).map((name) => [`${name}/index`, entryOf(name)]),
-  );
-  buildSync({ ...options, entryPoints, outdir, outExtension: { '.js': '.mjs' } });
+  bundleHandlers(outdir);
   isBundled = true;
 };
 
