@@ -3,33 +3,48 @@
  *
  * `npm run bench -- sweep` runs one. The exit code is 1 when a floor is not met. Nothing is measured by time alone, since
  * the speed of a machine is no promise.
+ *
+ * `npm run bench -- speed --json now.json --against before.json` writes the figures and compares them with a former run.
  */
 import { parseArgs } from 'node:util';
 import { floodCost } from './flood-cost.ts';
 import { forkCost } from './fork-cost.ts';
 import { type BenchResult, print } from './report.ts';
+import { speed } from './speed/speed.ts';
 import { backlogCost, sweepCost } from './sweep-cost.ts';
 import { turnCost } from './turn-cost.ts';
 import { webCost } from './web-cost.ts';
 
-const benches: Readonly<Record<string, () => Promise<BenchResult>>> = {
+type Flags = {
+  readonly json?: string;
+  readonly against?: string;
+  readonly only?: string;
+  readonly tries: string;
+};
+
+const benches: Readonly<Record<string, (flags: Flags) => Promise<BenchResult>>> = {
   turn: turnCost,
   sweep: sweepCost,
   backlog: backlogCost,
   flood: floodCost,
   fork: () => forkCost(),
   web: webCost,
+  speed: ({ only, tries, ...files }) => speed({ ...files, only: only?.split(','), tries: Number(tries) }),
 };
 
 const run = async (): Promise<boolean> => {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const text = { type: 'string' } as const;
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { json: text, against: text, only: text, tries: { ...text, default: '9' } },
+  });
   const names = positionals.length === 0 ? Object.keys(benches) : positionals;
   let allMet = true;
   for (const name of names) {
     const bench = benches[name];
     if (bench === undefined)
       throw new Error(`there is no bench ${name}: use ${Object.keys(benches).join(', ')}`);
-    const result = await bench();
+    const result = await bench(values);
     print(result);
     allMet &&= result.isMet;
   }

@@ -1,4 +1,4 @@
-/** What is loaded when it is first used, and then once. A failed load is not kept: the next use tries again. */
+/** A load that begins at its first use and happens once. A failed one is not kept: the next use tries again. */
 
 export const loadOnce = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loaded: Promise<T> | undefined;
