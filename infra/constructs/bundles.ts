@@ -49,7 +49,7 @@ const options = {
 } as const satisfies BuildOptions;
 
 /** Of those with the largest parts that most calls do not need, and those that a person waits for at a connection. */
-const splitFunctions: readonly FunctionName[] = ['api', 'authorizer', 'mcp', 'socket', 'turn'];
+const splitFunctions: readonly FunctionName[] = ['api', 'authorizer', 'janitor', 'mcp', 'socket', 'turn'];
 
 const isSplit = (name: FunctionName): boolean => splitFunctions.includes(name);
 
