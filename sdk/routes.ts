@@ -78,6 +78,9 @@ type Of<Schema extends z.ZodType> = { readonly answer: Out<Schema> };
 type With<Schema extends z.ZodType> = { readonly body: In<Schema> };
 type InProject = { readonly query: In<typeof mcp.projectQuery> };
 
+/** Answers with JSON lines, as a stream. */
+export const auditExportPath = '/api/audit/export';
+
 export const api = {
   access: route<Of<typeof accessAnswer>>()('GET', '/api/access'),
   showAuth: route<Of<typeof auth.authAnswer>>()('GET', '/api/auth'),

@@ -4,7 +4,7 @@ import { AgentSessions } from './agent-sessions.ts';
 import { ApiClient, type ClientOptions } from './api-client.ts';
 import { SallyportError } from './errors.ts';
 import type { QueryOf, Signalled } from './route.ts';
-import { api, type SearchPage } from './routes.ts';
+import { api, auditExportPath, type SearchPage } from './routes.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 /** `url` and `token` come from SALLYPORT_URL and SALLYPORT_TOKEN where they are absent. */
@@ -34,7 +34,7 @@ export class Sallyport extends ApiClient {
 
   /** The audit log with its seals, as JSON lines, oldest first; for an administrator. */
   async exportAudit({ signal }: Signalled = {}): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.fetch('/api/audit/export', { signal });
+    const { body } = await this.fetch(auditExportPath, { signal });
     return body ?? new ReadableStream({ start: (controller) => controller.close() });
   }
 }
