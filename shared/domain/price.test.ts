@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MessageId } from './ids.ts';
 import type { ModelRequest, TokenUsage } from './model.ts';
-import { callCostMax, costOf, decodePrices, type PriceTable } from './price.ts';
+import { answerTokensWithin, callCostMax, costOf, decodePrices, type PriceTable } from './price.ts';
 import { utf8Bytes } from './text.ts';
 
 const opus = { provider: 'anthropic', model: 'claude-opus-5-5' } as const;
@@ -116,6 +116,14 @@ test('a longer answer, a longer conversation and more tools may cost more', () =
   const [small, large] = [requestOf('a'), requestOf('a'.repeat(1000))];
   expect(callCostMax(large, bill) - callCostMax(small, bill)).toBe(3 * 999);
   expect(callCostMax({ ...small, outputTokensMax: 200 }, bill) - callCostMax(small, bill)).toBe(1000);
+});
+
+test('of an answer, as much is paid for as the money covers beside the input', () => {
+  const bill = (outputTokens: number) => 3 + outputTokens * 2;
+  expect([2.9, 3, 4.9, 5, 10, 23, 1000].map((usd) => answerTokensWithin(usd, 10, bill))).toEqual([
+    0, 0, 0, 1, 3, 10, 10,
+  ]);
+  expect(answerTokensWithin(0, 10, () => 0)).toBe(10);
 });
 
 test('a model without a price costs nothing', () => {

@@ -127,6 +127,25 @@ const isUsd = (value: unknown): boolean => typeof value === 'number' && value >=
  */
 const addedTokensMax = 2000;
 
+/** The least answer for which a call is made near the end of a budget, in tokens. */
+export const answerTokensMin = 256;
+
+/** The longest answer, of `max` tokens at most, whose call costs so much at most; 0: not even the input. */
+export const answerTokensWithin = (
+  usd: number,
+  max: number,
+  costOfAnswer: (outputTokens: number) => number,
+): number => {
+  if (costOfAnswer(max) <= usd) return max;
+  let [fits, exceeds] = [0, max];
+  while (exceeds - fits > 1) {
+    const middle = Math.floor((fits + exceeds) / 2);
+    if (costOfAnswer(middle) <= usd) fits = middle;
+    else exceeds = middle;
+  }
+  return fits;
+};
+
 /** All input at the highest of its prices: no mixture of prices costs more. */
 export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) => number): number => {
   const inputTokens = inputTokensMax(request);

@@ -74,6 +74,7 @@ const request = (change: Partial<ReservationRequest> = {}): ReservationRequest =
   session: 'own' as SessionId,
   fence: 5,
   usd: 3,
+  usdMin: 0.1,
   usdMax: 10,
   at: 1000,
   until: 9000,
@@ -86,39 +87,45 @@ const reservation = (usd: number, change: Partial<Reservation> = {}): Reservatio
   ...change,
 });
 
-type Row = [string, MoneyAnswer, [Tree, Partial<ReservationRequest>]];
+/** `whole`: what it asked for is granted. */
+type Row = [string, MoneyAnswer | 'whole', [Tree, Partial<ReservationRequest>]];
 
 describe('a call is', () => {
   test.each<Row>([
-    ['made while there is room for it', 'granted', [treeOf(3, { other: reservation(3) }), {}]],
-    ['made where it takes the last of it', 'granted', [treeOf(4, { other: reservation(3) }), {}]],
+    ['made while there is room for it', 'whole', [treeOf(3, { other: reservation(3) }), {}]],
+    ['made where it takes the last of it', 'whole', [treeOf(4, { other: reservation(3) }), {}]],
     ['put off where others have reserved too much', 'busy', [treeOf(4, { other: reservation(3.5) }), {}]],
     ['put off by the sum of all others', 'busy', [treeOf(0, { a: reservation(4), b: reservation(4) }), {}]],
-    ['made where nobody else asks, whatever it may cost', 'granted', [treeOf(9.99), { usd: 500 }]],
+    ['made for what is left where nobody else asks', { grantedUsd: 0.5 }, [treeOf(9.5), { usd: 500 }]],
+    ['not made where that pays for no answer', 'spent', [treeOf(9.5), { usd: 500, usdMin: 0.6 }]],
+    [
+      'put off there while another is made',
+      'busy',
+      [treeOf(9, { a: reservation(0.5) }), { usd: 500, usdMin: 0.6 }],
+    ],
     ['not made once the money is spent', 'spent', [treeOf(10), {}]],
     [
       'not made once more than that is spent, others or not',
       'spent',
       [treeOf(12, { a: reservation(1) }), {}],
     ],
-    ['made where nothing may be spent and nothing was', 'granted', [treeOf(0), { usdMax: 0 }]],
-    ['put off there while another is', 'busy', [treeOf(0, { a: reservation(1) }), { usdMax: 0 }]],
-    ['not made there after one that cost', 'spent', [treeOf(0.01), { usdMax: 0 }]],
+    ['not made where nothing may be spent', 'spent', [treeOf(0), { usdMax: 0 }]],
     [
       'made once the time of the others is over',
-      'granted',
+      'whole',
       [treeOf(4, { other: reservation(6, { until: 1000 }) }), {}],
     ],
     ['put off until then', 'busy', [treeOf(4, { other: reservation(6, { until: 1001 }) }), {}]],
     [
       'made again by a session whose function died',
-      'granted',
+      'whole',
       [treeOf(4, { own: reservation(6) }), { usd: 6 }],
     ],
     ['put off for an earlier holder', 'busy', [treeOf(0, { own: reservation(1, { fence: 6 }) }), {}]],
-    ['made for the same holder', 'granted', [treeOf(0, { own: reservation(1, { fence: 5 }) }), {}]],
+    ['made for the same holder', 'whole', [treeOf(0, { own: reservation(1, { fence: 5 }) }), {}]],
   ])('%s', (_what, answer, [tree, change]) => {
-    expect(decideReservation(tree, request(change))).toBe(answer);
+    const asked = request(change);
+    expect(decideReservation(tree, asked)).toEqual(answer === 'whole' ? { grantedUsd: asked.usd } : answer);
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * Trees of sessions: descendants and their generations, the limits of a tree, and its money.
  *
- * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. While no call
- * costs more than it reserved, a tree never spends more than its limit and one call; and no session waits for a
- * call that is over (docs/spec/sessions.md: TM1, TM2, TM3).
+ * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. Where less is
+ * left, it reserves what is left, and its answer is bounded by that. While no call costs more than it reserved, a tree never
+ * spends more than its limit; and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3).
  */
 import type { SessionId } from './ids.ts';
 
@@ -88,25 +88,35 @@ export type Tree = {
 export type ReservationRequest = Reservation & {
   readonly session: SessionId;
   readonly at: number;
+  /** The least for which the call is worth making: its input and a short answer. At most `usd`. */
+  readonly usdMin: number;
   /** The limit of the whole tree, in dollars. */
   readonly usdMax: number;
 };
 
-/** `busy`: others have reserved what is left, so ask again soon. `spent`: nothing is left. */
-export type MoneyAnswer = 'granted' | 'busy' | 'spent';
+/**
+ * `grantedUsd`: the most that the call may cost now. `busy`: others have reserved what is left, so ask again soon. `spent`: what is
+ * left pays for no call.
+ */
+export type MoneyAnswer = { readonly grantedUsd: number } | 'busy' | 'spent';
 
-/** Without other reservations, the call that passes the limit is made, as in a session without a tree (T16). */
+/** While others have reservations a call waits for them rather than take less: most calls cost far less than they reserve. */
 export const decideReservation = ({ spentUsd, reserved }: Tree, request: ReservationRequest): MoneyAnswer => {
-  const { session, fence, usd, usdMax } = request;
-  if (spentUsd > 0 && spentUsd >= usdMax) return 'spent';
+  const { session, fence, usd, usdMin, usdMax } = request;
+  if (spentUsd >= usdMax) return 'spent';
   if ((reserved[session]?.fence ?? 0) > fence) return 'busy';
   const others = Object.values(reservedByOthers(reserved, request));
-  const othersUsd = others.reduce((sum, other) => sum + other.usd, 0);
-  return others.length === 0 || spentUsd + othersUsd + usd <= usdMax ? 'granted' : 'busy';
+  const leftUsd = others.reduce((left, other) => left - other.usd, usdMax - spentUsd);
+  if (usd <= leftUsd) return { grantedUsd: usd };
+  if (others.length > 0) return 'busy';
+  return usdMin <= leftUsd ? { grantedUsd: leftUsd } : 'spent';
 };
 
-/** The reservations after a grant: without the session's older one and those that have expired. */
-export const withReservation = ({ reserved }: Tree, request: ReservationRequest): Tree['reserved'] => {
+/** The reservations after a grant of `usd`: without the session's older one and those that have expired. */
+export const withReservation = (
+  { reserved }: Tree,
+  request: Reservation & Pick<ReservationRequest, 'session' | 'at'>,
+): Tree['reserved'] => {
   const { session, usd, fence, until } = request;
   return { ...reservedByOthers(reserved, request), [session]: { usd, fence, until } };
 };

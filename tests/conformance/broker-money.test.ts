@@ -11,7 +11,7 @@ const fixture = openFileTable();
 const stores = () => ({ ...onTable(fixture.table), trees: makeTreeStore(fixture.table) });
 const usage = { inputTokens: 10, outputTokens: 2 };
 const reservation = 'session/call' as SessionId;
-const request = { session: reservation, fence: 1, usd: 1, usdMax: 10, at: 1000, until: 5000 };
+const request = { session: reservation, fence: 1, usd: 1, usdMin: 1, usdMax: 10, at: 1000, until: 5000 };
 
 test('a session begins its tree once, with what it has cost', async () => {
   const { create, trees, read } = stores();
@@ -34,7 +34,7 @@ test('a call replaces its reservation and is added to its session, each call by 
   const { create, trees, read } = stores();
   const session = await create(newSession({ costUsd: 1, usage: { inputTokens: 1, outputTokens: 1 } }));
   await trees.begin(session);
-  expect(await trees.reserve(session.id, request)).toBe('granted');
+  expect(await trees.reserve(session.id, request)).toEqual({ grantedUsd: request.usd });
   const spent = { reservation, session: session.id, usd: 0.5, usage };
   await atOnce(4, () => trees.spend(session.id, spent));
   expect(await trees.read(session.id)).toMatchObject({ spentUsd: 3, reserved: {} });

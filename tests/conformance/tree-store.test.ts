@@ -6,7 +6,7 @@ import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { ReservationRequest, Tree } from '#shared/domain/session-tree.ts';
+import type { MoneyAnswer, ReservationRequest, Tree } from '#shared/domain/session-tree.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -34,10 +34,14 @@ const read = async (root: SessionId): Promise<Tree> => {
   return tree;
 };
 
+/** `granted`, or why not. */
+const kindOf = (answer: MoneyAnswer): string => (typeof answer === 'string' ? answer : 'granted');
+
 const options = (change: Partial<ReservationRequest> = {}): ReservationRequest => ({
   session: newId(),
   fence: 1,
   usd: 1,
+  usdMin: 1,
   usdMax: 10,
   at: 1000,
   until: 5000,
@@ -96,16 +100,17 @@ describe('money', () => {
     const root = await newTree(2);
     const { trees } = stores();
     const answers = await atOnce(20, () => trees.reserve(root, options({ usd: 2.5 })));
-    expect(tally(answers)).toEqual({ granted: 3, busy: 17 });
+    expect(tally(answers.map(kindOf))).toEqual({ granted: 3, busy: 17 });
     const { reserved, version } = await read(root);
     expect(Object.values(reserved)).toEqual(Array(3).fill({ usd: 2.5, fence: 1, until: 5000 }));
     expect(version).toBe(4);
   });
 
-  test('is reserved for one of twenty if each may cost more than the rest', async () => {
+  test('is reserved for one of twenty if each may cost more than there is: as much as there is', async () => {
     const root = await newTree();
     const answers = await atOnce(20, () => stores().trees.reserve(root, options({ usd: 100 })));
-    expect(tally(answers)).toEqual({ granted: 1, busy: 19 });
+    expect(Object.values((await read(root)).reserved)).toMatchObject([{ usd: 10 }]);
+    expect(tally(answers.map(kindOf))).toEqual({ granted: 1, busy: 19 });
   });
 
   test('is not reserved where it is spent', async () => {
@@ -119,7 +124,7 @@ describe('money', () => {
     const { trees } = stores();
     const dead = options({ usd: 9 });
     await trees.reserve(root, dead);
-    expect(await trees.reserve(root, { ...dead, fence: 2, usd: 8 })).toBe('granted');
+    expect(await trees.reserve(root, { ...dead, fence: 2, usd: 8 })).toEqual({ grantedUsd: 8 });
     expect(await read(root)).toMatchObject({
       reserved: { [dead.session]: { usd: 8, fence: 2, until: 5000 } },
     });
@@ -131,7 +136,7 @@ describe('money', () => {
     await trees.reserve(root, options({ usd: 9 }));
     const next = options({ usd: 9, at: 4999, until: 9000 });
     expect(await trees.reserve(root, next)).toBe('busy');
-    expect(await trees.reserve(root, { ...next, at: 5000 })).toBe('granted');
+    expect(await trees.reserve(root, { ...next, at: 5000 })).toEqual({ grantedUsd: 9 });
     expect(Object.keys((await read(root)).reserved)).toEqual([next.session]);
   });
 
@@ -143,7 +148,7 @@ describe('money', () => {
     await trees.release(root, own);
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, reserved: {}, version: 3 });
     await trees.release(root, own);
-    expect(await trees.reserve(root, options({ usd: 9 }))).toBe('granted');
+    expect(await trees.reserve(root, options({ usd: 9 }))).toEqual({ grantedUsd: 9 });
   });
 
   test('is neither released nor reserved by a holder that lost its session', async () => {
@@ -245,19 +250,19 @@ test('a commit tells a parent that was read before its first child that it has c
   });
 });
 
-test('twenty sessions that call repeatedly spend at most their limit and one call', async () => {
+test('twenty sessions that call repeatedly spend at most their limit', async () => {
   const root = await newTree();
   const { trees, turns, create } = stores();
   const usdMax = 4;
   await atOnce(20, async () => {
     const session = await create(newSession());
-    const own = { session: session.id, usdMax, usd: 1, until: 1e12 };
+    const own = { session: session.id, usdMax, usd: 1, usdMin: 0.25, until: 1e12 };
     let version = 0;
     for (let round = 0; round < 1000; round += 1) {
       const answer = await trees.reserve(root, options(own));
       if (answer === 'spent') return;
-      if (answer === 'granted') {
-        const spends = { root, usd: 0.75 };
+      if (typeof answer === 'object') {
+        const spends = { root, usd: Math.min(0.75, answer.grantedUsd) };
         const commit = commitOf(session, { version, log: [], spends });
         expect((await turns.commit(commit)).status).toBe('committed');
         version += 1;
@@ -265,7 +270,6 @@ test('twenty sessions that call repeatedly spend at most their limit and one cal
     }
   });
   const { spentUsd, reserved } = await read(root);
-  expect(spentUsd).toBeGreaterThanOrEqual(usdMax);
-  expect(spentUsd).toBeLessThanOrEqual(usdMax + 0.75);
+  expect(spentUsd).toBe(usdMax);
   expect(reserved).toEqual({});
 });

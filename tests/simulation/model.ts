@@ -11,7 +11,6 @@ import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/models.ts';
 import type { Invocation } from './invocation.ts';
 import { longText } from './long-text.ts';
-import { outputTokensMax } from './prices.ts';
 import type { Random } from './random.ts';
 import { remoteTool } from './registry.ts';
 import { sessionArgs } from './session-calls.ts';
@@ -51,7 +50,7 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 
 async function* stream(
   { sim, world }: Invocation,
-  { history }: ModelRequest,
+  { history, outputTokensMax }: ModelRequest,
   { signal, onAsked, delegates }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;

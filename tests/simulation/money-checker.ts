@@ -1,13 +1,12 @@
 /**
  * Checker of the money that session trees spend, with every write (docs/spec/sessions.md, "Money"). A model call never
- * costs more than it reserved, so that a tree passes its limit by one call at most (TM1). A tree has spent the cost of its
+ * costs more than it reserved, so that a tree never passes its limit (TM1), unless its root had before its first child. A tree has spent the cost of its
  * sessions, whichever function dies (TM4): a call that is paid and not written is in neither.
  */
 import type { Session } from '#shared/domain/session.ts';
 import type { Tree } from '#shared/domain/session-tree.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Change } from './memory-table.ts';
-import { callUsdMax } from './prices.ts';
 import { childrenOf, sessionOf, stateOf, treeItemOf } from './stored.ts';
 
 /** Sums of fractions. */
@@ -17,6 +16,8 @@ const idOf = ({ pk }: Change): string => pk.slice('SESSION#'.length);
 
 export class MoneyChecker {
   readonly #options: CheckerOptions;
+  /** Dollars that the root of each tree had spent before it. */
+  readonly #begunAt = new Map<string, number>();
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -42,8 +43,10 @@ export class MoneyChecker {
     const tree = treeItemOf(table, root);
     const top = sessionOf(table, root);
     if (tree === undefined || top === undefined) return;
-    if (tree.spentUsd > bounds.costUsdMax + callUsdMax + closeUsd)
-      this.#violate('TM1: a tree spends its limit and one call at most', `${root}: ${tree.spentUsd}`);
+    const begunAt = this.#begunAt.get(root) ?? tree.spentUsd;
+    this.#begunAt.set(root, begunAt);
+    if (tree.spentUsd > Math.max(begunAt, bounds.costUsdMax) + closeUsd)
+      this.#violate('TM1: a tree spends its limit at most', `${root}: ${tree.spentUsd}`);
     const children = childrenOf(table, root);
     // The cost of a forgotten session cannot be added up any more.
     if (children.length < tree.agents - 1) return;

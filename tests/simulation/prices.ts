@@ -1,8 +1,7 @@
-/** Prices of the simulated model: by output tokens, so that no call costs more than it reserved. */
+/** Prices of the simulated model: by output tokens, to whose bound it keeps, so that no call costs more than it reserved. */
 import type { TokenUsage } from '#shared/domain/model.ts';
 
-export const outputTokensMax = 100;
-const outputUsd = 0.0002;
-export const callUsdMax = outputTokensMax * outputUsd;
+export const outputTokensMax = 1000;
+const outputUsd = 0.000_02;
 
 export const costOf = ({ outputTokens }: TokenUsage): number => outputTokens * outputUsd;

@@ -37,6 +37,7 @@ const play = async (options: Options = {}) => {
   const { answers = [], begins = [], send = async () => Response.json(answered) } = options;
   const reserved: ReservationRequest[] = [];
   const spent: Parameters<TreeStore['spend']>[1][] = [];
+  const bodies: object[] = [];
   const money = [...answers];
   const beginning = [...begins];
   let [now, begun, sent] = [1_000_000, 0, 0];
@@ -49,14 +50,15 @@ const play = async (options: Options = {}) => {
       },
       reserve: async (_, asked) => {
         reserved.push(asked);
-        return money.shift() ?? 'granted';
+        return money.shift() ?? { grantedUsd: asked.usd };
       },
       read: async () => undefined,
       spend: async (_, of) => void spent.push(of),
     }),
     rateLimiter: fake<BrokerDeps['rateLimiter']>({ take: async () => options.isThrottled !== true }),
     modelWire: {
-      send: () => {
+      send: ({ body }) => {
+        bodies.push(body);
         sent += 1;
         return send();
       },
@@ -86,7 +88,7 @@ const play = async (options: Options = {}) => {
     signal: AbortSignal.timeout(60_000),
   });
   const text = typeof body === 'string' ? body : await new Response(body).text();
-  return { ...head, answer: JSON.parse(text) as unknown, reserved, spent, begun, sent };
+  return { ...head, answer: JSON.parse(text) as unknown, reserved, spent, begun, sent, bodies };
 };
 
 test('a call reserves the most that it can cost, and counts what it did', async () => {
@@ -96,6 +98,15 @@ test('a call reserves the most that it can cost, and counts what it did', async 
   expect(reserved[0]?.usd).toBeGreaterThan(100 * 0.5e-6);
   const usage = { inputTokens: 1000, outputTokens: 10 };
   expect(spent).toEqual([{ reservation: 's/u', session: 's', usd: expect.closeTo(0.000_105, 9), usage }]);
+});
+
+test('the answer to a program is bounded by what is left', async () => {
+  const { reserved, bodies } = await play();
+  expect(bodies).toMatchObject([{ max_tokens: 100 }]);
+  // An output token costs half a millionth of a dollar.
+  const grantedUsd = (reserved[0]?.usd ?? 0) - 10 * 0.5e-6;
+  const less = await play({ answers: [{ grantedUsd: grantedUsd + 1e-9 }] });
+  expect(less.bodies).toMatchObject([{ max_tokens: 90 }]);
 });
 
 test('a session with a tree begins none, and one that moved meanwhile is read again', async () => {

@@ -75,7 +75,7 @@ const answerTo = async (ports: BrokerDeps, request: ModelCall): Promise<ModelAns
   const opening = { session, call, requestBytes, deadlineAt: request.deadlineAt };
   const budget = await openBudget(ports, opening);
   try {
-    const response = await ports.modelWire.send(call, request.signal);
+    const response = await ports.modelWire.send(budget.call, request.signal);
     if (response.ok) return metered({ response, budget, call, requestBytes });
     await budget.settle(undefined);
     return await passOn(response);

@@ -5,10 +5,10 @@
  * money of several calls at once (BR2).
  */
 
-import type { BrokerCall } from '../../domain/broker/request.ts';
+import { type BrokerCall, boundedCall } from '../../domain/broker/request.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
-import { costOf } from '../../domain/price.ts';
+import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
 import type { ReservationRequest } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
@@ -16,7 +16,9 @@ import type { BrokerDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export type Budget = {
-  /** True when a call with this usage passes what the tree had left when it began. */
+  /** The call with an answer that the reservation pays for. */
+  readonly call: BrokerCall;
+  /** True when a call with this usage passes what the tree had left when it began: the provider did not keep to its bound. */
   readonly isOver: (usage: TokenUsage) => boolean;
   /** Undefined: the provider charged nothing. A failure is recorded, and its reservation expires. */
   readonly settle: (usage: TokenUsage | undefined) => Promise<void>;
@@ -45,12 +47,20 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
   const reservation = `${session.id}/${world.uuid()}` as SessionId;
   const usdMax = session.limits?.costUsdMax ?? brokerSettings.usdMax;
-  const most = { inputTokens: requestBytes + addedTokensMax, outputTokens: call.outputTokensMax };
-  const usd = Math.max(cost(most), cost({ ...most, cacheWriteInputTokens: most.inputTokens }));
+  const inputTokens = requestBytes + addedTokensMax;
+  const costWith = (outputTokens: number): number =>
+    Math.max(
+      cost({ inputTokens, outputTokens }),
+      cost({ inputTokens, outputTokens, cacheWriteInputTokens: inputTokens }),
+    );
+  const usd = costWith(call.outputTokensMax);
+  const usdMin = costWith(Math.min(call.outputTokensMax, answerTokensMin));
   const until = deadlineAt + lateMsMax;
-  await reserve(ports, root, { session: reservation, fence: 1, usd, usdMax, until });
+  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until };
+  const grantedUsd = usd === 0 ? 0 : await reserve(ports, root, request);
   const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   return {
+    call: boundedCall(call, answerTokensWithin(grantedUsd, call.outputTokensMax, costWith)),
     isOver: (usage) => cost(usage) > 0 && spentUsd + cost(usage) > usdMax,
     settle: async (usage = { inputTokens: 0, outputTokens: 0 }) => {
       const spent = { reservation, session: session.id, usd: cost(usage), usage };
@@ -76,15 +86,16 @@ const withTree = ({ sessions, trees }: BrokerDeps, first: Session): Promise<Sess
     return (await trees.begin(session)) ? { ...session, hasChildren: true as const } : raceLost;
   }, changesTooOften('the session'));
 
+/** The dollars that are granted. */
 const reserve = async (
   { trees, world }: BrokerDeps,
   root: SessionId,
   request: Omit<ReservationRequest, 'at'>,
-): Promise<void> => {
+): Promise<number> => {
   const begun = world.now();
   for (;;) {
     const answer = await trees.reserve(root, { ...request, at: world.now() });
-    if (answer === 'granted') return;
+    if (typeof answer !== 'string') return answer.grantedUsd;
     if (answer === 'spent')
       throw new AppError('resource_limit_exceeded', 'the budget of the session is spent');
     if (world.now() - begun > waitMsMax)

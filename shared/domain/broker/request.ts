@@ -59,6 +59,12 @@ export const readBrokerCall = (request: BrokerRequest): Read => {
   return { ok: true, call: { ...call, outputTokensMax, body: boundedBody(call, body, outputTokensMax) } };
 };
 
+/** The same call with a shorter answer. */
+export const boundedCall = (call: BrokerCall, outputTokensMax: number): BrokerCall => ({
+  ...{ ...call, outputTokensMax },
+  body: boundedBody(call, call.body, outputTokensMax),
+});
+
 type Route = Pick<BrokerCall, 'path' | 'isCount'> & {
   readonly model?: string;
   readonly isStreamed?: boolean;

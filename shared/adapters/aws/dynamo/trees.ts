@@ -144,10 +144,10 @@ const reserve =
     for (let race = 0; race < racesMax; race += 1) {
       if (tree === undefined) return 'spent';
       const answer = decideReservation(tree, request);
-      if (answer !== 'granted') return answer;
-      const reserved = withReservation(tree, request);
+      if (typeof answer === 'string') return answer;
+      const reserved = withReservation(tree, { ...request, usd: answer.grantedUsd });
       const result = await transact(table, alone(replaced(table.name, root, { ...tree, reserved })));
-      if (result === 'done') return 'granted';
+      if (result === 'done') return answer;
       const now = result[0]?.item;
       tree = now && decodeStored(treeRecord, now);
     }

@@ -37,9 +37,8 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     ? { ...ports, mcpServers: { ...ports.mcpServers, list: async () => [] } }
     : ports;
   const offer = await offerTools(offering, context.session, context.callers);
-  const request = await fittingRequest(ports, call, offer);
-  if ((await reserveCall(ports, call, request)) === 'spent')
-    return { type: 'budget-spent', at: world.now(), step: state.step };
+  const request = await reserveCall(ports, call, await fittingRequest(ports, call, offer));
+  if (request === 'spent') return { type: 'budget-spent', at: world.now(), step: state.step };
   try {
     const onFirstText = () => recordFirstText(ports, call);
     const { session, shown } = context;

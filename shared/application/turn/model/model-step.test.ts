@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
+import type { MoneyAnswer } from '../../../domain/session-tree.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { McpServerStore } from '../../../ports/mcp-servers.ts';
 import type { TreeStore } from '../../../ports/trees.ts';
@@ -24,7 +25,7 @@ const state: Thinking = {
 const tree = { root: 'r' as SessionId, parent: 'r' as SessionId };
 
 test('releases its reservation after it was made, and asks no model', async () => {
-  const reserved = Promise.withResolvers<'granted'>();
+  const reserved = Promise.withResolvers<MoneyAnswer>();
   const events: string[] = [];
   const ports = fake<LoopDeps>({
     mcpServers: fake<McpServerStore>({ list: async () => [] }),
@@ -40,13 +41,13 @@ test('releases its reservation after it was made, and asks no model', async () =
         events.push('reserves');
         await reserved.promise;
         events.push('reserved');
-        return 'granted';
+        return { grantedUsd: 1 };
       },
       release: async () => void events.push('released'),
     }),
     workspaces: fake<WorkspaceStore>({
       get: async () => {
-        setTimeout(() => reserved.resolve('granted'), 20);
+        setTimeout(() => reserved.resolve({ grantedUsd: 1 }), 20);
         throw new Error('the table does not answer');
       },
     }),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId } from '../../../domain/ids.ts';
-import type { ModelRequest } from '../../../domain/model.ts';
+import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
@@ -17,13 +17,15 @@ const child: Session = { ...lone, tree: { root, parent: root } };
 const parent: Session = { ...lone, id: root, hasChildren: true };
 const request: ModelRequest = { model: 'm', system: '', tools: [], history: [], outputTokensMax: 9 };
 
+const whole: MoneyAnswer = { grantedUsd: 1 };
+
 type Options = {
   readonly answers?: readonly MoneyAnswer[];
   readonly price?: number;
   readonly onSleep?: () => void;
 };
 
-const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: Options = {}) => {
+const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Options = {}) => {
   const wishes: [SessionId, ReservationRequest][] = [];
   const released: [SessionId, object][] = [];
   const slept: number[] = [];
@@ -72,20 +74,27 @@ const open = ({ answers = ['granted'], price = 1, onSleep = () => undefined }: O
 
 test('a session without a tree makes no reservation (TM5)', async () => {
   const { reserve, ports, wishes, released } = open();
-  expect(await reserve(lone)).toBe('granted');
+  expect(await reserve(lone)).toEqual(request);
   await releaseReservation(ports, lone);
   expect([wishes, released]).toEqual([[], []]);
   expect(spendOf(lone, answered)).toBeUndefined();
 });
 
 test('a child and its root reserve the most that the call can cost, until their function ends', async () => {
-  const { reserve, wishes } = open({ answers: ['granted', 'granted'] });
-  expect([await reserve(child), await reserve(parent)]).toEqual(['granted', 'granted']);
-  const options = { session: own, fence: 4, usd: 1, usdMax: 7, at: 1000, until: 69_000 };
+  const { reserve, wishes } = open({ answers: [whole, whole] });
+  expect([await reserve(child), await reserve(parent)]).toEqual([request, request]);
+  const options = { session: own, fence: 4, usd: 1, usdMin: 1, usdMax: 7, at: 1000, until: 69_000 };
   expect(wishes).toEqual([
     [root, options],
     [root, { ...options, session: root }],
   ]);
+});
+
+test('an answer is bounded by what is left', async () => {
+  const costOf = (_provider: unknown, _model: unknown, { outputTokens }: TokenUsage) => outputTokens;
+  const { ports, reserve } = open({ answers: [{ grantedUsd: 4.5 }] });
+  Object.assign(ports, { costOf });
+  expect(await reserve(child)).toEqual({ ...request, outputTokensMax: 4 });
 });
 
 test('the limit is that of the session, which is its tree’s', async () => {
@@ -96,14 +105,14 @@ test('the limit is that of the session, which is its tree’s', async () => {
 
 test('a free call reserves nothing', async () => {
   const { reserve, wishes } = open({ price: 0 });
-  expect(await reserve(child)).toBe('granted');
+  expect(await reserve(child)).toEqual(request);
   expect(wishes).toEqual([]);
 });
 
 test('while others have reserved the rest it waits with growing pauses', async () => {
   const busy = Array(6).fill('busy') as MoneyAnswer[];
-  const { reserve, slept, wishes } = open({ answers: [...busy, 'granted'] });
-  expect(await reserve(child)).toBe('granted');
+  const { reserve, slept, wishes } = open({ answers: [...busy, whole] });
+  expect(await reserve(child)).toEqual(request);
   expect(slept).toEqual([200, 400, 800, 1600, 2000, 2000]);
   expect(wishes.map(([, { at }]) => at)).toEqual([1000, 1001, 1002, 1003, 1004, 1005, 1006]);
 });
