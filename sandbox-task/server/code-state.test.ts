@@ -224,8 +224,7 @@ test('W12: a state lost between calls is reported by the next call, once', async
   await delay(2000);
   expect(await run('python', 'print(1)')).toEqual({ ...fine('1\n'), state_lost: true });
   expect(await run('python', 'print(1)')).toEqual(fine('1\n'));
-  const [, runner = 0] = await sandbox.pids();
-  process.kill(runner, 'SIGKILL');
+  await sandbox.killRunner();
   await waitFor(async () => (await print('python', 'print(2)')) === '2\n' || true);
   expect(await run('node', 'console.log(3)')).toEqual({ ...fine('3\n'), state_lost: true });
 });

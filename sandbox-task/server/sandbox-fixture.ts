@@ -33,6 +33,8 @@ export type TestSandbox = {
   readonly shared: string;
   /** The server's process and the runner's. */
   readonly pids: () => Promise<readonly number[]>;
+  /** Ends what runs the user's programs, as a crash would. */
+  readonly killRunner: () => Promise<void>;
   readonly open: (method: string, path: string, options?: TestRequest) => Promise<IncomingMessage>;
   readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
@@ -58,7 +60,7 @@ export const testBearer = 'b'.repeat(64);
 export const sha256Of = (content: Buffer | string): string =>
   createHash('sha256').update(content).digest('hex');
 
-const startMsMax = 20_000;
+const waitMsMax = 90_000;
 /** Far from the users of the machine and those of the embedded cloud's sandboxes. */
 const uidMin = 1_900_000_000;
 
@@ -101,6 +103,8 @@ export const startTestSandbox = async (
     },
   });
   child.stderr?.resume();
+  const { pid: serverPid } = child;
+  if (serverPid === undefined) throw new Error('the sandbox did not start');
 
   const open = async (method: string, path: string, options: TestRequest = {}): Promise<IncomingMessage> => {
     const headers = { authorization: `Bearer ${options.bearer ?? testBearer}`, ...options.headers };
@@ -130,7 +134,12 @@ export const startTestSandbox = async (
     own: () => {
       if (uid !== undefined) spawnSync('chown', ['-hR', `${uid}:${uid}`, workspace, shared]);
     },
-    pids: async () => [child.pid ?? 0, ...(await childrenOf(child.pid ?? 0))],
+    pids: async () => [serverPid, ...(await childrenOf(serverPid))],
+    killRunner: async () => {
+      const [runner] = await childrenOf(serverPid);
+      if (runner === undefined) throw new Error('the sandbox has no runner');
+      process.kill(runner, 'SIGKILL');
+    },
     callTool: (name, input) => callTool(ask, name, input),
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) {
@@ -168,11 +177,11 @@ const canRun = (uid: number, program: string): boolean => {
 };
 
 const childrenOf = async (pid: number): Promise<readonly number[]> =>
-  (await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')).trim().split(' ').map(Number);
+  (await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')).split(' ').filter(Boolean).map(Number);
 
 /** Waits until the condition holds; a failure counts as not yet. */
 export const waitFor = async (isSo: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + startMsMax;
+  const deadline = performance.now() + waitMsMax;
   while (!(await isSo().catch(() => false))) {
     if (performance.now() > deadline) throw new Error('the condition did not come to hold');
     await delay(20);

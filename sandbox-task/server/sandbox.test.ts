@@ -157,8 +157,7 @@ test('W9: a runner killed in a checkpoint cuts the archive before its end', asyn
   await truncate(join(sandbox.workspace, 'large'), 50 * 1_048_576);
   const stream = await sandbox.open('GET', `/checkpoint?id=${randomUUID()}&base=`);
   const collected = collectArchive(stream);
-  const [, runner = 0] = await sandbox.pids();
-  process.kill(runner, 'SIGKILL');
+  await sandbox.killRunner();
   await expect(collected).rejects.toThrow('aborted');
   const next = await collectArchive(await sandbox.open('GET', `/checkpoint?id=${randomUUID()}&base=`));
   expect(next.isEnded).toBe(true);

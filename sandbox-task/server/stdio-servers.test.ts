@@ -172,13 +172,12 @@ test('it starts in a folder of the workspace only', async () => {
 });
 
 test('its state is lost with the runner, and the next call reports it', async () => {
-  const { call, node, pids } = sandbox;
+  const { call, node, killRunner } = sandbox;
   const server = node('older.mjs', 'orphan');
   await call(server, 'count');
   const running = call(server, { tool: 'late', input: { ms: 9000 } });
   await delay(300);
-  const [, runner = 0] = await pids();
-  process.kill(runner, 'SIGKILL');
+  await killRunner();
   expect(failureOf(await running)[0]).toBe('tool_outcome_unknown');
   const next = await call(server, 'count');
   expect([textOf(next), fieldsOf(next)]).toEqual(['1', { is_error: false, state_lost: true }]);

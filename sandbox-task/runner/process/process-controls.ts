@@ -35,8 +35,8 @@ export const controls = (child: ChildProcess, hasTerminal: boolean): ProcessCont
     signal: (name) => {
       requireRunning();
       const number = constants.signals[name as NodeJS.Signals];
-      if (channel === undefined) process.kill(-(child.pid ?? 0), name);
-      else channel.write(`signal ${number}\n`);
+      if (channel !== undefined) channel.write(`signal ${number}\n`);
+      else if (child.pid !== undefined) process.kill(-child.pid, name);
     },
     resize: ({ cols, rows }) => {
       if (channel === undefined) throw new FileRefusal('invalid_request', 'the process has no terminal');

@@ -173,8 +173,7 @@ describe('a process', () => {
     try {
       const id = await start(own, 'sleep 600');
       const reading = output(own, id);
-      const [, runner = 0] = await own.pids();
-      process.kill(runner, 'SIGKILL');
+      await own.killRunner();
       expect((await reading).at(-1)).toEqual({
         event: 'exit',
         data: { exitCode: null, signal: 'SIGKILL', lost: true },
