@@ -27,7 +27,6 @@ export const endSession = async (cloud: Sessions, id: string): Promise<void> => 
   await eventually(
     () => showSession(cloud, id),
     ({ sandbox }) => sandbox === null || sandbox.state === 'stopped',
-    30_000,
   );
 };
 
@@ -95,6 +94,22 @@ const makeDue = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
   );
 };
 
+/** As if the session's sandbox had become ready so long ago: its idle time does not begin before. Without effect on none. */
+export const ageSandbox = async (
+  cloud: Sessions & Pick<EmbeddedCloud, 'table'>,
+  id: string,
+  milliseconds: number,
+): Promise<void> => {
+  const { workspace } = await showSession(cloud, id);
+  await isWritten(cloud, {
+    TableName: cloud.table.name,
+    Key: keys.workspace(workspace),
+    UpdateExpression: 'SET sandbox.readyAt = :at',
+    ConditionExpression: 'attribute_exists(sandbox.readyAt)',
+    ExpressionAttributeValues: { ':at': Date.now() - milliseconds },
+  });
+};
+
 const longMs = 1_000_000;
 
 /** As if nothing had happened in the session for longer than it may be idle: the janitor takes its sandbox. */
@@ -110,18 +125,21 @@ export const restSandbox = async (cloud: EmbeddedCloud, id: string): Promise<voi
     () => isWritten(cloud, age),
     (done) => done,
   );
+  await ageSandbox(cloud, id, longMs);
   await cloud.janitor({ sweep: 'due' });
   const { sandbox } = await eventually(
     () => showSession(cloud, id),
     (session) => session.sandbox?.state === 'stopped',
-    20_000,
   );
   if (sandbox?.reason !== 'idle')
     throw new Error(`the sandbox stopped for another reason: ${sandbox?.reason}`);
 };
 
-/** False while a turn's function is about to give its lease back. */
-const isWritten = async ({ table }: EmbeddedCloud, update: UpdateCommandInput): Promise<boolean> => {
+/** False where its condition does not hold: a turn's function is about to give its lease back, for example. */
+const isWritten = async (
+  { table }: Pick<EmbeddedCloud, 'table'>,
+  update: UpdateCommandInput,
+): Promise<boolean> => {
   try {
     await table.client.send(new UpdateCommand(update));
     return true;

@@ -3,7 +3,7 @@ import { StopTaskCommand } from '@aws-sdk/client-ecs';
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import { type Agent, openAgent, showSession, toolOutput } from './agent.ts';
+import { type Agent, ageSandbox, openAgent, showSession, toolOutput } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 
 let cloud: EmbeddedCloud;
@@ -81,6 +81,7 @@ test('an idle limit does not take the sandbox of a detached call', async () => {
       ExpressionAttributeValues: { ':ms': 1_000_000 },
     }),
   );
+  await ageSandbox(cloud, agent.id, 1_000_000);
   await sweepSession(agent);
   await untilDetached(agent);
   expect((await showSession(cloud, agent.id)).sandbox?.state).toBe('ready');

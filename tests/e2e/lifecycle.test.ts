@@ -1,7 +1,7 @@
 /** Sandboxes are started once, hard limits hold, what is idle is taken away and what is busy is not. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endSession, sandboxRecord } from './agent.ts';
+import { ageSandbox, endSession, sandboxRecord } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { killServer } from './sandbox-processes.ts';
 import { connect } from './socket-client.ts';
@@ -28,7 +28,6 @@ const acquire = async (id: string): Promise<void> => {
   const { status } = await eventually(
     () => cloud.request(`/api/sessions/${id}/files`),
     (response) => response.status !== 503,
-    60_000,
   );
   expect(status).toBe(200);
 };
@@ -44,6 +43,7 @@ const age = async (id: string, milliseconds: number): Promise<void> => {
       ExpressionAttributeValues: { ':ms': milliseconds, ':now': Date.now() - 1 },
     }),
   );
+  await ageSandbox(cloud, id, milliseconds);
 };
 
 const makeDue = async (workspace: string): Promise<void> => {
@@ -161,7 +161,6 @@ test('L5: one whose child waits for a person loses its sandbox, and continues in
       return shown(id);
     },
     ({ sandbox }) => sandbox?.state === 'stopped',
-    60_000,
   );
   expect((await shown(id)).status).toBe('running');
   await approve(2);
@@ -181,7 +180,6 @@ test('L7: a StopTask that fails leaves the sandbox listed, and a sweep finishes 
   await eventually(
     async () => cloud.printed().includes('a sandbox did not stop'),
     (isLogged) => isLogged,
-    30_000,
   );
   expect((await shown(session.id)).sandbox?.state).toBe('stopping');
   expect((await cloud.ask<{ activeSessions: number }>('/api/stats')).activeSessions).toBe(before - 1);
@@ -194,7 +192,6 @@ test('L7: a StopTask that fails leaves the sandbox listed, and a sweep finishes 
       return shown(session.id);
     },
     ({ sandbox }) => sandbox?.state === 'stopped',
-    30_000,
   );
 });
 

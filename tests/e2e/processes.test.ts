@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeSession, sandboxRecord, showSession, systemEvents } from './agent.ts';
+import { ageSandbox, makeSession, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { openProcesses, readEvents, textOf } from './process-client.ts';
 import { killServer } from './sandbox-processes.ts';
@@ -205,16 +205,20 @@ test('processes are lost with their sandbox, and the next program starts another
 const recordOf = async (session: string) =>
   sandboxRecord(cloud, (await showSession(cloud, session)).workspace);
 
-/** As if nothing had happened in the session for a day, and its moment had come. */
-const age = (session: string) =>
-  cloud.table.client.send(
+const halfDayMs = 86_400_000 / 2;
+
+/** As if nothing had happened in the session for half a day, and its moment had come. */
+const age = async (session: string) => {
+  await ageSandbox(cloud, session, 7_200_000);
+  await cloud.table.client.send(
     new UpdateCommand({
       TableName: cloud.table.name,
       Key: { pk: `SESSION#${session}`, sk: 'META' },
       UpdateExpression: 'SET lastActiveAt = lastActiveAt - :ms, dueAt = :now',
-      ExpressionAttributeValues: { ':ms': 86_400_000 / 2, ':now': Date.now() - 1 },
+      ExpressionAttributeValues: { ':ms': halfDayMs, ':now': Date.now() - 1 },
     }),
   );
+};
 
 test('a process keeps its idle sandbox, until it ends; a terminal keeps it while someone follows it', async () => {
   const { id: own } = await makeSession(cloud, { kind: 'agent' });

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeSession, sandboxRecord, showSession } from './agent.ts';
+import { ageSandbox, makeSession, sandboxRecord, showSession } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { openProcesses, textOf } from './process-client.ts';
 import { type Client, connect, type Received } from './socket-client.ts';
@@ -164,12 +164,12 @@ test('TW7: a terminal keeps its idle sandbox while a connection is attached to i
   await eventually(
     () => stateAfterSweep(own),
     (state) => state !== 'ready',
-    60_000,
   );
 });
 
 /** Of its sandbox, as if nothing had happened in the session for two hours. */
 const stateAfterSweep = async (session: string): Promise<unknown> => {
+  await ageSandbox(cloud, session, 7_200_000);
   await cloud.table.client.send(
     new UpdateCommand({
       TableName: cloud.table.name,
