@@ -55,11 +55,11 @@ export interface DeliveryQueue {
    * same write makes the sender of each webhook due and marks the holder's lease (WH9).
    */
   spread(notice: Notice, deliveries: readonly Delivery[]): Promise<boolean>;
-  /** Notices that were not spread, and webhooks with something to send. */
+  /** Notices that were not spread, and webhooks with something to send: all of them, page by page, each once. */
   due(
     now: number,
-    itemsMax: number,
-  ): Promise<{ readonly notices: readonly string[]; readonly webhooks: readonly WebhookId[] }>;
+    pageMax: number,
+  ): AsyncIterable<{ readonly notices: readonly string[]; readonly webhooks: readonly WebhookId[] }>;
   /** Undefined when another sender holds it: its lease is then marked. */
   takeLease(
     webhook: WebhookId,

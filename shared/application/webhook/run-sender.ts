@@ -31,14 +31,26 @@ export const runSender = async (ports: SenderDeps, work: SenderWork): Promise<Se
   return { webhooks: all.length, failed: failed + failures.length };
 };
 
-/** Unsent work: notices whose sender was lost, retries that are due, webhooks whose sender died. */
+/**
+ * Unsent work: notices whose sender was lost, retries that are due, webhooks whose sender died. All notices are spread before
+ * anything is sent, or as many as the time of the run allows.
+ */
 export const sweepWebhooks = async (
   ports: SenderDeps,
   { url, ...run }: SenderRun & { readonly publicUrl: string | undefined; readonly url: string | undefined },
 ): Promise<SenderReport> => {
   const { deliveries, world } = ports;
   if (url !== undefined && url !== (await deliveries.publicUrl())) await deliveries.keepPublicUrl(url);
-  return runSender(ports, { ...run, ...(await deliveries.due(world.now(), sweptMax)) });
+  const due = new Set<WebhookId>();
+  let unspread = 0;
+  for await (const { notices, webhooks } of deliveries.due(world.now(), sweptMax)) {
+    const { heard, failed } = await distributeNotices(ports, { ...run, notices });
+    unspread += failed;
+    for (const id of [...heard, ...webhooks]) due.add(id);
+    if (world.now() >= run.until) break;
+  }
+  const { webhooks, failed } = await runSender(ports, { ...run, notices: [], webhooks: [...due] });
+  return { webhooks, failed: unspread + failed };
 };
 
 export type TestResult = {

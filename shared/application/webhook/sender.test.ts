@@ -6,7 +6,7 @@ import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
-import { retryForMs, senderLeaseMs, senderRunMs } from '#shared/domain/webhook/limits.ts';
+import { retryForMs, senderLeaseMs, senderRunMs, sweptMax } from '#shared/domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { AuditLog } from '#shared/ports/access.ts';
 import type { ProjectStore } from '#shared/ports/projects.ts';
@@ -142,6 +142,15 @@ describe('a delivery', () => {
       'delivered',
       'delivered',
     ]);
+  });
+
+  test('is found by one sweep, however many others were left behind (WH9)', async () => {
+    const webhook = await made();
+    for (let notice = 0; notice < 2 * sweptMax; notice += 1) await told(webhook);
+    now += 60_000;
+    await sweep();
+    expect(await Array.fromAsync(ports.deliveries.due(now + 10 ** 9, 100))).toEqual([]);
+    expect(sent).toHaveLength(2 * sweptMax);
   });
 
   test('whose sender was never invoked is found by the sweep (WH2)', async () => {
@@ -400,7 +409,7 @@ describe('a webhook', () => {
     await makeWebhookStore(table).remove(webhook);
     await runSender(ports, { ...run(), notices: [], webhooks: [webhook] });
     expect(await rowsOf(webhook)).toEqual([]);
-    expect(await ports.deliveries.due(now + 10 ** 9, 100)).toEqual({ notices: [], webhooks: [] });
+    expect(await Array.fromAsync(ports.deliveries.due(now + 10 ** 9, 100))).toEqual([]);
   });
 });
 

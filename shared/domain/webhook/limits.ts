@@ -38,5 +38,5 @@ export const senderRunMs = 150_000;
 export const noticeGraceMs = 15_000;
 /** Sessions that receive the events of one sandbox. */
 export const sessionsToldMax = 20;
-/** Notices and webhooks that one sweep takes up. */
+/** Notices and webhooks that a sweep reads at once. */
 export const sweptMax = 200;

@@ -17,7 +17,7 @@ import { rowOf } from '#shared/domain/webhook/delivery-retry.ts';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { DeliveryQueue } from '#shared/ports/webhooks.ts';
 import { batchDelete } from './batch.ts';
-import { dueItems } from './due.ts';
+import { duePages } from './due.ts';
 import { queryPages } from './query-pages.ts';
 import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
@@ -36,7 +36,7 @@ export const makeDeliveryQueue = (table: Table): DeliveryQueue => ({
     return item && noticeFrom(item);
   },
   spread: spread(table),
-  due: due(table),
+  due: (now, pageMax) => dueDeliveries(table, { now, pageMax }),
   takeLease: takeLease(table),
   renewLease: renewLease(table),
   releaseLease: releaseLease(table),
@@ -77,17 +77,16 @@ const spread =
     return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };
 
-const due =
-  (table: Table): DeliveryQueue['due'] =>
-  async (now, itemsMax) => {
-    const items = await dueItems(table, { kind: 'delivery', now, itemsMax });
+async function* dueDeliveries(
+  table: Table,
+  wanted: { readonly now: number; readonly pageMax: number },
+): ReturnType<DeliveryQueue['due']> {
+  for await (const items of duePages(table, { kind: 'delivery', ...wanted })) {
     const under = (prefix: string): readonly string[] =>
       items.flatMap(({ pk }) => (String(pk).startsWith(prefix) ? [String(pk).slice(prefix.length)] : []));
-    return {
-      notices: under(keys.notice('').pk),
-      webhooks: under(keys.sender('').pk) as readonly WebhookId[],
-    };
-  };
+    yield { notices: under(keys.notice('').pk), webhooks: under(keys.sender('').pk) as readonly WebhookId[] };
+  }
+}
 
 const waitingPrefix = 'WAITING#';
 
