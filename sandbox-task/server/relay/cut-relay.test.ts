@@ -187,7 +187,7 @@ const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {
     sessions: { get: async () => ({ ...session, provider: 'demo', model: 'demo', costUsd: 0, lastSeq: 0 }) },
     trees: {
       begin: async () => true,
-      reserve: async () => 'granted',
+      reserve: async (_: unknown, { usd }: { readonly usd: number }) => ({ grantedUsd: usd }),
       read: async () => undefined,
       spend: async (_: unknown, of: unknown) => void spent.push(of),
     },
