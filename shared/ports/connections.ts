@@ -28,8 +28,8 @@ export interface ConnectionStore {
   /** The connections that a browser's sign-in has opened. */
   openedBy(signIn: string): Promise<readonly ConnectionId[]>;
   get(id: ConnectionId): Promise<Connection | undefined>;
-  /** The removed connection; undefined when there was none. */
-  remove(id: ConnectionId): Promise<Connection | undefined>;
+  /** The removed connection; undefined when there was none, or it was opened at `openedBefore` or later, and stays. */
+  remove(id: ConnectionId, options?: { readonly openedBefore: number }): Promise<Connection | undefined>;
   subscribers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
   /** The sockets without a session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;

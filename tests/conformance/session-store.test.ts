@@ -323,6 +323,9 @@ test('subscribers are the open connections, and a ticket is valid once', async (
   await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
   expect(await connections.subscribers(sessionId)).toEqual([id]);
   expect(await connections.get(id)).toEqual({ id, sessionId, principal, connectedAt: 1, since: -1 });
+  expect(await connections.remove(id, { openedBefore: 1 })).toBeUndefined();
+  expect(await connections.remove(id, { openedBefore: 2 })).toMatchObject({ id, sessionId });
+  await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
   expect(await connections.remove(id)).toMatchObject({ id, sessionId });
   expect(await connections.remove(id)).toBeUndefined();
   expect(await connections.subscribers(sessionId)).toEqual([]);

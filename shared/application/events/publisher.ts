@@ -11,13 +11,13 @@ import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.
 import { decidableBy } from '../../domain/access.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { ConnectionId, ProjectId, SessionId } from '../../domain/ids.ts';
-import { carriedFrameBytesMax, subscriberRefreshMs } from '../../domain/limits.ts';
+import { carriedFrameBytesMax, connectMsMax, subscriberRefreshMs } from '../../domain/limits.ts';
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
-import type { Approver } from '../../ports/connections.ts';
+import type { Approver, Connection } from '../../ports/connections.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
 import { forwardedToRoot } from './forward-to-root.ts';
 
@@ -82,7 +82,7 @@ export const keepFrames = (
   };
 };
 
-/** False when the subscriber has left. A socket that fails otherwise stays: the log has the frames that it missed. */
+/** False when the subscriber has left, and was removed. A socket that fails otherwise stays: the log has the frames that it missed. */
 const postTo = async (
   ports: PublishDeps,
   subscriber: ConnectionId,
@@ -92,8 +92,7 @@ const postTo = async (
     for (const text of texts) {
       if ((await ports.sockets.post(subscriber, text)) === 'gone') {
         ports.telemetry.count('SocketsGone');
-        await ports.connections.remove(subscriber);
-        return false;
+        return (await removeGone(ports, subscriber)) === undefined;
       }
     }
   } catch (error) {
@@ -112,6 +111,12 @@ export const appendAndPublish = async (
   const events = (await ports.eventLog.append(id, entries, ports.world.now())) ?? [];
   await openPublisher(ports, { id }).publish(events.map((event) => eventFrame(id, event)));
 };
+
+/** A new connection stays: its `$connect` may not have returned, and the gateway does not know it before (`replay-events.ts`). */
+const removeGone = (
+  { connections, world }: Deps<'connections' | 'world'>,
+  id: ConnectionId,
+): Promise<Connection | undefined> => connections.remove(id, { openedBefore: world.now() - connectMsMax });
 
 type WaitingDeps = Deps<'connections' | 'approvals' | 'sockets' | 'world'>;
 
@@ -144,10 +149,6 @@ export const waitingFrameFor = async (ports: WaitingDeps, principal: Principal):
 const waitingFrame = ({ world }: WaitingDeps, waiting: number): string =>
   JSON.stringify(unnumberedFrame('approvals', { sessionId: null, at: world.now(), data: { waiting } }));
 
-const postWaiting = async (
-  { sockets, connections }: WaitingDeps,
-  id: Approver['id'],
-  frame: string,
-): Promise<void> => {
-  if ((await sockets.post(id, frame)) === 'gone') await connections.remove(id);
+const postWaiting = async (ports: WaitingDeps, id: Approver['id'], frame: string): Promise<void> => {
+  if ((await ports.sockets.post(id, frame)) === 'gone') await removeGone(ports, id);
 };

@@ -114,10 +114,10 @@ const get =
 
 const remove =
   (table: Table): ConnectionStore['remove'] =>
-  async (id) => {
+  async (id, { openedBefore } = { openedBefore: Number.POSITIVE_INFINITY }) => {
     const { client, name: TableName } = table;
     const connection = await get(table)(id);
-    if (connection === undefined) return undefined;
+    if (connection === undefined || connection.connectedAt >= openedBefore) return undefined;
     const { signIn } = connection.principal;
     const gone = [
       keys.connection(id),
