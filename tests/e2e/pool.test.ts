@@ -153,7 +153,12 @@ test('a killed claimed sandbox is reported to its session, and a killed pool ent
     (session) => session.sandbox?.state === 'stopped',
   );
   expect(sandbox?.reason).toContain('exit code 137');
-  expect(await systemEvents(cloud, id, 'sandbox_stopped')).toHaveLength(1);
+  // The event is written a moment after the record.
+  const stops = await eventually(
+    () => systemEvents(cloud, id, 'sandbox_stopped'),
+    ({ length }) => length > 0,
+  );
+  expect(stops).toHaveLength(1);
   await endSession(cloud, id);
 
   await eventually(pool, ({ ready }) => ready === 2);

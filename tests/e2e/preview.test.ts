@@ -231,7 +231,10 @@ const socketEcho = `
 import base64, hashlib, socket, threading
 def talk(client):
     asked = b''
-    while b'\\r\\n\\r\\n' not in asked: asked += client.recv(4096)
+    while b'\\r\\n\\r\\n' not in asked:
+        part = client.recv(4096)
+        if not part: return
+        asked += part
     key = [line.split(b': ')[1] for line in asked.split(b'\\r\\n') if line.lower().startswith(b'sec-websocket-key')][0]
     accept = base64.b64encode(hashlib.sha1(key + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
     client.send(b'HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSet-Cookie: planted=1\\r\\nSec-WebSocket-Accept: ' + accept + b'\\r\\n\\r\\n')
