@@ -10,13 +10,14 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSnapshotStore } from '#shared/adapters/aws/dynamo/snapshots.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
+import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { refuseIfDeleted } from '#shared/application/schedule/check-targets.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
-import type { OwnerId, ProjectId } from '#shared/domain/ids.ts';
+import type { OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
@@ -233,4 +234,20 @@ test('its webhooks are deleted with it, those of others stay, and its pending de
   expect(rows.filter(({ subject }) => subject === own.id).map(({ action }) => action)).toEqual([
     'webhook.delete',
   ]);
+});
+
+test('a workspace with a name is not made in it, whoever read it before (WS5)', async () => {
+  const { ports } = openPorts();
+  const project = await newProject(ports);
+  const workspaces = makeWorkspaceStore(fixture.table);
+  const named = () => ({
+    ...{ id: crypto.randomUUID() as WorkspaceId, owner: 'deployment' as OwnerId, project, createdAt: at },
+    ...{ name: 'w', isNamed: true as const, users: [] },
+  });
+  expect(await workspaces.makeNamed(named())).toBe(true);
+  await ports.projects.markDeleted(project, at);
+  expect(await workspaces.makeNamed(named())).toBe(false);
+  await ports.projects.remove(project, at);
+  expect(await workspaces.makeNamed(named())).toBe(false);
+  expect((await workspaces.listNamed(project, { itemsMax: 10 })).workspaces).toHaveLength(1);
 });

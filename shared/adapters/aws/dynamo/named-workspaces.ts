@@ -32,7 +32,19 @@ export const makeWorkspaceActions = (
   },
   ...(source === undefined ? [] : sourceActions(TableName, source)),
   ...pinActions(TableName, pinsFor(workspaceHolder(workspace.id), workspace.checkpoint), workspace.createdAt),
-  ...(workspace.isNamed ? [{ Put: { TableName, Item: pointerOf(workspace) } }] : []),
+  ...(workspace.isNamed ? namedActions(TableName, workspace) : []),
+];
+
+/** Its entry in its project, unless that is deleted: nobody would remove the entry (WS5). */
+const namedActions = (TableName: string, workspace: Workspace): Actions => [
+  { Put: { TableName, Item: pointerOf(workspace) } },
+  {
+    ConditionCheck: {
+      TableName,
+      Key: keys.project(workspace.project),
+      ConditionExpression: 'attribute_not_exists(deletedAt)',
+    },
+  },
 ];
 
 /** A session begins to use an existing workspace, unless that is being deleted. */
