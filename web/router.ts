@@ -9,7 +9,7 @@ import { createRouter, createWebHashHistory, type RouteRecordRaw, RouterLink } f
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
 import EmptyState from './components/empty-state.vue';
-import { documentTitle, failedPage } from './shell/window.ts';
+import { failedPage } from './shell/window.ts';
 
 declare module 'vue-router' {
   interface RouteMeta {
@@ -141,9 +141,8 @@ router.beforeEach((to, from) => {
   return { path, query, replace: true, force: true };
 });
 
-router.afterEach(({ meta }) => {
+router.afterEach(() => {
   failedPage.value = undefined;
-  document.title = documentTitle(meta.title);
 });
 
 router.onError((_, { fullPath }) => {

@@ -62,7 +62,7 @@ test("a child's call is shown and approved in its parent's chat", async () => {
     .filter({ hasText: 'needs approval' })
     .locator(child)
     .waitFor();
-  expect(await page.title()).toBe('(1) Chat · Sallyport');
+  await page.waitForFunction(() => document.title === '(1) Chat · Sallyport');
   await screenshot(page, 'approval-child');
   await page.route(/\/approvals\//, (route) => route.abort(), { times: 1 });
   await approve(page);
@@ -72,7 +72,10 @@ test("a child's call is shown and approved in its parent's chat", async () => {
   await page.locator('[data-kind="answer"]').getByText('from below').last().waitFor();
   expect(await child.count()).toBe(0);
   const recent = page.getByRole('navigation', { name: 'Recent sessions' });
-  await recent.getByRole('link', { name: /^Child session: \$ echo from below/ }).waitFor();
+  await recent
+    .getByRole('link', { name: /^Child session: \$ echo from below/ })
+    .first()
+    .waitFor();
 });
 
 test('the second half of a double click does not decide the next call', async () => {

@@ -19,8 +19,6 @@ export const loadFailedPage = (): void => {
   location.reload();
 };
 
-export const documentTitle = (title: string): string => `${title} · Sallyport`;
-
 const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
 
 export const usePageTitle = (): void => {
@@ -30,9 +28,11 @@ export const usePageTitle = (): void => {
   watch(
     () => [route.meta.title, waitingShown.value] as const,
     ([title, waiting]) => {
-      document.title = documentTitle(waiting > 0 ? `(${waiting}) ${title}` : title);
+      const name = title === undefined ? 'Sallyport' : `${title} · Sallyport`;
+      document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
       if (icon) icon.href = waiting > 0 ? markedIcon : plainIcon;
     },
+    { immediate: true },
   );
 };
 

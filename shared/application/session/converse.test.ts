@@ -151,16 +151,26 @@ test('a session keeps its project’s settings from its creation', async () => {
   });
 });
 
-test('WS5: creating a session during the deletion of its project is refused as not found', async () => {
-  const { spawn, ports, hooks } = opened();
-  const id = crypto.randomUUID() as ProjectId;
-  await ports.projects.create({ id, owner: deploymentOwner, name: 'p', createdAt: 1 });
-  hooks.before = async ({ constructor: { name } }) => {
-    if (name !== 'TransactWriteCommand') return;
-    hooks.before = async () => undefined;
-    await ports.projects.markDeleted(id, 5);
-  };
-  await expect(spawn({ project: id })).rejects.toMatchObject({ code: 'project_not_found' });
-  const { sessions } = await ports.sessions.listOfProject(id, { itemsMax: 10 });
-  expect(sessions.map(({ status }) => status)).toEqual(['completed']);
-});
+test.each([
+  ['a workspace that it would make', false],
+  ['a workspace that exists', true],
+])(
+  'WS5: creating a session in %s during the deletion of its project is refused as not found',
+  async (_, exists) => {
+    const { spawn, ports, hooks } = opened();
+    const id = crypto.randomUUID() as ProjectId;
+    await ports.projects.create({ id, owner: deploymentOwner, name: 'p', createdAt: 1 });
+    const ref = exists ? { id: (await spawn({ project: id })).session.workspace, creates: false } : undefined;
+    const listed = async () => (await ports.sessions.listOfProject(id, { itemsMax: 10 })).sessions;
+    const before = await listed();
+    hooks.before = async ({ constructor: { name } }) => {
+      if (name !== 'TransactWriteCommand') return;
+      hooks.before = async () => undefined;
+      await ports.projects.markDeleted(id, 5);
+    };
+    const spawned = spawn({ project: id, newSession: true, ...(ref === undefined ? {} : { ref }) });
+    await expect(spawned).rejects.toMatchObject({ code: 'project_not_found' });
+    const made = (await listed()).filter((session) => before.every((known) => known.id !== session.id));
+    expect(made.map(({ status }) => status)).toEqual(exists ? ['completed'] : []);
+  },
+);

@@ -92,10 +92,10 @@ export const spawnSession = (ports: SessionDeps, spawn: Spawn): Promise<Converse
 
 const converse = async (ports: SessionDeps, spawn: Spawn): Promise<Conversed> => {
   const { principal, ref, messageId } = spawn;
-  const project = await workingProject(ports.projects, principal, spawn.project);
   const once = messageId === undefined ? {} : { onceFor: messageId };
-  // A lost race is a session that was created or ended concurrently.
+  // A lost race is a session that was created or ended concurrently, or a project that was deleted.
   return untilWon(async () => {
+    const project = await workingProject(ports.projects, principal, spawn.project);
     const where = await resolveWorkspace(ports, { project, principal }, { ...ref, ...once });
     const entered = await enter(ports, spawn, { project, where });
     if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);

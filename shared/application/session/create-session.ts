@@ -40,9 +40,9 @@ export const createSession = async (
   request: CreateRequest,
 ): Promise<Session | undefined> => {
   const { principal, options } = request;
-  const project = await workingProject(ports.projects, principal, options.project);
-  // A lost race is a concurrent creation, use or deletion of the same workspace.
+  // A lost race is a concurrent creation, use or deletion of the same workspace, or the deletion of its project.
   return untilWon(async () => {
+    const project = await workingProject(ports.projects, principal, options.project);
     const where = options.ref && (await resolveWorkspace(ports, { project, principal }, options.ref));
     if (request.sourceIn !== undefined && where?.isNew === false) throw workspaceHasFiles();
     const source = await request.sourceIn?.(project);
