@@ -126,7 +126,7 @@ export default {
       },
     ),
     forbid('operations-read-templates', 'A deploy and its bill need the templates, never runtime code.', {
-      from: source('operations/(cost|deploy)'),
+      from: source('operations/(backup|cost|deploy)'),
       to: { path: '^(functions|sandbox-task|web|local)/|^shared/(?!config/)' },
     }),
     forbid(

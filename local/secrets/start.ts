@@ -1,8 +1,8 @@
 /**
- * Secrets Manager on one machine: secrets that are created, read and deleted for good, for the real
- * `@aws-sdk/client-secrets-manager`.
+ * Secrets Manager on one machine: secrets that are created, replaced, read, listed and deleted for good, for the
+ * real `@aws-sdk/client-secrets-manager`.
  *
- * Versions, rotation and recovery are refused by name. No answer and no error contains a value, except the answer to
+ * Older versions, rotation and recovery are refused by name. No answer and no error contains a value, except the answer to
  * GetSecretValue.
  */
 
@@ -12,6 +12,8 @@ import type {
   CreateSecretCommandInput,
   DeleteSecretCommandInput,
   GetSecretValueCommandInput,
+  ListSecretsCommandInput,
+  PutSecretValueCommandInput,
 } from '@aws-sdk/client-secrets-manager';
 import { accountId, type Keys, region } from '../endpoint/account.ts';
 import { AwsError, parseJson, readBody } from '../endpoint/http-messages.ts';
@@ -71,7 +73,11 @@ const answer = async (
 /** The input is the request's JSON, as the SDK wrote it. */
 type Operation = (registry: SecretRegistry, input: Input) => unknown;
 
-type Input = CreateSecretCommandInput & GetSecretValueCommandInput & DeleteSecretCommandInput;
+type Input = CreateSecretCommandInput &
+  GetSecretValueCommandInput &
+  DeleteSecretCommandInput &
+  ListSecretsCommandInput &
+  PutSecretValueCommandInput;
 
 /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html */
 const nameSyntax = /^[A-Za-z0-9/_+=.@-]{1,512}$/;
@@ -89,14 +95,10 @@ const createSecret = async (
   if (!nameSyntax.test(Name)) throw refusal('ValidationException', 'Invalid name.');
   if (ClientRequestToken !== undefined && !tokenSyntax.test(ClientRequestToken))
     throw refusal('ValidationException', 'Invalid ClientRequestToken.');
-  if (SecretString === undefined || SecretString === '')
-    throw refusal('InvalidParameterException', 'Only secrets with a SecretString are implemented here.');
-  if (Buffer.byteLength(SecretString) > textBytesMax)
-    throw refusal('ValidationException', `SecretString has more than ${textBytesMax} bytes.`);
+  const text = textOf(SecretString);
   const existing = registry.existing(Name);
   // Created before with the same token: a retry gets the first answer.
-  if (existing?.versionId === ClientRequestToken && existing?.text === SecretString)
-    return summaryOf(existing);
+  if (existing?.versionId === ClientRequestToken && existing?.text === text) return summaryOf(existing);
   if (existing !== undefined)
     throw refusal('ResourceExistsException', 'The operation failed because the secret already exists.');
   if (registry.isBeingDeleted(Name))
@@ -104,7 +106,15 @@ const createSecret = async (
       'InvalidRequestException',
       "You can't create this secret because a secret with this name is already scheduled for deletion.",
     );
-  return summaryOf(await registry.create(Name, SecretString, ClientRequestToken));
+  return summaryOf(await registry.create(Name, text, ClientRequestToken));
+};
+
+const textOf = (text: string | undefined): string => {
+  if (text === undefined || text === '')
+    throw refusal('InvalidParameterException', 'Only secrets with a SecretString are implemented here.');
+  if (Buffer.byteLength(text) > textBytesMax)
+    throw refusal('ValidationException', `SecretString has more than ${textBytesMax} bytes.`);
+  return text;
 };
 
 const getSecretValue = (
@@ -123,6 +133,16 @@ const getSecretValue = (
   };
 };
 
+/** The version before is not kept. */
+const putSecretValue = async (
+  registry: SecretRegistry,
+  { SecretId = '', SecretString, ClientRequestToken }: PutSecretValueCommandInput,
+) => {
+  const secret = registry.find(SecretId);
+  if (secret === undefined) throw notFound();
+  return summaryOf(await registry.replace(secret, textOf(SecretString), ClientRequestToken));
+};
+
 /** A forced deletion of a missing secret succeeds; its ARN is then not known. */
 const deleteSecret = async (
   registry: SecretRegistry,
@@ -136,6 +156,18 @@ const deleteSecret = async (
   return { ARN, Name, DeletionDate: Date.now() / 1000 };
 };
 
+/** All in one page. The service takes a name's beginning without regard to case. */
+const listSecrets = (registry: SecretRegistry, { Filters = [] }: ListSecretsCommandInput) => {
+  const prefixes = Filters.flatMap(({ Key, Values = [] }) => {
+    if (Key !== 'name')
+      throw refusal('InvalidParameterException', 'Only the filter name is implemented here.');
+    return [Values.map((value) => value.toLowerCase())];
+  });
+  const isWanted = ({ name }: StoredSecret): boolean =>
+    prefixes.every((values) => values.some((value) => name.toLowerCase().startsWith(value)));
+  return { SecretList: registry.all().filter(isWanted).map(summaryOf) };
+};
+
 const summaryOf = ({ arn, name, versionId }: StoredSecret) => ({
   ARN: arn,
   Name: name,
@@ -146,6 +178,8 @@ const operations: Readonly<Record<string, Operation>> = {
   CreateSecret: createSecret,
   GetSecretValue: getSecretValue,
   DeleteSecret: deleteSecret,
+  ListSecrets: listSecrets,
+  PutSecretValue: putSecretValue,
 };
 
 type StoredSecret = {
@@ -168,9 +202,11 @@ type SecretRegistry = {
   readonly find: (reference: string) => StoredSecret | undefined;
   /** The secret of this name without the delay, as creation sees it. */
   readonly existing: (name: string) => StoredSecret | undefined;
+  readonly all: () => readonly StoredSecret[];
   /** True while a deleted secret still has this name. */
   readonly isBeingDeleted: (name: string) => boolean;
   readonly create: (name: string, text: string, versionId?: string) => Promise<StoredSecret>;
+  readonly replace: (secret: StoredSecret, text: string, versionId?: string) => Promise<StoredSecret>;
   readonly remove: (secret: StoredSecret) => Promise<void>;
 };
 
@@ -190,6 +226,7 @@ const openSecretRegistry = (
       return secret === undefined || now() < secret.createdAt + invisibleMs ? undefined : secret;
     },
     existing: (name) => secrets.get(name),
+    all: () => [...secrets.values()],
     isBeingDeleted,
     create: async (name, text, versionId = randomUUID()) => {
       const arn = `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}-${randomBytes(3).toString('hex')}`;
@@ -197,6 +234,12 @@ const openSecretRegistry = (
       secrets.set(name, secret);
       await files.write(name, secret);
       return secret;
+    },
+    replace: async (secret, text, versionId = randomUUID()) => {
+      const next = { ...secret, text, versionId };
+      secrets.set(secret.name, next);
+      await files.write(secret.name, next);
+      return next;
     },
     remove: async ({ name }) => {
       forgetDeleted();

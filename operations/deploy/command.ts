@@ -1,5 +1,7 @@
 /** A command for a person at a terminal: its flags, its help, its target, and a failure as one line with the next steps. */
 
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import type { Settings } from '../../infra/settings.ts';
@@ -8,13 +10,20 @@ import { type Aws, openAws } from './aws.ts';
 import { Failure, type Programs } from './programs.ts';
 
 type Flag = { readonly type: 'boolean'; readonly default: false };
-type Flags<F extends string> = Readonly<Record<F | 'yes', boolean>>;
+type Flags<F extends string, V extends string> = Readonly<Record<F | 'yes', boolean>> &
+  Readonly<Record<V, string | undefined>>;
 
-export type Command<F extends string> = {
+/** `F` names its flags, `V` those of its options that have a value. */
+export type Command<F extends string, V extends string = never> = {
   readonly usage: string;
   readonly flags: readonly F[];
+  readonly values?: readonly V[];
   readonly run: (
-    request: Flags<F> & { readonly target: Target; readonly programs: Programs; readonly terminal: Terminal },
+    request: Flags<F, V> & {
+      readonly target: Target;
+      readonly programs: Programs;
+      readonly terminal: Terminal;
+    },
   ) => Promise<void>;
 };
 
@@ -28,8 +37,8 @@ export type Machine = {
 };
 
 /** The exit code. */
-export const runCommand = async <F extends string>(
-  program: Command<F>,
+export const runCommand = async <F extends string, V extends string = never>(
+  program: Command<F, V>,
   machine: Machine,
 ): Promise<number> => {
   const terminal = openTerminal(machine.input, machine.output);
@@ -48,7 +57,7 @@ export const runCommand = async <F extends string>(
     const target = await findTarget(machine.open(machine.variables), at);
     // The CDK reads the region from the variables.
     const programs = machine.open({ ...machine.variables, AWS_REGION: target.region });
-    await program.run({ ...(flags as Flags<F>), target, programs, terminal });
+    await program.run({ ...(flags as Flags<F, V>), target, programs, terminal });
     return 0;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -57,7 +66,10 @@ export const runCommand = async <F extends string>(
   }
 };
 
-const readFlags = <F extends string>({ flags, usage }: Command<F>, args: readonly string[]) => {
+const readFlags = <F extends string, V extends string>(
+  { flags, values = [], usage }: Command<F, V>,
+  args: readonly string[],
+) => {
   const off: Flag = { type: 'boolean', default: false };
   try {
     return parseArgs({
@@ -69,6 +81,7 @@ const readFlags = <F extends string>({ flags, usage }: Command<F>, args: readonl
         region: { type: 'string' },
         settings: { type: 'string' },
         ...Object.fromEntries(flags.map((flag) => [flag, off])),
+        ...Object.fromEntries(values.map((value) => [value, { type: 'string' as const }])),
       },
     }).values;
   } catch (cause) {
@@ -165,3 +178,9 @@ const stageSettings = (stage: string, path: string | undefined): Settings => {
 /** A profile without a region exits with 1 and prints nothing. */
 const configured = async (programs: Programs): Promise<string> =>
   (await programs.quiet('aws', ['configure', 'get', 'region'])).out.trim();
+
+/** A home folder that the shell has not replaced, as in `--to=~/copy`, is meant. */
+export const folderNamed = (named: string | undefined, flag: string): string => {
+  if (named === undefined) throw new Failure('no folder is named', [`Name one: ${flag} <folder>.`]);
+  return resolve(named.replace(/^~(?=\/|$)/, homedir()));
+};

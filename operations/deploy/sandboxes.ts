@@ -3,6 +3,7 @@
  * and awaited. A cluster with a task cannot be deleted, and a running task is billed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Settings } from '../../infra/settings.ts';
 import type { Aws } from './aws.ts';
 import type { Inventory } from './inventory.ts';
 import { Failure } from './programs.ts';
@@ -14,23 +15,50 @@ type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; reado
 
 const notFound = ['ResourceNotFoundException', 'ClusterNotFoundException'];
 
-/** A reserved concurrency of 0 stops all invocations of a function (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html). */
-export const closeFunctions = async ({ aws, say }: Stopping, { ofType }: Inventory): Promise<void> => {
-  const functions = ofType('AWS::Lambda::Function').filter(({ id }) =>
-    /Functions\w+Function[0-9A-F]{8}$/.test(id),
+const platformFunctions = ({ ofType }: Inventory): readonly string[] =>
+  ofType('AWS::Lambda::Function').flatMap(({ id, physicalId }) =>
+    /Functions\w+Function[0-9A-F]{8}$/.test(id) ? [physicalId] : [],
   );
+
+/** A reserved concurrency of 0 stops all invocations of a function (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html). */
+export const closeFunctions = async (
+  { aws, say }: Pick<Stopping, 'aws' | 'say'>,
+  inventory: Inventory,
+): Promise<void> => {
+  const functions = platformFunctions(inventory);
   say(`Closing ${functions.length} functions`);
-  for (const { physicalId } of functions)
-    await aws.find(
-      notFound,
-      'lambda',
-      'put-function-concurrency',
-      '--function-name',
-      physicalId,
-      '--reserved-concurrent-executions',
-      '0',
-    );
+  for (const name of functions) await reserve(aws, name, 0);
 };
+
+/** As they are deployed: with the concurrency that the settings reserve for a function, or without any. */
+export const openFunctions = async (
+  { aws, say }: Pick<Stopping, 'aws' | 'say'>,
+  { deployment, reservedConcurrency }: Settings,
+  inventory: Inventory,
+): Promise<void> => {
+  const functions = platformFunctions(inventory);
+  const reserved = new Map(
+    Object.entries(reservedConcurrency).map(([name, count]) => [`${deployment}-${name}`, count]),
+  );
+  for (const name of functions) {
+    const count = reserved.get(name);
+    if (count === undefined)
+      await aws.find(notFound, 'lambda', 'delete-function-concurrency', '--function-name', name);
+    else await reserve(aws, name, count);
+  }
+  say(`Opened ${functions.length} functions`);
+};
+
+const reserve = (aws: Aws, name: string, count: number): Promise<unknown> =>
+  aws.find(
+    notFound,
+    'lambda',
+    'put-function-concurrency',
+    '--function-name',
+    name,
+    '--reserved-concurrent-executions',
+    String(count),
+  );
 
 export const stopSandboxes = async (stopping: Stopping, { ofType }: Inventory): Promise<void> => {
   for (const { physicalId: cluster } of ofType('AWS::ECS::Cluster')) await emptyCluster(stopping, cluster);

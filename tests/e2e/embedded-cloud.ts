@@ -55,6 +55,8 @@ export type EmbeddedOptions = {
   readonly mode?: LambdaMode;
   readonly recordCall?: RecordCall;
   readonly previewCheckMs?: number;
+  /** Fills the data folder before the start. */
+  readonly fill?: (home: string) => Promise<void>;
 };
 
 /** No sweep comes by itself unless it is asked for. */
@@ -69,8 +71,10 @@ export const openEmbeddedCloud = async ({
   mode,
   recordCall,
   previewCheckMs,
+  fill,
 }: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
+  await fill?.(home);
   const token = `sp_${'cd'.repeat(32)}`;
   const lines: string[] = [];
   const cloud = await startCloud({

@@ -1,0 +1,112 @@
+/**
+ * A backup of a deployment's data and its way back: the table, the objects of its bucket, and its secrets if they are wanted.
+ *
+ * It knows services, not deployments: which table, bucket and secrets are meant is decided by its caller.
+ */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { Failure } from '../deploy/programs.ts';
+import {
+  type CopiedObject,
+  type Manifest,
+  makeFolder,
+  objectsFile,
+  readManifest,
+  secretsFile,
+  sha256Of,
+  verifyFolder,
+  writeManifest,
+} from './folder.ts';
+import { loadObjects, saveObjects } from './object-copy.ts';
+import { loadSecrets, type SecretNames, saveSecrets } from './secret-copy.ts';
+import { loadTable, saveTable } from './table-copy.ts';
+
+export type Services = {
+  readonly dynamoDb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly secretsManager: SecretsManagerClient;
+};
+
+export type Saved = {
+  readonly deployment: string;
+  /** A table that nobody writes, as it was at `takenAt`, or a living one: then items of different moments are mixed. */
+  readonly table: () => Promise<{ readonly name: string; readonly takenAt: Date }>;
+  readonly bucket: string;
+  /** Absent: without secrets. */
+  readonly secrets?: SecretNames;
+};
+
+type Copying = { readonly folder: string; readonly say: (line: string) => void };
+
+/**
+ * Objects are copied before the moment of the table and again after it. What the table names was there the first time or
+ * was written since, so it is in the folder unless it was written and deleted between the two listings.
+ */
+export const saveBackup = async (
+  { dynamoDb, s3, secretsManager }: Services,
+  { deployment, table, bucket, secrets }: Saved,
+  { folder, say }: Copying,
+): Promise<Manifest> => {
+  await makeFolder(folder);
+  const before = await saveObjects({ client: s3, bucket }, folder);
+  say(`Copied ${described(before)}`);
+  const { name, takenAt } = await table();
+  const items = await saveTable(dynamoDb, name, join(folder, 'table'));
+  say(`Copied ${items} items of the table`);
+  const objects = await saveObjects({ client: s3, bucket }, folder, before);
+  say(`The folder has ${described(objects)}`);
+  if (secrets !== undefined) await saveSecrets(secretsManager, secrets, folder);
+  const names = [
+    objectsFile,
+    ...(secrets === undefined ? [] : [secretsFile]),
+    ...(await readdir(join(folder, 'table'))).map((file) => join('table', file)),
+  ];
+  const files = await Promise.all(
+    names.map(async (file) => [file, await sha256Of(join(folder, file))] as const),
+  );
+  const manifest: Manifest = {
+    ...{ version: 1, takenAt: takenAt.toISOString(), deployment, items },
+    ...{ objects: objects.length, objectBytes: bytesOf(objects), hasSecrets: secrets !== undefined },
+    files: Object.fromEntries(files),
+  };
+  await writeManifest(folder, manifest);
+  return manifest;
+};
+
+export type Loaded = {
+  readonly table: string;
+  readonly bucket: string;
+  /** The ARN of the secret of the sandboxes; absent where there is none. */
+  readonly sandboxSecret?: string;
+};
+
+/** Nothing is written before the whole folder is verified. Run again after a failure, it writes the same. */
+export const loadBackup = async (
+  { dynamoDb, s3, secretsManager }: Services,
+  { table, bucket, sandboxSecret }: Loaded,
+  { folder, say }: Copying,
+): Promise<Manifest> => {
+  const manifest = await readManifest(folder);
+  await verifyFolder(folder, manifest);
+  say('The backup is whole');
+  if (manifest.hasSecrets) {
+    const projects = await loadSecrets(secretsManager, sandboxSecret, folder);
+    say(`Restored the secrets of ${projects} projects`);
+  }
+  // Before the items that name them.
+  say(`Restored ${described(await loadObjects({ client: s3, bucket }, folder))}`);
+  const items = await loadTable(dynamoDb, table, join(folder, 'table'));
+  say(`Restored ${items} items of the table`);
+  if (items !== manifest.items)
+    throw new Failure(`the backup says ${manifest.items} items, and its files have ${items}`);
+  return manifest;
+};
+
+const bytesOf = (objects: readonly CopiedObject[]): number =>
+  objects.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const described = (objects: readonly CopiedObject[]): string =>
+  `${objects.length} objects, ${(bytesOf(objects) / 1e6).toFixed(1)} MB`;

@@ -1,0 +1,36 @@
+/** The data of a deployment as its stacks name it, and clients of its services with the credentials of the person. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { Target } from '../deploy/command.ts';
+import { type Inventory, isData, takeInventory } from '../deploy/inventory.ts';
+import { Failure } from '../deploy/programs.ts';
+import type { Services } from './copy.ts';
+
+export type DeploymentData = {
+  readonly inventory: Inventory;
+  readonly table: string;
+  readonly bucket: string;
+  readonly sandboxSecret: string;
+};
+
+export const findData = async (target: Target): Promise<DeploymentData> => {
+  const { settings, account, region } = target;
+  const inventory = await takeInventory(target);
+  const ids = (...types: readonly string[]): readonly string[] =>
+    inventory.ofType(...types).map(({ physicalId }) => physicalId);
+  const [table] = ids('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table');
+  const bucket = ids('AWS::S3::Bucket').find(isData);
+  const sandboxSecret = ids('AWS::SecretsManager::Secret').find((arn) => arn.includes('SandboxSecret'));
+  if (table === undefined || bucket === undefined || sandboxSecret === undefined)
+    throw new Failure(`there is no deployment ${settings.deployment} in account ${account}, ${region}`, [
+      'Choose another: --stage <name> and --region <region>.',
+    ]);
+  return { inventory, table, bucket, sandboxSecret };
+};
+
+export const openServices = (region: string): Services => ({
+  dynamoDb: new DynamoDBClient({ region }),
+  s3: new S3Client({ region }),
+  secretsManager: new SecretsManagerClient({ region }),
+});

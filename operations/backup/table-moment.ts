@@ -1,0 +1,59 @@
+/**
+ * The table of a backup: a restore of the deployment's table to its latest point in time, which nobody writes, or the table
+ * itself.
+ *
+ * "The latest restorable timestamp is typically five minutes before the current time"
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_beforeyoubegin.html).
+ */
+import type { Aws } from '../deploy/aws.ts';
+import { Failure } from '../deploy/programs.ts';
+
+export type TableMoment = {
+  readonly open: () => Promise<{ readonly name: string; readonly takenAt: Date }>;
+  readonly close: () => Promise<void>;
+};
+
+type Say = (line: string) => void;
+
+/** Items of it are read one after another, so what is written meanwhile is there in part. */
+export const livingTable = (name: string): TableMoment => ({
+  open: async () => ({ name, takenAt: new Date() }),
+  close: async () => undefined,
+});
+
+type Continuous = {
+  readonly ContinuousBackupsDescription: {
+    readonly PointInTimeRecoveryDescription: { readonly LatestRestorableDateTime?: string | number };
+  };
+};
+
+export const tableAtPointInTime = (aws: Aws, table: string, say: Say): TableMoment => {
+  let copy: string | undefined;
+  return {
+    open: async () => {
+      const { ContinuousBackupsDescription: found } = await aws.ask<Continuous>(
+        ...['dynamodb', 'describe-continuous-backups', '--table-name', table],
+      );
+      const latest = found.PointInTimeRecoveryDescription.LatestRestorableDateTime;
+      if (latest === undefined)
+        throw new Failure(`table ${table} has no point-in-time recovery`, [
+          'Run `npm run doctor`; with --live the table itself is read.',
+        ]);
+      const takenAt = new Date(typeof latest === 'number' ? latest * 1000 : latest);
+      const name = `${table}-backup-${takenAt.getTime()}`;
+      say(`Restoring the table as of ${takenAt.toISOString()} into ${name}: a few minutes to an hour`);
+      await aws.ask(
+        ...['dynamodb', 'restore-table-to-point-in-time', '--source-table-name', table],
+        ...['--target-table-name', name, '--restore-date-time', takenAt.toISOString()],
+      );
+      copy = name;
+      await aws.ask('dynamodb', 'wait', 'table-exists', '--table-name', name);
+      return { name, takenAt };
+    },
+    close: async () => {
+      if (copy === undefined) return;
+      await aws.ask('dynamodb', 'delete-table', '--table-name', copy);
+      say(`Deleted ${copy}`);
+    },
+  };
+};
