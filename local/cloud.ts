@@ -90,6 +90,8 @@ export type Cloud = {
   readonly credentials: Credentials;
   /** As if the machines of all functions failed at once; sandboxes run on. */
   readonly killFunctions: () => Promise<void>;
+  /** As a deploy of other code: the next invocations have that of this folder, those that run end with their own. */
+  readonly deploy: (functionsFolder: string) => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -165,25 +167,24 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   const services = { dynamoDb, lambda, s3, secretsManager, scheduler, ecs: sandboxes };
   const endpoints = await endpointsOf(services, recorded);
   progress('Starting the functions');
-  lambda.deploy(
-    deployedFunctions({
-      folder: options.functionsFolder ?? join(repository, 'functions'),
-      turnTimeoutMs: options.turnTimeoutMs,
-      relayTimeoutMs: options.relayTimeoutMs,
-      variables: functionVariables({
-        ...options,
-        sealKeyFile: await loadSealKey(home),
-        connectionsUrl: await recorded(gateway.url),
-        limits: sandboxes?.limits ?? 'best effort',
-        ...{ templates, templatesProblem: sandboxes?.templatesProblem },
-      }),
-      endpoints: {
-        ...endpoints,
-        POWERTOOLS_SERVICE_NAME: 'sallyport',
-        POWERTOOLS_METRICS_NAMESPACE: 'Sallyport',
-      },
+  const functions = {
+    turnTimeoutMs: options.turnTimeoutMs,
+    relayTimeoutMs: options.relayTimeoutMs,
+    variables: functionVariables({
+      ...options,
+      sealKeyFile: await loadSealKey(home),
+      connectionsUrl: await recorded(gateway.url),
+      limits: sandboxes?.limits ?? 'best effort',
+      ...{ templates, templatesProblem: sandboxes?.templatesProblem },
     }),
-  );
+    endpoints: {
+      ...endpoints,
+      POWERTOOLS_SERVICE_NAME: 'sallyport',
+      POWERTOOLS_METRICS_NAMESPACE: 'Sallyport',
+    },
+  };
+  const deploy = (folder: string): void => lambda.deploy(deployedFunctions({ ...functions, folder }));
+  deploy(options.functionsFolder ?? join(repository, 'functions'));
   if (otherDynamoDb(variables) === undefined) await takeOver(lambda, log);
   publicUrl = await gateway.open(options.port);
   events.fire();
@@ -193,6 +194,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
     ...{ url: publicUrl, endpoints, limits: sandboxes?.limits ?? 'none' },
     credentials: keys.issue('local'),
     killFunctions: lambda.kill,
+    deploy,
     stop: () => running.disposeAsync(),
   };
 };

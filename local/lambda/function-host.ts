@@ -41,6 +41,7 @@ export type FunctionHostOptions = {
 };
 
 export type RunningFunctionHost = FunctionHost & {
+  /** Replaces functions for the next invocations; what runs goes on with the code that it began with. */
   readonly deploy: (definitions: readonly FunctionDefinition[]) => void;
   /** As if the machines of all functions failed: what runs ends in its middle, and fails for its caller. */
   readonly kill: () => Promise<void>;
@@ -59,21 +60,21 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
   const { environmentsMax = environmentsMaxDefault, retryDelaysMs = retryDelaysMsDefault } = options;
   const pools = new Map<string, FunctionPool>();
   const background = retryInBackground(retryDelaysMs);
-  let environments: EnvironmentHost | undefined;
+  const environments: EnvironmentHost[] = [];
 
   return {
     deploy: (definitions) => {
       const host = hostEnvironments(options, definitions);
-      environments = host;
+      environments.push(host);
       for (const definition of definitions) {
         pools.set(definition.name, openPool(definition, { environmentsMax, open: host.open }));
       }
     },
     ...invokers(pools, background),
-    kill: async () => environments?.kill(),
+    kill: async () => void (await Promise.all(environments.map((host) => host.kill()))),
     stop: async () => {
       background.stop();
-      await environments?.stop();
+      await Promise.all(environments.map((host) => host.stop()));
     },
   };
 };

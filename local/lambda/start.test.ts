@@ -60,6 +60,16 @@ const call = async (client: LambdaClient, fixture: string, event: unknown = {}) 
   return { ...answer, result: JSON.parse(answer.Payload?.transformToString() ?? 'null') };
 };
 
+test('a deploy of other code is for the next invocations: what runs ends with its own', async () => {
+  const { client, endpoint } = await deploy([define('slow')]);
+  const running = call(client, 'slow', { waitMs: 500 });
+  const entry = join(await mkdtemp(join(tmpdir(), 'sallyport-deploy-')), 'handler.mjs');
+  await writeFile(entry, "export const handler = async () => 'the new code';\n");
+  endpoint.deploy([define('slow', { entry })]);
+  expect((await call(client, 'slow')).result).toBe('the new code');
+  expect((await running).result).toBe('done');
+});
+
 test('a function gets its event and Lambda’s context', async () => {
   const { client } = await deploy([define('echo')]);
   const answer = await call(client, 'echo', { hello: 'world' });

@@ -43,6 +43,8 @@ export type EmbeddedCloud = {
   readonly runningTasks: () => Promise<readonly string[]>;
   /** As if the machines of all functions failed at once: what they do ends in its middle. */
   readonly killFunctions: () => Promise<void>;
+  /** Other code for the next invocations: the folder `functions` of another revision. */
+  readonly deploy: (functionsFolder: string) => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -55,6 +57,7 @@ export type EmbeddedOptions = {
   readonly mode?: LambdaMode;
   readonly recordCall?: RecordCall;
   readonly previewCheckMs?: number;
+  readonly functionsFolder?: string;
   /** Fills the data folder before the start. */
   readonly fill?: (home: string) => Promise<void>;
 };
@@ -71,6 +74,7 @@ export const openEmbeddedCloud = async ({
   mode,
   recordCall,
   previewCheckMs,
+  functionsFolder,
   fill,
 }: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
@@ -89,6 +93,7 @@ export const openEmbeddedCloud = async ({
     ...(mode === undefined ? {} : { mode }),
     ...(recordCall === undefined ? {} : { recordCall }),
     ...(previewCheckMs === undefined ? {} : { previewCheckMs }),
+    ...(functionsFolder === undefined ? {} : { functionsFolder }),
     startSandboxHost: (options) => startEcs({ ...options, faults }),
     log: (text) => lines.push(text),
   });
@@ -149,6 +154,7 @@ export const openEmbeddedCloud = async ({
       return found;
     },
     killFunctions: cloud.killFunctions,
+    deploy: cloud.deploy,
     stop: async () => {
       await cloud.stop();
       ecs.destroy();
