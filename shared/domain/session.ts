@@ -207,9 +207,15 @@ export const totalsOf = ({
   costUsd: costUsd + brokeredUsd,
 });
 
-/** A session's title: the first words of its first message, on one line. Undefined: it has no visible character. */
+/**
+ * A session's title: the first words of its first message, on one line, without the marks around code. Undefined: it has no
+ * visible character.
+ */
 export const titleOf = (text: string): string | undefined => {
-  const words = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  const words = text
+    .replaceAll(/^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$/gm, '')
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
   const characters = [...words];
   if (characters.length <= titleCharactersMax) return words === '' ? undefined : words;
   return `${characters

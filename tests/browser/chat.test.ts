@@ -290,7 +290,7 @@ describe.each([
     await screenshot(page, `${name}-new-${colorScheme}`);
     await say(
       page,
-      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint(sum(range(10)))\n```',
+      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint("so $x^2$ costs $5 and $6, and $$\\\\frac{1}{2}$$")\n```',
     );
     await place(page, '1 of 2');
     await approve(page);
@@ -299,6 +299,8 @@ describe.each([
     await screenshot(page, `${name}-approval-${colorScheme}`);
     await approve(page);
     await ended(page);
+    await page.locator('[data-kind="answer"] math mfrac').waitFor();
+    expect(await page.locator('math').count()).toBe(2);
     expect(await axe(page)).toEqual([]);
     await screenshot(page, `${name}-chat-${colorScheme}`);
   });

@@ -10,8 +10,8 @@ const plain = (node: VNode | string): Plain => {
   const children = Array.isArray(node.children)
     ? (node.children as (VNode | string)[]).map(plain)
     : node.children;
-  const { href, code, language } = node.props ?? {};
-  const named = { ...(href && { href }), ...(code && { code, language }) };
+  const { href, code, language, tex, isDisplay } = node.props ?? {};
+  const named = { ...(href && { href }), ...(code && { code, language }), ...(tex && { tex, isDisplay }) };
   const tag = typeof node.type === 'string' ? node.type : 'code block';
   return [tag, ...(Object.keys(named).length > 0 ? [named] : []), ...[children].flat(1)].filter(
     (part) => part !== null,
@@ -29,6 +29,12 @@ test('Markdown becomes elements', () => {
   ]);
   expect(read('```python extra\nprint(1)\n```')).toEqual([
     ['code block', { code: 'print(1)', language: 'python' }],
+  ]);
+});
+
+test('an item of a task list has its box once', () => {
+  expect(read('- [x] done\n- [ ] open')).toEqual([
+    ['ul', ['li', '☑ ', ['span', 'done']], ['li', '☐ ', ['span', 'open']]],
   ]);
 });
 
@@ -62,4 +68,43 @@ test('characters that hide or turn text are removed', () => {
 test('an attack by deep nesting ends as text', () => {
   expect(() => read(`${'> '.repeat(5000)}deep`)).not.toThrow();
   expect(() => read('['.repeat(5000))).not.toThrow();
+});
+
+const formulas = (text: string): unknown[] =>
+  (read(text) as unknown[]).flat(9).filter((part) => typeof part === 'object' && 'tex' in (part as object));
+
+test.each([
+  ['in a line $x_1^2$ ends', ['x_1^2', false]],
+  ['in brackets \\(a + b\\) ends', ['a + b', false]],
+  ['$$\n\\frac{1}{2}\n$$', ['\\frac{1}{2}', true]],
+  ['after a line\n\\[\n x = y \n\\]\nand on', ['x = y', true]],
+  ['in a line: $$x$$ ends', ['x', true]],
+  ['- an item with $n$', ['n', false]],
+  ['| a |\n|---|\n| $n!$ |', ['n!', false]],
+  ['```math\nx\n```', ['x', true]],
+  ['an escaped $\\$5 = x$', ['\\$5 = x', false]],
+])('%j has a formula', (text, [tex, isDisplay]) => {
+  expect(formulas(text)).toEqual([{ tex, isDisplay }]);
+});
+
+test.each([
+  'it costs $5 and $6',
+  'from $5 to 10$ a month',
+  'between $5-$10',
+  'US$5 and A$6',
+  'export PATH=$HOME:$PATH',
+  '$HOME/$USER',
+  '$ sleep 1; echo $',
+  '`$x$` and `\\(x\\)`',
+  '\\$x$ and $',
+  '$5 for `a$`',
+  'a $$ b',
+])('%j has no formula', (text) => {
+  expect(formulas(text)).toEqual([]);
+});
+
+test('an attack by many dollars ends as text', () => {
+  expect(formulas('$'.repeat(20_000))).toEqual([]);
+  expect(formulas('$$ a\n'.repeat(5000)).length).toBeGreaterThanOrEqual(0);
+  expect(formulas('\\['.repeat(5000))).toEqual([]);
 });
