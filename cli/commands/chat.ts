@@ -5,7 +5,7 @@ import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion, MessageChoices } from '../conversation/conversation.ts';
-import { type Call, type Command, flag, given, pairsOf, value, values } from '../runtime/command.ts';
+import { type Call, type Command, dollars, flag, given, pairsOf, value, values } from '../runtime/command.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
@@ -65,10 +65,12 @@ const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   return session;
 };
 
-/** Labels and variables of a new session. */
+/** Limit of money, labels and variables of a new session. */
 const chosenFor = (call: Call) => {
   const [labels, env] = [call.list('label'), call.list('env')];
+  const maxCostUsd = dollars(call.text('max-cost'), 'max-cost');
   return {
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(labels.length === 0 ? {} : { labels: pairsOf(labels, ':', 'label') }),
     ...(env.length === 0 ? {} : { env: pairsOf(env, '=', 'env') }),
   };
@@ -126,7 +128,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
 export const chatCommand: Command = {
   name: 'chat',
   usage:
-    '[--session <id>] [--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--label <key>:<value>…] [--env <NAME>=<value>…] [--yes] [--stop] [message…]',
+    '[--session <id>] [--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--label <key>:<value>…] [--env <NAME>=<value>…] [--yes] [--stop] [message…]',
   summary: 'Chat with an agent, or get one answer',
   details: [
     'With a message (or one on stdin) it prints the answer and exits. A call that needs approval prompts on a terminal and',
@@ -145,6 +147,7 @@ export const chatCommand: Command = {
     agent: value,
     instructions: value,
     project: value,
+    'max-cost': value,
     label: values,
     env: values,
     yes: { type: 'boolean', short: 'y' },

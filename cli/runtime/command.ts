@@ -129,6 +129,12 @@ export const wholeNumber = (text: string | undefined, option: string): number | 
   throw wrongUsage(`--${option} must be a whole number, not '${text}'`);
 };
 
+export const dollars = (text: string | undefined, option: string): number | undefined => {
+  if (text === undefined) return undefined;
+  if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text)) return Number(text);
+  throw wrongUsage(`--${option} must be a sum in US dollars such as 2.50, not '${text}'`);
+};
+
 /** Reads repeated `name=value` options. */
 export const pairs = (texts: readonly string[], option: string): Readonly<Record<string, string>> =>
   Object.fromEntries(

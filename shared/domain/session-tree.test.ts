@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { treeSettings, turnSettings } from '../config/settings.ts';
 import type { SessionId } from './ids.ts';
 import {
+  costUsdMaxOf,
   decideReservation,
   generationsOf,
   limitsInForceFor,
@@ -12,6 +13,7 @@ import {
   subtreeOf,
   type Tree,
   treeLimitBounds,
+  withOwnMoney,
   withReservation,
 } from './session-tree.ts';
 
@@ -52,6 +54,19 @@ test('the limit of a project or session applies, else the operator’s', () => {
     costUsdMax: 0,
   });
   expect(limitsInForceFor({ limits: { agentsPerSessionMax: 1 } }, operator).agentsPerSessionMax).toBe(1);
+});
+
+test.each([
+  [{}, 10],
+  [{ ownCostUsdMax: 2 }, 2],
+  [{ ownCostUsdMax: 20 }, 10],
+  [{ ownCostUsdMax: 0 }, 0],
+  [{ ownCostUsdMax: 2, costUsdMax: 1 }, 1],
+  [{ ownCostUsdMax: 20, costUsdMax: 30 }, 20],
+])('a session with %j may cost %d dollars, and its agents no more', (limits, usd) => {
+  expect(costUsdMaxOf({ limits }, operator.costUsdMax)).toBe(usd);
+  expect(limitsInForceFor({ limits }, operator).costUsdMax).toBe(usd);
+  expect(withOwnMoney({ usdMax: operator.costUsdMax }, { limits })).toEqual({ usdMax: usd });
 });
 
 test.each([

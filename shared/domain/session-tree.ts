@@ -38,6 +38,18 @@ export type TreeLimits = {
   readonly costUsdMax?: number;
 };
 
+/** A session keeps its project's, and has its own. */
+export type SessionLimits = TreeLimits & {
+  /** US dollars that its creator lets it cost; it only lowers the limit of its project or of the operator. */
+  readonly ownCostUsdMax?: number;
+};
+
+type Limited = { readonly limits?: SessionLimits };
+
+/** What a session and its descendants may cost, in US dollars. */
+export const costUsdMaxOf = ({ limits }: Limited, operatorUsdMax: number): number =>
+  Math.min(limits?.costUsdMax ?? operatorUsdMax, limits?.ownCostUsdMax ?? Number.POSITIVE_INFINITY);
+
 /** The bounds in which a project and an operator may set them (docs/spec/sessions.md). */
 export const treeLimitBounds = {
   recursionDepthMax: { min: 0, max: 10 },
@@ -49,20 +61,17 @@ export const boundsText = (limit: keyof TreeLimits): string =>
   `${treeLimitBounds[limit].min} to ${treeLimitBounds[limit].max}`;
 
 /** The limits in force: a session's or project's own, and the operator's where those are absent. */
-export const limitsInForceFor = (
-  { limits }: { readonly limits?: TreeLimits },
-  operator: Required<TreeLimits>,
-): Required<TreeLimits> => ({
-  recursionDepthMax: limits?.recursionDepthMax ?? operator.recursionDepthMax,
-  agentsPerSessionMax: limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
-  costUsdMax: limits?.costUsdMax ?? operator.costUsdMax,
+export const limitsInForceFor = (limited: Limited, operator: Required<TreeLimits>): Required<TreeLimits> => ({
+  recursionDepthMax: limited.limits?.recursionDepthMax ?? operator.recursionDepthMax,
+  agentsPerSessionMax: limited.limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
+  costUsdMax: costUsdMaxOf(limited, operator.costUsdMax),
 });
 
-/** A turn's limits with its session's money: the project's limit, or the operator's. */
+/** A turn's limits with its session's money. */
 export const withOwnMoney = <Limits extends { readonly usdMax: number }>(
   turn: Limits,
-  { limits }: { readonly limits?: TreeLimits },
-): Limits => ({ ...turn, usdMax: limits?.costUsdMax ?? turn.usdMax });
+  session: Limited,
+): Limits => ({ ...turn, usdMax: costUsdMaxOf(session, turn.usdMax) });
 
 export type Reservation = {
   /** The most its call can cost, in dollars. */

@@ -11,7 +11,7 @@ import type { ProviderName, TokenUsage } from './model.ts';
 import type { AgentRuntime } from './runtime-name.ts';
 import type { SessionDetails } from './session-details.ts';
 import type { EnvironmentRef } from './session-environment.ts';
-import type { SessionTree, TreeLimits } from './session-tree.ts';
+import type { SessionLimits, SessionTree } from './session-tree.ts';
 import type { Slot } from './slot.ts';
 import type { Template } from './template.ts';
 import type { Grant } from './turn/grant.ts';
@@ -71,8 +71,8 @@ export type Session = SessionDetails & {
   readonly runtime?: AgentRuntime;
   /** The grants of the session; a running turn has its own. */
   readonly grants: readonly Grant[];
-  /** Its project's limits of money, depth and agents when it was made; the operator's apply to the rest. */
-  readonly limits?: TreeLimits;
+  /** Its own limit of money, and its project's limits when it was made; the operator's apply to the rest. */
+  readonly limits?: SessionLimits;
   /** Tools its agent is not offered. */
   readonly disabledTools?: readonly string[];
   /** The only tools its agent is offered; absent: all. */

@@ -47,8 +47,13 @@ test('a project is given instructions and an agent, and a session is made with i
   await page.getByLabel('Project').selectOption('reviews');
   await page.getByLabel('Agent').selectOption('writer');
   await page.getByLabel('Instructions').fill('In French.');
+  await page.getByLabel('Max cost').fill('-1');
+  await page.getByText('Enter a sum from 0 to 100000.').waitFor();
+  await page.getByLabel('Max cost').fill('2.5');
   await say(page, 'hello');
   await ended(page);
+  const { sessions } = await cloud.ask<{ sessions: readonly { maxCostUsd: number }[] }>('/api/sessions');
+  expect(sessions[0]?.maxCostUsd).toBe(2.5);
   const [asked] = model.asked.slice(-1).map((request) => JSON.stringify(request));
   for (const part of ['Be brief.', 'Write in full sentences.', 'In French.']) expect(asked).toContain(part);
 });

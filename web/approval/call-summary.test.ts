@@ -114,12 +114,26 @@ test('text is text, a picture is a picture', () => {
   ]);
 });
 
+test('a drawing is a picture, the text of a resource is text, and sound is named', () => {
+  expect(
+    shownContent([
+      { type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' },
+      { type: 'resource', resource: { uri: 'file:///a.csv', mimeType: 'text/csv', text: 'a,b' } },
+      { type: 'audio', mimeType: 'audio/wav', data: 'A'.repeat(4096) },
+    ]),
+  ).toEqual([
+    { kind: 'picture', url: 'data:image/svg+xml;base64,AAAA' },
+    { kind: 'text', text: 'a,b' },
+    { kind: 'text', text: '[audio/wav, 3.0 KB]' },
+  ]);
+});
+
 test.each([
-  { type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' },
   { type: 'image', mimeType: 'text/html', data: 'AAAA' },
   { type: 'image', mimeType: 'image/png', data: 'AAA" onerror="x' },
   { type: 'image', mimeType: 'image/png', data: 'AAAAB' },
   { type: 'resource', uri: 'file:///etc/passwd' },
+  { type: 'resource', resource: { uri: 'file:///a', blob: 'AAAA' } },
 ])('any other content is shown as its kind: %j', (block) => {
-  expect(shownContent([block])).toEqual([{ kind: 'text', text: JSON.stringify(block, null, 2) }]);
+  expect(shownContent([block])).toEqual([{ kind: 'json', text: JSON.stringify(block, null, 2) }]);
 });

@@ -1,13 +1,14 @@
 /**
  * A tool call for people: a title, its arguments in a readable form, its exit code, and the content of its result. Pure.
  *
- * With an argument that a form does not show, all of them are shown as JSON. A picture is shown only in a format without
- * scripts, and only when it is valid base64.
+ * With an argument that a form does not show, all of them are shown as JSON. A picture is shown only when it is valid base64:
+ * a browser runs no script of an SVG that is a picture, and loads nothing for it.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/execution-failure.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
+import { byteSize } from '../components/format.ts';
 import type { IconName } from '../components/icon.vue';
 
 export type CallForm =
@@ -152,20 +153,33 @@ const isShort = (value: unknown): value is string =>
 
 type ShownContent =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'picture'; readonly url: string };
+  | { readonly kind: 'picture'; readonly url: string }
+  | { readonly kind: 'json'; readonly text: string };
 
-const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml']);
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The content of a result by its rendering: text, pictures, and JSON for anything else. */
+/** The content of a result by its rendering. */
 export const shownContent = (content: readonly ToolContent[]): readonly ShownContent[] =>
-  content.map((block) => {
-    const { type, text, data, mimeType } = block;
-    if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
-    if (type === 'image' && isPicture(mimeType, data))
-      return { kind: 'picture', url: `data:${mimeType};base64,${data}` };
-    return { kind: 'text', text: JSON.stringify(block, null, 2) };
-  });
+  content.map(shownBlock);
+
+const shownBlock = (block: ToolContent): ShownContent => {
+  const { type, text, data, mimeType, resource } = block;
+  if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
+  if (type === 'image' && isPicture(mimeType, data))
+    return { kind: 'picture', url: `data:${mimeType};base64,${data}` };
+  if (type === 'resource' && isObject(resource) && typeof resource['text'] === 'string')
+    return { kind: 'text', text: resource['text'] };
+  if (type === 'audio' && typeof data === 'string')
+    return {
+      kind: 'text',
+      text: `[${visibleText(String(mimeType))}, ${byteSize(Math.floor((data.length * 3) / 4))}]`,
+    };
+  return { kind: 'json', text: JSON.stringify(block, null, 2) };
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isPicture = (mimeType: unknown, data: unknown): boolean =>
   typeof mimeType === 'string' &&

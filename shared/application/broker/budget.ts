@@ -10,7 +10,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import type { ReservationRequest } from '../../domain/session-tree.ts';
+import { costUsdMaxOf, type ReservationRequest } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
 import type { BrokerDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
@@ -46,7 +46,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const root = treeOf(session) ?? session.id;
   // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
   const reservation = `${session.id}/${world.uuid()}` as SessionId;
-  const usdMax = session.limits?.costUsdMax ?? brokerSettings.usdMax;
+  const usdMax = costUsdMaxOf(session, brokerSettings.usdMax);
   const inputTokens = requestBytes + addedTokensMax;
   const costWith = (outputTokens: number): number =>
     Math.max(

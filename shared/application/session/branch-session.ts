@@ -64,11 +64,22 @@ export const branchSession = async (
 
 const settingsOf = (session: Session): SessionOptions => {
   const { project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
-  const { labels, idleMs, lifetimeMs, cwd, network = null, disabledTools, allowedTools, effects } = session;
+  const {
+    labels,
+    idleMs,
+    lifetimeMs,
+    cwd,
+    network = null,
+    disabledTools,
+    allowedTools,
+    effects,
+    limits,
+  } = session;
   return {
     ...{ project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor },
     ...{ labels, cwd, network, disabledTools, allowedTools, effects },
     ...(idleMs === undefined ? {} : { idleSeconds: idleMs / 1000 }),
+    ...(limits?.ownCostUsdMax === undefined ? {} : { maxCostUsd: limits.ownCostUsdMax }),
     ...(lifetimeMs === undefined ? {} : { lifetimeSeconds: lifetimeMs / 1000 }),
   };
 };

@@ -122,7 +122,7 @@ test('a session whose first message finds no slot is deleted', async () => {
   expect(sessions.map(({ id }) => id)).toEqual([first.session.id]);
 });
 
-test('a session keeps its project’s settings from its creation', async () => {
+test('a session keeps its project’s settings from its creation, and its own limit of money', async () => {
   const { spawn, ports } = opened();
   const id = crypto.randomUUID() as ProjectId;
   const project = {
@@ -138,12 +138,12 @@ test('a session keeps its project’s settings from its creation', async () => {
     flavorsAllowed: ['small' as const],
   };
   await ports.projects.create(project);
-  const options = { disabledTools: ['b', 'a'], allowedTools: ['c'] };
+  const options = { disabledTools: ['b', 'a'], allowedTools: ['c'], maxCostUsd: 0.5 };
   const { session } = await spawn({ project: id, options });
   expect(await ports.sessions.get(session.id)).toMatchObject({
     model: 'theirs',
     approvals: 'low',
-    limits: { costUsdMax: 1 },
+    limits: { costUsdMax: 1, ownCostUsdMax: 0.5 },
     disabledTools: ['a', 'b'],
     allowedTools: ['c'],
     mcpNamespacing: 'none',

@@ -67,6 +67,7 @@ export type SessionOptions = {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly idleSeconds?: number | undefined;
   readonly lifetimeSeconds?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
   readonly cwd?: string | undefined;
   /** Null: none; absent: its project's. */
   readonly network?: Network | null | undefined;
@@ -167,11 +168,13 @@ const runtimeFor = (
 /** The settings of its agent, stored with the session: a change of the project applies to later ones. */
 const ofProject = (
   { limits, disabledTools = [], mcpNamespacing }: Project,
-  { disabledTools: unwanted = [] }: SessionOptions,
+  { disabledTools: unwanted = [], maxCostUsd }: SessionOptions,
 ): Partial<Session> => {
   const disabled = [...new Set([...disabledTools, ...unwanted])];
   return {
-    ...(limits === undefined ? {} : { limits }),
+    ...(maxCostUsd === undefined
+      ? limits && { limits }
+      : { limits: { ...limits, ownCostUsdMax: maxCostUsd } }),
     ...(disabled.length === 0 ? {} : { disabledTools: disabled }),
     ...(mcpNamespacing === undefined ? {} : { mcpNamespacing }),
   };

@@ -22,6 +22,7 @@ import {
   labelValueRule,
 } from '#shared/domain/session-details.ts';
 import { isPlatformVariable, isVariableName } from '#shared/domain/session-environment.ts';
+import { treeLimitBounds } from '#shared/domain/session-tree.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { filePathProblem, pathCharactersMax, plainName } from '../fields.ts';
 import { hasNoNul } from '../tools/tool-fields.ts';
@@ -86,6 +87,14 @@ export const thinking = z
   .enum(thinkingLevels)
   .describe('How long the model thinks before it answers; absent: as the model does by itself.');
 
+export const maxCostUsd = z
+  .number()
+  .min(treeLimitBounds.costUsdMax.min)
+  .max(treeLimitBounds.costUsdMax.max)
+  .describe(
+    "US dollars that the session and its descendants may spend on models; it only lowers the project's limit.",
+  );
+
 export const runtime = z.enum(runtimeNames);
 
 /** A session's own part of the body that creates it. */
@@ -99,6 +108,7 @@ export const detailsOfNew = {
     .optional()
     .describe("Network of the sandbox, within the project's; absent: the project's."),
   thinking: thinking.optional(),
+  maxCostUsd: maxCostUsd.optional(),
   runtime: runtime
     .optional()
     .describe("Program that carries the session's turns; absent: the project's, or the platform's own loop."),

@@ -18,6 +18,7 @@ import {
   sessionStatuses,
   totalsOf,
 } from '#shared/domain/session.ts';
+import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -157,7 +158,7 @@ export const sessionView = (
   ...session.tree,
   sandbox: sandboxView(workspace, now),
   ...totalsOf(session),
-  maxCostUsd: session.limits?.costUsdMax ?? usdMax,
+  maxCostUsd: costUsdMaxOf(session, usdMax),
   pendingApprovals: pendingApprovals(turn),
 });
 

@@ -83,6 +83,8 @@ export const agentSettings = {
       recursionDepthMax: count.exactOptional(),
       agentsPerSessionMax: count.exactOptional(),
       costUsdMax: usd.exactOptional(),
+      // Of a session alone.
+      ownCostUsdMax: usd.exactOptional(),
     })
     .exactOptional(),
   effects: effectPolicy.exactOptional(),

@@ -155,6 +155,7 @@ class AsyncSessions:
         model: str | None = None,
         thinking: str | None = None,
         project: str | None = None,
+        max_cost_usd: float | None = None,
         **more: Any,
     ) -> AsyncSession:
         body = given(
@@ -164,6 +165,7 @@ class AsyncSessions:
             model=model,
             thinking=thinking,
             project=project,
+            maxCostUsd=max_cost_usd,
             **more,
         )
         session = await self._client.request("POST", "/api/sessions", body)

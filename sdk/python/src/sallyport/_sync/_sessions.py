@@ -156,6 +156,7 @@ class Sessions:
         model: str | None = None,
         thinking: str | None = None,
         project: str | None = None,
+        max_cost_usd: float | None = None,
         **more: Any,
     ) -> Session:
         body = given(
@@ -165,6 +166,7 @@ class Sessions:
             model=model,
             thinking=thinking,
             project=project,
+            maxCostUsd=max_cost_usd,
             **more,
         )
         session = self._client.request("POST", "/api/sessions", body)
