@@ -33,6 +33,18 @@ test('a project is created with limits, edited and deleted', async () => {
   await form.getByLabel('Max nesting depth').fill('99');
   await form.getByText('A whole number from 0 to 10.').waitFor();
   await form.getByLabel('Max nesting depth').fill('0');
+  await form.getByRole('button', { name: 'Add rule' }).click();
+  await form.getByLabel('All changes within').fill('src\n../up');
+  await form.getByLabel('Removals').selectOption('No file is removed');
+  await form.getByRole('button', { name: 'Add rule' }).click();
+  const second = form.getByRole('group', { name: 'Rule 2' });
+  await second.getByLabel('Decision').selectOption('Refuse');
+  await second.getByLabel('Some change in').fill('.git');
+  await second.getByRole('checkbox', { name: 'write_file' }).check();
+  await form.getByRole('button', { name: 'Move rule 2 up' }).click();
+  await form.getByRole('button', { name: 'Create project' }).click();
+  await form.getByText('Rule 2: ../up is no path of the workspace').waitFor();
+  await form.getByLabel('All changes within').last().fill('src');
   await form.getByLabel('Disabled tools').fill('write_file');
   await form.getByRole('button', { name: 'Create project' }).click();
 
@@ -46,6 +58,12 @@ test('a project is created with limits, edited and deleted', async () => {
     flavorsAllowed: ['micro', 'small', 'medium'],
     limits: { maxRecursionDepth: 0, maxCostUsd: 2.5 },
     disabledTools: ['write_file'],
+    effects: {
+      rules: [
+        { verdict: 'refuse', tools: ['write_file'], touches: ['.git'] },
+        { verdict: 'ask', within: ['src'], removes: false },
+      ],
+    },
   });
 
   await page.getByRole('button', { name: 'Edit' }).click();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Project } from '#sdk/routes.ts';
 import { bodyOf, draftOf, newAgent, problemsOf } from './project-draft.ts';
+import { newRule } from './project-effects.ts';
 
 const project: Project = {
   id: '7b0c5f0e-5a53-4f7e-9a0e-0d6f1e3f7a11',
@@ -97,10 +98,30 @@ test('each invalid field has its problem', () => {
   });
 });
 
-test('a line that is no rule over effects is a problem, of the project and of its agents', () => {
-  const draft = { ...draftOf(project), effectRules: 'approve within=src\n\nallow' };
-  const problem = 'Rules over effects: "allow": begin with approve, ask or refuse.';
-  expect(problemsOf(draft)).toEqual({ effectRules: problem });
-  const agents = [{ ...newAgent(), name: 'a', effectRules: 'allow' }];
-  expect(problemsOf({ ...draftOf(project), agents })).toEqual({ agents: problem });
+const rules: NonNullable<Project['effects']>['rules'] = [
+  { verdict: 'refuse', touches: ['.git', 'with space, and comma'] },
+  { verdict: 'approve', tools: ['write_file'], within: ['src'], removes: false, wantsHosts: false },
+  { verdict: 'ask', succeeds: false, filesMax: 0, bytesMax: 1000 },
+  { verdict: 'approve', tools: [], within: [], touches: [] },
+  { verdict: 'approve' },
+];
+
+test('rules over effects are kept as they were, those of an agent too', () => {
+  const effects = { tools: ['execute_command' as const], rules };
+  const agents = [{ name: 'a', effects }];
+  expect(bodyOf(draftOf({ ...project, effects, agents }))).toMatchObject({ effects, agents });
+  expect(bodyOf(draftOf({ ...project, effects })).effects?.rules).toEqual(rules);
+  expect(bodyOf(draftOf()).effects).toBeNull();
+});
+
+test.each([
+  [{ within: 'src\n../up' }, '../up is no path of the workspace, such as src, src/a.ts or a single dot.'],
+  [{ touches: '/etc' }, '/etc is no path of the workspace, such as src, src/a.ts or a single dot.'],
+  [{ filesMax: '1.5' }, 'Enter whole numbers of files and bytes.'],
+  [{ bytesMax: '-1' }, 'Enter whole numbers of files and bytes.'],
+])('a rule with %j is a problem, of the project and of its agents', (part, problem) => {
+  const effectRules = [newRule(), { ...newRule(), ...part }];
+  expect(problemsOf({ ...draftOf(project), effectRules })).toEqual({ effectRules: `Rule 2: ${problem}` });
+  const agents = [{ ...newAgent(), name: 'a', effectRules }];
+  expect(problemsOf({ ...draftOf(project), agents })).toEqual({ agents: `a: Rule 2: ${problem}` });
 });

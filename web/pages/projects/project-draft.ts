@@ -13,7 +13,7 @@ import {
   runtimeOptions,
   thinkingOptions,
 } from '../../components/session-options.ts';
-import { effectDraftOf, effectProblem, effectsOfDraft } from './project-effects.ts';
+import { type EffectDraft, effectDraftOf, effectProblem, effectsOfDraft } from './project-effects.ts';
 import { type NetworkDraft, networkDraftOf, networkOfDraft, networkProblems } from './project-network.ts';
 
 type Flavor = keyof typeof flavors;
@@ -27,8 +27,8 @@ export type ProjectDraft = {
   flavor: string;
   template: string;
   approvals: string;
-  effectRules: string;
-  effectTools: string;
+  effectRules: EffectDraft['effectRules'];
+  effectTools: EffectDraft['effectTools'];
   thinking: string;
   runtime: string;
   flavorsAllowed: readonly Flavor[];
@@ -47,8 +47,8 @@ export type AgentDraft = {
   instructions: string;
   model: string;
   approvals: string;
-  effectRules: string;
-  effectTools: string;
+  effectRules: EffectDraft['effectRules'];
+  effectTools: EffectDraft['effectTools'];
   thinking: string;
   tools: string;
 };
@@ -58,8 +58,8 @@ export const newAgent = (): AgentDraft => ({
   instructions: '',
   model: '',
   approvals: '',
-  effectRules: '',
-  effectTools: '',
+  effectRules: [],
+  effectTools: [],
   thinking: '',
   tools: '',
 });
@@ -124,10 +124,11 @@ const agentsProblem = (agents: readonly AgentDraft[]): DraftProblems => {
   const names = agents.map(({ name }) => name.trim());
   if (names.includes('')) return { agents: 'Each agent needs a name.' };
   if (new Set(names).size !== names.length) return { agents: 'Two agents have the same name.' };
-  const problem = agents
-    .map((agent) => effectProblem(agent).effectRules)
-    .find((found) => found !== undefined);
-  return problem === undefined ? {} : { agents: problem };
+  const problems = agents.flatMap((agent) => {
+    const { effectRules: problem } = effectProblem(agent);
+    return problem === undefined ? [] : [`${agent.name.trim()}: ${problem}`];
+  });
+  return problems[0] === undefined ? {} : { agents: problems[0] };
 };
 
 const limitProblem = (text: string, { min, max, isWhole }: Bound): string | undefined => {
