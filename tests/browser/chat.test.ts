@@ -1,8 +1,22 @@
 /** The chat: messages, calls decided one after the other, live output, reloads. */
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
+
+const questions = (page: Page): Promise<string[]> =>
+  page.locator('[data-kind="question"] .written').allInnerTexts();
+
+/** A browser that is offline opens no connection, but Chromium leaves those that are open: this closes them. */
+const cuttable = async (page: Page): Promise<() => Promise<void>> => {
+  const open: WebSocketRoute[] = [];
+  await page.routeWebSocket(/./, (socket) => {
+    socket.connectToServer();
+    open.push(socket);
+  });
+  return async () => void (await Promise.all(open.splice(0).map((socket) => socket.close())));
+};
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -206,6 +220,51 @@ test('a queued message survives a reload and runs once', async () => {
   await page.reload();
   await ended(page, 2);
   expect(await page.locator('[data-kind="question"]').count()).toBe(2);
+});
+
+test('two browsers write in one conversation, one of them offline for a while: one history, each message once', async () => {
+  const [near, far] = await Promise.all([
+    openApp(cloud),
+    openApp(cloud, { expects: /WebSocket connection|ERR_INTERNET_DISCONNECTED/ }),
+  ]);
+  await say(near, 'opens the conversation');
+  await ended(near);
+  const cut = await cuttable(far);
+  await far.goto(near.url());
+  await far.reload();
+  await ended(far);
+  await Promise.all([say(near, 'near, together'), say(far, 'far, together')]);
+  await Promise.all([ended(near, 3), ended(far, 3)]);
+
+  await far.context().setOffline(true);
+  await cut();
+  await far.getByText('Offline').first().waitFor();
+  await say(far, 'far, offline');
+  await say(far, 'far, offline again');
+  await say(near, 'near, meanwhile');
+  await ended(near, 4);
+  await say(near, 'near, meanwhile again');
+  await ended(near, 5);
+  expect(await questions(far)).toEqual(expect.arrayContaining(['far, offline', 'far, offline again']));
+  expect(await far.locator('[data-kind="end"]').count()).toBe(3);
+  await far.context().setOffline(false);
+  await Promise.all([ended(near, 7), ended(far, 7)]);
+
+  const written = await questions(near);
+  expect(written.toSorted()).toEqual(
+    [
+      ...['opens the conversation', 'near, together', 'far, together', 'near, meanwhile'],
+      ...['near, meanwhile again', 'far, offline', 'far, offline again'],
+    ].toSorted(),
+  );
+  expect(written.indexOf('far, offline')).toBeLessThan(written.indexOf('far, offline again'));
+  expect(await questions(far)).toEqual(written);
+  for (const page of [near, far]) {
+    expect(await page.locator('[data-kind="answer"]').count()).toBe(7);
+    await page.reload();
+    await ended(page, 7);
+    expect(await questions(page)).toEqual(written);
+  }
 });
 
 test('a file to write is shown as a diff', async () => {
