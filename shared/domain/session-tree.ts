@@ -46,7 +46,7 @@ export type SessionLimits = TreeLimits & {
 
 type Limited = { readonly limits?: SessionLimits };
 
-/** What a session and its descendants may cost, in US dollars. */
+/** Most that a session and its descendants may cost, in US dollars. */
 export const costUsdMaxOf = ({ limits }: Limited, operatorUsdMax: number): number =>
   Math.min(limits?.costUsdMax ?? operatorUsdMax, limits?.ownCostUsdMax ?? Number.POSITIVE_INFINITY);
 

@@ -58,6 +58,12 @@ test('two calls are approved one after the other', async () => {
     expect.stringContaining('second'),
   ]);
   await screenshot(page, 'chat');
+  const details = page.getByRole('button', { name: 'Details of the call' }).first();
+  await details.click();
+  expect(await page.locator('.call .terminal').allInnerTexts()).toEqual([expect.stringContaining('second')]);
+  expect(await details.getAttribute('aria-expanded')).toBe('false');
+  await details.click();
+  await page.locator('.call .terminal').nth(1).waitFor();
 });
 
 test("a child's call is shown and approved in its parent's chat", async () => {
