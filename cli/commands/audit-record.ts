@@ -62,12 +62,15 @@ const verifyFile = async (call: Call): Promise<number | undefined> => {
 };
 
 const reportOf = (
-  { rows, seals, signed, unsealed, problems }: Verification,
+  { rows, seals, signed, unsealed, firstSeal, problems }: Verification,
   isPinned: boolean,
 ): readonly string[] => [
   `${rows} rows, ${seals} seals, ${signed} of them signed.`,
   ...problems.map((problem) => `NOT AS RECORDED: ${problem}`),
-  problems.length === 0 ? 'Every row is as it was recorded.' : `${problems.length} problems.`,
+  verdictOf({ seals, problems }),
+  ...(firstSeal === undefined || firstSeal === 1
+    ? []
+    : [`The file begins with seal ${firstSeal}: what older seals held is not in it.`]),
   ...(unsealed === 0
     ? []
     : [`${unsealed} rows are newer than the last seal: the newest of these can be dropped or added unseen.`]),
@@ -77,6 +80,13 @@ const reportOf = (
         'The key is the one in the file: compare it with the key of the deployment, or name that with --key.',
       ]),
 ];
+
+const verdictOf = ({ seals, problems }: Pick<Verification, 'seals' | 'problems'>): string => {
+  if (problems.length > 0) return `${problems.length} problems.`;
+  return seals === 0
+    ? 'No seal binds these rows yet: this proves nothing.'
+    : 'Every row is as it was recorded.';
+};
 
 export const auditRecordCommands: readonly Command[] = [
   {

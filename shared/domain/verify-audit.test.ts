@@ -91,7 +91,7 @@ const changed = (index: number, change: object) =>
 describe('an exported audit log', () => {
   test('is as it was recorded, and says how many rows no seal holds yet', async () => {
     expect(await verifyAudit(fileOf(rows), { hash, timeOf: Date.parse, isSigned })).toEqual({
-      ...{ rows: 6, seals: 2, signed: 2, unsealed: 1, problems: [] },
+      ...{ rows: 6, seals: 2, signed: 2, unsealed: 1, firstSeal: 1, problems: [] },
     });
   });
 
@@ -135,6 +135,24 @@ describe('an exported audit log', () => {
       publicKey: pinned,
     });
     expect([signed, problems.length]).toEqual([0, 2]);
+  });
+
+  test('shows rows whose seal was dropped from the beginning, also with a new end', async () => {
+    const [key, ...lines] = fileOf(changed(1, { action: 'token.revoke' }));
+    const kept = lines.filter((line) => line.type !== 'seal' || line.number !== 1);
+    const mended = [key as ExportLine, ...kept.slice(0, -1), { type: 'end' as const, rows: 6, seals: 1 }];
+    expect((await problemsOf(mended)).join()).toBe(
+      'seal 2: 3 rows are older than it, and no seal holds them',
+    );
+    const later = mended.filter(
+      (line) => line.type !== 'row' || !rows.slice(0, 3).some(({ id }) => id === line.id),
+    );
+    const end = { type: 'end' as const, rows: 3, seals: 1 };
+    expect(
+      await verifyAudit([...later.slice(0, -1), end], { hash, timeOf: Date.parse, isSigned }),
+    ).toMatchObject({
+      ...{ firstSeal: 2, problems: [] },
+    });
   });
 
   test('shows an end that is missing; of rows after the last seal the newest can be dropped unseen', async () => {

@@ -27,6 +27,8 @@ export type Verification = {
   readonly seals: number;
   /** Rows after the last seal. */
   readonly unsealed: number;
+  /** The number of the first seal: what older ones held is not in the file. Absent: the file has none. */
+  readonly firstSeal?: number;
   readonly signed: number;
   readonly problems: readonly string[];
 };
@@ -65,6 +67,7 @@ type Reading = {
   /** Rows that no seal has covered yet. */
   open: Covered[];
   seal: Seal | undefined;
+  firstSeal: number | undefined;
   rows: number;
   seals: number;
   signed: number;
@@ -74,7 +77,7 @@ type Reading = {
 const createCheck = (verifier: Verifier) => {
   const reading: Reading = {
     ...{ problems: [], heads: new Map(), key: verifier.publicKey, lastId: '', open: [], seal: undefined },
-    ...{ rows: 0, seals: 0, signed: 0, isEnded: false },
+    ...{ firstSeal: undefined, rows: 0, seals: 0, signed: 0, isEnded: false },
   };
   const { problems } = reading;
   const read = (line: ExportLine): void => {
@@ -87,11 +90,12 @@ const createCheck = (verifier: Verifier) => {
   };
   const finish = (): Verification => {
     if (!reading.isEnded) problems.push('the file has no end');
-    const { rows, seals, signed, open } = reading;
+    const { rows, seals, signed, open, firstSeal } = reading;
     const more = problems.length - namedProblemsMax;
     const named = problems.slice(0, namedProblemsMax);
     return {
       ...{ rows, seals, signed, unsealed: open.length },
+      ...(firstSeal === undefined ? {} : { firstSeal }),
       problems: more > 0 ? [...named, `and ${more} more`] : named,
     };
   };
@@ -143,7 +147,9 @@ const readSeal = (
   reading.seals += 1;
   checkPlace(reading, next, hash);
   checkSignature(reading, next, verifier);
-  // Rows before the first seal of the file belong to seals that are retained no longer.
+  const unbound = open.filter(({ at }) => at < next.from).length;
+  if (unbound > 0)
+    problems.push(`seal ${next.number}: ${unbound} rows are older than it, and no seal holds them`);
   const hashes = open.filter(({ at }) => at >= next.from && at < next.through).map((row) => row.hash);
   if (hashes.length !== next.rows || rowsHash(hashes, hash) !== next.rowsHash)
     problems.push(
@@ -152,6 +158,7 @@ const readSeal = (
   if (rootOf(next, hash) !== next.root) problems.push(`seal ${next.number}: was changed`);
   reading.open = open.filter(({ at }) => at >= next.through);
   reading.seal = next;
+  reading.firstSeal ??= next.number;
 };
 
 const checkPlace = ({ seal, problems }: Reading, { number, previous, from }: Seal, hash: Hash): void => {

@@ -13,12 +13,12 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
   if (key !== undefined) yield line({ type: 'key', ...key });
   const until = world.now();
   const counts = { rows: 0, seals: 0 };
-  let seal: Seal | undefined;
+  let seal = await firstSeal(ports, until);
+  const from = seal?.from ?? 0;
   let after: string | undefined;
   do {
-    const page = await auditLog.read({ from: 0, through: until, after, itemsMax: pageRowsMax });
+    const page = await auditLog.read({ from, through: until, after, itemsMax: pageRowsMax });
     for (const { id, row } of page.rows) {
-      seal ??= await firstSeal(auditSeals, row.at);
       while (seal !== undefined && row.at >= seal.through) {
         counts.seals += 1;
         yield line({ type: 'seal', ...seal });
@@ -40,9 +40,14 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** The first whose rows are all retained: those of an earlier one are deleted after a year. Found by halving. */
-const firstSeal = async (seals: ExportDeps['auditSeals'], oldestAt: number): Promise<Seal | undefined> => {
+const firstSeal = async (
+  { auditLog, auditSeals: seals }: ExportDeps,
+  until: number,
+): Promise<Seal | undefined> => {
+  const [oldest] = (await auditLog.read({ from: 0, through: until, itemsMax: 1 })).rows;
   const last = await seals.last();
-  if (last === undefined) return undefined;
+  if (oldest === undefined || last === undefined || last.through <= oldest.row.at) return undefined;
+  const oldestAt = oldest.row.at;
   let [low, high] = [1, last.number];
   let found: Seal | undefined = last;
   while (low < high) {

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { AuditRow } from '#shared/domain/audit.ts';
+import type { Seal } from '#shared/domain/audit-seal.ts';
+import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/verify-audit.ts';
+import { exportAudit } from './export-audit.ts';
+import { sealAudit } from './seal-audit.ts';
+
+const minuteMs = 60_000;
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A deployment whose log and seals are lists. */
+const deployment = () => {
+  let now = 0;
+  let rows: AuditRow[] = [];
+  const seals: Seal[] = [];
+  const idOf = (row: AuditRow) => `${String(row.at).padStart(13, '0')}#${row.subject}`;
+  const ports = {
+    auditLog: {
+      read: async ({ from, through }: { from: number; through: number }) => ({
+        rows: rows.filter(({ at }) => at >= from && at < through).map((row) => ({ id: idOf(row), row })),
+      }),
+    },
+    auditSeals: {
+      last: async () => seals.at(-1),
+      read: async (number: number) => seals[number - 1],
+      write: async (seal: Seal) => {
+        seals.push(seal);
+      },
+    },
+    sealKey: { publicKey: async () => undefined, sign: async () => undefined },
+    telemetry: { info: () => {} },
+    world: { now: () => now, sha256 },
+  };
+  const add = (subject: string, atMs: number): void => {
+    const actor = { kind: 'token' as const, id: 'a' };
+    rows = [...rows, { at: atMs, actor, scope: 'admin', action: 'token.create', subject, detail: {} }];
+    now = atMs + 1;
+  };
+  const seal = async (atMs: number): Promise<void> => {
+    now = atMs;
+    await sealAudit(ports as never);
+  };
+  const forgetUntil = (atMs: number): void => {
+    rows = rows.filter(({ at }) => at >= atMs);
+  };
+  const verified = async (): Promise<Verification> => {
+    const lines: ExportLine[] = [];
+    for await (const line of exportAudit(ports as never)) lines.push(JSON.parse(line) as ExportLine);
+    return verifyAudit(lines, { hash: sha256, timeOf: Date.parse, isSigned: () => true });
+  };
+  return { add, seal, forgetUntil, verified };
+};
+
+const sealedOnce = async () => {
+  const made = deployment();
+  made.add('a', minuteMs);
+  made.add('b', 2 * minuteMs);
+  await made.seal(4 * minuteMs);
+  return made;
+};
+
+test('rows that follow the only seal follow it once', async () => {
+  const { add, verified } = await sealedOnce();
+  for (const [index, subject] of ['c', 'd', 'e'].entries()) add(subject, (5 + index) * minuteMs);
+  expect(await verified()).toEqual({
+    ...{ rows: 5, seals: 1, signed: 0, unsealed: 3, firstSeal: 1, problems: [] },
+  });
+});
+
+test('an export begins with the first seal whose rows are all retained, and has no row before it', async () => {
+  const { add, seal, forgetUntil, verified } = await sealedOnce();
+  add('c', 5 * minuteMs);
+  add('d', 6 * minuteMs);
+  await seal(8 * minuteMs);
+  add('e', 9 * minuteMs);
+  await seal(11 * minuteMs);
+  add('f', 12 * minuteMs);
+  forgetUntil(6 * minuteMs);
+  expect(await verified()).toEqual({
+    ...{ rows: 2, seals: 1, signed: 0, unsealed: 1, firstSeal: 3, problems: [] },
+  });
+  forgetUntil(12 * minuteMs);
+  expect(await verified()).toEqual({ ...{ rows: 1, seals: 0, signed: 0, unsealed: 1, problems: [] } });
+});
