@@ -61,6 +61,7 @@ test('tools, their arguments and the fields of their results are frozen', () => 
         'disabled_tools',
         'mcp_namespacing',
         'network',
+        'effects',
         'name_contains',
         'limit',
         'after',
@@ -87,6 +88,7 @@ test('tools, their arguments and the fields of their results are frozen', () => 
         'message_id',
         'flavor',
         'template',
+        'approvals',
         'autonomy_level',
         'labels',
         'env',
@@ -177,7 +179,7 @@ test('schemas list their values and name no dialect', () => {
     flavor: { type: 'string', enum: ['micro', 'small', 'medium', 'large'] },
     timeout: { type: 'number', minimum: 1, maximum: 3600, default: 30 },
     env: { type: 'array', items: { type: 'string' } },
-    output_limit: { type: 'integer', minimum: 1000, maximum: 100_000, default: 30_000 },
+    output_limit: { type: 'integer', minimum: 1, maximum: 100_000, default: 30_000 },
   });
 });
 

@@ -111,18 +111,31 @@ const showStream = (
   // A code point that the gap divides becomes the replacement character, which is dropped.
   const before = isGap ? head.toString().replace(/\uFFFD+$/, '') : whole;
   const after = isGap ? tail.toString().replace(/^\uFFFD+/, '') : whole;
-  const half = Math.floor(charactersMax / 2);
+  const half = Math.floor((charactersMax - noteCharacters(summary, charactersMax)) / 2);
   const first = before.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
   const last = half === 0 ? '' : after.slice(-half).replace(/^[\uDC00-\uDFFF]/, '');
   const left = summary.bytes - Buffer.byteLength(first) - Buffer.byteLength(last);
   const { file } = summary;
-  const place = file === undefined ? '' : `; ${storedPart(summary)} in /workspace/${file.path}`;
   return {
-    text: `${first}\n[... ${left} bytes left out${place} ...]\n${last}`,
+    text: `${first}${noteOf(summary, left)}${last}`,
     isCut: true,
     ...(file === undefined ? {} : { file: `/workspace/${file.path}` }),
   };
 };
+
+const noteOf = (summary: StreamSummary, left: number): string => {
+  const { file } = summary;
+  const place = file === undefined ? '' : `; ${storedPart(summary)} in /workspace/${file.path}`;
+  return `\n[... ${left} bytes left out${place} ...]\n`;
+};
+
+/** From here on the note is part of the limit; a smaller one would have room for little else. */
+const limitWithNoteMin = 1000;
+
+const noteCharacters = (summary: StreamSummary, charactersMax: number): number =>
+  charactersMax < limitWithNoteMin || charactersMax === Number.POSITIVE_INFINITY
+    ? 0
+    : noteOf(summary, summary.bytes).length;
 
 const storedPart = ({ bytes, file }: StreamSummary): string =>
   file !== undefined && file.bytes < bytes ? `the first ${file.bytes} bytes are` : 'the whole is';

@@ -83,6 +83,15 @@ export const signalNames = [
   ...(['SIGTERM', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGWINCH'] as const),
 ] as const;
 
+/** `TERM` and `sigterm` are `SIGTERM`. */
+const fullSignalName = (name: unknown): unknown =>
+  typeof name === 'string' ? name.toUpperCase().replace(/^(?!SIG)/, 'SIG') : name;
+
+export const signal = z.preprocess(
+  fullSignalName,
+  z.enum(signalNames, { error: `use one of ${signalNames.join(', ')}` }),
+);
+
 export const signalBody = z.object({
   signal: z
     .enum(signalNames)

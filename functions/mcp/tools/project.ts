@@ -122,7 +122,7 @@ const shown = (found: Project, secrets: readonly string[]) => ({ ...view(found),
 
 const view = (found: Project) => {
   const { id, name, description, flavor, template, provider, model, thinking, runtime, approvals } = found;
-  const { createdAt, flavorsAllowed, disabledTools, mcpNamespacing, limits, network } = found;
+  const { createdAt, flavorsAllowed, disabledTools, mcpNamespacing, limits, network, effects } = found;
   return defined({
     id,
     name,
@@ -141,6 +141,8 @@ const view = (found: Project) => {
     disabled_tools: disabledTools && [...disabledTools],
     mcp_namespacing: mcpNamespacing,
     network: network && [...network.allow],
+    inject: network?.inject && [...network.inject],
+    effects: effects as Readonly<Record<string, unknown>> | undefined,
     created_at: iso(createdAt),
   });
 };

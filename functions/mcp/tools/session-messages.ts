@@ -13,7 +13,7 @@ import {
   spawnSession,
 } from '#shared/application/session/converse.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
-import { networkOfNames } from '#shared/contracts/rest/network.ts';
+import { networkOf } from '#shared/contracts/rest/network.ts';
 import {
   conversedResult,
   messageArguments,
@@ -70,11 +70,11 @@ const speechOf = (input: Arguments, { ports, principal, settings, correlationId 
     runtime: input.runtime,
     flavor: input.flavor,
     template: input.template,
-    approvals: input.autonomy_level && approvalsOf(input.autonomy_level),
+    approvals: input.approvals ?? (input.autonomy_level && approvalsOf(input.autonomy_level)),
     allowedTools: input.tools_allowed,
     disabledTools: input.tools_disallowed,
     labels: input.labels,
-    ...(input.network === undefined ? {} : { network: networkOfNames(input.network) }),
+    ...(input.network === undefined ? {} : { network: networkOf(input.network) }),
   },
   ...sealing(ports, input),
   defaults: settings.defaults,

@@ -74,22 +74,6 @@ const networkFrom = ({ allow, inject }: Exclude<Given, 'none'>): Network => ({
 export const networkOf = (given: Given): Network | null =>
   given === 'none' || given.allow.length === 0 ? null : networkFrom(given);
 
-const named = 'none';
-
-/** A list of hosts as a tool or a command line names it: `none` alone for no network. */
-export const hostNames = z
-  .array(
-    z.string().refine((text) => text === named || parseHostPattern(text) !== undefined, hostPatternRule),
-    {
-      error: 'a list of hosts',
-    },
-  )
-  .max(networkHostsMax, { error: `a list of at most ${networkHostsMax} hosts` });
-
-/** Null: none. */
-export const networkOfNames = (names: readonly string[]): Network | null =>
-  networkOf({ allow: names.filter((name) => name !== named) });
-
 export const networkView = (stored: Network | undefined): Given =>
   stored === undefined
     ? 'none'

@@ -1,7 +1,7 @@
 /** Programs and processes of a sandbox as REST shows them. */
 import * as z from 'zod';
 import { execSecondsMax, processSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
-import { program, signalNames, terminalSize } from '../process.ts';
+import { program, signal, terminalSize } from '../process.ts';
 import { programResult } from './program-result.ts';
 
 export const execBody = z.object({
@@ -27,7 +27,7 @@ export const startProcessBody = z.object({
 });
 
 export const signalBody = z.object({
-  signal: z.enum(signalNames).describe('Signal for the process group; in a terminal for the foreground one.'),
+  signal: signal.describe('Signal for the process group; in a terminal for the foreground one.'),
 });
 
 export const resizeBody = terminalSize;

@@ -14,6 +14,7 @@ import {
 } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { filePathProblem, pathCharactersMax } from '../fields.ts';
+import { pairs } from './free-form-fields.ts';
 import {
   argumentsBytesMax,
   argumentsMax,
@@ -63,17 +64,7 @@ const boundedText = (bytesMin: number, bytesMax: number) => {
 };
 const processArgument = (bytesMin: number) => boundedText(bytesMin, programBytesMax);
 
-/** Strict schemas have no objects of free form: variables are advertised as texts, and an object is taken as well. */
-const variables = z
-  .unknown()
-  .meta({ type: 'array', items: { type: 'string' } })
-  .transform((given) => (Array.isArray(given) ? variablesOf(given) : given))
-  .pipe(programVariables);
-
-const variablesOf = (given: readonly unknown[]): unknown => {
-  const pairs = given.map((entry) => /^([^=]+)=(.*)$/s.exec(String(entry)));
-  return pairs.includes(null) ? given : Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]));
-};
+const variables = pairs(/^([^=]+)=(.*)$/s, { form: 'NAME=value', of: programVariables });
 
 const executionShape = {
   template: template.optional().describe('Language; absent: that of the session.'),

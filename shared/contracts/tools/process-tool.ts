@@ -5,9 +5,9 @@
 import * as z from 'zod';
 import { outputCharactersShown, slotWaitSecondsMax } from '#shared/domain/limits.ts';
 import type { ToolSpec } from '#shared/domain/model.ts';
-import { signalNames } from '../process.ts';
+import { signal } from '../process.ts';
 import { offeredFields, outputLimitMax, outputLimitMin } from './sandbox-tools.ts';
-import { closed, flag, id, moment, oneOf, wholeFrom } from './tool-fields.ts';
+import { closed, flag, id, moment, wholeFrom } from './tool-fields.ts';
 
 const inputCharactersMax = 65_536;
 const inputError = `a text of at most ${inputCharactersMax} characters`;
@@ -42,7 +42,7 @@ const inputFields = {
 
 const signalFields = {
   ...named,
-  signal: oneOf(signalNames).describe('Signal for the process and its children.'),
+  signal: signal.describe('Signal for the process and its children.'),
 };
 
 export const listProcessesArguments = closed({ session_id: sessionId });

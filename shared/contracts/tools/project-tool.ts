@@ -15,8 +15,10 @@ import { approvalsOf, autonomies } from '#shared/domain/project.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { boundsText, type TreeLimits } from '#shared/domain/session-tree.ts';
+import { effectPolicy } from '../effect-policy.ts';
 import { plainName } from '../fields.ts';
-import { hostNames, networkOfNames } from '../rest/network.ts';
+import { networkOf } from '../rest/network.ts';
+import { networkArgument } from './free-form-fields.ts';
 import {
   after,
   closed,
@@ -24,6 +26,7 @@ import {
   moment,
   next,
   oneOf,
+  orJsonText,
   projectId,
   templateName,
   text,
@@ -67,9 +70,10 @@ const projectDefaults = {
   max_cost_usd: numberOf('Most that one session may spend on models, in US dollars', 'costUsdMax'),
   disabled_tools: toolNames.optional().describe('Tools that its agents are not offered.'),
   mcp_namespacing: oneOf(namespacings).optional().describe('Naming of the tools of its MCP servers.'),
-  network: hostNames
+  network: networkArgument
     .optional()
     .describe('Hosts that its sandboxes may reach: host, *.host or either with :port; absent: none.'),
+  effects: orJsonText(effectPolicy).optional().describe('JSON {tools, rules}: rules that decide by effect.'),
 };
 
 const projectName = plainName(text(clientIdCharactersMax));
@@ -94,7 +98,7 @@ export const projectOptionsOfArguments = ({
 }: Omit<z.output<typeof createProjectArguments>, 'name'>) => ({
   ...options,
   ...{ flavorsAllowed, disabledTools, mcpNamespacing, approvals },
-  ...(network === undefined ? {} : { network: networkOfNames(network) }),
+  ...(network === undefined ? {} : { network: networkOf(network) }),
   ...([recursionDepthMax, agentsPerSessionMax, costUsdMax].every((limit) => limit === undefined)
     ? {}
     : { limits: { recursionDepthMax, agentsPerSessionMax, costUsdMax } }),
@@ -114,6 +118,7 @@ const clearable = [
   'disabled_tools',
   'mcp_namespacing',
   'network',
+  'effects',
 ] as const;
 
 export const updateProjectArguments = closed({
@@ -169,6 +174,11 @@ export const projectResult = z.object({
   disabled_tools: z.array(z.string()).optional().describe('Tools that its agents are not offered.'),
   mcp_namespacing: z.string().optional().describe('Naming of the tools of its MCP servers.'),
   network: z.array(z.string()).optional().describe('Hosts that its sandboxes may reach; absent: none.'),
+  inject: z
+    .array(z.record(z.string(), z.string()))
+    .optional()
+    .describe('Secrets in headers of requests to a host, each {host, header, secret}.'),
+  effects: z.record(z.string(), z.unknown()).optional().describe('Rules that decide by effect.'),
   secrets: z.array(z.string()).optional().describe('Names of its secrets; absent in lists.'),
   created_at: moment,
 });

@@ -85,7 +85,7 @@ export const programVariables = z
     `has at most ${processVariablesBytesMax} bytes`,
   );
 
-export const outputLimitMin = 1000;
+export const outputLimitMin = 1;
 export const outputLimitMax = 100_000;
 
 /** A working folder; the file system decides which there are. */

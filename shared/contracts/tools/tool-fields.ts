@@ -20,7 +20,7 @@ export const text = (charactersMax: number) => {
 export const orJsonText = <Schema extends z.ZodType>(schema: Schema) =>
   z.unknown().meta({ type: 'string' }).transform(fromJsonText).pipe(schema);
 
-const fromJsonText = (value: unknown): unknown => {
+export const fromJsonText = (value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);

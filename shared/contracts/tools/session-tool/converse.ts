@@ -10,12 +10,13 @@ import {
 import { thinkingLevels } from '#shared/domain/model.ts';
 import { autonomies } from '#shared/domain/project.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
+import { approvalModes } from '#shared/domain/session.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { meaningfulEmpty } from '../../absent-arguments.ts';
 import { callerId, offeredToolsArgument } from '../../caller-tools.ts';
 import { plainName } from '../../fields.ts';
-import { hostNames } from '../../rest/network.ts';
 import { labels, variables } from '../../rest/session-bodies.ts';
+import { networkArgument, pairs } from '../free-form-fields.ts';
 import {
   closed,
   flag,
@@ -39,18 +40,6 @@ const message = z
   .refine((value) => utf8Bytes(value) <= messageTextBytesMax, { error })
   .refine(hasNoNul, noNul);
 
-/** A map as a list of texts: a schema with free names is no strict one. */
-const pairs = <Schema extends z.ZodType>(
-  pattern: RegExp,
-  { form, of }: { readonly form: string; readonly of: Schema },
-) => {
-  const error = `a list of texts of the form ${form}`;
-  return z
-    .array(z.string({ error }).regex(pattern, { error }), { error })
-    .transform((texts) => Object.fromEntries(texts.map((one) => pattern.exec(one)?.slice(1) ?? [])))
-    .pipe(of);
-};
-
 const note = plainName(text(workspaceNoteCharactersMax));
 
 const speech = {
@@ -73,19 +62,20 @@ const speech = {
     .describe('Id of the message; a repetition with the same id within a day has no effect.'),
   flavor: flavor.optional().describe('Flavor of a new session, in upper or lower case.'),
   template: templateName.optional().describe('Template of a new session.'),
-  autonomy_level: oneOf(autonomies)
+  approvals: oneOf(approvalModes)
     .optional()
-    .describe('Calls that need no approval in a new session: all with off, fewer with high, medium and low.'),
+    .describe('Calls that need no approval in a new session: none with ask, all with auto.'),
+  autonomy_level: oneOf(autonomies).optional().describe('Alternative name of approvals; off is auto.'),
   labels: pairs(/^([^:]+):(.*)$/s, { form: 'key:value', of: labels })
     .optional()
     .describe('Labels of a new session, each as key:value.'),
   env: pairs(/^([^=]+)=(.*)$/s, { form: 'NAME=value', of: variables })
     .optional()
     .describe('Environment variables in the sandbox of a new session, each as NAME=value.'),
-  network: hostNames
+  network: networkArgument
     .optional()
     .describe(
-      "Hosts that the sandbox of a new session may reach, within its project's; [none] for no network; absent: its project's.",
+      "Hosts that the sandbox of a new session may reach; [none]: no network; absent: its project's.",
     ),
   tools_allowed: toolNames.optional().describe('The only tools that the agent of a new session is offered.'),
   tools_disallowed: toolNames.optional().describe('Tools that the agent of a new session is not offered.'),
