@@ -12,6 +12,7 @@ import type { PlatformVariable } from '#shared/domain/session-environment.ts';
 import { type ProgramDefaults, userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
 import { networkVariables, trustVariables } from './network-variables.ts';
+import { closeWriters, prepareOutputPipes, takeOutputPipes } from './output-pipes.ts';
 
 /** The folders of user code, and the programs that it gets. */
 export type SandboxPaths = {
@@ -46,19 +47,33 @@ export const spawnMarked = (
 ): ChildProcess => {
   const score = paths.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
   const [program = '', ...rest] = [...score, 'prlimit', markOption(mark), '--', ...argv];
-  return spawn(program, rest, {
-    cwd: cwd ?? defaultFolder(paths.workspace),
-    // A session of its own: `kill 0` in user code does not reach the runner.
-    detached: true,
-    stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(hasChannel ? (['pipe'] as const) : [])],
-    env: {
-      ...userEnvironment(paths),
-      ...(defaults.hasAuthority ? trustVariables() : {}),
-      ...defaults.variables,
-      ...variables,
-      PATH: searchPath(variables),
-    },
-  });
+  const pipes = takeOutputPipes();
+  try {
+    const child = spawn(program, rest, {
+      cwd: cwd ?? defaultFolder(paths.workspace),
+      // A session of its own: `kill 0` in user code does not reach the runner.
+      detached: true,
+      stdio: [
+        hasInput ? 'pipe' : 'ignore',
+        pipes?.stdout.writer ?? 'pipe',
+        pipes?.stderr.writer ?? 'pipe',
+        ...(hasChannel ? (['pipe'] as const) : []),
+      ],
+      env: {
+        ...userEnvironment(paths),
+        ...(defaults.hasAuthority ? trustVariables() : {}),
+        ...defaults.variables,
+        ...variables,
+        PATH: searchPath(variables),
+      },
+    });
+    return pipes === undefined
+      ? child
+      : Object.assign(child, { stdout: pipes.stdout.reader, stderr: pipes.stderr.reader });
+  } finally {
+    if (pipes !== undefined) closeWriters(pipes);
+    prepareOutputPipes();
+  }
 };
 
 let defaults: Omit<ProgramDefaults, 'cwd'> & { readonly folder?: string } = { variables: {} };

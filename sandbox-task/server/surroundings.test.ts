@@ -108,3 +108,11 @@ test.each([
   expect(isError).toBe(true);
   expect(JSON.stringify(content)).toContain(name);
 });
+
+test('a program opens its output by name', async () => {
+  const named = 'echo out > /dev/stdout; echo both | tee /dev/stderr; echo bad > /proc/self/fd/2';
+  expect(await command(named)).toMatchObject({ stdout: 'out\nboth\n', stderr: 'both\nbad\n', exit_code: 0 });
+  const code =
+    'import os\nwith open("/dev/stderr", "w") as f: f.write("bad\\n")\nos.system("echo out > /dev/stdout")\nNone';
+  expect(await python(code)).toMatchObject({ stdout: 'out\n', stderr: 'bad\n', exit_code: 0 });
+});
