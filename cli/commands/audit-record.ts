@@ -83,9 +83,8 @@ const reportOf = (
 
 const verdictOf = ({ seals, problems }: Pick<Verification, 'seals' | 'problems'>): string => {
   if (problems.length > 0) return `${problems.length} problems.`;
-  return seals === 0
-    ? 'No seal binds these rows yet: this proves nothing.'
-    : 'Every row is as it was recorded.';
+  const verdict = 'Every row is as it was recorded';
+  return seals === 0 ? `${verdict}, as far as the file shows: no seal binds them yet.` : `${verdict}.`;
 };
 
 export const auditRecordCommands: readonly Command[] = [
