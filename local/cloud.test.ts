@@ -43,6 +43,15 @@ test('strict mode runs the same functions', async () => {
   expect((await fetch(`${url}/api/x`)).status).toBe(200);
 });
 
+test('the janitor is asked for each of its sweeps, again and again', async () => {
+  const printed: string[] = [];
+  await open({ sweepMs: 50, log: (text) => printed.push(text) });
+  const timesOf = (sweep: string): number => printed.join('').split(`"sweep":"${sweep}"`).length - 1;
+  for (const sweep of ['due', 'slots', 'orphans', 'seals', 'mcp'])
+    await expect.poll(() => timesOf(sweep)).toBeGreaterThan(1);
+  expect(timesOf('start')).toBe(1);
+});
+
 test('functions know where sandboxes are started, and early task events are not lost', async () => {
   const seen: string[] = [];
   const { limits, endpoints } = await open({

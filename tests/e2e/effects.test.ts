@@ -8,7 +8,7 @@ import { allObjects } from './stored-objects.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo' }, sweepMs: 1000 });
+  cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo' } });
 });
 afterAll(() => cloud.stop());
 
@@ -268,6 +268,10 @@ describe('a call that is asked by its effect', () => {
     expect(await fresh()).toHaveLength(1);
     client.send('tool:approval', { callId: data.callId, approved: false });
     await client.untilType('completion');
-    expect(await eventually(fresh, (left) => left.length === 0)).toEqual([]);
+    const swept = async () => {
+      await cloud.janitor({ sweep: 'due' });
+      return fresh();
+    };
+    expect(await eventually(swept, (left) => left.length === 0)).toEqual([]);
   });
 });

@@ -8,7 +8,6 @@ let cloud: EmbeddedCloud;
 beforeAll(async () => {
   cloud = await openEmbeddedCloud({
     variables: { LLM_PROVIDER: 'demo', WAIT_STOP_SECONDS: '1' },
-    sweepMs: 1000,
   });
 });
 afterAll(() => cloud.stop());
@@ -24,10 +23,11 @@ test('a sandbox stops while only a person can move its turn, comes back while th
   const { data } = await client.untilType('tool:approval_required');
   type Sandbox = { readonly state?: string; readonly readyAt?: string };
   type Shown = { readonly sandbox?: Sandbox };
-  const stopped = await eventually(
-    () => cloud.ask<Shown>(`/api/sessions/${id}`),
-    ({ sandbox }) => sandbox?.state === 'stopped',
-  );
+  const swept = async (): Promise<Shown> => {
+    await cloud.janitor({ sweep: 'due' });
+    return cloud.ask<Shown>(`/api/sessions/${id}`);
+  };
+  const stopped = await eventually(swept, ({ sandbox }) => sandbox?.state === 'stopped');
   expect(stopped.sandbox).toMatchObject({ state: 'stopped' });
   const prompt = `/api/sessions/${id}/approvals/${data.callId}`;
   const reader = await cloud.ask<{ token: string }>('/api/tokens', {
@@ -39,7 +39,7 @@ test('a sandbox stops while only a person can move its turn, comes back while th
   await cloud.ask(prompt);
   // Its record keeps `readyAt` after the stop: the time of another start stays visible, however short it was ready.
   const again = await eventually(
-    () => cloud.ask<Shown>(`/api/sessions/${id}`),
+    swept,
     ({ sandbox }) =>
       sandbox?.state === 'stopped' &&
       sandbox.readyAt !== undefined &&
