@@ -90,11 +90,14 @@ const axeSource = (): string => {
 
 type Finding = { readonly rule: string; readonly nodes: readonly string[] };
 
-/** Violations of WCAG 2.2 AA that axe finds on the page. */
-export const axe = async (page: Page): Promise<readonly Finding[]> => {
+/** The rules whose answer depends on colours: a page that all rules passed in one scheme needs these in the other. */
+export const colourRules: readonly string[] = ['color-contrast', 'link-in-text-block'];
+
+/** Violations of WCAG 2.2 AA that axe finds on the page, by all rules or those named. */
+export const axe = async (page: Page, rules?: readonly string[]): Promise<readonly Finding[]> => {
   // The policy forbids added scripts, and the browser itself may still add one: to each document once.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource());
-  return page.evaluate(async () => {
+  return page.evaluate(async (named) => {
     const { axe } = globalThis as unknown as {
       readonly axe: {
         run: (options: object) => Promise<{
@@ -103,12 +106,13 @@ export const axe = async (page: Page): Promise<readonly Finding[]> => {
       };
     };
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    const { violations } = await axe.run({ runOnly: { type: 'tag', values: tags } });
+    const runOnly = named === undefined ? { type: 'tag', values: tags } : { type: 'rule', values: named };
+    const { violations } = await axe.run({ runOnly });
     return violations.map(({ id, nodes }) => ({
       rule: id,
       nodes: nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`),
     }));
-  });
+  }, rules);
 };
 
 /** Where a test leaves what a person may want to look at. */
