@@ -237,3 +237,19 @@ test.each([
 ])('there is no file at %s', async (path) => {
   expect(await getRaw(await open(), path)).toBe(404);
 });
+
+test.each(['/api', '/mcp/more', '/mcp/'])('%s is no route, in the body of every error', async (path) => {
+  const response = await fetch(`${await open()}${path}`);
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    {
+      error: {
+        code: 'not_found',
+        message: 'there is no such route',
+        suggestions: [expect.any(String)],
+        recoveryActions: [],
+        requestId: response.headers.get('x-request-id'),
+      },
+    },
+  ]);
+});

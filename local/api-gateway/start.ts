@@ -5,12 +5,13 @@
  * function. The origin serves the REST API, the WebSocket API and the files of the web app; of those only types that a
  * browser loads, and never a path outside their folder. The gateway holds sockets and no other state.
  */
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { contentSecurityPolicy, hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
-import { errorRules } from '#shared/errors.ts';
+import { AppError, errorBody } from '#shared/errors.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, type Listening, listen } from '../endpoint/listen.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -99,10 +100,10 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
   if (route !== undefined) {
     await answerFromFunction(request, response, { functions: origin.functions, route, limits: origin.rest });
   } else if (/^\/(?:api|mcp)(?:\/|$)/.test(request.url ?? '')) {
-    // A URL with `..`, which is resolved before it is matched.
-    const message = 'the path of a request has no `..`';
-    const suggestions = [errorRules.not_found.advice];
-    sendJson(response, 404, { error: { code: 'not_found', message, suggestions, recoveryActions: [] } });
+    // No route, also of a URL with `..`, which is resolved before it is matched.
+    const requestId = randomUUID();
+    response.setHeader('x-request-id', requestId);
+    sendJson(response, 404, errorBody(new AppError('not_found', 'there is no such route'), requestId));
   } else if (pathname === '/health') {
     sendJson(response, 200, { status: 'ok' });
   } else if (pathname === `/${stage}` || pathname.startsWith(`/${stage}/`)) {
