@@ -5,9 +5,9 @@ import { type CodeOutcome, endContext, runCode } from '#shared/application/execu
 import { decode } from '#shared/contracts/decode.ts';
 import { codeAnswer, codeBody, contextPath, contextQuery } from '#shared/contracts/rest/code-view.ts';
 import { codeAnswerMsMax } from '#shared/domain/limits.ts';
-import { languageOf } from '#shared/domain/template.ts';
+import { languageOf, languages } from '#shared/domain/template.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiRoute, bodyOf, decodedPathValue, queryOf } from './api-route.ts';
+import { type ApiRoute, bodyOf, decodedPathValue, fieldsOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
 import { answerWhenDone } from './slow-answer.ts';
@@ -27,9 +27,10 @@ export const codeRoutes = ({
       summary: 'Run code in a context that keeps its variables',
       body: codeBody,
       answers: { 200: codeAnswer },
-      errors: [...insideErrors, 'tool_outcome_unknown'],
+      errors: [...insideErrors, 'unsupported_language', 'tool_outcome_unknown'],
     },
     handler: async (event, { session }) => {
+      requireLanguage(fieldsOf(event, codeBody)['language']);
       const { language = languageOf(session.template), ...code } = bodyOf(event, codeBody);
       const { requestId } = event.requestContext;
       const signal = AbortSignal.timeout(codeAnswerMsMax);
@@ -58,6 +59,13 @@ export const codeRoutes = ({
     },
   }),
 ];
+
+const requireLanguage = (given: unknown): void => {
+  if (typeof given !== 'string' || languages.some((language) => language === given)) return;
+  throw new AppError('unsupported_language', `language: use one of ${languages.join(', ')}`, {
+    suggestions: ["Leave the language out for that of the session's template."],
+  });
+};
 
 const codeView = ({ program, stateLost, notices }: CodeOutcome) => {
   const { stdout, stderr, exitCode, failure, results = [], ...more } = program;

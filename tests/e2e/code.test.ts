@@ -99,7 +99,7 @@ test('the templates are listed, and the one that sessions get by default', async
 test('wrong code is refused and named, and an ended session runs none', async () => {
   const path = `/api/sessions/${id}/code`;
   expect(await refused('POST', path, { code: '' })).toEqual([400, 'invalid_request']);
-  expect(await refused('POST', path, { code: '1', language: 'ruby' })).toEqual([400, 'invalid_request']);
+  expect(await refused('POST', path, { code: '1', language: 'ruby' })).toEqual([400, 'unsupported_language']);
   expect(await refused('POST', path, { code: '1', context: 'a b' })).toEqual([400, 'invalid_request']);
   expect(await refused('POST', path, { code: '1', timeoutSeconds: 0 })).toEqual([400, 'invalid_request']);
   const ended = await newSession({ kind: 'execution' });
