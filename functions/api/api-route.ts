@@ -8,6 +8,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { type Decoded, decode, decodeJson, unknownFields } from '#shared/contracts/decode.ts';
+import { givenQuery } from '#shared/contracts/fields.ts';
 import type { Permission } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
@@ -105,6 +106,13 @@ export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   });
 };
 
+/** Refuses the fields of a request whose route takes no body; a reading request has none to look at. */
+export const refuseFields = (event: ApiEvent, { body }: Pick<RouteContract, 'body'>): void => {
+  if (body === undefined && !readMethods.includes(event.httpMethod)) knownBody(event, z.object({}));
+};
+
+export const readMethods = ['GET', 'HEAD'];
+
 /** Unknown fields that one refusal names, and the characters of each. */
 const namedFieldsMax = 5;
 const namedFieldCharactersMax = 200;
@@ -115,7 +123,5 @@ const decoded = <T>(result: Decoded<T>): T => {
 };
 
 /** The query, decoded by its contract; a field without a value counts as absent. */
-export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> => {
-  const given = Object.entries(event.queryStringParameters ?? {}).filter(([, value]) => value?.trim());
-  return decoded(decode(schema, Object.fromEntries(given)));
-};
+export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
+  decoded(decode(schema, givenQuery(event.queryStringParameters)));

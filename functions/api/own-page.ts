@@ -14,7 +14,7 @@ import {
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError } from '#shared/errors.ts';
-import type { ApiEvent } from './api-route.ts';
+import { type ApiEvent, readMethods } from './api-route.ts';
 
 export const callerOf = async (
   ports: AccessDeps,
@@ -30,8 +30,6 @@ export const callerOf = async (
   if (person === undefined) throw unauthenticated();
   return person;
 };
-
-const readMethods = ['GET', 'HEAD'];
 
 /** Refuses what a page of another origin may have caused. */
 export const requireOwnPage = ({ headers, httpMethod }: ApiEvent, publicUrl: string | undefined): void => {

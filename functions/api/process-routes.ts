@@ -78,7 +78,7 @@ const readRoutes = ({ ports }: Parts): readonly ApiRoute[] => [
       const { offset = '0', follow } = queryOf(event, outputQuery);
       const isAttached = mayUse(principalOf(event), 'own:write');
       const id = processIdOf(event);
-      const request = { id, offset: Number(offset), isFollowing: follow !== '0', isAttached };
+      const request = { id, offset: Number(offset), isFollowing: follow, isAttached };
       return answerWithEvents(await followOutput(ports, found, request));
     },
   }),
@@ -116,7 +116,7 @@ const changeRoutes = ({ ports }: Parts): readonly ApiRoute[] => {
         errors: useErrors,
       },
       handler: (event, { session: found }) => {
-        const isLast = queryOf(event, inputQuery).eof === '1';
+        const isLast = queryOf(event, inputQuery).eof;
         return change(event, found, { kind: 'stdin', bytes: bytesOf(event), isLast });
       },
     }),

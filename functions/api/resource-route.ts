@@ -15,7 +15,7 @@ import { intentOf, mayUse, type Permission } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Webhook } from '#shared/domain/webhook/webhook.ts';
-import { type ApiEvent, type ApiRoute, pathId, principalOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, pathId, principalOf, refuseFields } from './api-route.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
   readonly needs: Extract<Permission, 'own:read' | 'own:write'>;
@@ -34,7 +34,11 @@ export const onSession = (
 ): ApiRoute => ({
   ...route,
   resource: 'session',
-  handler: async (event) => handler(event, await findSession(turns, options(event, route.needs))),
+  handler: async (event) => {
+    const found = await findSession(turns, options(event, route.needs));
+    refuseFields(event, route.contract);
+    return handler(event, found);
+  },
 });
 
 export const onProject = (
@@ -43,7 +47,11 @@ export const onProject = (
 ): ApiRoute => ({
   ...route,
   resource: 'project',
-  handler: async (event) => handler(event, await findProject(projects, options(event, route.needs))),
+  handler: async (event) => {
+    const found = await findProject(projects, options(event, route.needs));
+    refuseFields(event, route.contract);
+    return handler(event, found);
+  },
 });
 
 /**
@@ -63,6 +71,7 @@ export const onProjectItself = (
       await findProject(projects, { ...options(event, 'own:read'), principal });
       requirePermission(principal, 'global:write');
     }
+    refuseFields(event, route.contract);
     return handler(event);
   },
 });
@@ -73,7 +82,11 @@ export const onSchedule = (
 ): ApiRoute => ({
   ...route,
   resource: 'schedule',
-  handler: async (event) => handler(event, await findSchedule(ports, options(event, route.needs))),
+  handler: async (event) => {
+    const found = await findSchedule(ports, options(event, route.needs));
+    refuseFields(event, route.contract);
+    return handler(event, found);
+  },
 });
 
 export const onWebhook = (
@@ -82,5 +95,9 @@ export const onWebhook = (
 ): ApiRoute => ({
   ...route,
   resource: 'webhook',
-  handler: async (event) => handler(event, await findWebhook(ports, options(event, route.needs))),
+  handler: async (event) => {
+    const found = await findWebhook(ports, options(event, route.needs));
+    refuseFields(event, route.contract);
+    return handler(event, found);
+  },
 });

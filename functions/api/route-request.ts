@@ -14,7 +14,7 @@ import { requirePermission } from '#shared/application/access/require-permission
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf, refuseFields } from './api-route.ts';
 import { type Auth, answerAuth, isAuth } from './auth-routes.ts';
 import { answerLink, isLink, type Links } from './link-routes.ts';
 import { answerOAuth, isOAuth, type OAuth } from './oauth-routes.ts';
@@ -75,11 +75,14 @@ const routed = (routes: readonly ApiRoute[]) =>
   }) as unknown as (event: ApiEvent, context: Context) => Promise<StreamedResult>;
 
 /** A resource is checked itself: its owner decides between 404 and 403 (resource-route.ts). */
-const guarded = ({ method, path, needs, resource, handler }: ApiRoute) => ({
+const guarded = ({ method, path, needs, resource, contract, handler }: ApiRoute) => ({
   method,
   path,
   handler: async (event: ApiEvent): Promise<StreamedResult> => {
-    if (resource === undefined) requirePermission(principalOf(event), needs);
+    if (resource === undefined) {
+      requirePermission(principalOf(event), needs);
+      refuseFields(event, contract);
+    }
     return handler(event);
   },
 });

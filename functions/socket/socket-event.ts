@@ -5,6 +5,7 @@ import type {
 } from 'aws-lambda';
 import { contextPrincipal, offeredSubprotocols } from '#shared/contracts/credentials.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
+import { givenQuery } from '#shared/contracts/fields.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 
@@ -46,7 +47,7 @@ export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
     connectionId: connectionId as ConnectionId,
     principal: decodeStored(contextPrincipal, authorizer),
     sessionId: sessionIdIn(authorizer),
-    query: event.queryStringParameters ?? {},
+    query: givenQuery(event.queryStringParameters),
     subprotocols: offeredSubprotocols(event.headers ?? null),
     body: event.body ?? '',
     acceptedAt: requestTimeEpoch,

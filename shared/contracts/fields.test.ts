@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { validateServer } from '#shared/domain/mcp/validate.ts';
 import { validateSchedule } from '#shared/domain/schedule/validate.ts';
 import { decode } from './decode.ts';
-import { filePathProblem } from './fields.ts';
+import { filePathProblem, givenQuery } from './fields.ts';
 import { createSessionBody, createTokenBody, createWorkspaceBody } from './rest/bodies.ts';
 import { createProjectBody, updateProjectBody } from './rest/project-bodies.ts';
 import { restNames } from './rest/schedule-bodies.ts';
@@ -102,4 +102,9 @@ test.each([
   'a\nb\u001b',
 ])('%j can be a path', (path) => {
   expect(filePathProblem(path)).toBe(undefined);
+});
+
+test('a field of a query without a value counts as absent', () => {
+  expect(givenQuery({ since: '', model: ' ', provider: undefined, project: 'p' })).toEqual({ project: 'p' });
+  expect(givenQuery(null)).toEqual({});
 });

@@ -31,6 +31,17 @@ export const toolDescriptionCharactersMax = 4000;
 /** The `next` of a page is opaque to clients. */
 export const afterPage = z.string().max(256).optional().describe('The `next` of the previous page.');
 
+/** The fields of a query that have a value: one without counts as absent. */
+export const givenQuery = (
+  query: Readonly<Record<string, string | undefined>> | null | undefined,
+): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value?.trim()));
+
+/** A yes or no in a query. */
+export const queryFlag = z
+  .enum(['0', '1', 'false', 'true'])
+  .transform((value) => value === '1' || value === 'true');
+
 export const pathCharactersMax = 4096;
 /** A length that the kernel takes: PATH_MAX without its NUL, and NAME_MAX. */
 const pathBytesMax = 4095;

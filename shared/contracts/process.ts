@@ -83,8 +83,8 @@ export const signalNames = [
   ...(['SIGTERM', 'SIGCONT', 'SIGSTOP', 'SIGTSTP', 'SIGWINCH'] as const),
 ] as const;
 
-/** `TERM` and `sigterm` are `SIGTERM`. */
-const fullSignalName = (name: unknown): unknown =>
+/** In any case, with or without SIG, as the shell's `kill` takes it. Typed clients write the full name. */
+const fullSignalName = (name: (typeof signalNames)[number]): unknown =>
   typeof name === 'string' ? name.toUpperCase().replace(/^(?!SIG)/, 'SIG') : name;
 
 export const signal = z.preprocess(

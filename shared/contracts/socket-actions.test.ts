@@ -83,6 +83,14 @@ describe('refused frames', () => {
   });
 });
 
+test.each(['x', '', 'A'.repeat(64), '0'.repeat(65)])(
+  'a digest %j of no call is left to the decision, which is a conflict',
+  (digest) => {
+    const action = { action: 'tool:approval', callId: 'c', approved: true, digest, effectDigest: digest };
+    expect(decode(socketAction, action)).toEqual({ ok: true, value: action });
+  },
+);
+
 describe('the query of a connection', () => {
   test('may be empty, or have every field', () => {
     expect(decode(connectionQuery, {})).toEqual({ ok: true, value: {} });
@@ -101,7 +109,6 @@ describe('the query of a connection', () => {
     ['since', 'abc'],
     ['sessionId', 'x'],
     ['project', 'x'],
-    ['model', ''],
     ['flavor', 'f'.repeat(65)],
   ])('is refused with %s=%j, and the field is named', (field, value) => {
     const result = decode(connectionQuery, { [field]: value });

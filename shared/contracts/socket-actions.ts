@@ -46,13 +46,13 @@ export const approval = z.object({
   approved: z.boolean(),
   digest: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
+    .max(clientIdCharactersMax)
     .optional()
     .describe('Digest of the call that was shown; a different call is a conflict.'),
   turnId: givenId(clientId).optional().describe('Turn of the call that was shown.'),
   effectDigest: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal')
+    .max(clientIdCharactersMax)
     .optional()
     .describe('Digest of the effect that was shown: required to approve a call that was tried.'),
   reason: z

@@ -20,7 +20,7 @@ import { providers } from '#shared/domain/model.ts';
 import { previewPortRule } from '#shared/domain/sandbox.ts';
 import { sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { callerAnswer, callerOffer } from '../caller-tools.ts';
-import { afterPage, givenId, givenUuid, plainName } from '../fields.ts';
+import { afterPage, givenId, givenUuid, plainName, queryFlag } from '../fields.ts';
 import { approvals, instructions, name, toolName } from './common-fields.ts';
 import { networkOf } from './network.ts';
 import { detailsOfNew, labelFilter } from './session-bodies.ts';
@@ -163,11 +163,7 @@ export const listQuery = z.object({
     .describe('Status of the listed sessions; `active`: all that have not ended.'),
   project: givenUuid.optional(),
   label: labelFilter.optional().describe('Label of the listed sessions, as `key:value`.'),
-  archived: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true')
-    .describe('True: the archived sessions, instead of all others.'),
+  archived: queryFlag.prefault('0').describe('True: the archived sessions, instead of all others.'),
 });
 
 export const cleanupBody = z.object({
@@ -204,9 +200,7 @@ export const modelChecksQuery = z.object({
 export const eventsQuery = z.object({
   since_index: z.coerce.number().int().min(-1).default(-1),
   max_events: z.coerce.number().int().min(1).max(eventsPerSessionMax).default(eventsPerSessionMax),
-  include_children: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true')
+  include_children: queryFlag
+    .prefault('0')
     .describe('True: include the events of all descendant sessions, ordered by time.'),
 });

@@ -1,6 +1,6 @@
 /** Files and folders of a workspace over REST: what requests name, and what answers describe. */
 import * as z from 'zod';
-import { filePathProblem, pathCharactersMax } from '../fields.ts';
+import { filePathProblem, pathCharactersMax, queryFlag } from '../fields.ts';
 
 export const filePath = z
   .string()
@@ -11,11 +11,6 @@ export const filePath = z
 
 const folderPath = filePath.default('.').describe('Path relative to /workspace.');
 
-const flag = z
-  .enum(['0', '1', 'false', 'true'])
-  .default('0')
-  .transform((value) => value === '1' || value === 'true');
-
 const archive = z
   .enum(['tar.gz'])
   .optional()
@@ -25,7 +20,7 @@ export const archiveQuery = z.object({ archive });
 
 export const filesQuery = z.object({
   path: folderPath,
-  recursive: flag.describe('1: list everything below the folder.'),
+  recursive: queryFlag.prefault('0').describe('1: list everything below the folder.'),
   archive,
 });
 
@@ -39,7 +34,7 @@ export const folderOps = ['mkdir', 'move', 'copy'] as const;
 export const folderChangeQuery = z.object({
   op: z.enum(folderOps),
   to: filePath.optional().describe('The new path of what is moved or copied.'),
-  overwrite: flag.describe('1: replace a file that is there. A folder is never replaced.'),
+  overwrite: queryFlag.prefault('0').describe('1: replace a file that is there. A folder is never replaced.'),
 });
 
 export const partHeaders = z.object({

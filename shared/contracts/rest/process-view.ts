@@ -1,6 +1,7 @@
 /** Programs and processes of a sandbox as REST shows them. */
 import * as z from 'zod';
 import { execSecondsMax, processSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
+import { queryFlag } from '../fields.ts';
 import { program, signal, terminalSize } from '../process.ts';
 import { programResult } from './program-result.ts';
 
@@ -38,11 +39,11 @@ export const outputQuery = z.object({
     .regex(/^\d{1,15}$/, 'is a number of bytes')
     .optional()
     .describe('First byte of the output to send; absent: 0.'),
-  follow: z.enum(['0', '1']).optional().describe('0: the answer ends with the output that there is.'),
+  follow: queryFlag.prefault('1').describe('0: the answer ends with the output that there is.'),
 });
 
 export const inputQuery = z.object({
-  eof: z.enum(['0', '1']).optional().describe('1: closes the standard input afterwards.'),
+  eof: queryFlag.prefault('0').describe('1: closes the standard input afterwards.'),
 });
 
 export const execAnswer = z.object(programResult).meta({ id: 'ExecResult' });

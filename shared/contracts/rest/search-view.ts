@@ -8,7 +8,7 @@ import {
 } from '#shared/domain/limits.ts';
 import type { FoundMessage } from '#shared/domain/search.ts';
 import { type Session, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
-import { afterPage, givenUuid, iso } from '../fields.ts';
+import { afterPage, givenUuid, iso, queryFlag } from '../fields.ts';
 
 export const searchQuery = z.object({
   text: z
@@ -17,11 +17,7 @@ export const searchQuery = z.object({
     .regex(/\S/u, 'give at least one word')
     .describe('Words to find, in any order and case; a title or a message matches if it holds all of them.'),
   project: givenUuid.optional(),
-  archived: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .optional()
-    .describe('True: only archived sessions; false: only others; absent: all.'),
+  archived: queryFlag.optional().describe('True: only archived sessions; false: only others; absent: all.'),
   after: afterPage,
 });
 
