@@ -106,9 +106,10 @@ export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   });
 };
 
-/** Refuses the fields of a request whose route takes no body; a reading request has none to look at. */
-export const refuseFields = (event: ApiEvent, { body }: Pick<RouteContract, 'body'>): void => {
-  if (body === undefined && !readMethods.includes(event.httpMethod)) knownBody(event, z.object({}));
+/** Refuses the fields of a request whose route takes no body; content of GET, HEAD and DELETE has no meaning (RFC 9110, 9.3). */
+export const refuseFields = (event: ApiEvent, { body }: RouteContract): void => {
+  if (body === undefined && ![...readMethods, 'DELETE'].includes(event.httpMethod))
+    knownBody(event, z.object({}));
 };
 
 export const readMethods = ['GET', 'HEAD'];

@@ -43,7 +43,6 @@ import {
   pathValue,
   principalOf,
   queryOf,
-  refuseFields,
 } from './api-route.ts';
 import { onProject, onProjectItself } from './resource-route.ts';
 
@@ -195,7 +194,6 @@ export const secretRoutes = ({
       errors: ['not_found', 'too_many_requests'],
     },
     handler: async (event) => {
-      refuseFields(event, {});
       const reference = referenceOf(event);
       await removeSecret(ports, principalOf(event), reference);
       return json(200, { message: `Secret ${reference.name} removed` });

@@ -71,7 +71,6 @@ export const onProjectItself = (
       await findProject(projects, { ...options(event, 'own:read'), principal });
       requirePermission(principal, 'global:write');
     }
-    refuseFields(event, route.contract);
     return handler(event);
   },
 });

@@ -85,7 +85,7 @@ const withBody = declaredRoutes().filter(
   ({ contract }) => contract.body !== undefined && contract.body !== 'bytes',
 );
 const withoutBody = declaredRoutes().filter(
-  ({ method, contract }) => contract.body === undefined && method !== 'GET' && method !== 'HEAD',
+  ({ method, contract }) => contract.body === undefined && ['POST', 'PUT', 'PATCH'].includes(method),
 );
 const refusal = (field: string) => [400, 'invalid_request', expect.stringContaining(field)];
 
