@@ -1,0 +1,58 @@
+/**
+ * The work of a soak: so many sessions at once, each followed by the next, of a kind that the seed decides.
+ *
+ * The load is a limit of what is in flight and no rate, so that a slow machine does less and not worse.
+ */
+import { approvals, children, failingProvider, turns } from './agent-work.ts';
+import type { Random } from './random.ts';
+import type { SessionRecord } from './record.ts';
+import type { Scene } from './session.ts';
+
+export type Work = (scene: Scene) => Promise<readonly SessionRecord[]>;
+
+const one =
+  (work: (scene: Scene) => Promise<SessionRecord>): Work =>
+  async (scene) => [await work(scene)];
+
+/** A kind that stands here twice comes twice as often. */
+const kinds: readonly [readonly [string, Work], ...(readonly [string, Work])[]] = [
+  ['turns', one(turns)],
+  ['turns', one(turns)],
+  ['approvals', one(approvals)],
+  ['provider', one(failingProvider)],
+  ['children', children],
+];
+
+export type Crew = {
+  readonly sessions: readonly SessionRecord[];
+  readonly failed: readonly { readonly work: string; readonly error: string }[];
+  /** Begins nothing more, and returns when what runs has ended. */
+  readonly finish: () => Promise<void>;
+};
+
+export const startCrew = (scene: Omit<Scene, 'random'>, random: Random, atOnce: number): Crew => {
+  const sessions: SessionRecord[] = [];
+  const failed: { work: string; error: string }[] = [];
+  const state = { isFinishing: false };
+  const perform = async (own: Random): Promise<void> => {
+    const [name, work] = own.pick(kinds);
+    try {
+      sessions.push(...(await work({ ...scene, random: own })));
+    } catch (cause) {
+      // The audit shows it: no work ends by an error.
+      failed.push({ work: name, error: cause instanceof Error ? cause.message : String(cause) });
+    }
+  };
+  const place = async (own: Random): Promise<void> => {
+    while (!state.isFinishing) await perform(own);
+  };
+  const places = Array.from({ length: atOnce }, () => place(random.branch()));
+  return {
+    sessions,
+    failed,
+    finish: async () => {
+      state.isFinishing = true;
+      await Promise.all(places);
+    },
+  };
+};

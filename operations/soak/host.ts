@@ -1,0 +1,95 @@
+/** Counts of what the platform holds on this machine, read from `/proc` and from its folders. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HostState } from './record.ts';
+
+const megabyte = 1_048_576;
+const kilobyte = 1024;
+
+/** The platform's process, those below it, and what its data folder has on the machine. */
+export const hostState = async (pid: number, home: string): Promise<HostState> => {
+  const below = await descendantsOf(pid);
+  const inside = await sandboxProcesses(home);
+  const sockets = await Promise.all([pid, ...below].map(socketsOf));
+  const listening = await listeningInodes();
+  return {
+    processes: new Set([pid, ...below, ...inside]).size,
+    ports: sockets.flat().filter((inode) => listening.has(inode)).length,
+    folders: (await namesIn(join(runFolder(home), 'tasks'))).length,
+  };
+};
+
+/** Of a platform that was stopped. */
+export const stoppedState = async (home: string): Promise<HostState> => ({
+  processes: (await sandboxProcesses(home)).length,
+  ports: 0,
+  folders: (await namesIn(join(runFolder(home), 'tasks'))).length,
+});
+
+export const residentMb = async (pid: number): Promise<number> => {
+  const status = await read(`/proc/${pid}/status`);
+  return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * kilobyte) / megabyte;
+};
+
+export const descriptorsOf = async (pid: number): Promise<number> =>
+  (await namesIn(`/proc/${pid}/fd`)).length;
+
+/** The server processes of sandboxes, each with a process id of the machine: a fault may end one. */
+export const sandboxServers = async (home: string): Promise<readonly number[]> => {
+  const found = await sandboxProcesses(home);
+  const commands = await Promise.all(found.map((pid) => read(`/proc/${pid}/cmdline`)));
+  return found.filter((_, place) => {
+    const command = commands[place] ?? '';
+    return command.startsWith('/opt/sallyport/bin/node\0') && command.includes('\0/opt/sallyport/server.mjs');
+  });
+};
+
+/** The embedded cloud names its folders and control groups after the data folder. */
+const runName = (home: string): string => createHash('sha256').update(home).digest('hex').slice(0, 12);
+const runFolder = (home: string): string => join(tmpdir(), `sallyport-run-${runName(home)}`);
+
+const sandboxProcesses = async (home: string): Promise<readonly number[]> => {
+  const run = runName(home);
+  const found = await Promise.all(
+    (await namesIn('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name) => {
+        // What waits to be reaped has no command line.
+        if ((await read(`/proc/${name}/cmdline`)) === '') return [];
+        const isInGroup = (await read(`/proc/${name}/cgroup`)).includes(`/sallyport/${run}-`);
+        const isBehindWall = (await read(`/proc/${name}/mountinfo`)).includes(`/sallyport-run-${run}/tasks/`);
+        return isInGroup || isBehindWall ? [Number(name)] : [];
+      }),
+  );
+  return found.flat();
+};
+
+const descendantsOf = async (pid: number): Promise<readonly number[]> => {
+  const found: number[] = [];
+  for (const thread of await namesIn(`/proc/${pid}/task`)) {
+    const children = (await read(`/proc/${pid}/task/${thread}/children`)).trim();
+    for (const child of children === '' ? [] : children.split(' ').map(Number))
+      found.push(child, ...(await descendantsOf(child)));
+  }
+  return found;
+};
+
+const socketsOf = async (pid: number): Promise<readonly string[]> => {
+  const links = await Promise.all(
+    (await namesIn(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')),
+  );
+  return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []);
+};
+
+/** State 0A of proc_net(5). */
+const listeningInodes = async (): Promise<ReadonlySet<string>> => {
+  const lines = `${await read('/proc/net/tcp')}\n${await read('/proc/net/tcp6')}`.split('\n');
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  return new Set(fields.flatMap((row) => (row[3] === '0A' && row[9] !== undefined ? [row[9]] : [])));
+};
+
+/** A process may end between two reads. */
+const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+const namesIn = (path: string): Promise<readonly string[]> => readdir(path).catch(() => []);
