@@ -170,8 +170,12 @@ export const heartbeatMs = 5000;
 export const heartbeatMsMax = 60_000;
 /** The number of starts that ECS may refuse for capacity before the start fails, or a smaller size is tried. */
 export const capacityTriesMax = 4;
-/** The time for which a claimed restore excludes others, in milliseconds. */
+/** The longest time for which a restore excludes others, in milliseconds. */
 export const restoreMsMax = 150_000;
+/** The time after its last renewal for which a claimed restore excludes others, in milliseconds: well below `sandboxWaitMsMax`. */
+export const restoreHoldMs = 30_000;
+/** The interval at which a restore that runs renews its claim, in milliseconds. */
+export const restoreRenewMs = 10_000;
 /** The time for which a claimed last save excludes others, in milliseconds: as long as a janitor may run. */
 export const lastSaveMsMax = 300_000;
 /** The interval at which a live sandbox is checked, in milliseconds. */

@@ -81,6 +81,12 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
     generation: number,
     claim: { readonly at: number; readonly until: number },
   ): Promise<number | undefined>;
+  /** Extends the claim until then; false when a later one replaced it, or the sandbox is beyond starting. */
+  renewRestore(
+    id: WorkspaceId,
+    generation: number,
+    renewed: { readonly claim: number; readonly until: number },
+  ): Promise<boolean>;
   /** Releases the claim, if it is the last: another caller may restore. */
   unclaimRestore(id: WorkspaceId, generation: number, claim: number): Promise<void>;
   /** True for exactly one caller: that one informs the sessions. After a restore, only for the one with the last claim. */

@@ -233,6 +233,19 @@ describe('a restore', () => {
     expect(await claim(6500, 7000)).toBe(2);
   });
 
+  test('is renewed under the last claim alone, until it is released', async () => {
+    const { workspaces } = stores();
+    const { id } = await inState('starting');
+    const renew = (claim: number, until: number) => workspaces.renewRestore(id, 1, { claim, until });
+    await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 });
+    expect(await renew(1, 7000)).toBe(true);
+    expect(await workspaces.claimRestore(id, 1, { at: 6999, until: 7400 })).toBeUndefined();
+    expect(await workspaces.claimRestore(id, 1, { at: 7000, until: 7500 })).toBe(2);
+    expect([await renew(1, 8000), await renew(2, 8000)]).toEqual([false, true]);
+    await workspaces.unclaimRestore(id, 1, 2);
+    expect(await renew(2, 9000)).toBe(false);
+  });
+
   test('is released, and claimed again at once', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('starting');

@@ -7,7 +7,7 @@
 import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
 import { refOf } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { restoreMsMax } from '../../domain/limits.ts';
+import { restoreHoldMs } from '../../domain/limits.ts';
 import { lostWith } from '../../domain/process.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
@@ -15,6 +15,7 @@ import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { configureSandbox } from './configure-sandbox.ts';
+import { whileHeld } from './hold-restore.ts';
 
 /** Undefined when it is not ready yet, or another caller makes it ready. */
 export const readySandbox = async (
@@ -137,7 +138,7 @@ const restore = async (
 ): Promise<Filled | 'not-mine'> => {
   const { workspaceId, generation } = sandbox;
   const at = ports.world.now();
-  const until = at + restoreMsMax;
+  const until = at + restoreHoldMs;
   const claim = await ports.workspaces.claimRestore(workspaceId, generation, { at, until });
   if (claim === undefined) return 'not-mine';
   try {
@@ -147,7 +148,9 @@ const restore = async (
       claim,
       ...(manifest === undefined ? {} : { manifest }),
     };
-    const outcome = await ports.archive.restore(sandbox, options);
+    const outcome = await whileHeld(ports, { workspaceId, generation, claim }, () =>
+      ports.archive.restore(sandbox, options),
+    );
     ports.telemetry.duration('WorkspaceRestoreMs', ports.world.now() - at);
     const filled = filledBy(outcome, checkpoint?.savedAt);
     if (!isComplete(filled)) ports.telemetry.count('WorkspaceRestoresIncomplete');

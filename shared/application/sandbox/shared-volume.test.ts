@@ -80,7 +80,12 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
       count: (name: string) => void counted.push(name),
       ...{ duration: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     },
-    world: { now: () => 2000, uuid: () => 'u' },
+    world: {
+      now: () => 2000,
+      uuid: () => 'u',
+      sleep: (_ms: number, signal: AbortSignal) =>
+        new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    },
     bearerHash: () => 'h',
   };
   return {
@@ -91,7 +96,7 @@ const open = ({ keepsShared = true, stored = workspace, restored, saved, isClaim
 };
 
 const start = { startMs: 1000, source: 'cold', generation: 3 };
-const claim = { at: 2000, until: 152_000 };
+const claim = { at: 2000, until: 32_000 };
 
 describe('a sandbox that starts', () => {
   test('gets the shared volume under a claim, even if its workspace was never saved', async () => {

@@ -122,6 +122,16 @@ export const isReady = (
   },
 });
 
+/** The claim holds on; one that was released does not come back. */
+export const restoreRenewed = (
+  generation: number,
+  { claim, until }: { readonly claim: number; readonly until: number },
+): Change => ({
+  when: `${isStarting} AND ${isLastClaim} AND attribute_exists(#sandbox.restoringUntil)`,
+  set: 'SET #sandbox.restoringUntil = :until',
+  values: { ...startingValues(generation), ':claim': claim, ':until': until },
+});
+
 /** The claim is released: another caller may restore. */
 export const restoreGivenBack = (generation: number, claim: number): Change => ({
   when: `${isStarting} AND ${isLastClaim}`,

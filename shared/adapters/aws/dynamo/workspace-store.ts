@@ -29,6 +29,7 @@ import {
   processesNoted,
   restoreClaimed,
   restoreGivenBack,
+  restoreRenewed,
   stopAsked,
   stopped,
   stopping,
@@ -60,6 +61,7 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     recordAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
     claimRestore: async (id, generation, claim) =>
       (await change(id, restoreClaimed(generation, claim)))?.sandbox?.restores,
+    renewRestore: (id, generation, renewed) => isChanged(id, restoreRenewed(generation, renewed)),
     unclaimRestore: async (id, generation, claim) => {
       await change(id, restoreGivenBack(generation, claim));
     },
