@@ -15,7 +15,6 @@ test.each([
   ['a slot', keys.slot('h', 's')],
   ['a run of a schedule that has no end', keys.openRun('c', 'r')],
   ['a delivery that waits', keys.pendingDelivery('w', 1, 'd')],
-  ['a process', keys.process('w', 'p')],
   ['a connection', keys.connection('c')],
   ['a notice that nobody sent', keys.notice('n')],
   ['a call that waits for a person', keys.waiting('1', 's')],

@@ -12,7 +12,6 @@ const sorts: Readonly<Record<string, string>> = {
   'CALLERCALL#': 'a call that waits for a client',
   'SLOT#': 'a slot',
   'OPEN#': 'a run of a schedule that has no end',
-  'PROCESS#': 'a process',
   'CLAIM#': 'a claim of a warm sandbox',
   'SOCKET#': 'a socket',
 };

@@ -6,6 +6,7 @@
 import { approvals, children, failingProvider, turns } from './agent-work.ts';
 import type { Random } from './random.ts';
 import type { SessionRecord } from './record.ts';
+import { commands, forks, processes } from './sandbox-work.ts';
 import type { Scene } from './session.ts';
 
 export type Work = (scene: Scene) => Promise<readonly SessionRecord[]>;
@@ -21,6 +22,9 @@ const kinds: readonly [readonly [string, Work], ...(readonly [string, Work])[]] 
   ['approvals', one(approvals)],
   ['provider', one(failingProvider)],
   ['children', children],
+  ['commands', one(commands)],
+  ['processes', one(processes)],
+  ['forks', forks],
 ];
 
 export type Crew = {

@@ -133,7 +133,7 @@ const variablesOf = ({
   SALLYPORT_SWEEP_SECONDS: String(sweepSeconds),
   TURN_LEASE_SECONDS: '5',
   LLM_PROVIDER: 'demo',
-  ANTHROPIC_API_KEY: 'a key of nobody',
+  ANTHROPIC_API_KEY: 'a-key-of-nobody',
   ANTHROPIC_BASE_URL: model,
   MSB_SHARED_VOLUME_PATH: shared,
   MSB_DEFAULT_FLAVOR: 'micro',
