@@ -107,10 +107,12 @@ export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
 };
 
 /** Refuses the fields of a request whose route takes no body; content of GET, HEAD and DELETE has no meaning (RFC 9110, 9.3). */
-export const refuseFields = (event: ApiEvent, { body }: RouteContract): void => {
-  if (body === undefined && ![...readMethods, 'DELETE'].includes(event.httpMethod))
-    knownBody(event, z.object({}));
+export const refuseFields = (event: ApiEvent, contract: RouteContract): void => {
+  if (refusesFields(event.httpMethod, contract)) knownBody(event, z.object({}));
 };
+
+export const refusesFields = (method: string, { body }: RouteContract): boolean =>
+  body === undefined && ![...readMethods, 'DELETE'].includes(method);
 
 export const readMethods = ['GET', 'HEAD'];
 

@@ -102,7 +102,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
   } else if (/^\/(?:api|mcp)(?:\/|$)/.test(request.url ?? '')) {
     // No route, also of a URL with `..`, which is resolved before it is matched.
     const requestId = randomUUID();
-    response.setHeader('x-request-id', requestId);
+    for (const name of ['x-request-id', 'x-amzn-requestid']) response.setHeader(name, requestId);
     sendJson(response, 404, errorBody(new AppError('not_found', 'there is no such route'), requestId));
   } else if (pathname === '/health') {
     sendJson(response, 200, { status: 'ok' });

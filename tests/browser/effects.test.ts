@@ -23,6 +23,8 @@ test.each([
   await say(page, '$ seq 1 30 > list.txt; echo old > z-gone.txt; head -c 3000 /dev/urandom > blob.bin');
   await effect.getByText('Files: 3 created.').waitFor();
   await effect.getByText('No lines shown: binary').waitFor();
+  // Colours of a button that is about to be enabled are between two states.
+  await mayApprove(page);
   expect(await axe(page)).toEqual([]);
   await approve(page);
   await ended(page);
@@ -36,10 +38,10 @@ test.each([
   expect((await changes.nth(0).innerText()).split('\n')).toContain('-old');
   expect(await changes.nth(1).innerText()).toContain('+fifteen');
   expect(await changes.last().getAttribute('open')).toBeNull();
+  await mayApprove(page);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `effect-${name}`);
   // The decision is in reach without scrolling the effect.
-  await mayApprove(page);
   const button = await page.getByRole('button', { name: 'Approve', exact: true }).boundingBox();
   expect((button?.y ?? Number.NaN) + (button?.height ?? 0)).toBeLessThan(page.viewportSize()?.height ?? 0);
   await approve(page);

@@ -41,7 +41,7 @@ export const operation = (method: string, route: DocumentedRoute): ZodOpenApiOpe
     ...(resource === undefined ? {} : { 'x-resource': resource }),
     ...requestParams(path, contract),
     ...(contract.body === undefined ? {} : { requestBody: requestBody(contract.body) }),
-    responses: { ...goodAnswers(contract), ...errorAnswers(route) },
+    responses: { ...goodAnswers(contract), ...errorAnswers(method, route) },
   };
 };
 
@@ -92,8 +92,8 @@ const goodAnswers = ({ answers, types }: RouteContract): ZodOpenApiResponsesObje
     ]),
   );
 
-const errorAnswers = (route: DocumentedRoute): ZodOpenApiResponsesObject => {
-  const statuses = new Set(documentedErrors(route).map((code) => errorRules[code].status));
+const errorAnswers = (method: string, route: DocumentedRoute): ZodOpenApiResponsesObject => {
+  const statuses = new Set(documentedErrors(method, route).map((code) => errorRules[code].status));
   return Object.fromEntries(
     [...statuses].map((status) => [String(status), reference('responses', errorName(status))]),
   );

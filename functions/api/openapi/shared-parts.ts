@@ -8,27 +8,24 @@ import type { ZodOpenApiComponentsObject, ZodOpenApiResponseObject } from 'zod-o
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { scopeKinds, scopesFor } from '#shared/domain/access.ts';
 import { type ErrorCode, errorRules } from '#shared/errors.ts';
-import type { ApiRoute } from '../api-route.ts';
+import { type ApiRoute, refusesFields } from '../api-route.ts';
 
 export type DocumentedRoute = Pick<ApiRoute, 'path' | 'needs' | 'resource' | 'contract'>;
 
-export const documentedErrors = ({
-  path,
-  needs,
-  resource,
-  contract,
-}: DocumentedRoute): readonly ErrorCode[] => {
-  const { query, headers, body, errors = [] } = contract;
+export const documentedErrors = (
+  method: string,
+  { path, needs, resource, contract }: DocumentedRoute,
+): readonly ErrorCode[] => {
+  const { query, headers, errors = [] } = contract;
+  const isBodyRead = contract.body !== undefined || refusesFields(method, contract);
   const isRefusedToSome = scopesFor(needs).length < scopeKinds.length;
   const named = resource === undefined ? [] : ([`${resource}_not_found`] as const);
   return [
-    ...(query === undefined && headers === undefined && body === undefined
-      ? []
-      : ['invalid_request' as const]),
+    ...(query !== undefined || headers !== undefined || isBodyRead ? ['invalid_request' as const] : []),
     'unauthenticated',
     ...(isRefusedToSome ? ['forbidden' as const] : []),
     ...(path.includes('{') ? [...named, 'not_found' as const] : []),
-    ...(body === undefined ? [] : ['payload_too_large' as const]),
+    ...(isBodyRead ? ['payload_too_large' as const] : []),
     'rate_limited',
     'internal_error',
     ...errors,
