@@ -33,9 +33,9 @@ const lines: readonly ((record: SoakRecord) => AuditLine)[] = [
   overSessions('output of processes is whole', processes, ({ processes: seen }) => seen.length),
   deliveries,
   schedules,
-  ({ left }) => ({
+  ({ left, items }) => ({
     name: 'nothing is left in the table',
-    checked: left.length,
+    checked: items,
     problems: left.map(({ kind, key }) => `${kind}: ${key}`),
   }),
   host,

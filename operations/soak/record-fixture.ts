@@ -56,6 +56,7 @@ export const wholeRecord: SoakRecord = {
       })),
     },
   ],
+  items: 20,
   left: [],
   host: {
     before: { processes: 5, ports: 8, folders: 0 },

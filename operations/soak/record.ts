@@ -75,7 +75,9 @@ export type SoakRecord = {
   readonly failed: readonly { readonly work: string; readonly error: string }[];
   readonly delivered: readonly Delivered[];
   readonly schedules: readonly ScheduleRecord[];
-  /** Items of the table after the sweeps, read as what they are. */
+  /** The number of items that the table has after the sweeps. */
+  readonly items: number;
+  /** Those of them that should be gone, read as what they are. */
   readonly left: readonly { readonly kind: string; readonly key: string }[];
   readonly host: { readonly before: HostState; readonly after: HostState };
   readonly samples: readonly Sample[];

@@ -24,15 +24,17 @@ export const reportOf = (
     table(['minute', 'memory (MB)', 'open files', 'a plain turn (ms)'], minutesOf(record)),
     table(
       ['audit', 'looked at', ''],
-      lines.map(({ name, checked, problems: found }) => [
-        name,
-        checked,
-        found.length === 0 ? 'ok' : `FAILED (${found.length})`,
-      ]),
+      lines.map(({ name, checked, problems: found }) => [name, checked, verdictOf(checked, found.length)]),
     ),
     ...problems,
     '',
   ].join('\n\n');
+};
+
+/** A check that saw nothing has shown nothing. */
+const verdictOf = (checked: number, problems: number): string => {
+  if (problems > 0) return `FAILED (${problems})`;
+  return checked === 0 ? 'nothing to see' : 'ok';
 };
 
 /** The means of each minute. */

@@ -33,18 +33,21 @@ const openSessions = async (ask: Ask): Promise<readonly string[]> => {
   }
 };
 
+type Rest = { readonly items: number; readonly left: readonly Left[]; readonly host: HostState };
+
 export const restState = async (
   platform: Platform,
   home: string,
   { before, calmSince }: { readonly before?: HostState; readonly calmSince: number },
-): Promise<{ readonly left: readonly Left[]; readonly host: HostState }> => {
+): Promise<Rest> => {
   const giveUpAt = Date.now() + settleMsMax;
   for (;;) {
-    const left = leftoversOf(await platform.items(), { now: Date.now(), calmSince });
+    const items = await platform.items();
+    const left = leftoversOf(items, { now: Date.now(), calmSince });
     const host = await hostState(platform.pid(), home);
     const isAtRest =
       left.length === 0 && (before === undefined ? host.folders === 0 : isNoMore(host, before));
-    if (isAtRest || Date.now() > giveUpAt) return { left, host };
+    if (isAtRest || Date.now() > giveUpAt) return { items: items.length, left, host };
     await sleep(lookMs);
   }
 };

@@ -14,6 +14,7 @@ import { randomFrom } from './random.ts';
 import { openReceiver } from './receiver.ts';
 import type { SoakRecord } from './record.ts';
 import { startSampling } from './samples.ts';
+import { startSchedule } from './schedule-work.ts';
 import type { Scene } from './session.ts';
 import { endAll, restState } from './settle.ts';
 
@@ -68,6 +69,7 @@ export const soak = async (options: SoakOptions): Promise<Soaked> => {
   const warm = await turns({ ...scene, random: random.branch() });
   const before = (await restState(platform, home, { calmSince: Date.now() })).host;
 
+  const endSchedule = await startSchedule(ask);
   const soakMs = minutes * 60_000;
   const crew = startCrew(scene, random.branch(), atOnce);
   const faults = startFaults(
@@ -87,9 +89,10 @@ export const soak = async (options: SoakOptions): Promise<Soaked> => {
   const calmSince = Date.now();
   progress('no more faults and no more work: what runs comes to its end');
   await crew.finish();
+  const schedule = await endSchedule();
   const ended = await endAll(ask);
   progress(`${ended} more sessions ended, the sweeps put away what is left`);
-  const { left, host: after } = await restState(platform, home, { before, calmSince });
+  const { items, left, host: after } = await restState(platform, home, { before, calmSince });
   await platform.stop();
   const stopped = await stoppedState(home);
   return {
@@ -99,8 +102,8 @@ export const soak = async (options: SoakOptions): Promise<Soaked> => {
       sessions: [warm, ...crew.sessions],
       failed: [...failed, ...crew.failed],
       delivered: receiver.delivered,
-      schedules: [],
-      left,
+      schedules: [schedule],
+      ...{ items, left },
       host: { before, after: { ...after, processes: after.processes + stopped.processes } },
       samples: sampling.samples,
     },
