@@ -6,8 +6,8 @@ import { hostState } from './host.ts';
 import type { Platform } from './platform.ts';
 import type { HostState } from './record.ts';
 
-/** Several times the slowest sweep; what is left then is left. */
-const settleMsMax = 180_000;
+/** Longer than the claim of a last save whose function died (lastSaveMsMax); what is left then is left. */
+const settleMsMax = 360_000;
 const lookMs = 3000;
 
 /** Children, runs of schedules, and sessions whose creation was not answered. */

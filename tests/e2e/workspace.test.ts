@@ -130,6 +130,10 @@ test('an idle session gets back every byte, mode, time and link, and only the ch
     const { status } = await putFile(agent.id, 'large.bin', { body: part, range });
     expect(status).toBe(end < large.length ? 202 : 201);
   }
+  // A file that changed in the very tick of its save is sent with the next one, too.
+  expect((await putFile(agent.id, 'later.txt', { body: 'later' })).status).toBe(201);
+  const deleted = await cloud.request(`/api/sessions/${agent.id}/files/later.txt`, { method: 'DELETE' });
+  expect(deleted.status).toBe(204);
   const before = await stored(agent.workspace, 'packs');
   expect(before.map(({ size }) => size).reduce((sum, size) => sum + size)).toBeGreaterThan(50 * megabyte);
 
