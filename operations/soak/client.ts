@@ -54,11 +54,10 @@ const tryOnce = async (
     headers: { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   };
-  const answer = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(answerMsMax) }).then(
-    async (response) => ({ status: response.status, text: await response.text() }),
+  const answer = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(answerMsMax) })
+    .then(async (response) => ({ status: response.status, text: await response.text() }))
     // The platform was killed meanwhile, or the answer was cut.
-    () => undefined,
-  );
+    .catch(() => undefined);
   if (answer === undefined || also.includes(answer.status)) return answer;
   if (passing.has(answer.status)) return undefined;
   if (answer.status >= 300) throw new Error(`${init.method} ${path}: ${answer.status} ${answer.text}`);
