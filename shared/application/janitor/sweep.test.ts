@@ -93,6 +93,20 @@ test('L5: one with pending work keeps both, and is continued', async () => {
   expect(invoked).toEqual([`turn ${id}`, `turn ${id}`]);
 });
 
+test('a session whose turn is over is given back by another function when the one that ended it died', async () => {
+  const { ports, look, invoked, id } = await open(thinking);
+  const session = await ports.sessions.get(id);
+  const { inbox } = await ports.turns.loadWork(id);
+  if (session === undefined) throw new Error('the session is not there');
+  await ports.turns.commit({
+    ...{ session, version: 1, state: { kind: 'idle' }, at: 1_000_001, log: [], history: [] },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0, completed: inbox[0] },
+    ...{ release: false, wakes: false, dueAt: 1_030_000 },
+  });
+  expect(await look(900_000)).toEqual(['running', 'ready']);
+  expect(invoked).toEqual([`turn ${id}`]);
+});
+
 test('a turn that no function takes up ends with an error, within four tries', async () => {
   const { ports, look, invoked, id } = await open(thinking);
   for (const at of [900_000, 960_000, 1_020_000]) expect(await look(at)).toEqual(['running', 'ready']);

@@ -8,7 +8,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SessionWork } from '../../domain/session-sweep.ts';
 import { callsWithChildren, detachedCalls, pendingWork } from '../../domain/turn/pending-work.ts';
-import { noTurn } from '../../domain/turn/turn.ts';
+import { isBetweenTurns, noTurn } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
 
 type TurnWork = { readonly work: SessionWork; readonly version: number };
@@ -24,8 +24,9 @@ export const workOf = async (
     inbox,
     turn: { state, version },
   } = await turns.loadWork(id);
-  if (inbox.length === 0 || (state.kind === 'deciding' && pendingWork(state).length === 0))
-    return { work: 'none', version };
+  // The turn is over, and the function that ended it died before it gave the session back.
+  if (inbox.length === 0) return { work: isBetweenTurns(state) ? 'own' : 'none', version };
+  if (state.kind === 'deciding' && pendingWork(state).length === 0) return { work: 'none', version };
   const isLate = detachedCalls(state).some(({ wait }) => wait.endsBy <= world.now());
   const waits = state.kind === 'acting' && pendingWork(state).length === 0 && !isLate;
   return { work: waits ? 'others' : 'own', version };
