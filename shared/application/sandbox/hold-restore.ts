@@ -7,40 +7,29 @@
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs, restoreMsMax, restoreRenewMs } from '../../domain/limits.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { keepRenewed } from '../keep-renewed.ts';
 
 type Held = { readonly workspaceId: WorkspaceId; readonly generation: number; readonly claim: number };
 
 export const whileHeld = async <T>(
   ports: Pick<SandboxDeps, 'workspaces' | 'world' | 'telemetry'>,
-  held: Held,
+  { workspaceId, generation, claim }: Held,
   restore: () => Promise<T>,
 ): Promise<T> => {
-  const over = new AbortController();
-  const renewing = renew(ports, held, over.signal);
+  const { workspaces, world } = ports;
+  const endsAt = world.now() + restoreMsMax;
+  const held = keepRenewed(ports, {
+    name: 'a claim to restore',
+    everyMs: restoreRenewMs,
+    renew: async () => {
+      const until = Math.min(world.now() + restoreHoldMs, endsAt);
+      return world.now() < endsAt && workspaces.renewRestore(workspaceId, generation, { claim, until });
+    },
+  });
   try {
     return await restore();
   } finally {
-    over.abort();
     // The caller changes the claim next: no renewal may come after that.
-    await renewing;
-  }
-};
-
-const renew = async (
-  { workspaces, world, telemetry }: Pick<SandboxDeps, 'workspaces' | 'world' | 'telemetry'>,
-  { workspaceId, generation, claim }: Held,
-  signal: AbortSignal,
-): Promise<void> => {
-  const endsAt = world.now() + restoreMsMax;
-  for (;;) {
-    await world.sleep(restoreRenewMs, signal);
-    const now = world.now();
-    if (signal.aborted || now >= endsAt) return;
-    const until = Math.min(now + restoreHoldMs, endsAt);
-    try {
-      if (!(await workspaces.renewRestore(workspaceId, generation, { claim, until }))) return;
-    } catch (error) {
-      telemetry.warn('a claim to restore was not renewed', { workspaceId, error });
-    }
+    await held.stop();
   }
 };

@@ -6,36 +6,23 @@ import type { Session } from '../../domain/session.ts';
 import { nextLook } from '../../domain/turn/pending-work.ts';
 import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
+import { keepRenewed } from '../keep-renewed.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import type { TurnContext } from './commit/turn-context.ts';
 
-/**
- * Renews the lease three times within its length until it is stopped; a lost one is reported once. A renewal that fails is
- * repeated at the next third: only the table knows that a lease is lost.
- */
+/** Renews the lease three times within its length until it is stopped; a lost one is reported once. */
 export const keepLease = (
-  { turns, telemetry, world }: Deps<'turns' | 'telemetry' | 'world'>,
+  ports: Deps<'turns' | 'telemetry' | 'world'>,
   session: Session,
   { leaseMs, onLost }: { readonly leaseMs: number; readonly onLost: () => void },
 ): { readonly stop: () => void } => {
-  const done = new AbortController();
-  const isLost = async (): Promise<boolean> => {
-    try {
-      return !(await turns.renewLease(session, world.now() + leaseMs));
-    } catch (error) {
-      telemetry.warn('a lease was not renewed', { error });
-      return false;
-    }
-  };
-  const renew = async (): Promise<void> => {
-    while (!done.signal.aborted) {
-      await world.sleep(leaseMs / 3, done.signal);
-      if (done.signal.aborted) return;
-      if (await isLost()) return onLost();
-    }
-  };
-  renew().catch((error: unknown) => telemetry.warn('a lease is held no more', { error }));
-  return { stop: () => done.abort() };
+  const held = keepRenewed(ports, {
+    name: 'a lease',
+    everyMs: leaseMs / 3,
+    renew: () => ports.turns.renewLease(session, ports.world.now() + leaseMs),
+    onLost,
+  });
+  return { stop: () => void held.stop() };
 };
 
 /** True when the lease was given back or lost; false when work came concurrently. */

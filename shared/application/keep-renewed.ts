@@ -1,0 +1,44 @@
+/**
+ * Renews a hold in steps until it is stopped, or lost to another. A renewal that fails is told and repeated with the next step: only
+ * the table knows that a hold is lost.
+ */
+import type { Deps } from './deps.ts';
+
+type Hold = {
+  /** Its name in the log: `a lease`. */
+  readonly name: string;
+  readonly everyMs: number;
+  /** False when it is lost. */
+  readonly renew: () => Promise<boolean>;
+  readonly onLost?: () => void;
+};
+
+/** `stop` returns when no renewal is under way any more; it never rejects. */
+export const keepRenewed = (
+  { telemetry, world }: Deps<'telemetry' | 'world'>,
+  { name, everyMs, renew, onLost }: Hold,
+): { readonly stop: () => Promise<void> } => {
+  const over = new AbortController();
+  const isLost = async (): Promise<boolean> => {
+    try {
+      return !(await renew());
+    } catch (error) {
+      telemetry.warn(`${name} was not renewed`, { error });
+      return false;
+    }
+  };
+  const keep = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await world.sleep(everyMs, over.signal);
+      if (over.signal.aborted) return;
+      if (await isLost()) return onLost?.();
+    }
+  };
+  const kept = keep().catch((error: unknown) => telemetry.warn(`${name} is held no more`, { error }));
+  return {
+    stop: () => {
+      over.abort();
+      return kept;
+    },
+  };
+};
