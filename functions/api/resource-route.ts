@@ -28,17 +28,26 @@ const options = (event: ApiEvent, permission: Permission) => ({
   intent: intentOf(permission),
 });
 
+/** The resource is judged before anything that the request carries. */
+const afterFinding =
+  <Found>(
+    { needs, contract }: Omit<ResourceRoute<Found>, 'handler'>,
+    handler: ResourceRoute<Found>['handler'],
+    find: (asked: ReturnType<typeof options>) => Promise<Found>,
+  ): ApiRoute['handler'] =>
+  async (event) => {
+    const found = await find(options(event, needs));
+    refuseFields(event, contract);
+    return handler(event, found);
+  };
+
 export const onSession = (
   { turns }: Deps<'turns'>,
   { handler, ...route }: ResourceRoute<FoundSession>,
 ): ApiRoute => ({
   ...route,
   resource: 'session',
-  handler: async (event) => {
-    const found = await findSession(turns, options(event, route.needs));
-    refuseFields(event, route.contract);
-    return handler(event, found);
-  },
+  handler: afterFinding(route, handler, (asked) => findSession(turns, asked)),
 });
 
 export const onProject = (
@@ -47,11 +56,7 @@ export const onProject = (
 ): ApiRoute => ({
   ...route,
   resource: 'project',
-  handler: async (event) => {
-    const found = await findProject(projects, options(event, route.needs));
-    refuseFields(event, route.contract);
-    return handler(event, found);
-  },
+  handler: afterFinding(route, handler, (asked) => findProject(projects, asked)),
 });
 
 /**
@@ -81,11 +86,7 @@ export const onSchedule = (
 ): ApiRoute => ({
   ...route,
   resource: 'schedule',
-  handler: async (event) => {
-    const found = await findSchedule(ports, options(event, route.needs));
-    refuseFields(event, route.contract);
-    return handler(event, found);
-  },
+  handler: afterFinding(route, handler, (asked) => findSchedule(ports, asked)),
 });
 
 export const onWebhook = (
@@ -94,9 +95,5 @@ export const onWebhook = (
 ): ApiRoute => ({
   ...route,
   resource: 'webhook',
-  handler: async (event) => {
-    const found = await findWebhook(ports, options(event, route.needs));
-    refuseFields(event, route.contract);
-    return handler(event, found);
-  },
+  handler: afterFinding(route, handler, (asked) => findWebhook(ports, asked)),
 });
