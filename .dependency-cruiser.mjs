@@ -29,10 +29,10 @@ export default {
       from: {},
       to: { couldNotResolve: true },
     }),
-    forbid('no-test-in-production', 'Test helpers never ship, and nor does a bench.', {
+    forbid('no-test-in-production', 'Test helpers never ship, and nor does a bench or a soak.', {
       from: {
         path: '^(infra|functions|shared|sdk|sandbox-task|web|local|cli|operations)/',
-        pathNot: [test, '^operations/bench/'],
+        pathNot: [test, '^operations/(bench|soak)/'],
       },
       to: { path: `^tests/|${test}` },
     }),

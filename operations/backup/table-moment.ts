@@ -5,6 +5,7 @@
  * "The latest restorable timestamp is typically five minutes before the current time"
  * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_beforeyoubegin.html).
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Aws } from '../deploy/aws.ts';
 import { Failure } from '../deploy/programs.ts';
 
@@ -20,6 +21,25 @@ export const livingTable = (name: string): TableMoment => ({
   open: async () => ({ name, takenAt: new Date() }),
   close: async () => undefined,
 });
+
+const pollMs = 15_000;
+const restoreMsMax = 6 * 3_600_000;
+
+type Described = { readonly Table: { readonly TableStatus?: string } };
+
+/** The waiter of the `aws` program gives up after 25 looks, eight minutes. */
+const untilActive = async (aws: Aws, table: string): Promise<void> => {
+  const until = Date.now() + restoreMsMax;
+  for (;;) {
+    const { Table } = await aws.ask<Described>('dynamodb', 'describe-table', '--table-name', table);
+    if (Table.TableStatus === 'ACTIVE') return;
+    if (Date.now() > until)
+      throw new Failure(`table ${table} is ${Table.TableStatus} after six hours`, [
+        `Delete it when it is there: aws dynamodb delete-table --table-name ${table}`,
+      ]);
+    await sleep(pollMs);
+  }
+};
 
 type Continuous = {
   readonly ContinuousBackupsDescription: {
@@ -47,11 +67,13 @@ export const tableAtPointInTime = (aws: Aws, table: string, say: Say): TableMome
         ...['--target-table-name', name, '--restore-date-time', takenAt.toISOString()],
       );
       copy = name;
-      await aws.ask('dynamodb', 'wait', 'table-exists', '--table-name', name);
+      await untilActive(aws, name);
       return { name, takenAt };
     },
     close: async () => {
       if (copy === undefined) return;
+      // One that is still restored cannot be deleted.
+      await untilActive(aws, copy);
       await aws.ask('dynamodb', 'delete-table', '--table-name', copy);
       say(`Deleted ${copy}`);
     },

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { Settings } from '../../infra/settings.ts';
 import { readSettings } from '../../infra/settings-file.ts';
 import { type Aws, openAws } from './aws.ts';
-import { Failure, type Programs } from './programs.ts';
+import { Failure, openPrograms, type Programs } from './programs.ts';
 
 type Flag = { readonly type: 'boolean'; readonly default: false };
 type Flags<F extends string, V extends string> = Readonly<Record<F | 'yes', boolean>> &
@@ -87,6 +87,22 @@ const readFlags = <F extends string, V extends string>(
   } catch (cause) {
     throw new Failure(cause instanceof Error ? cause.message : String(cause), usage.split('\n'), cause);
   }
+};
+
+/** The command that the first argument names, for a person at this terminal; sets the exit code. */
+export const runNamed = async (commands: Readonly<Record<string, (machine: Machine) => Promise<number>>>) => {
+  const [name = '', ...args] = process.argv.slice(2);
+  const run = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (run === undefined) throw new Error(`there is no command ${name}`);
+  process.exitCode = await run({
+    args,
+    // biome-ignore lint/style/noProcessEnv: the one read of these programs' environment.
+    variables: process.env,
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+    open: openPrograms,
+  });
 };
 
 /** Output for a person, and questions to them. Without an answer there is no consent. */

@@ -7,7 +7,7 @@ import { openSession, readEvents, type Scene, type SoakSession } from './session
 export const turns = async (scene: Scene): Promise<SessionRecord> => {
   const { random } = scene;
   const session = await openSession(scene, 'turns', { provider: 'demo', approvals: 'auto' });
-  const messages = random.between(1, 4);
+  const messages = random.int(1, 4);
   for (let said = 0; said < messages; said += 1) {
     await sayScript(scene, session);
     if (random.next() < 0.7) await session.answered();
@@ -17,7 +17,7 @@ export const turns = async (scene: Scene): Promise<SessionRecord> => {
 };
 
 const sayScript = async ({ random }: Scene, session: SoakSession): Promise<void> => {
-  const marks = Array.from({ length: random.between(1, 2) }, session.newMark);
+  const marks = Array.from({ length: random.int(1, 2) }, session.newMark);
   const lines = marks.map((mark) => callOf(session.leave(mark), random.pick(['shell', 'slow', 'node'])));
   await session.send(lines.join('\n'), { marks });
 };
@@ -35,7 +35,7 @@ type Asking = { readonly callId: string; readonly digest: string; readonly turnI
 export const approvals = async (scene: Scene): Promise<SessionRecord> => {
   const { ask, random } = scene;
   const session = await openSession(scene, 'approvals', { provider: 'demo', approvals: 'ask' });
-  for (let said = 0; said < random.between(1, 2); said += 1) {
+  for (let said = 0; said < random.int(1, 2); said += 1) {
     const mark = session.newMark();
     const isApproved = random.next() < 0.6;
     const seen = new Set((await session.events()).map(({ index }) => index));
@@ -59,7 +59,7 @@ export const approvals = async (scene: Scene): Promise<SessionRecord> => {
 /** The provider of this work is the one that fails: whatever it does, the message has one answer. */
 export const failingProvider = async (scene: Scene): Promise<SessionRecord> => {
   const session = await openSession(scene, 'provider', { provider: 'anthropic', model: 'claude-sonnet-4-5' });
-  for (let said = 0; said < scene.random.between(1, 3); said += 1) {
+  for (let said = 0; said < scene.random.int(1, 3); said += 1) {
     await session.send('hello', { marks: [] });
     await session.answered();
   }
@@ -69,7 +69,7 @@ export const failingProvider = async (scene: Scene): Promise<SessionRecord> => {
 /** The child works in the workspace of its parent, and its answer is the result of its parent's call. */
 export const children = async (scene: Scene): Promise<readonly SessionRecord[]> => {
   const session = await openSession(scene, 'children', { provider: 'demo', approvals: 'auto' });
-  const marks = Array.from({ length: scene.random.between(1, 2) }, session.newMark);
+  const marks = Array.from({ length: scene.random.int(1, 2) }, session.newMark);
   const calls = marks.map((mark) => {
     const call = { action: 'spawn', prompt: `$ ${session.leave(mark)}` };
     return `call session ${JSON.stringify(call)}`;

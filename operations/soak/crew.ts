@@ -3,8 +3,9 @@
  *
  * The load is a limit of what is in flight and no rate, so that a slow machine does less and not worse.
  */
+
+import { branch, type Random } from '../../tests/simulation/random.ts';
 import { approvals, children, failingProvider, turns } from './agent-work.ts';
-import type { Random } from './random.ts';
 import type { SessionRecord } from './record.ts';
 import { commands, forks, processes } from './sandbox-work.ts';
 import type { Scene } from './session.ts';
@@ -50,7 +51,7 @@ export const startCrew = (scene: Omit<Scene, 'random'>, random: Random, atOnce: 
   const place = async (own: Random): Promise<void> => {
     while (!state.isFinishing) await perform(own);
   };
-  const places = Array.from({ length: atOnce }, () => place(random.branch()));
+  const places = Array.from({ length: atOnce }, () => place(branch(random)));
   return {
     sessions,
     failed,

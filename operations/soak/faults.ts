@@ -1,9 +1,9 @@
 /** The faults of a soak: each comes again after a pause that the seed decides, until they are told to end. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { branch, type Random } from '../../tests/simulation/random.ts';
 import { sandboxServers } from './host.ts';
 import type { Listener } from './listener.ts';
 import type { Platform } from './platform.ts';
-import type { Random } from './random.ts';
 import type { Receiver } from './receiver.ts';
 
 export type Endangered = {
@@ -85,7 +85,7 @@ export const startFaults = (endangered: Endangered, random: Random, soakMs: numb
       () => false,
     );
   const repeat = async ({ name, seconds, strike }: Fault, own: Random): Promise<void> => {
-    while (await pause(own.between(...seconds) * 1000))
+    while (await pause(own.int(...seconds) * 1000))
       await inOrder(async () => count(name, await strike(endangered, own)));
   };
   const restart = async (part: number): Promise<void> => {
@@ -95,7 +95,7 @@ export const startFaults = (endangered: Endangered, random: Random, soakMs: numb
       count('platform killed', 1);
     });
   };
-  const all = [...every.map((fault) => repeat(fault, random.branch())), ...restartsAt.map(restart)];
+  const all = [...every.map((fault) => repeat(fault, branch(random))), ...restartsAt.map(restart)];
   return {
     counts,
     end: async () => {

@@ -1,8 +1,8 @@
 /** A person at one session who connects, is cut off, and comes back with the last number they saw. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import type { Random } from '../../tests/simulation/random.ts';
 import type { Target } from './client.ts';
-import type { Random } from './random.ts';
 import type { SeenFrame } from './record.ts';
 
 export type Listener = {
@@ -38,7 +38,7 @@ export const listen = (target: Target, sessionId: string, random: Random): Liste
       // A refused connection and a cut one both end in `close`.
       socket.on('error', () => undefined);
       await new Promise((resolve) => socket.once('close', resolve));
-      if (!state.isLeaving) await sleep(random.between(50, pauseMsMax));
+      if (!state.isLeaving) await sleep(random.int(50, pauseMsMax));
     }
   };
   const living = live();

@@ -7,7 +7,7 @@ import { openSession, readWorkspaceFile, type Scene, type SoakSession } from './
 export const commands = async (scene: Scene): Promise<SessionRecord> => {
   const { random, ask } = scene;
   const session = await openSession(scene, 'commands', { kind: 'execution' });
-  for (let done = 0; done < random.between(2, 5); done += 1) {
+  for (let done = 0; done < random.int(2, 5); done += 1) {
     const mark = session.newMark();
     const command = session.leave(mark);
     const isCode = random.next() < 0.3;
@@ -33,7 +33,7 @@ const linesMax = 400;
 export const processes = async (scene: Scene): Promise<SessionRecord> => {
   const { random, ask } = scene;
   const session = await openSession(scene, 'processes', { kind: 'execution' });
-  const lines = random.between(50, linesMax);
+  const lines = random.int(50, linesMax);
   const command = `for i in $(seq ${lines}); do echo "line $i"; sleep 0.01; done`;
   const started = await ask(`/api/sessions/${session.id}/processes`, { body: { command } });
   const { processId } = parsed<{ readonly processId: string }>(started);
@@ -87,7 +87,7 @@ const writeFile = async (
   { id }: SoakSession,
   path: string,
 ): Promise<{ readonly path: string; readonly text: string }> => {
-  const text = `${path} ${random.next()} `.repeat(random.between(1, 2000));
+  const text = `${path} ${random.next()} `.repeat(random.int(1, 2000));
   await ask(`/api/sessions/${id}/files/${path}`, { method: 'PUT', body: text });
   return { path, text };
 };

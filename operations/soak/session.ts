@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { branch, type Random } from '../../tests/simulation/random.ts';
 import { type Ask, parsed, type Target, until } from './client.ts';
 import { type Listener, listen } from './listener.ts';
-import type { Random } from './random.ts';
 import type { Asked, FileSeen, LoggedEvent, ProcessSeen, Sent, SessionRecord } from './record.ts';
 
 /** All that work needs of its surroundings. */
@@ -41,7 +41,7 @@ export const openSession = async (scene: Scene, work: string, options: object): 
   const made = await ask('/api/sessions', { body: { flavor: 'micro', ...options } });
   const { id } = parsed<{ readonly id: string }>(made);
   const isAgent = !('kind' in options);
-  const listener = isAgent ? listen(scene.target, id, random.branch()) : undefined;
+  const listener = isAgent ? listen(scene.target, id, branch(random)) : undefined;
   if (listener !== undefined) scene.listeners.add(listener);
   const sent: Sent[] = [];
   const asked: Asked[] = [];

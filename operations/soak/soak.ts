@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { branch, openRandom } from '../../tests/simulation/random.ts';
 import { turns } from './agent-work.ts';
 import { askerOf } from './client.ts';
 import { startCrew } from './crew.ts';
@@ -10,7 +11,6 @@ import { startFaults } from './faults.ts';
 import { stoppedState } from './host.ts';
 import { openModelServer } from './model-server.ts';
 import { startPlatform } from './platform.ts';
-import { randomFrom } from './random.ts';
 import { openReceiver } from './receiver.ts';
 import type { SoakRecord } from './record.ts';
 import { startSampling } from './samples.ts';
@@ -42,7 +42,7 @@ const perProcessor = 3;
 export const soak = async (options: SoakOptions): Promise<Soaked> => {
   const { minutes, seed, port, under = tmpdir(), progress } = options;
   const atOnce = options.atOnce ?? 2 + perProcessor * availableParallelism();
-  const random = randomFrom(seed);
+  const random = openRandom(seed);
   await mkdir(under, { recursive: true });
   const folder = await mkdtemp(join(under, 'sallyport-soak-'));
   const [home, shared] = [join(folder, 'home'), join(folder, 'shared')];
@@ -52,7 +52,7 @@ export const soak = async (options: SoakOptions): Promise<Soaked> => {
   await chmod(shared, 0o777);
 
   await using stopping = new AsyncDisposableStack();
-  const model = await openModelServer(random.branch());
+  const model = await openModelServer(branch(random));
   stopping.defer(model.stop);
   const receiver = await openReceiver();
   stopping.defer(receiver.stop);
@@ -66,15 +66,15 @@ export const soak = async (options: SoakOptions): Promise<Soaked> => {
   });
 
   progress(`${atOnce} sessions at once for ${minutes} minutes at ${platform.url}, data in ${folder}`);
-  const warm = await turns({ ...scene, random: random.branch() });
+  const warm = await turns({ ...scene, random: branch(random) });
   const before = (await restState(platform, home, { calmSince: Date.now() })).host;
 
   const endSchedule = await startSchedule(ask);
   const soakMs = minutes * 60_000;
-  const crew = startCrew(scene, random.branch(), atOnce);
+  const crew = startCrew(scene, branch(random), atOnce);
   const faults = startFaults(
     { platform, home, listeners: scene.listeners, receiver },
-    random.branch(),
+    branch(random),
     soakMs,
   );
   const failed: { work: string; error: string }[] = [];

@@ -245,7 +245,8 @@ describe('the commands', () => {
     expect(machine.calls.filter((call) => call.startsWith('aws dynamodb'))).toEqual([
       expect.stringContaining('describe-continuous-backups'),
       expect.stringContaining(`--target-table-name ${copyName} --restore-date-time 2026-11-20T10:00:00.000Z`),
-      expect.stringContaining(`wait table-exists --table-name ${copyName}`),
+      expect.stringContaining(`describe-table --table-name ${copyName}`),
+      expect.stringContaining(`describe-table --table-name ${copyName}`),
       expect.stringContaining(`delete-table --table-name ${copyName}`),
     ]);
 
