@@ -1,6 +1,6 @@
 /** The ports endpoint before a real web server: what passes, what stays outside, what a bad server can do. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -8,9 +8,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { previewPortRule } from '#shared/domain/sandbox.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
+import { type Listening, listenShown } from './shown-port-fixture.ts';
 
 let sandbox: TestSandbox;
-const servers: Pick<Server, 'close'>[] = [];
+const servers: Listening[] = [];
 beforeAll(async () => {
   sandbox = await startTestSandbox();
 });
@@ -19,19 +20,9 @@ afterEach(() => {
 });
 afterAll(() => sandbox.stop());
 
-type Listening = Pick<Server, 'listen' | 'close' | 'once' | 'off'>;
-/** On the first free port that may be shown. */
 const listen = async (server: Listening): Promise<number> => {
-  for (let port = 8100; port < 8900; port += 1) {
-    const outcome = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!outcome) continue;
-    servers.push(server);
-    return port;
-  }
-  throw new Error('no port is free');
+  servers.push(server);
+  return listenShown(server);
 };
 const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
   listen(createServer(answer));

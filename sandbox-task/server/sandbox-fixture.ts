@@ -12,7 +12,7 @@ import { chmod, chown, copyFile, link, mkdir, mkdtemp, readFile, rm } from 'node
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { bundleSandbox, serverFlags } from '../bundle.ts';
@@ -37,6 +37,8 @@ export type TestSandbox = {
   readonly killRunner: () => Promise<void>;
   readonly open: (method: string, path: string, options?: TestRequest) => Promise<IncomingMessage>;
   readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
+  /** An upgraded connection; its failures are those of the test alone. */
+  readonly upgrade: (path: string) => Promise<Duplex>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
   readonly child: ChildProcess;
   /** The path of a Node that user code can run. */
@@ -121,12 +123,20 @@ export const startTestSandbox = async (
     const chunks = (await answer.toArray()) as Buffer[];
     return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
   };
+  const upgrade = async (path: string): Promise<Duplex> => {
+    const headers = { authorization: `Bearer ${testBearer}`, connection: 'upgrade', upgrade: 'websocket' };
+    const outgoing = request({ socketPath, path, headers, agent: false }).end();
+    const [, socket] = (await once(outgoing, 'upgrade')) as [IncomingMessage, Duplex];
+    socket.on('error', () => undefined);
+    return socket;
+  };
   await waitFor(async () => (await ask('GET', '/health')).status === 200);
   return {
     workspace,
     shared,
     open,
     ask,
+    upgrade,
     child,
     nodePath: node,
     hasOwnUser: uid !== undefined,

@@ -25,7 +25,7 @@ export interface McpServerStore {
   ): Promise<McpServer | undefined>;
   /** The removed server; undefined when there was none. */
   remove(project: ProjectId, name: string): Promise<McpServer | undefined>;
-  /** Enabled servers whose next check is due, oldest first. */
+  /** Enabled servers whose next check is due. As `due` of sessions. */
   due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly McpServer[]>;
 }
 

@@ -123,7 +123,8 @@ export interface SessionStore {
   /** Deletes the remains of an ended session: log, history, record. */
   forget(id: SessionId): Promise<void>;
   /**
-   * Sessions that are due, oldest first; each as it was at the read. One that cannot be decoded is left out, told to
+   * Sessions that are due, oldest first; each as it was at the read. Of more than `itemsMax`, the oldest is among them, and
+   * the others are near the oldest: the index is read by shards. One that cannot be decoded is left out, told to
    * `onUnreadable`, and put off.
    */
   due(now: number, itemsMax: number, onUnreadable?: (error: unknown) => void): Promise<readonly Session[]>;

@@ -324,11 +324,32 @@ describe('a due session', () => {
     expect(await read(session.id)).toEqual(moved);
   });
 
-  test('is listed oldest first, up to the limit', async () => {
+  test('is listed oldest first', async () => {
     const { sessions, create } = stores();
     const dueAts = [17, 5, 11, 2, 14, 8, 20, 3];
+    const made = await Promise.all(dueAts.map((dueAt) => create(newSession({ dueAt }))));
+    const own = new Set(made.map(({ id }) => id));
+    const listed = (await sessions.due(20, 100)).filter(({ id }) => own.has(id));
+    expect(listed.map(({ dueAt }) => dueAt)).toEqual([2, 3, 5, 8, 11, 14, 17, 20]);
+  });
+
+  test('is listed up to the limit, the oldest of all among them, and the rest once those were taken', async () => {
+    const { sessions, create } = stores();
+    for (const session of await sessions.due(20, 100)) await sessions.postpone(session, farAway);
+    const dueAts = [17, 5, 11, 2, 14, 8, 20, 3];
     for (const dueAt of dueAts) await create(newSession({ dueAt }));
-    expect((await sessions.due(20, 100)).map(({ dueAt }) => dueAt)).toEqual([2, 3, 5, 8, 11, 14, 17, 20]);
-    expect((await sessions.due(20, 3)).map(({ dueAt }) => dueAt)).toEqual([2, 3, 5]);
+    const left = new Set(dueAts);
+    for (const expected of [3, 3, 2]) {
+      const listed = await sessions.due(20, 3);
+      const times = listed.map(({ dueAt = 0 }) => dueAt);
+      expect(times).toHaveLength(expected);
+      expect(times).toEqual(times.toSorted((one, other) => one - other));
+      expect(times[0]).toBe(Math.min(...left));
+      for (const session of listed) {
+        expect(left.delete(session.dueAt ?? 0)).toBe(true);
+        expect(await sessions.postpone(session, farAway)).toBe(true);
+      }
+    }
+    expect(left.size).toBe(0);
   });
 });

@@ -161,8 +161,17 @@ export const openEmbeddedCloud = async ({
       lambda.destroy();
       dynamo.destroy();
       await rm(home, { recursive: true, force: true });
+      requireNoCrash(lines);
     },
   };
+};
+
+/** Tests end sandboxes by signals, and users by their sessions: one that ends by itself with a failure has a bug. */
+const requireNoCrash = (lines: readonly string[]): void => {
+  const crash = lines.find(
+    (line) => line.includes('"event":"sandbox_lost"') && line.includes('exit code 1;'),
+  );
+  if (crash !== undefined) throw new Error(`the server of a sandbox crashed: ${crash}\n${lines.join('\n')}`);
 };
 
 const pauseMsMin = 25;

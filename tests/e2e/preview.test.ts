@@ -268,6 +268,35 @@ test('a WebSocket reaches a port of user code on one machine, without credential
   expect((await opening(connect({ authorization: 'Bearer sp_wrong' }))).status).toBe(401);
 });
 
+/** It accepts the upgrade, and resets the connection: an end with linger 0 sends no FIN. */
+const socketReset = `
+import socket, struct
+server = socket.create_server(('127.0.0.1', 3001))
+while True:
+    client = server.accept()[0]
+    client.recv(4096)
+    client.send(b'HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: x\\r\\n\\r\\n')
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    client.close()
+`;
+
+test('a server that resets its WebSockets ends them, and no other program of the sandbox', async () => {
+  const headers = { 'content-type': 'application/octet-stream' };
+  const put = { method: 'PUT', body: socketReset, headers };
+  await cloud.request(`/api/sessions/${agent.id}/files/.reset.py`, put);
+  await agent.run('$ (python3 .reset.py >/dev/null 2>&1 &)');
+  const address = `${cloud.url.replace('http', 'ws')}${pathOf(3001)}live`;
+  const authorization = `Bearer ${cloud.token}`;
+  const refused = await eventually(
+    () => opening(new WebSocket(address, { headers: { authorization } })),
+    ({ status }) => status !== 503,
+  );
+  expect(refused.status).toBe(0);
+  for (let time = 0; time < 5; time += 1)
+    expect((await opening(new WebSocket(address, { headers: { authorization } }))).status).toBe(0);
+  expect((await cloud.request(pathOf(8000))).status).toBe(200);
+});
+
 test('an open WebSocket of a preview ends with the access of its token', async () => {
   const made = await cloud.request('/api/tokens', {
     method: 'POST',
