@@ -27,6 +27,7 @@ import type { InboxMessage } from '../../ports/inbox.ts';
 import { noFreeSlot } from '../access/find-session.ts';
 import type { LoopDeps } from '../deps.ts';
 import { openPublisher } from '../events/publisher.ts';
+import { rememberedRegistry } from '../registry/remembered-registry.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
@@ -98,7 +99,8 @@ export const runTurn = async (ports: LoopDeps, invocation: TurnInvocation): Prom
 };
 
 /** When the time of the first call that a client ends is over; undefined when none is left waiting. */
-const holdTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<number | undefined> => {
+const holdTurn = async (invoked: LoopDeps, invocation: TurnInvocation): Promise<number | undefined> => {
+  const ports = { ...invoked, mcpServers: rememberedRegistry(invoked.mcpServers, invoked.world) };
   const { sessionId, settings, deadlineAt, seen, frames = [] } = invocation;
   const { limits, leaseMs } = settings;
   const startedAt = ports.world.now();
