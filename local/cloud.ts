@@ -37,6 +37,8 @@ type SandboxHostEndpoint = {
   readonly url: string;
   readonly limits: SandboxLimits;
   readonly templatesProblem?: string | undefined;
+  /** At which sandboxes are reached. */
+  readonly sandboxPort?: number;
   readonly stop: () => Promise<void>;
 };
 
@@ -175,7 +177,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       sealKeyFile: await loadSealKey(home),
       connectionsUrl: await recorded(gateway.url),
       limits: sandboxes?.limits ?? 'best effort',
-      ...{ templates, templatesProblem: sandboxes?.templatesProblem },
+      ...{ templates, templatesProblem: sandboxes?.templatesProblem, sandboxPort: sandboxes?.sandboxPort },
     }),
     endpoints: {
       ...endpoints,

@@ -85,6 +85,8 @@ type DeploymentValues = {
   readonly variables: Variables;
   readonly connectionsUrl: string;
   readonly limits: SandboxLimits;
+  /** At which sandboxes are reached. */
+  readonly sandboxPort?: number | undefined;
   /** The operator's templates. */
   readonly templates?: readonly { readonly name: string }[];
   /** The reason why no sandbox can start from one of these. */
@@ -100,6 +102,7 @@ export const functionVariables = ({
   variables,
   connectionsUrl,
   limits,
+  sandboxPort,
   templates = [],
   templatesProblem,
   sealKeyFile,
@@ -130,6 +133,7 @@ export const functionVariables = ({
   SANDBOX_TEMPLATE_TASKS: templates.map(({ name }) => `${name}=${familyFor(name)}`).join() || undefined,
   TEMPLATES_PROBLEM: templatesProblem,
   SANDBOX_SUBNETS: 'subnet-local',
+  SANDBOX_PORT: sandboxPort?.toString(),
   SANDBOX_SECURITY_GROUP: 'sg-local',
   SANDBOX_SECRET: sandboxSecret,
   SANDBOX_ADDRESS_RANGE: sandboxAddresses,

@@ -19,6 +19,7 @@ const ports = { ...common, sandboxLog: makeSandboxLog(table) };
 export const handler = runtime.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
   async ({ detail, id }) => {
     runtime.follow(id);
-    if (detail.startedBy === environment.DEPLOYMENT) await recordTaskEvent(ports, taskEvent(detail), id);
+    if (detail.startedBy !== environment.DEPLOYMENT) return;
+    await recordTaskEvent(ports, taskEvent(detail, environment.SANDBOX_PORT), id);
   },
 );

@@ -19,14 +19,11 @@ export type TaskStateChange = {
   }[];
 };
 
-export const taskEvent = ({
-  taskArn,
-  group,
-  lastStatus,
-  desiredStatus = 'RUNNING',
-  stoppedReason,
-  containers = [],
-}: TaskStateChange): TaskEvent => {
+/** `port`: where sandboxes are reached, if not at that of AWS. */
+export const taskEvent = (
+  { taskArn, group, lastStatus, desiredStatus = 'RUNNING', stoppedReason, containers = [] }: TaskStateChange,
+  port?: number,
+): TaskEvent => {
   const [container] = containers;
   const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
   const { exitCode, reason: why } = container ?? {};
@@ -36,7 +33,7 @@ export const taskEvent = ({
     group,
     lastStatus,
     desiredStatus,
-    ...(ip === undefined ? {} : { address: serverAddress(ip) }),
+    ...(ip === undefined ? {} : { address: serverAddress(ip, port) }),
     ...(reason === '' ? {} : { stoppedReason: reason }),
   };
 };

@@ -8,8 +8,9 @@ import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { joinSockets, openAddressProxy } from './address-proxy.ts';
+import { chooseSandboxPort, joinSockets, openAddressProxy } from './address-proxy.ts';
 
+const port = await chooseSandboxPort();
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
@@ -24,14 +25,14 @@ const open = async (unreachableMs: number, serve = greet) => {
   server.listen(socketPath);
   await once(server, 'listening');
   opened.push(async () => server.close());
-  const proxy = await openAddressProxy(socketPath, { unreachableMs, log: () => undefined });
+  const proxy = await openAddressProxy(socketPath, { port, unreachableMs, log: () => undefined });
   opened.push(proxy.close);
   return proxy;
 };
 
 /** The text that a client reads, or the code of its refusal. */
 const ask = async (address: string): Promise<string> => {
-  const socket = connect(8080, address);
+  const socket = connect(port, address);
   try {
     const [bytes] = await once(socket, 'data');
     return String(bytes);
@@ -51,9 +52,9 @@ test('bytes of the socket are proxied to an address of its own', async () => {
 
 test('a connection that comes before the server listens is passed on when it does', async () => {
   const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
-  const proxy = await openAddressProxy(socketPath, { unreachableMs: 0, log: () => undefined });
+  const proxy = await openAddressProxy(socketPath, { port, unreachableMs: 0, log: () => undefined });
   opened.push(proxy.close);
-  const client = connect(8080, proxy.address);
+  const client = connect(port, proxy.address);
   await once(client, 'connect');
   const server = createServer({ allowHalfOpen: true }, greet).listen(socketPath);
   opened.push(async () => server.close());
@@ -64,9 +65,9 @@ test('a connection to a server that has ended is broken off', async () => {
   const socketPath = join(await mkdtemp(join(tmpdir(), 'sallyport-proxy-')), 's');
   // Nothing listens at a file that is there.
   await writeFile(socketPath, '');
-  const proxy = await openAddressProxy(socketPath, { unreachableMs: 0, log: () => undefined });
+  const proxy = await openAddressProxy(socketPath, { port, unreachableMs: 0, log: () => undefined });
   opened.push(proxy.close);
-  expect(await text(connect(8080, proxy.address))).toBe('');
+  expect(await text(connect(port, proxy.address))).toBe('');
 });
 
 test('an address refuses connections for as long as it is unreachable', async () => {
@@ -92,7 +93,7 @@ test('a caller that has closed its sending side still gets the answer', async ()
 test('a caller that disconnects is closed for the server, too', async () => {
   const { promise: served, resolve } = Promise.withResolvers<Socket>();
   const { address } = await open(0, resolve);
-  const caller = connect(8080, address);
+  const caller = connect(port, address);
   caller.write('asked');
   const server = await served;
   const ended = once(server.resume(), 'end');
@@ -154,4 +155,13 @@ test.each([
   client.socket.destroy(cause);
   await once(server.socket, 'close');
   expect(server.socket.readableEnded).toBe(false);
+});
+
+test('sandboxes are reached beside a program that listens at the port of AWS on every address', async () => {
+  const other = createServer((socket) => void socket.end('another program')).listen(8080);
+  // Some program of this machine may have it already.
+  await once(other, 'listening').catch(() => undefined);
+  opened.push(async () => other.listening && other.close());
+  const { address } = await open(0);
+  expect(await ask(address)).toBe('hello');
 });

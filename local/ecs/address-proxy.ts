@@ -6,21 +6,38 @@
  */
 
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export type AddressProxy = { readonly address: string; readonly close: () => Promise<void> };
 
-const sandboxPort = 8080;
 const addressTriesMax = 200;
 /** Shorter than any caller waits for an answer. */
 const reachMsMax = 1000;
 const reachPauseMs = 5;
 
+type ProxyOptions = {
+  readonly port: number;
+  readonly unreachableMs: number;
+  readonly log: (line: string) => void;
+};
+
+/**
+ * A port for all addresses of a run. Not that of AWS: a program that listens at it on every address of this machine would keep
+ * sandboxes from starting, and sandboxes would keep it from starting.
+ */
+export const chooseSandboxPort = async (): Promise<number> => {
+  const server = createServer().listen(0, someAddress());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await closeListener(server);
+  return port;
+};
+
 export const openAddressProxy = async (
   socketPath: string,
-  { unreachableMs, log }: { readonly unreachableMs: number; readonly log: (line: string) => void },
+  { port, unreachableMs, log }: ProxyOptions,
 ): Promise<AddressProxy> => {
   const sockets = new Set<Socket>();
   const track = (socket: Socket): Socket => {
@@ -36,11 +53,11 @@ export const openAddressProxy = async (
       return undefined;
     });
   });
-  const address = await listenOnFreeAddress(server);
+  const address = await listenOnFreeAddress(server, port);
   server.on('error', (error) => log(`the address ${address} failed: ${error.message}`));
   if (unreachableMs > 0) await closeListener(server);
   const opening =
-    unreachableMs > 0 ? setTimeout(() => server.listen(sandboxPort, address), unreachableMs) : undefined;
+    unreachableMs > 0 ? setTimeout(() => server.listen(port, address), unreachableMs) : undefined;
   return {
     address,
     close: async () => {
@@ -70,11 +87,14 @@ const closeListener = async (server: Server): Promise<void> => {
   await closed;
 };
 
-const listenOnFreeAddress = async (server: Server): Promise<string> => {
+const someAddress = (): string =>
+  `127.77.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
+
+const listenOnFreeAddress = async (server: Server, port: number): Promise<string> => {
   for (let attempt = 1; ; attempt += 1) {
-    const address = `127.77.${Math.floor(Math.random() * 256)}.${1 + Math.floor(Math.random() * 254)}`;
+    const address = someAddress();
     try {
-      server.listen(sandboxPort, address);
+      server.listen(port, address);
       await once(server, 'listening');
       return address;
     } catch (error) {

@@ -44,7 +44,8 @@ export const startSandbox = async (
   ]);
   const cgroup = settings.hierarchy?.open(`${settings.name}-${request.id}`, { ...request, processesMax });
   const { unreachableMs } = request;
-  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log: settings.log });
+  const { port, log } = settings;
+  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { port, unreachableMs, log });
   const child = launch(settings, { request, workspace, socket, identity, cgroup });
   const oomWatch = cgroup === undefined ? undefined : watchOutOfMemory(cgroup.oomKills);
   const ended = endOf(child, oomWatch);

@@ -82,9 +82,9 @@ export const startInContainer = async (
   const folder = join(settings.folder, request.id);
   const socket = join(folder, 'socket');
   await mkdir(socket, { recursive: true });
-  const { log, sharedVolume } = settings;
+  const { log, port, sharedVolume } = settings;
   const { unreachableMs } = request;
-  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { unreachableMs, log });
+  const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { port, unreachableMs, log });
   const container = `sallyport-${request.id}`;
   const child = spawn(
     engine,

@@ -43,6 +43,8 @@ export type HostSettings = {
   readonly sharedVolume: SharedVolume | undefined;
   /** The host users of this cloud's sandboxes. */
   readonly identities: Identities;
+  /** At which the sandboxes are reached, each at an address of its own. */
+  readonly port: number;
   readonly log: (line: string) => void;
 };
 

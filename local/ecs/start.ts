@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import type { NamedTemplate } from '#shared/domain/template.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
+import { chooseSandboxPort } from './address-proxy.ts';
 import { writePrograms } from './bubblewrap.ts';
 import { startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
@@ -53,6 +54,8 @@ export type EcsEndpoint = Endpoint & {
   readonly limits: 'enforced' | 'best effort';
   /** The reason why no sandbox can start from the operator's templates. */
   readonly templatesProblem?: string | undefined;
+  /** At which the sandboxes of this run are reached. */
+  readonly sandboxPort: number;
 };
 
 const defaultStopTimeoutMs = 25_000;
@@ -80,7 +83,8 @@ const startWith = async (
   const hierarchy = findHierarchy();
   await hierarchy?.sweep(run.name);
   const { name, programs } = run;
-  const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, log };
+  const port = await chooseSandboxPort();
+  const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, port, log };
   await isolation.prepare(settings);
   const images = openTemplateImages({
     ...{ templates, folder: join(run.folder, 'templates') },
@@ -112,6 +116,7 @@ const startWith = async (
     ...server,
     limits: hierarchy === undefined ? 'best effort' : 'enforced',
     templatesProblem: images.problem,
+    sandboxPort: port,
     stop: async () => {
       images.stop();
       await tasks.close();

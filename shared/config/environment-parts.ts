@@ -54,8 +54,13 @@ export const link = z.object({
 });
 /** Every function that uses a sandbox has its relay held. */
 export const relays = z.object({ RELAY_FUNCTION: name });
+/** The port at which sandboxes are reached; absent: that of AWS. */
+export const sandboxPort = z.object({
+  SANDBOX_PORT: z.coerce.number().int().min(1).max(65_535).optional().describe('a port'),
+});
 export const sandboxes = z.object({
   ...link.shape,
+  ...sandboxPort.shape,
   SANDBOX_CLUSTER: name,
   SANDBOX_TASK_PYTHON: name,
   SANDBOX_TASK_NODE: name,

@@ -18,6 +18,7 @@ const model = [
 ];
 const sandboxes = [
   'SANDBOX_CLUSTER',
+  'SANDBOX_PORT',
   'SANDBOX_LINK_FUNCTION',
   'SANDBOX_SECRET',
   'SANDBOX_SECURITY_GROUP',
@@ -124,7 +125,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     ...quotas,
   ],
   'sandbox-link': ['SANDBOX_ADDRESS_RANGE', 'WORKSPACE_BUCKET'],
-  'task-events': ['CONNECTIONS_URL', 'JANITOR_FUNCTION', 'TABLE_NAME', 'WEBHOOKS_FUNCTION'],
+  'task-events': ['CONNECTIONS_URL', 'JANITOR_FUNCTION', 'TABLE_NAME', 'SANDBOX_PORT', 'WEBHOOKS_FUNCTION'],
   janitor: [
     'AUDIT_SEAL_KEY',
     'MCP_ALLOWED_PRIVATE_HOSTS',

@@ -19,6 +19,7 @@ import {
   publicAddress,
   relays,
   sandboxes,
+  sandboxPort,
   schedules,
   seals,
   sessions,
@@ -132,6 +133,7 @@ export const environments = {
   'task-events': z.object({
     ...deployment.shape,
     ...table.shape,
+    ...sandboxPort.shape,
     ...sockets.shape,
     ...janitor.shape,
     ...webhooks.shape,

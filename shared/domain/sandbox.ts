@@ -226,10 +226,12 @@ export const previewPortRule = `a number from ${userPortFirst} to ${userPortLast
 export const isPreviewPort = (port: number): boolean =>
   Number.isInteger(port) && port >= userPortFirst && port <= userPortLast && !platformPorts.includes(port);
 
-/** The port of the server in every sandbox. */
+/** The port of the server in every sandbox of AWS: that of its security group and of its image. */
 const serverPort = 8080;
 
-export const serverAddress = (privateIpv4: string): string => `http://${privateIpv4}:${serverPort}`;
+/** On one machine sandboxes are reached at another port, since programs of that machine may have this one. */
+export const serverAddress = (privateIpv4: string, port = serverPort): string =>
+  `http://${privateIpv4}:${port}`;
 
 /** The client token with which ECS starts one task however often it is called (at most 64 characters). */
 export const startToken = (workspaceId: WorkspaceId, generation: number): string =>

@@ -18,6 +18,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { serverAddress } from '#shared/domain/sandbox.ts';
 import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
 import { sandboxProcesses, serverOf, wallOf } from '../e2e/sandbox-processes.ts';
 import { sendSigned } from '../signed-request.ts';
@@ -119,7 +120,7 @@ const event = async (arn: string, lastStatus: string) =>
 
 const addressOf = async (arn: string): Promise<string> => {
   const { containers } = await event(arn, 'RUNNING');
-  return `http://${containers[0]?.networkInterfaces[0]?.privateIpv4Address}:8080`;
+  return serverAddress(containers[0]?.networkInterfaces[0]?.privateIpv4Address ?? '', ecs.sandboxPort);
 };
 
 const reach = (address: string, path = '/health') =>

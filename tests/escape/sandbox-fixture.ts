@@ -6,6 +6,7 @@ import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import { serverAddress } from '#shared/domain/sandbox.ts';
 import type { SandboxLink } from '#shared/ports/sandbox.ts';
 import { type EcsEndpoint, inContainers, start } from '../../local/ecs/start.ts';
 
@@ -44,7 +45,7 @@ export const awaitAddress = (): TaskEvents => {
     address: running.promise,
     take: (detail) => {
       const ip = (detail as TaskDetail).containers?.[0]?.networkInterfaces[0]?.privateIpv4Address;
-      if (ip !== undefined) running.resolve(`http://${ip}:8080`);
+      if (ip !== undefined) running.resolve(ip);
     },
   };
 };
@@ -57,10 +58,10 @@ const sandbox = {
   flavor: 'micro' as const,
 };
 
-export type SigningEndpoint = Pick<EcsEndpoint, 'url' | 'credentials'>;
+export type SigningEndpoint = Pick<EcsEndpoint, 'url' | 'credentials' | 'sandboxPort'>;
 
 export const startSandbox = async (
-  { url, credentials }: SigningEndpoint,
+  { url, credentials, sandboxPort }: SigningEndpoint,
   events: TaskEvents,
 ): Promise<AttackedSandbox> => {
   const host = makeSandboxHost(new ECSClient({ endpoint: url, region: 'us-east-1', credentials }), {
@@ -77,7 +78,7 @@ export const startSandbox = async (
     template: 'python',
     bearerHash: createHash('sha256').update(bearer).digest('hex'),
   });
-  const link = linkTo(await events.address);
+  const link = linkTo(serverAddress(await events.address, sandboxPort));
   await vi.waitUntil(() => isHealthy(link), { timeout: 50_000, interval: 50 });
   const tools = makeSandboxTools(link);
   let calls = 0;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { chooseSandboxPort } from '../../../local/ecs/address-proxy.ts';
 import { writePrograms } from '../../../local/ecs/bubblewrap.ts';
 import { startSandbox } from '../../../local/ecs/bubblewrap-host.ts';
 import { claimIdentities } from '../../../local/ecs/sandbox-identity.ts';
@@ -47,9 +48,10 @@ export const startBareServer = async (): Promise<BareServer> => {
   const identities = claimIdentities();
   starting.defer(async () => identities.close());
   const bearer = randomBytes(32).toString('hex');
+  const port = await chooseSandboxPort();
   const sandbox = await startSandbox(
     {
-      ...{ name: 'bench', folder, programs, hierarchy: undefined, sharedVolume: undefined, identities },
+      ...{ name: 'bench', folder, programs, hierarchy: undefined, sharedVolume: undefined, identities, port },
       log: () => undefined,
     },
     {
@@ -61,7 +63,7 @@ export const startBareServer = async (): Promise<BareServer> => {
     sandbox.kill();
     await sandbox.removed;
   });
-  const url = `http://${sandbox.address}:8080`;
+  const url = `http://${sandbox.address}:${port}`;
   const headers = { authorization: `Bearer ${bearer}` };
   await answered(`${url}/health`, headers);
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } });

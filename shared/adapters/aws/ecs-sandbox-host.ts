@@ -28,6 +28,8 @@ export type EcsPlacement = {
   readonly taskDefinitions: Readonly<Record<Template, string>>;
   readonly subnets: readonly string[];
   readonly securityGroup: string;
+  /** Where it is not that of AWS. */
+  readonly port?: number | undefined;
 };
 
 type TaskStopper = Pick<SandboxHost, 'stop'>;
@@ -44,7 +46,7 @@ const reasonCharactersMax = 255;
 export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): SandboxHost => ({
   ...makeTaskStopper(client, placement.cluster),
   running: () => runningTasks(client, placement),
-  describe: (taskArns) => describeTasks(client, placement.cluster, taskArns),
+  describe: (taskArns) => describeTasks(client, placement, taskArns),
   start: async (task) => {
     if (!Object.hasOwn(placement.taskDefinitions, task.template))
       throw new AppError(
@@ -77,28 +79,32 @@ const makeTaskStopper = (client: ECSClient, cluster: string): TaskStopper => ({
 
 async function* runningTasks(
   client: ECSClient,
-  { cluster, deployment }: EcsPlacement,
+  placement: EcsPlacement,
 ): AsyncGenerator<readonly HostTask[]> {
+  const { cluster, deployment } = placement;
   let nextToken: string | undefined;
   do {
     const listed: { taskArns?: string[] | undefined; nextToken?: string | undefined } = await client.send(
       new ListTasksCommand({ cluster, startedBy: deployment, maxResults: describedTasksMax, nextToken }),
     );
-    if (listed.taskArns?.length) yield await describeTasks(client, cluster, listed.taskArns);
+    if (listed.taskArns?.length) yield await describeTasks(client, placement, listed.taskArns);
     nextToken = listed.nextToken;
   } while (nextToken !== undefined);
 }
 
 const describeTasks = async (
   client: ECSClient,
-  cluster: string,
+  { cluster, port }: EcsPlacement,
   tasks: readonly string[],
 ): Promise<readonly HostTask[]> => {
   const known = await client.send(new DescribeTasksCommand({ cluster, tasks: [...tasks] }));
-  return (known.tasks ?? []).map(hostTask);
+  return (known.tasks ?? []).map((task) => hostTask(task, port));
 };
 
-const hostTask = ({ taskArn, group, lastStatus, createdAt, stoppedReason, containers }: Task): HostTask => {
+const hostTask = (
+  { taskArn, group, lastStatus, createdAt, stoppedReason, containers }: Task,
+  port: number | undefined,
+): HostTask => {
   const [container] = containers ?? [];
   const ip = container?.networkInterfaces?.[0]?.privateIpv4Address;
   const reason = taskStopReason({ stoppedReason, exitCode: container?.exitCode, reason: container?.reason });
@@ -107,7 +113,7 @@ const hostTask = ({ taskArn, group, lastStatus, createdAt, stoppedReason, contai
     group: group ?? '',
     lastStatus: lastStatus ?? 'STOPPED',
     createdAt: createdAt?.getTime() ?? 0,
-    ...(ip === undefined || lastStatus !== 'RUNNING' ? {} : { address: serverAddress(ip) }),
+    ...(ip === undefined || lastStatus !== 'RUNNING' ? {} : { address: serverAddress(ip, port) }),
     ...(reason === '' ? {} : { stoppedReason: reason }),
   };
 };

@@ -23,6 +23,7 @@ export type SandboxVariables = {
   readonly SANDBOX_TASK_NODE: string;
   readonly SANDBOX_TEMPLATE_TASKS?: string | undefined;
   readonly SANDBOX_SUBNETS: string;
+  readonly SANDBOX_PORT?: number | undefined;
   readonly SANDBOX_SECURITY_GROUP: string;
   readonly SANDBOX_LINK_FUNCTION: string;
   readonly SANDBOX_SECRET: string;
@@ -68,6 +69,7 @@ export const openSandboxes = (
     taskDefinitions: taskDefinitionsOf(variables),
     subnets: variables.SANDBOX_SUBNETS.split(','),
     securityGroup: variables.SANDBOX_SECURITY_GROUP,
+    port: variables.SANDBOX_PORT,
   });
   return async () => {
     const secret = await resolveSecret(variables.SANDBOX_SECRET);
