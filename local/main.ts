@@ -12,6 +12,7 @@ import { readFaults } from './ecs/faults.ts';
 import type { SharedVolume } from './ecs/running-sandbox.ts';
 import { start as startEcs } from './ecs/start.ts';
 import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
+import { noProfiles } from './lambda/environment.ts';
 import { lockFolder } from './process/folder-lock.ts';
 import { inspectMachine, planProvision, provision } from './system-programs.ts';
 import { buildWebWhenStale } from './web-build.ts';
@@ -110,8 +111,19 @@ const printAddress = (
   print(lines.join('\n'));
 };
 
+/**
+ * The clients of this process are those of the embedded cloud: neither a variable nor a profile of the user's own account changes
+ * where they connect, or how.
+ */
+const withoutAccount = (environment: NodeJS.ProcessEnv): Variables => {
+  const variables = { ...environment };
+  for (const name of Object.keys(environment)) if (name.startsWith('AWS_')) delete environment[name];
+  Object.assign(environment, noProfiles);
+  return variables;
+};
+
 // biome-ignore lint/style/noProcessEnv: the one read of this program's environment.
-main(process.env).then(
+main(withoutAccount(process.env)).then(
   () => process.exit(0),
   (cause: unknown) => {
     process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);

@@ -139,6 +139,12 @@ const callOf = (definition: FunctionDefinition, { invocation, callId, environmen
   environment,
 });
 
+/** A machine's profiles are those of its user's account: they may name endpoints, certificates and regions. */
+export const noProfiles = {
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+};
+
 /** https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html, "Defined runtime environment variables". */
 const runtimeVariables = (name: string, memoryMb: number): Record<string, string> => ({
   AWS_REGION: region,
@@ -149,6 +155,7 @@ const runtimeVariables = (name: string, memoryMb: number): Record<string, string
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
   AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   AWS_EC2_METADATA_DISABLED: 'true',
+  ...noProfiles,
   TZ: ':UTC',
 });
 

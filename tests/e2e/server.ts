@@ -35,6 +35,21 @@ export const compileCache = { NODE_COMPILE_CACHE: join(repository, 'node_modules
 
 export const makeHomePath = (): Promise<string> => mkdtemp(join(tmpdir(), 'sallyport-e2e-'));
 
+/** A user of AWS has some of these set: none concerns the cloud of this machine. */
+const ofAnAccount = {
+  AWS_PROFILE: 'production',
+  AWS_REGION: 'eu-west-1',
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+  AWS_ACCESS_KEY_ID: 'of the account',
+  AWS_SECRET_ACCESS_KEY: 'of the account',
+  AWS_SESSION_TOKEN: 'of the account',
+  AWS_USE_FIPS_ENDPOINT: 'true',
+  AWS_USE_DUALSTACK_ENDPOINT: 'true',
+  AWS_CA_BUNDLE: '/nowhere',
+  HTTP_PROXY: 'http://127.0.0.1:1',
+  NODE_OPTIONS: '--max-old-space-size=4096',
+};
+
 export const startServer = async ({ home, variables = {} }: ServerOptions = {}): Promise<Server> => {
   const folder = home ?? (await makeHomePath());
   // A test that fails before it stops its server, or a worker that is killed, leaves none behind.
@@ -43,6 +58,7 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
       PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
       TMPDIR: tmpdir(),
       ...compileCache,
+      ...ofAnAccount,
       PORT: '0',
       SALLYPORT_HOME: folder,
       SALLYPORT_INSTALL_PACKAGES: 'false',
