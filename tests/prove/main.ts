@@ -11,6 +11,7 @@ import { cutOutput } from './cut-output.ts';
 import { largeEgress } from './large-egress.ts';
 import { largeFork } from './large-fork.ts';
 import { largeOutput } from './large-output.ts';
+import { largeTrees } from './large-trees.ts';
 import { manyForks } from './many-forks.ts';
 import { opencode } from './opencode.ts';
 import { type Proof, printFindings } from './proof.ts';
@@ -24,6 +25,7 @@ const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> =
   fork: ['a fork of 1 GB beside a plain restore', largeFork],
   forks: ['50 forks of one snapshot', manyForks],
   effects: ['1,000 generated commands, applied by their effect and run', appliedEffects],
+  tree: ['a hundred trees of 50 agents under a dollar, in simulated worlds of faults', largeTrees],
   opencode: ['OpenCode carries a turn in a sandbox without a network', opencode],
   work: ['work of a data scientist and of a web developer', realWork],
 };

@@ -111,6 +111,12 @@ export class LogChecker {
     log.open = undefined;
   }
 
+  /** Turns of all sessions that ended for this reason. */
+  stopped(reason: string): number {
+    const outcomes = [...this.#sessions.values()].flatMap(({ outcomes }) => [...outcomes.values()]);
+    return outcomes.filter(({ stopReason }) => stopReason === reason).length;
+  }
+
   /** Accepted messages that were not completed exactly once. */
   unanswered(): readonly string[] {
     return [...this.#sessions].flatMap(([id, { messages }]) =>

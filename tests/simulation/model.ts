@@ -5,7 +5,7 @@
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
+import type { ModelChunk, ModelRequest, TokenUsage } from '#shared/domain/model.ts';
 import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/models.ts';
@@ -42,6 +42,8 @@ export type Character = {
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
+  /** It has said all, whoever hears it. */
+  readonly onAnswered: (usage: TokenUsage) => void;
 };
 
 export const modelFor = (invocation: Invocation, character: Character): ModelProvider => ({
@@ -51,7 +53,7 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 async function* stream(
   { sim, world }: Invocation,
   { history, outputTokensMax }: ModelRequest,
-  { signal, onAsked, delegates }: Character & { readonly signal: AbortSignal },
+  { signal, onAsked, onAnswered, delegates }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
   onAsked(history);
@@ -77,6 +79,7 @@ async function* stream(
       lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm })),
     );
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
+  onAnswered(usage);
   yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
 }
 

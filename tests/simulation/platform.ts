@@ -45,6 +45,8 @@ export class Platform {
   readonly clients = new Map<ConnectionId, string[]>();
   /** A function may die in this world, or not learn the outcome of a call. */
   readonly mayLoseCalls: boolean;
+  /** Sum of what the provider asked for its answers, in dollars, whether or not anybody heard them. */
+  billedUsd = 0;
   readonly #lambda: Lambda;
 
   constructor(sim: Simulation, settings: Settings) {
@@ -90,6 +92,10 @@ export class Platform {
       timeoutMs: requestMs,
       run: (ports) => replayEvents(ports, { connectionId, correlationId: 'greet' }),
     });
+  }
+
+  answered(usd: number): void {
+    this.billedUsd += usd;
   }
 
   get defaults(): SessionDefaults {

@@ -54,6 +54,8 @@ type Platform = Functions & {
   readonly checkers: Checkers;
   readonly bucket: Bucket;
   readonly clients: Map<ConnectionId, string[]>;
+  /** A model has answered, and its provider asks this sum. */
+  readonly answered: (usd: number) => void;
 };
 
 export type Ports = ReturnType<typeof portsOf>;
@@ -110,6 +112,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const inside = insideOf(platform);
   const { delegates } = settings;
   const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
+  const onAnswered = (usage: TokenUsage): void => platform.answered(costOf(usage, settings.outputUsd));
   return {
     ...storesOf(platform, invocation),
     sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
@@ -124,7 +127,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     archive: archiveFor(inside, invocation),
     // No message here is about a file.
     savedFiles: fake<SavedFiles>({}),
-    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked })) },
+    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked, onAnswered })) },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
     webhookDispatcher: fake<WebhookDispatcher>({ dispatch: () => Promise.resolve() }),
@@ -132,7 +135,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     secrets: fake<ProjectSecrets>({ read: () => Promise.resolve({}), clear: () => Promise.resolve() }),
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),
     mcpTimes,
-    costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage),
+    costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage, settings.outputUsd),
     checkProvider: () => undefined,
     poolSize: settings.poolSize,
     slotLimits: settings.slots,

@@ -2,6 +2,7 @@
 import type { TokenUsage } from '#shared/domain/model.ts';
 
 export const outputTokensMax = 1000;
-const outputUsd = 0.000_02;
+const defaultOutputUsd = 0.000_02;
 
-export const costOf = ({ outputTokens }: TokenUsage): number => outputTokens * outputUsd;
+export const costOf = ({ outputTokens }: TokenUsage, outputUsd = defaultOutputUsd): number =>
+  outputTokens * outputUsd;

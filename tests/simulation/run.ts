@@ -27,9 +27,9 @@ export type Run = {
 
 const minute = 60_000;
 /** From the last fault to the last answer: leases, starts, retries, approvals; less than the long idle limit. */
-const answersMs = 13 * minute;
+export const answersMs = 13 * minute;
 /** From the last fault to rest: the long idle limit, sweeps for orphans, and what a stop may take. */
-const restMs = 45 * minute;
+export const restMs = 45 * minute;
 
 /** Classes that break a promise by a fault of the platform that is known and not mended yet. */
 const unmended: readonly ClassName[] = [];
@@ -105,7 +105,7 @@ const startKeeper = (users: Users, seed: number): void => {
 };
 
 /** The schedules of docs/spec/lifecycle.md. */
-const startJanitor = (platform: Platform): void => {
+export const startJanitor = (platform: Platform): void => {
   const { sim } = platform;
   const every = (minutes: number, sweep: 'due' | 'slots' | 'orphans' | 'mcp'): void =>
     sim.after(minutes * minute, () => {

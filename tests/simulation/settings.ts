@@ -22,6 +22,8 @@ export type Settings = {
   readonly tree: TreeBounds;
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
+  /** Price of a token of an answer; absent: that of `prices.ts`. */
+  readonly outputUsd?: number;
   readonly slots: SlotLimits;
   readonly orphansEveryMinutes: number;
   /** Hundreds of sessions share a workspace. */

@@ -1,0 +1,131 @@
+/**
+ * A tree of fifty agents that share one dollar, in a world of faults of its own: its agents start each other, people speak to
+ * all of them until nothing is left, and every write is checked as in any other run (`money-checker.ts`).
+ *
+ * It draws from a seed as those do, and is no part of them: their seeds keep their worlds.
+ */
+import type { SessionId } from '#shared/domain/ids.ts';
+import { checkAnswers, checkRest } from './at-rest.ts';
+import { Platform } from './platform.ts';
+import { openRandom, type Random } from './random.ts';
+import { register } from './registry.ts';
+import { answersMs, restMs, standing, startJanitor } from './run.ts';
+import { drawSettings, type Settings } from './settings.ts';
+import { childrenOf, sessionOf, treeItemOf } from './stored.ts';
+import { connect, sayOnce, type Users } from './users.ts';
+import { BrokenPromise, Simulation } from './world.ts';
+
+export const agentsMax = 50;
+export const budgetUsd = 1;
+/** A full answer costs a cent, so that fifty calls at once reserve half of the dollar. */
+const outputUsd = 0.000_01;
+const minute = 60_000;
+const depthMax = 6;
+/** Nobody says more; a tree that is spent is left earlier. */
+const messagesMax = 2500;
+/** So many refusals for want of money are enough: each agent of the tree may have had its own. */
+const refusalsMax = agentsMax;
+
+export type LargeTree = {
+  readonly seed: number;
+  readonly steps: number;
+  /** Of the tree, its root included. */
+  readonly agents: number;
+  readonly spentUsd: number;
+  /** Sum of what its sessions say they cost. */
+  readonly costUsd: number;
+  /** The provider's bill: with answers that nobody lived to write down. */
+  readonly billedUsd: number;
+  /** Turns that ended since the money was spent. */
+  readonly refused: number;
+  readonly faults: number;
+  readonly broken?: string;
+};
+
+export const runLargeTree = async (seed: number): Promise<LargeTree> => {
+  const sim = new Simulation(seed, standing);
+  const platform = new Platform(sim, settingsOf(sim));
+  const random = openRandom(seed ^ 0x1b873593);
+  const root = random.uuid() as SessionId;
+  try {
+    await live(platform, root, random);
+    return reportOf(platform, root, seed);
+  } catch (error) {
+    if (!(error instanceof BrokenPromise)) throw error;
+    return { ...reportOf(platform, root, seed), broken: error.message };
+  }
+};
+
+const settingsOf = (sim: Simulation): Settings => {
+  const drawn = drawSettings(sim);
+  return {
+    ...drawn,
+    limits: { ...drawn.limits, stepsMax: 4, usdMax: budgetUsd },
+    tree: { recursionDepthMax: depthMax, agentsPerSessionMax: agentsMax, costUsdMax: budgetUsd },
+    delegates: 1,
+    outputUsd,
+    // The tree is looked at when all is over.
+    lifetimes: { ...drawn.lifetimes, historyMs: 1440 * minute },
+    // A reservation that nobody needs any more counts until a minute after its function.
+    turnMs: Math.min(drawn.turnMs, 2 * minute),
+    slots: { ...drawn.slots, agentMax: 2 * agentsMax },
+    ...{ isCrowded: false, isLong: false, isBig: false, isRing: false, hasProjects: false, hasNewer: false },
+  };
+};
+
+const live = async (platform: Platform, root: SessionId, random: Random): Promise<void> => {
+  const { sim } = platform;
+  await register(platform.table);
+  startJanitor(platform);
+  const users = { platform, until: Number.POSITIVE_INFINITY };
+  const said = speak(users, root, random);
+  let isOver = false;
+  void said.then(() => {
+    isOver = true;
+  });
+  while (!isOver) await sim.runUntil(sim.now() + minute);
+  sim.calmDown();
+  const until = sim.now();
+  await sim.runUntil(until + answersMs);
+  checkAnswers(platform);
+  sim.throwBroken();
+  await sim.runUntil(until + restMs);
+  checkRest(platform);
+  sim.throwBroken();
+};
+
+/** People who speak to agents of the tree until it is whole and its money is spent. */
+const speak = async (users: Users, root: SessionId, random: Random): Promise<void> => {
+  const { platform } = users;
+  const { sim, table } = platform;
+  while (sessionOf(table, root) === undefined) await connect(users, root, { approvals: 'auto' });
+  for (let message = 0; message < messagesMax && !isSpent(platform); message += 1) {
+    const agents = [root, ...childrenOf(table, root).map(({ id }) => id)];
+    void sayOnce(platform, random.pick(agents), { messageId: `m-${random.uuid()}` });
+    // A few at a time as long as the tree is small; then so many that they wait for each other's reservations.
+    await sim.pause(random.spread(100, agents.length < agentsMax ? 10_000 : 2000));
+  }
+};
+
+const isSpent = ({ checkers }: Platform): boolean => checkers.log.stopped('budget_exceeded') >= refusalsMax;
+
+const reportOf = (
+  { sim, table, checkers, billedUsd }: Platform,
+  root: SessionId,
+  seed: number,
+): LargeTree => {
+  const tree = treeItemOf(table, root);
+  const sessions = [sessionOf(table, root), ...childrenOf(table, root)];
+  const fired = Object.entries(sim.coverage.counts).filter(([met]) => met.startsWith('fault/'));
+  return {
+    ...{ seed, steps: sim.steps, billedUsd },
+    agents: tree?.agents ?? 1,
+    spentUsd: rounded(tree?.spentUsd ?? 0),
+    costUsd: rounded(sessions.reduce((sum, session) => sum + (session?.costUsd ?? 0), 0)),
+    refused: checkers.log.stopped('budget_exceeded'),
+    faults: fired.reduce((sum, [, times]) => sum + times, 0),
+  };
+};
+
+/** Without what adding fractions leaves. */
+const rounded = (usd: number): number => Number(usd.toFixed(9));
