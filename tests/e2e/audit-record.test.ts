@@ -9,6 +9,7 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import { auditRowView } from '#shared/contracts/audit-row.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import { rowHash } from '#shared/domain/audit-seal.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import { makeMachine } from '../../cli/fixtures/run-cli.ts';
 import { makeSession } from './agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -91,6 +92,27 @@ const moveRows = async (): Promise<readonly AuditRow[]> => {
   return moved;
 };
 
+/** Each by someone who makes hashes, ids and the end again, and has no key. */
+const forgeriesOf = (lines: readonly Line[]): Readonly<Record<string, readonly Line[]>> => {
+  const at = lines.findIndex(({ type }) => type === 'row') + 1;
+  const hashed = ({ type, id, hash: _, ...row }: Line): Line => ({
+    ...{ type, id, ...row },
+    hash: rowHash(row as JsonObject, systemWorld.sha256),
+  });
+  const row = lines[at] as Line;
+  const earlier = Number.parseInt(String(row['id']), 10) - settledMs;
+  const back = hashed({ ...row, id: `${earlier}#00000000`, at: new Date(earlier).toISOString() });
+  const without = lines
+    .toSpliced(at, 1)
+    .map((line) => (line.type === 'end' ? { ...line, rows: Number(line['rows']) - 1 } : line));
+  return {
+    changed: lines.with(at, hashed({ ...row, detail: { forged: true } })),
+    dropped: without,
+    reordered: lines.with(at, lines[at - 1] as Line).with(at - 1, row),
+    backdated: lines.toSpliced(at, 1).toSpliced(at - 1, 0, back),
+  };
+};
+
 test('rows are sealed and signed by the janitor, and only an administrator exports them', async () => {
   const rows = await moveRows();
   expect(rows.some(({ chain }) => chain !== undefined)).toBe(true);
@@ -102,6 +124,20 @@ test('rows are sealed and signed by the janitor, and only an administrator expor
   const machine = await makeMachine({ SALLYPORT_URL: cloud.url, SALLYPORT_TOKEN: cloud.token });
   expect(await machine.run(['audit', 'export', 'all.jsonl'])).toMatchObject({ code: 0 });
   expect(await machine.run(['--json', 'audit', 'verify', 'all.jsonl'])).toMatchObject({ code: 0 });
+  const found = await Promise.all(
+    Object.entries(forgeriesOf(lines)).map(async ([name, forged]) => {
+      const file = `${name}.jsonl`;
+      await writeFile(join(machine.folder, file), forged.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      const { code, stdout } = await machine.run(['--json', 'audit', 'verify', file]);
+      return [name, code, JSON.parse(stdout).problems.join()];
+    }),
+  );
+  expect(found).toEqual([
+    ['changed', 1, expect.stringContaining('seal 1: holds')],
+    ['dropped', 1, expect.stringContaining('seal 1: holds')],
+    ['reordered', 1, expect.stringContaining('is out of order')],
+    ['backdated', 1, expect.stringContaining('seal 1: holds')],
+  ]);
   const { token } = await cloud.ask<{ token: string }>('/api/tokens', {
     method: 'POST',
     body: JSON.stringify({ name: 'reader', scope: 'admin:ro' }),

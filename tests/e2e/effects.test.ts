@@ -39,6 +39,16 @@ const decide = async (id: string, callId: string, body: object) => {
   return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
 };
 
+/** A program of the live sandbox, which a trial does not reach. */
+const listen = (id: string) =>
+  cloud.ask(`/api/sessions/${id}/processes`, {
+    method: 'POST',
+    body: JSON.stringify({
+      command: 'node',
+      args: ['-e', "require('net').createServer().listen(3999)"],
+    }),
+  });
+
 describe('a call that is asked by its effect', () => {
   test('shows what it does, and leaves that alone until it is approved with the digest of it', async () => {
     const client = await open();
@@ -158,13 +168,23 @@ describe('a call that is asked by its effect', () => {
     expect(data.effectDigest).toBe(effectDigestOf(data));
   });
 
-  test('is thrown away by a rejection, which needs no digest, over the socket too', async () => {
+  test('shows that files would be deleted, and is thrown away by a rejection, which needs no digest, over the socket too', async () => {
     const client = await open();
-    client.send('message', { text: '$ echo secret > made.txt' });
+    await put(client.id, 'package.json', '{"scripts":{"test":"echo tested > report.txt"}}');
+    await put(client.id, 'src/main.js', 'one();\n');
+    client.send('message', { text: '$ rm -rf src && npm test' });
     const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect.files).toContainEqual(
+      expect.objectContaining({
+        path: 'src/main.js',
+        change: 'removed',
+        diff: expect.stringContaining('-one();'),
+      }),
+    );
     client.send('tool:approval', { callId: data.callId, approved: false });
     await client.untilType('completion');
-    expect(await read(client.id, 'made.txt')).toBe(404);
+    expect(await read(client.id, 'src/main.js')).toBe('one();\n');
+    expect(await read(client.id, 'report.txt')).toBe(404);
     const { sessions } = await cloud.ask<{ sessions: readonly Json[] }>('/api/sessions');
     expect(sessions.filter(({ kind }) => kind === 'execution')).toEqual([]);
   });
@@ -223,6 +243,10 @@ describe('a call that is asked by its effect', () => {
       'cat /proc/uptime > shown.txt; ls -i --time-style=full-iso -la / >> shown.txt',
     ],
     [
+      'the fork',
+      '{ hostname; id; pwd -P; ls -dil . / /tmp; env | sort; head -5 /proc/self/mountinfo; } > shown.txt 2>&1; true',
+    ],
+    [
       'a network',
       'if curl -sm 5 http://127.0.0.1:19998; then echo evil > shown.txt; else echo good > shown.txt; fi',
     ],
@@ -236,11 +260,7 @@ describe('a call that is asked by its effect', () => {
     ],
   ])('gains nothing by looking for %s: what was shown is applied', async (_, command) => {
     const client = await open();
-    const server = "require('net').createServer().listen(3999)";
-    await cloud.ask(`/api/sessions/${client.id}/processes`, {
-      method: 'POST',
-      body: JSON.stringify({ command: 'node', args: ['-e', server] }),
-    });
+    if (command.includes('3999')) await listen(client.id);
     client.send('message', { text: `$ ${command}` });
     const { data } = await client.untilType('tool:approval_required');
     const files = data.effect.files as readonly Json[];
