@@ -49,7 +49,7 @@ describe('the table is written', () => {
     ['authorizer', []],
     ['on-connected', []],
     ['sandbox-link', []],
-    ['turn', work, { puts: [notice] }],
+    ['turn', ['AUDIT', ...work], { puts: [notice] }],
     ['task-events', work, { puts: [notice] }],
     ['janitor', ['AUDIT', ...work, 'SCHEDULE'], { puts: [notice], updates: [webhook] }],
     ['socket', ['AUDIT', ...work, 'RATE'], { puts: [notice] }],
@@ -80,7 +80,7 @@ describe('the table is written', () => {
   });
 
   test('in the audit log only to append', () => {
-    const names = ['janitor', 'socket', 'schedules', 'webhooks', 'api', 'mcp'] as const;
+    const names = ['turn', 'janitor', 'socket', 'schedules', 'webhooks', 'api', 'mcp'] as const;
     for (const name of names)
       for (const action of ['UpdateItem', 'DeleteItem', 'BatchWriteItem'])
         expect(reach(name, action)).not.toContain('AUDIT');

@@ -117,7 +117,8 @@ export const itemPermissions = (platform: PlatformTable) => {
   const query = (index: 'due' | 'owner') => queryIndex(platform, index);
   const batch = (...on: readonly Partition[]) => batchWrite(platform, ...on);
   return {
-    turn: write({ on: ['work'] }),
+    /** A rule decides a call without a person, and the record has it. */
+    turn: write({ on: ['work'], append: ['audit'] }),
     taskEvents: write({ on: ['work'] }),
     /** Empties deleted projects, also of their tokens and schedules, and records it. */
     janitor: combine(

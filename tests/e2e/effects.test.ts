@@ -25,6 +25,12 @@ const open = async (options: object = {}): Promise<Client & { readonly id: strin
   return { ...client, id };
 };
 
+const linesOf = (text: string): readonly Json[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Json);
+
 const put = (id: string, path: string, body: string) =>
   cloud.request(`/api/sessions/${id}/files/${path}`, { method: 'PUT', body });
 const read = async (id: string, path: string): Promise<string | number> => {
@@ -126,6 +132,17 @@ describe('a call that is asked by its effect', () => {
     await client.untilType('completion', 1);
     expect(decided()[1]).toMatchObject({ approved: false, by: { kind: 'policy', id: 'effect rule 1' } });
     expect(await read(client.id, '.git/config')).toBe(404);
+    const rows = linesOf(await (await cloud.request('/api/audit/export')).text());
+    const ruled = rows.filter(({ action, subject }) => action === 'approval.decide' && subject === client.id);
+    // AP9: in the chain of the session, with what was shown.
+    expect(ruled).toMatchObject([
+      { actor: 'effect rule 2', actorKind: 'policy', chain: { index: 1, previous: '0'.repeat(64) } },
+      { actor: 'effect rule 1', actorKind: 'policy', chain: { index: 2, previous: ruled[0]?.['hash'] } },
+    ]);
+    expect(ruled.map(({ detail }) => detail)).toMatchObject([
+      { approved: true, effectDigest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { approved: false, effectDigest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
     expect(client.frames.some(({ type }) => type === 'tool:approval_required')).toBe(false);
     client.send('message', { text: '$ rm src/once.txt' });
     const { data } = await client.untilType('tool:approval_required');

@@ -81,8 +81,12 @@ export const auditQuery = z.object({
 const row = z
   .object({
     at: z.iso.datetime(),
-    actor: z.string().describe('Id of the token or the person; `janitor` for the platform itself.'),
-    actorKind: z.string().describe('Kind of actor: `token` or `person`.'),
+    actor: z
+      .string()
+      .describe(
+        'Id of the token or the person, the rule over effects that decided, or `janitor` for the platform.',
+      ),
+    actorKind: z.string().describe('Kind of actor: `token`, `person`, or `policy` for a rule.'),
     actorName: z.string().optional(),
     scope: z.string(),
     action: z.string().describe('Action, such as `approval.decide` or `token.create`.'),

@@ -16,6 +16,7 @@ test.each([
   [{}, 'token 01234567'],
   [{ actorName: 'ci' }, 'ci (token 01234567)'],
   [{ actorKind: 'person', actorName: 'Ada' }, 'Ada'],
+  [{ actorKind: 'policy', actor: 'effect rule 2' }, 'effect rule 2'],
   [{ actor: 'janitor' }, 'the platform'],
 ])('the label of actor %j', (fields, words) => {
   expect(actorLabel({ ...row, ...fields })).toBe(words);

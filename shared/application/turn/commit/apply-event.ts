@@ -45,7 +45,9 @@ import type {
 import type { TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
+import { chainedTo } from './chain-audits.ts';
 import { recordStep } from './record-step.ts';
+import { ruledRows } from './ruled-rows.ts';
 import type { CommitOutcome, TurnContext } from './turn-context.ts';
 
 export type Applied = {
@@ -98,6 +100,7 @@ export const applyEvent = async (
     slot: slotOf(context, step.state, { hasMessages: !isInboxEmpty, release, slotsMax }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
+    ...chainedTo(turn.decided, ruledRows(session, event, step), ports.world.sha256),
     release,
     wakes: false,
     dueAt: nextLook(step.state, event.at, limits),
