@@ -56,13 +56,14 @@ const verifyFile = async (call: Call): Promise<number | undefined> => {
   const keyFile = call.text('key');
   const publicKey = keyFile && (await readFile(resolve(call.host.folder, keyFile), 'utf8'));
   const lines = linesOf(resolve(call.host.folder, file));
-  const verified = await verifyAudit(lines, { hash: sha256, timeOf: Date.parse, isSigned, publicKey });
+  const known = { publicKey, keptRoot: call.text('seal') };
+  const verified = await verifyAudit(lines, { hash: sha256, timeOf: Date.parse, isSigned, ...known });
   call.output.result({ ...verified }, () => reportOf(verified, publicKey !== undefined));
   return verified.problems.length === 0 ? undefined : 1;
 };
 
 const reportOf = (
-  { rows, seals, signed, unsealed, firstSeal, problems }: Verification,
+  { rows, seals, signed, unsealed, firstSeal, lastSeal, problems }: Verification,
   isPinned: boolean,
 ): readonly string[] => [
   `${rows} rows, ${seals} seals, ${signed} of them signed.`,
@@ -71,6 +72,11 @@ const reportOf = (
   ...(firstSeal === undefined || firstSeal === 1
     ? []
     : [`The file begins with seal ${firstSeal}: what older seals held is not in it.`]),
+  ...(lastSeal === undefined
+    ? []
+    : [
+        `Its last seal is ${lastSeal.number}. Keep the root, and name it later with --seal: ${lastSeal.root}`,
+      ]),
   ...(unsealed === 0
     ? []
     : [`${unsealed} rows are newer than the last seal: the newest of these can be dropped or added unseen.`]),
@@ -97,9 +103,9 @@ export const auditRecordCommands: readonly Command[] = [
   },
   {
     name: 'audit verify',
-    usage: '<file> [--key <public key file>]',
+    usage: '<file> [--key <public key file>] [--seal <root>]',
     summary: 'Check an exported audit log, without the deployment',
-    options: { key: value },
+    options: { key: value, seal: value },
     positionals: one,
     run: verifyFile,
   },

@@ -92,6 +92,7 @@ describe('an exported audit log', () => {
   test('is as it was recorded, and says how many rows no seal holds yet', async () => {
     expect(await verifyAudit(fileOf(rows), { hash, timeOf: Date.parse, isSigned })).toEqual({
       ...{ rows: 6, seals: 2, signed: 2, unsealed: 1, firstSeal: 1, problems: [] },
+      lastSeal: { number: 2, root: second.root },
     });
   });
 
@@ -153,6 +154,18 @@ describe('an exported audit log', () => {
     ).toMatchObject({
       ...{ firstSeal: 2, problems: [] },
     });
+  });
+
+  test('shows that its newest seals were cut off to whoever kept the root of one', async () => {
+    const cut = fileOf(rows.slice(0, 3)).filter((line) => line.type !== 'seal' || line.number === 1);
+    const file = cut.map((line) => (line.type === 'end' ? { ...line, seals: 1 } : line));
+    const check = (keptRoot: string | undefined) =>
+      verifyAudit(file, { hash, timeOf: Date.parse, isSigned, keptRoot });
+    expect(await check(undefined)).toMatchObject({ lastSeal: { number: 1 }, problems: [] });
+    expect((await check(first.root)).problems).toEqual([]);
+    expect((await check(second.root)).problems).toEqual([
+      `the file has no seal with the root ${second.root}`,
+    ]);
   });
 
   test('shows an end that is missing; of rows after the last seal the newest can be dropped unseen', async () => {

@@ -2,7 +2,8 @@
  * The verification of an exported audit log, without the deployment: each row against its hash, each decision against the one
  * before it, each seal against its rows, its predecessor and its signature.
  *
- * Rows after the last seal are bound by nothing but their chains: the newest of them can be dropped unseen, which is said.
+ * Rows after the last seal are bound by nothing but their chains: the newest of them can be dropped unseen, which is said. Seals
+ * at the end can be cut off with their rows: whoever kept the root of one sees that it is missing.
  */
 import { type Hash, noHash, rootOf, rowHash, rowsHash, type Seal, sealHash, sealText } from './audit-seal.ts';
 import type { JsonObject } from './json.ts';
@@ -30,6 +31,8 @@ export type Verification = {
   /** The number of the first seal: what older ones held is not in the file. Absent: the file has none. */
   readonly firstSeal?: number;
   readonly signed: number;
+  /** The newest seal of the file: kept, it shows later that nothing was cut. */
+  readonly lastSeal?: { readonly number: number; readonly root: string };
   readonly problems: readonly string[];
 };
 
@@ -41,6 +44,8 @@ export type Verifier = {
   readonly isSigned: (text: string, signature: string, publicKey: string) => boolean;
   /** The key that is trusted; absent: the one of the file. */
   readonly publicKey?: string | undefined;
+  /** The root of a seal that was kept: a file without it was cut, or is another record. */
+  readonly keptRoot?: string | undefined;
 };
 
 /** Problems that are named; further ones are counted. */
@@ -71,6 +76,7 @@ type Reading = {
   rows: number;
   seals: number;
   signed: number;
+  hasKept: boolean;
   isEnded: boolean;
 };
 
@@ -78,6 +84,7 @@ const createCheck = (verifier: Verifier) => {
   const reading: Reading = {
     ...{ problems: [], heads: new Map(), key: verifier.publicKey, lastId: '', open: [], seal: undefined },
     ...{ firstSeal: undefined, rows: 0, seals: 0, signed: 0, isEnded: false },
+    hasKept: verifier.keptRoot === undefined,
   };
   const { problems } = reading;
   const read = (line: ExportLine): void => {
@@ -90,12 +97,14 @@ const createCheck = (verifier: Verifier) => {
   };
   const finish = (): Verification => {
     if (!reading.isEnded) problems.push('the file has no end');
-    const { rows, seals, signed, open, firstSeal } = reading;
+    if (!reading.hasKept) problems.push(`the file has no seal with the root ${verifier.keptRoot}`);
+    const { rows, seals, signed, open, firstSeal, seal } = reading;
     const more = problems.length - namedProblemsMax;
     const named = problems.slice(0, namedProblemsMax);
     return {
       ...{ rows, seals, signed, unsealed: open.length },
       ...(firstSeal === undefined ? {} : { firstSeal }),
+      ...(seal === undefined ? {} : { lastSeal: { number: seal.number, root: seal.root } }),
       problems: more > 0 ? [...named, `and ${more} more`] : named,
     };
   };
@@ -145,6 +154,7 @@ const readSeal = (
   const { problems, open } = reading;
   const { hash } = verifier;
   reading.seals += 1;
+  reading.hasKept ||= next.root === verifier.keptRoot;
   checkPlace(reading, next, hash);
   checkSignature(reading, next, verifier);
   const unbound = open.filter(({ at }) => at < next.from).length;
