@@ -124,6 +124,13 @@ test('rows are sealed and signed by the janitor, and only an administrator expor
   const machine = await makeMachine({ SALLYPORT_URL: cloud.url, SALLYPORT_TOKEN: cloud.token });
   expect(await machine.run(['audit', 'export', 'all.jsonl'])).toMatchObject({ code: 0 });
   expect(await machine.run(['--json', 'audit', 'verify', 'all.jsonl'])).toMatchObject({ code: 0 });
+  const root = String(lines.find(({ type }) => type === 'seal')?.['root']);
+  const withSeal = (kept: string) => machine.run(['audit', 'verify', 'all.jsonl', '--seal', kept]);
+  expect(await withSeal(root)).toMatchObject({ code: 0, stdout: expect.stringContaining(root) });
+  expect(await withSeal('f'.repeat(64))).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('no seal'),
+  });
   const found = await Promise.all(
     Object.entries(forgeriesOf(lines)).map(async ([name, forged]) => {
       const file = `${name}.jsonl`;
