@@ -143,8 +143,9 @@ const main = (environment: Environment): void => {
   const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
   const work = createWorkCount();
   const agents = openAgents({ userSide, workspace: environment.SANDBOX_WORKSPACE });
+  const processes = createProcessRegistry(callParts);
   const relay = createRelay({
-    isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy(),
+    isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() || processes.isServed(),
     usedAt: work.begunAt,
   });
   const mcp = createMcpEndpoint({
@@ -171,7 +172,7 @@ const main = (environment: Environment): void => {
     relaySocket: environment.SANDBOX_RELAY_SOCKET,
     work,
     agents,
-    ...processPartsOf(createProcessRegistry(callParts)),
+    ...processPartsOf(processes),
   };
   const server = createHttpServer(parts, log);
   server.listen(environment.SANDBOX_LISTEN, () => log.info('listening'));

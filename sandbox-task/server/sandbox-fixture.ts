@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, copyFile, link, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Duplex, Readable } from 'node:stream';
@@ -37,6 +38,8 @@ export type TestSandbox = {
   readonly killRunner: () => Promise<void>;
   readonly open: (method: string, path: string, options?: TestRequest) => Promise<IncomingMessage>;
   readonly ask: (method: string, path: string, options?: TestRequest) => Promise<TestResponse>;
+  /** A connection of bytes as they are; its failures are those of the test alone. */
+  readonly dial: () => Promise<Socket>;
   /** An upgraded connection; its failures are those of the test alone. */
   readonly upgrade: (path: string) => Promise<Duplex>;
   readonly callTool: (name: string, input: object) => Promise<ToolResult>;
@@ -68,13 +71,15 @@ const uidMin = 1_900_000_000;
 
 type TestSandboxOptions = {
   readonly hasSharedVolume?: boolean;
+  /** Of the loopback, as on AWS, where a connection can be reset; without it the server listens on a socket of its folder. */
+  readonly port?: number;
   /** Instead of the plain change of user. */
   readonly launcherOf?: (folder: string, uid: number) => readonly string[];
 };
 
 export const startTestSandbox = async (
   variables: Readonly<Record<string, string>> = {},
-  { hasSharedVolume = false, launcherOf }: TestSandboxOptions = {},
+  { hasSharedVolume = false, port, launcherOf }: TestSandboxOptions = {},
 ): Promise<TestSandbox> => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-sandbox-'));
   await chmod(folder, 0o755);
@@ -86,14 +91,15 @@ export const startTestSandbox = async (
     await mkdir(root);
     if (uid !== undefined) await chown(root, uid, uid);
   }
-  const socketPath = join(folder, 'sandbox.sock');
+  const path = join(folder, 'sandbox.sock');
+  const address: Address = port === undefined ? { socketPath: path } : { host: '127.0.0.1', port };
   const launcher =
     launcherOf?.(folder, uid ?? 0) ??
     (uid === undefined ? ['env'] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']);
   const child = spawn(node, [...serverFlags, join(folder, 'server.mjs')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
-      SANDBOX_LISTEN: `unix:${socketPath}`,
+      SANDBOX_LISTEN: port === undefined ? `unix:${path}` : `tcp://127.0.0.1:${port}`,
       SANDBOX_BEARER_SHA256: sha256Of(testBearer),
       SANDBOX_USER_LAUNCHER: JSON.stringify(launcher),
       SANDBOX_WORKSPACE: workspace,
@@ -108,34 +114,14 @@ export const startTestSandbox = async (
   const { pid: serverPid } = child;
   if (serverPid === undefined) throw new Error('the sandbox did not start');
 
-  const open = async (method: string, path: string, options: TestRequest = {}): Promise<IncomingMessage> => {
-    const headers = { authorization: `Bearer ${options.bearer ?? testBearer}`, ...options.headers };
-    const outgoing = request({ socketPath, method, path, headers, agent: false });
-    const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
-    // A refused body may still be sent when its connection closes.
-    outgoing.on('error', () => undefined);
-    if (options.body instanceof Readable) options.body.pipe(outgoing);
-    else outgoing.end(options.body);
-    return (await answer)[0];
-  };
-  const ask = async (method: string, path: string, options: TestRequest = {}): Promise<TestResponse> => {
-    const answer = await open(method, path, options);
-    const chunks = (await answer.toArray()) as Buffer[];
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
-  };
-  const upgrade = async (path: string): Promise<Duplex> => {
-    const headers = { authorization: `Bearer ${testBearer}`, connection: 'upgrade', upgrade: 'websocket' };
-    const outgoing = request({ socketPath, path, headers, agent: false }).end();
-    const [, socket] = (await once(outgoing, 'upgrade')) as [IncomingMessage, Duplex];
-    socket.on('error', () => undefined);
-    return socket;
-  };
+  const { open, ask, dial, upgrade } = requestsTo(address);
   await waitFor(async () => (await ask('GET', '/health')).status === 200);
   return {
     workspace,
     shared,
     open,
     ask,
+    dial,
     upgrade,
     child,
     nodePath: node,
@@ -161,6 +147,45 @@ export const startTestSandbox = async (
       await rm(folder, { recursive: true, force: true });
     },
   };
+};
+
+type Address = { readonly socketPath: string } | { readonly host: string; readonly port: number };
+
+/** The requests that a test makes of the server. */
+const requestsTo = (address: Address): Pick<TestSandbox, 'open' | 'ask' | 'dial' | 'upgrade'> => {
+  const open = async (
+    method: string,
+    target: string,
+    options: TestRequest = {},
+  ): Promise<IncomingMessage> => {
+    const headers = { authorization: `Bearer ${options.bearer ?? testBearer}`, ...options.headers };
+    const outgoing = request({ ...address, method, path: target, headers, agent: false });
+    const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+    // A refused body may still be sent when its connection closes.
+    outgoing.on('error', () => undefined);
+    if (options.body instanceof Readable) options.body.pipe(outgoing);
+    else outgoing.end(options.body);
+    return (await answer)[0];
+  };
+  const ask = async (method: string, path: string, options: TestRequest = {}): Promise<TestResponse> => {
+    const answer = await open(method, path, options);
+    const chunks = (await answer.toArray()) as Buffer[];
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks) };
+  };
+  const upgrade = async (target: string): Promise<Duplex> => {
+    const headers = { authorization: `Bearer ${testBearer}`, connection: 'upgrade', upgrade: 'websocket' };
+    const outgoing = request({ ...address, path: target, headers, agent: false }).end();
+    const [, socket] = (await once(outgoing, 'upgrade')) as [IncomingMessage, Duplex];
+    socket.on('error', () => undefined);
+    return socket;
+  };
+  const dial = async (): Promise<Socket> => {
+    const socket = connect('socketPath' in address ? { path: address.socketPath } : address);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  };
+  return { open, ask, dial, upgrade };
 };
 
 /** The files of one worker start some hundred. */

@@ -26,7 +26,7 @@ export type ProcessEntry = {
   capture: Capture | undefined;
   /** Readers that follow its output. */
   attached: number;
-  /** Requests that wait for its end. */
+  /** Requests that wait for its end, and those whose next one is expected. */
   waiting: number;
   end: ProcessEnd | undefined;
   /** The runner that had started it has ended. */
@@ -49,6 +49,8 @@ export type ProcessRegistry = {
   readonly list: () => readonly ProcessEntry[];
   /** Calls that run: of tools, and programs whose client waits for their end or follows them from their start. */
   readonly calls: () => number;
+  /** True while a client waits for a program or follows one, also between two of its requests. */
+  readonly isServed: () => boolean;
 };
 
 type RegistryParts = {
@@ -69,8 +71,8 @@ export const createProcessRegistry = (parts: RegistryParts): ProcessRegistry => 
   const entries = new Map<string, Promise<ProcessEntry>>();
   const known = new Map<string, ProcessEntry>();
   let starting = 0;
-  const runningCount = (): number =>
-    [...known.values()].filter(({ endedAt }) => endedAt === undefined).length;
+  const running = (): readonly ProcessEntry[] =>
+    [...known.values()].filter(({ endedAt }) => endedAt === undefined);
 
   const makeRoom = (): void => {
     const ended = [...known.values()].filter(({ endedAt }) => endedAt !== undefined);
@@ -88,7 +90,7 @@ export const createProcessRegistry = (parts: RegistryParts): ProcessRegistry => 
   };
 
   const open = async (start: ProcessStart): Promise<ProcessEntry> => {
-    if (runningCount() + starting >= runningMax)
+    if (running().length + starting >= runningMax)
       throw new Refusal('resource_limit_exceeded', `${runningMax} processes run already`);
     starting += 1;
     try {
@@ -119,11 +121,12 @@ export const createProcessRegistry = (parts: RegistryParts): ProcessRegistry => 
     },
     list: () => [...known.values()],
     calls: () => {
-      const processes = [...known.values()].filter(({ endedAt }) => endedAt === undefined);
+      const processes = running();
       const ofProcesses = new Set<object>(processes.map(({ control }) => control));
-      const tools = [...parts.running].filter((running) => !ofProcesses.has(running));
+      const tools = [...parts.running].filter((one) => !ofProcesses.has(one));
       return tools.length + processes.filter(isCall).length;
     },
+    isServed: () => running().some(({ waiting, attached }) => waiting + attached > 0),
   };
 };
 

@@ -14,6 +14,7 @@ import {
 } from '#shared/contracts/process.ts';
 import { relayWantedField } from '#shared/contracts/relay/wanted.ts';
 import { processCommandCharactersMax } from '#shared/domain/limits.ts';
+import { relayHearerGapMs } from '#shared/domain/relay/limits.ts';
 import type { AgentTurns } from '../agent/agent-turns.ts';
 import { readBody, sendJson } from '../http-messages.ts';
 import { Refusal } from '../refusal.ts';
@@ -180,13 +181,20 @@ const start = async (
   const { signal } = waited;
   const late = delay(waitMs, undefined, { signal }).catch(() => undefined);
   const wants = relayAfterMs === undefined ? never : relayWanted(relay, { afterMs: relayAfterMs, signal });
+  const leave = (): void => {
+    entry.waiting -= 1;
+  };
   entry.waiting += 1;
   const isWanted = (await Promise.race([entry.ended, late, wants])) === relayWantedField;
-  entry.waiting -= 1;
   waited.abort();
   const wanted = isWanted ? { [relayWantedField]: true } : {};
-  if (entry.endedAt === undefined) sendJson(response, { processId, ...wanted }, 202);
-  else sendJson(response, resultOf(entry));
+  if (entry.endedAt === undefined) {
+    setTimeout(leave, relayHearerGapMs).unref();
+    sendJson(response, { processId, ...wanted }, 202);
+  } else {
+    leave();
+    sendJson(response, resultOf(entry));
+  }
 };
 
 const never = new Promise<never>(() => undefined);

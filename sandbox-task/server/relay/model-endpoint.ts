@@ -15,7 +15,7 @@ import { endPaced, readBody, sendJson, writePaced } from '../http-messages.ts';
 import type { Log } from '../logs.ts';
 import { Refusal } from '../refusal.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
-import { openRelaySocket } from './relay-socket.ts';
+import { leftBy, openRelaySocket } from './relay-socket.ts';
 
 type EndpointParts = { readonly relay: SandboxRelay; readonly log: Log };
 
@@ -59,7 +59,7 @@ const forward = async (
   { provider, path, request, response }: Forwarding,
 ): Promise<void> => {
   const body = await readBody(request, brokerBodyBytesMax);
-  const inner = await openRelaySocket(relay, { type: 'model' });
+  const inner = await openRelaySocket(relay, { type: 'model' }, leftBy(response));
   response.once('close', () => inner.destroy());
   inner.write(encodeHead({ provider, method: (request.method ?? '').slice(0, 16), path }));
   inner.end(body);

@@ -5,6 +5,7 @@
  * decides nothing: rights are judged on the platform's side. A line over its bound closes its connection; a request that
  * the relay cannot carry is answered with a reason. Invariants RL4 and PS1: docs/spec/relay.md.
  */
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import {
   encodeAnswer,
@@ -16,7 +17,7 @@ import {
 import { relayCallsMax, relayClientsMax, relayLineBytesMax } from '#shared/domain/relay/limits.ts';
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
-import { openRelaySocket } from './relay-socket.ts';
+import { leftBy, openRelaySocket } from './relay-socket.ts';
 import { repeatable, takenUp } from './take-up.ts';
 
 type SocketParts = { readonly relay: SandboxRelay; readonly log: Log };
@@ -41,11 +42,13 @@ export const createPlatformSocket = ({ relay, log }: SocketParts): Server => {
 
 const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
   socket.on('error', () => socket.destroy());
+  const left = leftBy(socket);
   const open = new Set<Promise<void>>();
   const say = (answer: RelayAnswer): void => {
     if (!socket.destroyed) socket.write(encodeAnswer(answer));
   };
   for await (const line of linesOf(socket)) {
+    if (socket.writableNeedDrain) await taken(socket, left);
     if (line === 'too long') {
       say(failed(null, { code: failureCodes.invalidRequest, message: tooLong }));
       break;
@@ -55,7 +58,7 @@ const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
     else if (read.request.id !== undefined) {
       if (open.size >= relayCallsMax) await Promise.race(open);
       const { id } = read.request;
-      const call = answerTo(relay, { ...repeatable(read.request, line), id }).then(say);
+      const call = answerTo(relay, { ...repeatable(read.request, line), id, left }).then(say);
       const ended = call.finally(() => open.delete(ended));
       open.add(ended);
     }
@@ -64,16 +67,23 @@ const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
   socket.end(() => socket.destroy());
 };
 
+/** A program that does not read its answers is not heard any more, until it does or leaves. */
+const taken = async (socket: Socket, left: AbortSignal): Promise<void> => {
+  await once(socket, 'drain', { signal: left });
+};
+
 type Asked = {
   readonly line: Uint8Array;
   readonly id: NonNullable<RelayRequest['id']>;
   /** Done twice it has no further effect. */
   readonly mayRepeat: boolean;
+  /** The program closes its connection. */
+  readonly left: AbortSignal;
 };
 
-const answerTo = async (relay: SandboxRelay, { line, id, mayRepeat }: Asked): Promise<RelayAnswer> => {
+const answerTo = async (relay: SandboxRelay, { line, id, mayRepeat, left }: Asked): Promise<RelayAnswer> => {
   const ask = async (): Promise<RelayAnswer> => {
-    const stream = await openRelaySocket(relay, { type: 'platform' });
+    const stream = await openRelaySocket(relay, { type: 'platform' }, left);
     try {
       stream.end(line);
       return { ...(JSON.parse(await textOf(stream)) as RelayAnswer), id };

@@ -20,7 +20,7 @@ import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
-import { openRelaySocket } from './relay-socket.ts';
+import { leftBy, openRelaySocket } from './relay-socket.ts';
 import { takenUp } from './take-up.ts';
 
 type ProxyParts = { readonly relay: SandboxRelay; readonly log: Log };
@@ -70,7 +70,7 @@ const forward = async (
   response: ServerResponse,
 ): Promise<void> => {
   const { host, port, path } = targetOf(request.url ?? '');
-  const inner = await openRelaySocket(relay, { type: 'egress', via: 'http', host, port });
+  const inner = await openRelaySocket(relay, { type: 'egress', via: 'http', host, port }, leftBy(response));
   response.once('close', () => inner.destroy());
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const options: RequestOptions = {
@@ -106,11 +106,7 @@ type Upgrade = { readonly request: IncomingMessage; readonly socket: Duplex; rea
 
 const tunnel = async (relay: SandboxRelay, { request, socket, head }: Upgrade): Promise<void> => {
   const { host, port } = authorityOf(request.url ?? '', undefined);
-  const inner = await openRelaySocket(relay, { type: 'egress', via: 'tunnel', host, port });
-  if (socket.destroyed) {
-    inner.destroy();
-    return;
-  }
+  const inner = await openRelaySocket(relay, { type: 'egress', via: 'tunnel', host, port }, leftBy(socket));
   socket.once('close', () => inner.destroy());
   inner.once('close', () => {
     // Bytes that the host sent before it closed still reach the program.

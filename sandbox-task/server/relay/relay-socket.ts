@@ -3,24 +3,34 @@
  *
  * Bytes count as taken when the reader has taken them, not when they have come.
  */
-import { Duplex } from 'node:stream';
+import { Duplex, type Writable } from 'node:stream';
 import type { RelayTarget } from '#shared/contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '#shared/contracts/relay/peer.ts';
 import { relayPairingMsMax } from '#shared/domain/relay/limits.ts';
-import { RelayRefusal, type SandboxRelay } from './relay.ts';
+import { programLeft, RelayRefusal, type SandboxRelay } from './relay.ts';
 import { takenUp } from './take-up.ts';
 
-const closedHere = { status: 502, message: 'the program closed the connection' };
 const unanswered = { status: 504, message: 'the platform did not answer in time' };
 
 /**
- * Resolves when the platform has accepted the stream; throws a `RelayRefusal` with its reason otherwise. A stream that was not accepted
- * when its holder went has carried nothing: it is opened again.
+ * Resolves when the platform has accepted the stream; throws a `RelayRefusal` with its reason otherwise, and when the program has left.
+ * A stream that was not accepted when its holder went has carried nothing: it is opened again.
  */
-export const openRelaySocket = (relay: SandboxRelay, target: RelayTarget): Promise<Duplex> =>
-  takenUp(() => openOnce(relay, target));
+export const openRelaySocket = (
+  relay: SandboxRelay,
+  target: RelayTarget,
+  left: AbortSignal,
+): Promise<Duplex> => takenUp(() => openOnce(relay, target, left));
 
-const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duplex> => {
+/** Aborted when the connection of a program closes, or has closed. */
+export const leftBy = (connection: Writable): AbortSignal => {
+  const left = new AbortController();
+  if (connection.closed || connection.destroyed) left.abort();
+  else connection.once('close', () => left.abort());
+  return left.signal;
+};
+
+const openOnce = async (relay: SandboxRelay, target: RelayTarget, left: AbortSignal): Promise<Duplex> => {
   const arrived: Uint8Array[] = [];
   const accepted = Promise.withResolvers<void>();
   accepted.promise.catch(() => undefined);
@@ -47,7 +57,7 @@ const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duple
     write(chunk: Buffer, _encoding, done) {
       const writing = stream?.write(chunk) ?? Promise.resolve(false);
       writing.then(
-        (isSent) => done(isSent ? null : new RelayRefusal(closedHere)),
+        (isSent) => done(isSent ? null : new RelayRefusal(programLeft)),
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
       );
     },
@@ -57,7 +67,7 @@ const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duple
     },
     destroy(error, done) {
       arrived.length = 0;
-      stream?.reset(closedHere);
+      stream?.reset(programLeft);
       done(error);
     },
   });
@@ -78,7 +88,12 @@ const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duple
       socket.destroy(refusal);
     },
   };
-  stream = await relay.open(target, sink);
+  const leave = (): void => {
+    accepted.reject(new RelayRefusal(programLeft));
+    socket.destroy();
+  };
+  stream = await relay.open(target, sink, left);
+  left.addEventListener('abort', leave, { once: true });
   const timer = setTimeout(() => {
     accepted.reject(new RelayRefusal(unanswered));
     socket.destroy();
@@ -87,6 +102,7 @@ const openOnce = async (relay: SandboxRelay, target: RelayTarget): Promise<Duple
     await accepted.promise;
   } finally {
     clearTimeout(timer);
+    left.removeEventListener('abort', leave);
   }
   return socket;
 };

@@ -49,8 +49,8 @@ export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> &
     readonly release: (holding: Holding) => void;
     /** The platform says that no holder comes: those who wait are told. */
     readonly dismiss: () => void;
-    /** Throws a `RelayRefusal`. The sink learns whether the platform accepts it. */
-    readonly open: (target: RelayTarget, sink: StreamSink) => Promise<RelayStream>;
+    /** Throws a `RelayRefusal`, also when its program has left meanwhile. The sink learns whether the platform accepts it. */
+    readonly open: (target: RelayTarget, sink: StreamSink, left: AbortSignal) => Promise<RelayStream>;
   };
 
 export type HoldClaim = {
@@ -79,6 +79,7 @@ const nobodyHolds = {
   message:
     'nothing holds the other end of the relay: it works while a call, a turn or an attached client runs; run this program in a call, or follow its output',
 };
+export const programLeft = { status: 502, message: 'the program closed the connection' };
 const nobodyComes = {
   status: 503,
   message:
@@ -191,12 +192,13 @@ export const createRelay = ({ isBusy, usedAt }: Use): SandboxRelay => {
       end(holding, handedOver);
       handedOverAt = performance.now();
     },
-    async open(target, sink) {
+    async open(target, sink, left) {
       refuseBarred(target);
       if (waiting.count() >= relayStreamsMax) throw new RelayRefusal(tooMany);
       if (current === undefined) await waiting.enter();
       const holding = current;
       refuseBarred(target);
+      if (left.aborted) throw new RelayRefusal(programLeft);
       if (holding === undefined) throw new RelayRefusal(isBusy() ? nobodyComes : nobodyHolds);
       requireRoom(holding);
       lastByteAt = performance.now();

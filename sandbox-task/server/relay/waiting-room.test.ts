@@ -12,7 +12,7 @@ const openRelay = ({ isBusy = true, isUsed = false } = {}) =>
   createRelay({ isBusy: () => isBusy, usedAt: () => (isUsed ? performance.now() : undefined) });
 
 const open = (relay: SandboxRelay): Promise<string> =>
-  relay.open(platform, sink).then(
+  relay.open(platform, sink, new AbortController().signal).then(
     () => 'open',
     (cause: unknown) => (cause instanceof RelayRefusal ? `${cause.status} ${cause.message}` : 'broken'),
   );
