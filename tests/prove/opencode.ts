@@ -57,6 +57,13 @@ export const opencode: Proof = async (progress) => {
 
 const fixed = 'export const add = (a, b) => a + b;\n';
 const tests = 'node --test && env && git log --oneline';
+/** The environments of all its programs, then the files that may be written to; the command itself has the key in two pieces. */
+const [begin, rest] = [key.slice(0, 10), key.slice(10)];
+const search = [
+  `printf '%s%s' ${begin} ${rest} > /tmp/witness`,
+  "(cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -cFf /tmp/witness || true)",
+  '(grep -rlsFf /tmp/witness /workspace /tmp /run /home /root /etc /dev/shm || true)',
+].join('; ');
 
 const install = async (folder: string, progress: (line: string) => void): Promise<Buffer> => {
   const name = `opencode-linux-${process.arch}`;
@@ -109,6 +116,7 @@ const prove = async (
   progress(`ended: ${JSON.stringify(completion?.data)}`);
   const outputs = log.filter(({ type }) => type === 'tool:output').map(({ data }) => JSON.stringify(data));
   const written = await (await cloud.request(`/api/sessions/${id}/files/add.mjs`)).text();
+  const searched = await exec(cloud, id, search);
   const advisory = questionsIn(log).filter(({ data }) => data['advisory'] === true);
   return [
     exactly('turns that ended by themselves', completion?.data['stopReason'] === 'end_turn' ? 1 : 0, 1),
@@ -117,7 +125,12 @@ const prove = async (
     exactly('questions that are advisory', advisory.length, asked.length),
     exactly('outputs in the log', outputs.length, 2),
     exactly('runs of the tests that passed', outputs.filter((text) => text.includes('pass 1')).length, 1),
-    exactly('keys inside the sandbox', outputs.filter((text) => text.includes(key)).length, 0),
+    exactly(
+      'files and environments inside with the key, beside the witness',
+      searched === '0\n/tmp/witness\n' ? 0 : 1,
+      0,
+    ),
+    exactly('keys in what its tools printed', outputs.filter((text) => text.includes(key)).length, 0),
     exactly('events said twice', log.length - new Set(log.map(({ data }) => JSON.stringify(data))).size, 0),
   ];
 };
@@ -128,13 +141,14 @@ const questionsIn = (events: readonly Logged[]) =>
   events.filter(({ type }) => type === 'tool:approval_required');
 const isOver = (events: readonly Logged[]): boolean => events.some(({ type }) => type === 'completion');
 
-const exec = async (cloud: EmbeddedCloud, id: string, command: string): Promise<void> => {
-  const { exitCode, stderr } = await post<{ exitCode: number; stderr: string }>(
+const exec = async (cloud: EmbeddedCloud, id: string, command: string): Promise<string> => {
+  const { exitCode, stdout, stderr } = await post<{ exitCode: number; stdout: string; stderr: string }>(
     cloud,
     `/api/sessions/${id}/exec`,
     { command },
   );
   if (exitCode !== 0) throw new Error(`${command}: ${stderr}`);
+  return stdout;
 };
 
 const post = <T>(cloud: EmbeddedCloud, path: string, body: object): Promise<T> =>

@@ -3,14 +3,14 @@
  * broker, cancels and faults. Invariants RT1 to RT7.
  */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { makeSession, type Shown, showSession } from '../agent.ts';
-import { type EmbeddedCloud, openEmbeddedCloud } from '../embedded-cloud.ts';
+import { type Logged, makeSession, type Shown, showSession } from '../agent.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../embedded-cloud.ts';
 import { type ModelUpstream, openModelUpstream, upstreamUsage } from '../model-upstream.ts';
 import { type Client, connect } from '../socket-client.ts';
 import { acpAgent } from './acp-agent.ts';
 
 const key = 'sk-of-the-deployment-alone';
-const waitMsMax = 120_000;
+const waitMsMax = 360_000;
 
 let cloud: EmbeddedCloud;
 let upstream: ModelUpstream;
@@ -18,7 +18,10 @@ let program: string;
 beforeAll(async () => {
   upstream = await openModelUpstream();
   cloud = await openEmbeddedCloud({
-    variables: { LLM_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: upstream.url },
+    variables: {
+      ...{ LLM_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: upstream.url },
+      TURN_LEASE_SECONDS: '10',
+    },
     sweepMs: 1000,
   });
   program = await acpAgent();
@@ -72,6 +75,44 @@ test(
     expect(client.frames.some(({ type, data: said }) => type === 'reasoning' && said['text'] === 'Hm.')).toBe(
       true,
     );
+  },
+  waitMsMax,
+);
+
+const repository: Readonly<Record<string, string>> = {
+  'add.mjs': 'export const add = (a, b) => a - b;\n',
+  'add.test.mjs':
+    "import assert from 'node:assert';\nimport test from 'node:test';\nimport { add } from './add.mjs';\ntest('adds', () => assert.equal(add(2, 3), 5));\n",
+};
+
+test(
+  'it mends a repository and runs its tests, although every function is killed in the middle',
+  async () => {
+    const { session } = await open();
+    const path = `/api/sessions/${session.id}`;
+    for (const [name, body] of Object.entries(repository))
+      await cloud.request(`${path}/files/${name}`, { method: 'PUT', body });
+    const post = (to: string, body: object) =>
+      cloud.ask(`${path}/${to}`, { method: 'POST', body: JSON.stringify(body) });
+    const text =
+      'ask sed -i "s/a - b/a + b/" add.mjs\nask node --test\nask env; cat /proc/*/environ\nsay Mended.';
+    await post('messages', { text });
+    const logged = async (type: string, count: number): Promise<readonly Logged[]> => {
+      const read = () => cloud.ask<{ readonly events: readonly Logged[] }>(`${path}/events`);
+      const found = async () => (await read()).events.filter((event) => event.type === type);
+      return eventually(found, ({ length }) => length >= count);
+    };
+    for (const count of [1, 2, 3]) {
+      const asked = (await logged('tool:approval_required', count)).at(-1)?.data;
+      await post(`approvals/${asked?.['callId']}`, { approved: true, digest: asked?.['digest'] });
+      if (count === 1) await cloud.killFunctions();
+    }
+    const [completion] = await logged('completion', 1);
+    expect(completion?.data).toMatchObject({ stopReason: 'end_turn', text: 'Mended.' });
+    const outputs = (await logged('tool:output', 3)).map(({ data }) => JSON.stringify(data));
+    expect([outputs.length, outputs[1]]).toEqual([3, expect.stringContaining('pass 1')]);
+    expect(outputs.join()).not.toContain(key);
+    expect(await (await cloud.request(`${path}/files/add.mjs`)).text()).toContain('a + b');
   },
   waitMsMax,
 );
