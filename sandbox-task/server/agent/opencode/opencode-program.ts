@@ -99,7 +99,12 @@ const start = async (parts: AgentParts, settings: string, port: number): Promise
     () => end('OpenCode ended with all programs of the sandbox'),
   );
   await untilHealthy(client, running, () => said);
-  const events = await client.events();
+  const events = await client.events().catch(async (cause: unknown) => {
+    // Its successor could not take its port.
+    control.kill('cancelled');
+    await control.ended.catch(() => undefined);
+    throw cause;
+  });
   void Promise.race([ended, listen(events, running)]).catch((cause: unknown) => {
     end(`OpenCode was no longer heard: ${cause instanceof Error ? cause.message : String(cause)}`);
     control.kill('cancelled');
