@@ -10,7 +10,7 @@ export interface EventLog {
     id: SessionId,
     once: { readonly mark: number; readonly entries: readonly LogEntry[]; readonly at: number },
   ): Promise<readonly LogEvent[] | undefined>;
-  /** Oldest first, after `since` (-1: all). */
+  /** Oldest first, after `since` (-1: all). None is left out but those that the ring has let go. */
   read(
     id: SessionId,
     page: { readonly since: number; readonly eventsMax: number },

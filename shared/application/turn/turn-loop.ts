@@ -172,21 +172,19 @@ const leave = async (
 ): Promise<CommitOutcome> => {
   // With a detached call its predecessor released the lease, or looked in vain: it has published all.
   const hasDetached = detachedCalls(context.turn.state).length > 0;
-  if (isIdle && !hasDetached) await repeatPredecessor(ports, context, invocation);
-  if (await releaseLease(ports, context)) return { status: 'released', context };
-  return reloadTurn(ports, context);
+  if (isIdle && !hasDetached) await repeatPredecessor(ports, context);
+  if (!(await releaseLease(ports, context))) return reloadTurn(ports, context);
+  // Until now its parent has read a session that runs.
+  if (context.turn.state.kind === 'done')
+    await notifyParent(ports, context.session, invocation.correlationId);
+  return { status: 'released', context };
 };
 
 /**
- * Notifies and publishes again: a holder that died after its last commit may not have. Nothing of an earlier turn: its
- * completion would end the turn at hand for a client that does not look at the number.
+ * Publishes again: a holder that died after its last commit may not have. Nothing of an earlier turn: its completion would
+ * end the turn at hand for a client that does not look at the number.
  */
-const repeatPredecessor = async (
-  ports: LoopDeps,
-  { session, turn, publisher }: TurnContext,
-  { correlationId }: TurnInvocation,
-): Promise<void> => {
-  if (turn.state.kind === 'done') await notifyParent(ports, session, correlationId);
+const repeatPredecessor = async (ports: LoopDeps, { session, publisher }: TurnContext): Promise<void> => {
   const since = Math.max(-1, session.lastSeq - republishedEventsMax);
   const page = { since, eventsMax: republishedEventsMax };
   const { events } = await ports.eventLog.read(session.id, page);

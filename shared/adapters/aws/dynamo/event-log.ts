@@ -1,6 +1,12 @@
 /** `EventLog` on the one table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { type LogEntry, type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import {
+  firstMissing,
+  type LogEntry,
+  type LogEvent,
+  numberEntries,
+  oldestKept,
+} from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { EventLog } from '#shared/ports/event-log.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
@@ -17,31 +23,53 @@ export const makeEventLog = (table: Table): EventLog => ({
   read: read(table),
 });
 
+/** A transaction whose items become visible one by one is whole within this number of reads. */
+const looksMax = 20;
+
+/** A query may see a later event of a transaction without an earlier one: the page is read again until it has no such hole. */
 const read =
-  ({ client, name }: Table): EventLog['read'] =>
-  async (id, { since, eventsMax }) => {
-    const events: LogEvent[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new QueryCommand({
-          TableName: name,
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-          ExpressionAttributeValues: {
-            ':pk': keys.event(id, 0).pk,
-            ':from': keys.event(id, since + 1).sk,
-            ':to': keys.event(id, lastEvent).sk,
-          },
-          ConsistentRead: true,
-          Limit: eventsMax + 1 - events.length,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      events.push(...Items.map(eventFrom));
-      start = LastEvaluatedKey;
-    } while (start !== undefined && events.length <= eventsMax);
-    return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
+  (table: Table): EventLog['read'] =>
+  async (id, page) => {
+    for (let look = 1; ; look += 1) {
+      const found = await queryEvents(table, id, page);
+      const missing = firstMissing(found.events, page.since);
+      if (missing === undefined || look === looksMax || (await isDropped(table, id, missing))) return found;
+    }
   };
+
+type Page = Parameters<EventLog['read']>[1];
+
+const queryEvents = async ({ client, name }: Table, id: SessionId, { since, eventsMax }: Page) => {
+  const events: LogEvent[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await client.send(
+      new QueryCommand({
+        TableName: name,
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+        ExpressionAttributeValues: {
+          ':pk': keys.event(id, 0).pk,
+          ':from': keys.event(id, since + 1).sk,
+          ':to': keys.event(id, lastEvent).sk,
+        },
+        ConsistentRead: true,
+        Limit: eventsMax + 1 - events.length,
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      }),
+    );
+    events.push(...Items.map(eventFrom));
+    start = LastEvaluatedKey;
+  } while (start !== undefined && events.length <= eventsMax);
+  return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
+};
+
+/** True for an event that the ring has let go. */
+const isDropped = async ({ client, name }: Table, id: SessionId, seq: number): Promise<boolean> => {
+  const { Item } = await client.send(
+    new GetCommand({ TableName: name, Key: keys.session(id), ConsistentRead: true }),
+  );
+  return Item === undefined || seq < oldestKept(sessionFrom(Item).lastSeq);
+};
 
 type Appended = {
   readonly entries: readonly LogEntry[];

@@ -51,11 +51,14 @@ export const failTurn = async (
   const patch = { lastActiveAt: at, ...(hasMore ? {} : { status: 'idle' as const }) };
   const committed = await commitStep(ports, { session, turn, step, at, completed, patch, wakes: hasMore });
   if (committed === undefined || committed === 'full') return;
-  if (failure === stalled)
+  if (failure === stalled) {
     ports.telemetry.error('a turn was ended: no function continued it', {
       event: 'turn_stalled',
       sessionId: id,
     });
+    // Its caller is no function of the turn: nobody else begins the next message.
+    if (hasMore) await ports.invoker.runTurn(id, correlationId);
+  }
   if (treeOf(session) !== undefined) await cancelChildren(ports, session, correlationId);
   await notifyParent(ports, session, correlationId);
 };
