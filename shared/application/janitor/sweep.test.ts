@@ -214,6 +214,22 @@ test('what fails for ever keeps no other from its turn, and is put off', async (
   expect(await left()).toBe(0);
 });
 
+test('a record that cannot be read is told, and keeps no other from its turn', async () => {
+  const { ports, memory, warned, left } = await backlog(3);
+  const [unreadable] = await ports.sessions.due(Number.MAX_SAFE_INTEGER, 1);
+  memory.execute({
+    constructor: { name: 'UpdateCommand' },
+    input: {
+      Key: { pk: `SESSION#${unreadable?.id}`, sk: 'META' },
+      UpdateExpression: 'SET approvals = :unknown',
+      ExpressionAttributeValues: { ':unknown': 'of a later version' },
+    },
+  });
+  expect(await sweep(ports, { lifetimes, correlationId: 'c' })).toEqual({ due: 3, failed: 1 });
+  expect(warned).toEqual(['a due record cannot be read']);
+  expect(await left()).toBe(0);
+});
+
 test('a sweep takes up nothing more when its time is over', async () => {
   const { ports, clock, left } = await backlog(1300);
   const sessions = {
