@@ -66,7 +66,8 @@ const sandboxProcesses = async (home: string): Promise<readonly number[]> => {
   return found.flat();
 };
 
-const descendantsOf = async (pid: number): Promise<readonly number[]> => {
+/** The processes below one, at any depth. */
+export const descendantsOf = async (pid: number): Promise<readonly number[]> => {
   const found: number[] = [];
   for (const thread of await namesIn(`/proc/${pid}/task`)) {
     const children = (await read(`/proc/${pid}/task/${thread}/children`)).trim();
