@@ -4,13 +4,14 @@
  * Each is installed once, of a fixed version, by its own package manager into ~/.cache/sallyport/verify-aws; `npm test` needs none of it.
  * The exit code is 1 if a proof fails, and 2 if none fails but one could not be made, whose reason is printed.
  */
+import { stacksByMoto } from './cloudformation.ts';
 import { storesOnDynamoDbLocal } from './dynamodb-local.ts';
 import { NotInstalled } from './installed.ts';
 import { openApiByRequests } from './openapi.ts';
 import type { Proof } from './proof.ts';
 import { lintedTemplates } from './templates.ts';
 
-const proofs: readonly Proof[] = [lintedTemplates, storesOnDynamoDbLocal, openApiByRequests];
+const proofs: readonly Proof[] = [lintedTemplates, stacksByMoto, storesOnDynamoDbLocal, openApiByRequests];
 
 type Result = 'proved' | 'failed' | 'not proved';
 
