@@ -23,6 +23,8 @@ const commands = 3;
 const pauseMs = 3000;
 const deploysMax = 100;
 const minutesMax = 20;
+/** Of what functions and sandboxes printed, when the rehearsal fails. */
+const logCharactersMax = 20_000;
 const repository = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const progress = (line: string): void => void process.stderr.write(`upgrade: ${line}\n`);
@@ -130,6 +132,9 @@ const main = async (commit: string | undefined): Promise<boolean> => {
       const findings = await rehearse(cloud, join(old, 'functions'));
       printFindings(`upgrade: ${turns} turns from ${commit} to this revision, with a rollback`, findings);
       return findings.every(({ isMet }) => isMet);
+    } catch (error) {
+      progress(`the functions and sandboxes printed last:\n${cloud.printed().slice(-logCharactersMax)}`);
+      throw error;
     } finally {
       await cloud.stop();
     }
