@@ -1,4 +1,4 @@
-/** How often the holder of a turn reads the registry: once in a while, and after each call to one of its servers. */
+/** The registry as the holder of a turn reads it: once in a while, and after each call to one of its servers. */
 import { expect, test } from 'vitest';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
