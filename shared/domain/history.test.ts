@@ -50,6 +50,17 @@ describe('truncation', () => {
     expect(droppedByTruncation(history, { tokensMax: 0, messagesMax: 0 })).toBe(4);
   });
 
+  test('what is not written yet stays, with the exchange that it goes on with', () => {
+    const lost = user('files were lost');
+    const written = [...history, user('more'), answer('', 'c2')];
+    const all = [...written, result('c2'), answer('done'), lost];
+    expect(droppedByTruncation(all, { tokensMax: 0, messagesMax: 0 })).toBe(all.indexOf(lost));
+    expect(droppedByTruncation(all, { tokensMax: 0, messagesMax: 0 }, written.length)).toBe(history.length);
+    expect(droppedByTruncation([...written, lost], { tokensMax: 0, messagesMax: 0 }, written.length)).toBe(
+      written.length,
+    );
+  });
+
   test('messages before the first user message are dropped before a whole exchange', () => {
     expect(droppedByTruncation([result('c0'), ...history], { ...roomy, messagesMax: 6 })).toBe(1);
     expect(droppedByTruncation([result('c0')], { tokensMax: 0, messagesMax: 0 })).toBe(0);

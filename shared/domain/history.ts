@@ -72,9 +72,18 @@ export const withoutRepeatedAnswers = (history: readonly HistoryMessage[]): read
 const attachedImages = (message: Exclude<HistoryMessage, { role: 'assistant' }>): readonly unknown[] =>
   message.role === 'user' ? (message.attachments ?? []).filter(({ mimeType }) => mimeType !== undefined) : [];
 
-/** The number of messages to drop from the front so that the rest fits; the newest exchange always stays. */
-export const droppedByTruncation = (history: readonly HistoryMessage[], limits: HistoryLimits): number => {
-  const starts = history.flatMap((message, index) => (message.role === 'user' ? [index] : []));
+/**
+ * The number of messages to drop from the front so that the rest fits; the newest exchange always stays, and all from `freshAt` on,
+ * which are not written yet.
+ */
+export const droppedByTruncation = (
+  history: readonly HistoryMessage[],
+  limits: HistoryLimits,
+  freshAt = history.length,
+): number => {
+  const starts = history.flatMap((message, index) =>
+    message.role === 'user' && index <= freshAt ? [index] : [],
+  );
   const fits = (from: number): boolean => {
     const kept = history.slice(from);
     const tokens = kept.reduce((sum, message) => sum + estimateTokens(message), 0);

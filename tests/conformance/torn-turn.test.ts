@@ -1,4 +1,4 @@
-/** A turn at the limits of the table: read in several pages while it is cancelled, and an answer larger than an item. */
+/** A turn that its holder did not end: cancelled between two pages of its read, too large to be stored, or without its sandbox. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
@@ -147,4 +147,30 @@ test('an answer that is larger than an item is paid for once, and its turn ends'
   expect(asked()).toBe(1);
   expect((await read(id)).costUsd).toBe(5);
   expect(await said()).toEqual(['begins A', expect.stringMatching(/^completion /)]);
+});
+
+test('a call whose sandbox is gone is told at once, and no other is started for that', async () => {
+  const { id, ports, read, turns, eventLog, workspaces } = await open(hello);
+  const session = await read(id);
+  const [call] = deciding.calls;
+  const begun = { ...call, status: 'executing', generation: 1, key: 'k' } as const;
+  await turns.commit({
+    ...{ session, version: 0, state: { ...deciding, kind: 'acting', calls: [begun] }, at: Date.now() },
+    history: [
+      { role: 'user', messageId: 'A' as MessageId, text: 'please' },
+      {
+        ...{ role: 'assistant', messageId: 'a' as MessageId, text: '' },
+        calls: [{ callId: 'c' as CallId, name: 'execute_command', args: {} }],
+      },
+    ],
+    ...{ log: [], historyNext: 0, historyFrom: 0, historyKept: 0 },
+    ...{ release: true, wakes: false, dueAt: Date.now() + 900_000 },
+  } as unknown as Parameters<typeof turns.commit>[0]);
+  // No host is there to start one.
+  await run(ports, id);
+  const { events } = await eventLog.read(id, { since: -1, eventsMax: 100 });
+  const codes = events.flatMap(({ type, data }) => (type === 'agent:error' ? [data.code] : []));
+  expect(codes).toEqual(['tool_outcome_unknown']);
+  expect(events.at(-1)).toMatchObject({ type: 'completion', data: { stopReason: 'end_turn' } });
+  expect((await workspaces.get(session.workspace))?.sandbox).toBeUndefined();
 });

@@ -79,7 +79,7 @@ export const applyEvent = async (
   const completed = completedMessage(turn.state, step, context.inbox);
   const inbox = context.inbox.filter((message) => message !== completed);
   const history = [...context.history, ...step.history];
-  const dropped = Math.min(droppedByTruncation(history, limits.history), context.history.length);
+  const dropped = droppedByTruncation(history, limits.history, context.history.length);
   const first = turn.historyNext - context.history.length;
   const release = !keepsLease && hasNothingToDo(step.state, inbox);
   const isInboxEmpty = inbox.length === 0;

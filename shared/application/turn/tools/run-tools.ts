@@ -117,6 +117,8 @@ const startSandbox = async (
 ): Promise<CommitOutcome> => {
   const { context } = work;
   if (effects.length === 0) return { status: 'current', context };
+  const lost = await ofLostSandbox(ports, context, effects);
+  if (lost.length > 0) return failAll(ports, context, { ...unknownOutcome, effects: lost });
   try {
     const { sandbox, workspace } = await work.lazySandbox.get();
     const known = slotWith(context.session, workspace);
@@ -127,6 +129,20 @@ const startSandbox = async (
     if (!isAppError(error)) throw error;
     return failAll(ports, context, { effects, code: error.code, message: error.message });
   }
+};
+
+/** Calls that began in a sandbox that is no more: none has to be started to know their outcome. */
+const ofLostSandbox = async (
+  { workspaces }: LoopDeps,
+  { session }: TurnContext,
+  effects: readonly ToolEffect[],
+): Promise<readonly ToolEffect[]> => {
+  const begun = effects.filter(({ generation }) => generation !== undefined);
+  if (begun.length === 0) return begun;
+  const sandbox = (await workspaces.get(session.workspace))?.sandbox;
+  const isLive = (generation: number | undefined): boolean =>
+    sandbox?.generation === generation && sandbox?.state !== 'stopped';
+  return begun.filter(({ generation }) => !isLive(generation));
 };
 
 /** The slot of a session whose sandbox counts under it. */
