@@ -15,6 +15,7 @@ const megabyte = 1_048_576;
 const partBytes = 4 * megabyte;
 const path = 'large.bin';
 const stopWaitMsMax = 60_000;
+const startAsksMax = 5;
 
 export type ForkSize = {
   readonly megabytes: number;
@@ -53,9 +54,14 @@ export const forkCost = async ({
   cleaning.defer(cloud.stop);
   const ask: Ask = async (at, init = {}) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
-    const response = await fetch(`${cloud.url}${at}`, { ...init, headers });
-    if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${at}: ${await response.text()}`);
-    return response;
+    for (let time = 1; ; time += 1) {
+      const response = await fetch(`${cloud.url}${at}`, { ...init, headers });
+      if (response.ok) return response;
+      const text = await response.text();
+      // A gigabyte may take longer than one request waits for a sandbox: a client asks again.
+      if (!text.includes('"sandbox_starting"') || time === startAsksMax)
+        throw new Error(`${init.method ?? 'GET'} ${at}: ${text}`);
+    }
   };
   const measure = (work: () => Promise<unknown>) => measured(calls, work);
   const source = await makeSession(ask, {});
