@@ -53,8 +53,9 @@ export class Platform {
     this.sim = sim;
     this.settings = settings;
     this.#lambda = new Lambda(sim, (invocation) => portsOf(this, invocation));
-    const { death, refused, answerLost, paused } = sim.faults;
-    this.mayLoseCalls = death + refused + answerLost + paused > 0;
+    // Where calls are slow, the time of a function may run out before its last one.
+    const { death, refused, answerLost, paused, slow } = sim.faults;
+    this.mayLoseCalls = death + refused + answerLost + paused + slow > 0;
     this.table = openTable(sim);
     this.service = new TableService(sim, this.table, () => this.checkers);
     this.checkers = new Checkers({
