@@ -4,6 +4,7 @@ import type { AskedCall } from '#shared/domain/asked-call.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
+import { noticeId } from '#shared/domain/turn/saved-files.ts';
 import { demoProvider } from './demo.ts';
 
 const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
@@ -53,6 +54,18 @@ test('any other message is answered with an explanation', async () => {
     end: 'end_turn',
     usage: { inputTokens: 2, outputTokens: Math.ceil(textOf(chunks).length / 4) },
   });
+});
+
+test('a notice of the platform is repeated after the results that it follows', async () => {
+  const notice: HistoryMessage = {
+    role: 'user',
+    messageId: noticeId('a' as MessageId),
+    text: 'Notice from the platform: files are lost.',
+  };
+  const asked = assistant(calls('echo a'));
+  const ran = [user('$ echo a'), asked, result('c0', 'a'), assistant([], '`echo a` gave:\na'), notice];
+  expect(textOf(await answer(ran))).toMatch(/gave:\na\n\nNotice from the platform: files are lost\.$/);
+  expect(textOf(await answer([user('Hello!'), assistant([], 'hi'), notice]))).toMatch(/files are lost\.$/);
 });
 
 const thoughtsOf = (chunks: readonly ModelChunk[]): string =>

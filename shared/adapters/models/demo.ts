@@ -11,6 +11,7 @@ import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
 import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
+import { isNotice } from '#shared/domain/turn/saved-files.ts';
 import { describeCall, type ScriptedCall, scriptedCalls, scriptedThoughts } from './demo-script.ts';
 import type { ModelBackend } from './model-backend.ts';
 
@@ -20,7 +21,9 @@ export const demoProvider: ModelBackend = {
   async *stream({ history, tools, thinking }, signal) {
     signal.throwIfAborted();
     const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
-    const exchange = history.slice(history.findLastIndex(({ role }) => role === 'user'));
+    const asked = history.findLastIndex((one) => one.role === 'user' && !isNotice(one));
+    const exchange = history.slice(Math.max(0, asked));
+    const notices = exchange.flatMap((one) => (one.role === 'user' && isNotice(one) ? [one.text] : []));
     const results = exchange.filter((message) => message.role === 'tool');
     const { text: message = '', images = [] } = exchange[0]?.role === 'user' ? exchange[0] : {};
     const calls = scriptedCalls(message, new Set(tools.map(({ name }) => name)));
@@ -34,7 +37,7 @@ export const demoProvider: ModelBackend = {
     }
     const answer =
       results.length === 0 ? howToUse : answerTo(exchange, results) + leftOut(calls.length - results.length);
-    const text = [...images.map(describeImage), answer].join('\n');
+    const text = [...images.map(describeImage), [answer, ...notices].join('\n\n')].join('\n');
     yield* spoken('text', text, signal);
     yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(thoughts + text) } };
   },

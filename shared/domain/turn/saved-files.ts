@@ -1,5 +1,6 @@
 /** The files of a turn, as its last save left them: what its completion says of them, and its model when some are lost. */
 import type { LogEntry } from '../event-log.ts';
+import type { MessageId } from '../ids.ts';
 
 export type SavedFiles = {
   /** The time of the last checkpoint, in ISO 8601; absent: there is none. */
@@ -23,6 +24,14 @@ export const withFiles = <Step extends { readonly log: readonly LogEntry[] }>(
     entry.type === 'completion' ? { ...entry, data: { ...entry.data, workspace } } : entry;
   return { ...step, log: step.log.map(complete) };
 };
+
+const noticeEnding = ':notice';
+
+/** The number of a notice of the platform that follows this answer, where a model expects a message of its user. */
+export const noticeId = (answer: MessageId): MessageId => `${answer}${noticeEnding}` as MessageId;
+
+export const isNotice = ({ messageId }: { readonly messageId: MessageId }): boolean =>
+  messageId.endsWith(noticeEnding);
 
 /** For the model, before it ends its turn. */
 export const lossNotice = (reason: string, savedAt: string | undefined): string => {

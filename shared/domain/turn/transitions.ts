@@ -4,12 +4,11 @@
  */
 
 import type { StopReason } from '../event-log.ts';
-import type { MessageId } from '../ids.ts';
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './call-queue.ts';
-import { lossNotice } from './saved-files.ts';
+import { lossNotice, noticeId } from './saved-files.ts';
 import type { ToolCall } from './tool-call.ts';
 import type {
   Acting,
@@ -88,7 +87,7 @@ const tellLoss = (
   if (state.step >= limits.stepsMax || isOverBudget(state, limits)) return undefined;
   const notice = {
     role: 'user' as const,
-    messageId: `${messageId}:notice` as MessageId,
+    messageId: noticeId(messageId),
     text: lossNotice(lost, savedAt),
   };
   return { state: { ...state, step: state.step + 1, knowsLoss: true }, log: [], history: [notice] };
