@@ -213,7 +213,7 @@ const openPreview = async (): Promise<Page> => {
 test('the ports are found: the origin, the endpoints and the address of the sandbox', () => {
   const found = origins();
   expect(found).toEqual(expect.arrayContaining([cloud.url, ...Object.values(cloud.endpoints)]));
-  expect(found).toContainEqual(expect.stringMatching(/^http:\/\/127\.77\.\d+\.\d+:8080$/));
+  expect(found).toContainEqual(expect.stringMatching(/^http:\/\/127\.77\.\d+\.\d+:\d+$/));
 });
 
 test(
