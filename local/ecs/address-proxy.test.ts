@@ -85,7 +85,7 @@ test('an address that was closed while unreachable stays closed', async () => {
 
 test('a caller that has closed its sending side still gets the answer', async () => {
   const { address } = await open(0, (socket) => void socket.pipe(socket));
-  const caller = connect({ port: 8080, host: address, allowHalfOpen: true });
+  const caller = connect({ port, host: address, allowHalfOpen: true });
   caller.end('asked');
   expect(await text(caller)).toBe('asked');
 });
