@@ -101,7 +101,7 @@ test('terminals are listed, left by the keyboard, and closed', async () => {
 
 test('a terminal says that its sandbox has stopped, and a new one starts it again', async () => {
   const id = await open();
-  // What the page asks of a sandbox at the moment of its death is refused.
+  // A request for a sandbox at the moment of its death is refused.
   const page = await openApp(cloud, { expects: /Failed to load resource: .* status of (404|409|503)/ });
   await visit(page, id);
   await page.getByRole('button', { name: 'New terminal' }).click();
