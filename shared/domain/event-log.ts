@@ -201,8 +201,6 @@ export const ofLatestTurn = (events: readonly LogEvent[]): readonly LogEvent[] =
 /** The log is a ring: the number of the oldest event that can still be read (0 for a short log). */
 export const oldestKept = (lastSeq: number): number => Math.max(0, lastSeq - eventsPerSessionMax + 1);
 
-/** The number of the first event that a page after `since` lacks before its last; undefined for a page without a hole. */
-export const firstMissing = (events: readonly LogEvent[], since: number): number | undefined => {
-  const hole = events.findIndex(({ seq }, index) => seq !== since + 1 + index);
-  return hole < 0 ? undefined : since + 1 + hole;
-};
+/** True for a page after `since` that lacks no event before its last. */
+export const isWhole = (events: readonly LogEvent[], since: number): boolean =>
+  events.every(({ seq }, index) => seq === since + 1 + index);

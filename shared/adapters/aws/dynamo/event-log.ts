@@ -1,7 +1,7 @@
 /** `EventLog` on the one table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import {
-  firstMissing,
+  isWhole,
   type LogEntry,
   type LogEvent,
   numberEntries,
@@ -26,14 +26,15 @@ export const makeEventLog = (table: Table): EventLog => ({
 /** A transaction whose items become visible one by one is whole within this number of reads. */
 const looksMax = 20;
 
-/** A query may see a later event of a transaction without an earlier one: the page is read again until it has no such hole. */
+/** A query may see a later event of a transaction without an earlier one: a page is read again until only what the ring let go is missing. */
 const read =
   (table: Table): EventLog['read'] =>
   async (id, page) => {
+    let { since } = page;
     for (let look = 1; ; look += 1) {
-      const found = await queryEvents(table, id, page);
-      const missing = firstMissing(found.events, page.since);
-      if (missing === undefined || look === looksMax || (await isDropped(table, id, missing))) return found;
+      const found = await queryEvents(table, id, { ...page, since });
+      if (isWhole(found.events, since) || look === looksMax) return found;
+      since = Math.max(since, (await oldestOf(table, id)) - 1);
     }
   };
 
@@ -63,12 +64,12 @@ const queryEvents = async ({ client, name }: Table, id: SessionId, { since, even
   return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
 };
 
-/** True for an event that the ring has let go. */
-const isDropped = async ({ client, name }: Table, id: SessionId, seq: number): Promise<boolean> => {
+/** The number of the oldest event that the ring keeps. */
+const oldestOf = async ({ client, name }: Table, id: SessionId): Promise<number> => {
   const { Item } = await client.send(
     new GetCommand({ TableName: name, Key: keys.session(id), ConsistentRead: true }),
   );
-  return Item === undefined || seq < oldestKept(sessionFrom(Item).lastSeq);
+  return Item === undefined ? 0 : oldestKept(sessionFrom(Item).lastSeq);
 };
 
 type Appended = {
