@@ -3,19 +3,10 @@
  * its answer, in its middle. None of them ends the server, and what they asked for can be asked again.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePort, listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox, testBearer, waitFor } from './sandbox-fixture.ts';
-import { listenShown } from './shown-port-fixture.ts';
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 let sandbox: TestSandbox;
 beforeAll(async () => {

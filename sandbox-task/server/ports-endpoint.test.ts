@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { refusalHeader } from '#shared/contracts/link.ts';
 import { previewPortRule } from '#shared/domain/sandbox.ts';
+import { type Listening, listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
-import { type Listening, listenShown } from './shown-port-fixture.ts';
 
 let sandbox: TestSandbox;
 const servers: Listening[] = [];

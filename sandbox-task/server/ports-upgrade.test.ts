@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
-import { listenShown } from './shown-port-fixture.ts';
 
 let sandbox: TestSandbox;
 const servers: Server[] = [];

@@ -4,26 +4,19 @@
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRelayPeer, type RelayStream } from '#shared/contracts/relay/peer.ts';
+import { freePort } from '../ports-fixture.ts';
 import { startTestSandbox, type TestSandbox, waitFor } from '../sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
 let folder: string;
 let ports: { readonly proxy: number; readonly models: number };
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 const socketPath = () => join(folder, 'relay.sock');
 
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -20,6 +20,7 @@ import type { RelayWork } from '#shared/ports/invoker.ts';
 import type { PlatformCalls } from '#shared/ports/platform-calls.ts';
 import type { LinkRequest } from '#shared/ports/sandbox.ts';
 import { makeOutside, serveOutside } from '../../../tests/e2e/egress-packages.ts';
+import { freePort } from '../ports-fixture.ts';
 import { startTestSandbox, type TestSandbox, waitFor } from '../sandbox-fixture.ts';
 
 let outside: Server;
@@ -34,13 +35,6 @@ const listening = async (server: Server): Promise<Server> => {
   await new Promise((resolve) => server.once('listening', resolve));
   return server;
 };
-const freePort = async (): Promise<number> => {
-  const server = await listening(createTcpServer());
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-outside-'));
   await makeOutside(folder);

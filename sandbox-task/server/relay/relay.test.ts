@@ -1,11 +1,10 @@
 /** The sandbox's end of the relay in a real sandbox: who holds it, what a cut costs, and what a program is told. */
 
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RelayTarget } from '#shared/contracts/relay/frame.ts';
 import { createRelayPeer, type RelayStream } from '#shared/contracts/relay/peer.ts';
+import { freePort } from '../ports-fixture.ts';
 import { startTestSandbox, type TestSandbox, waitFor } from '../sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
@@ -16,14 +15,6 @@ beforeEach(async () => {
   sandbox = await startTestSandbox({ SANDBOX_PROXY_PORT: String(proxyPort) });
 });
 afterEach(() => sandbox.stop());
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 const json = { 'content-type': 'application/json' };
 const setNetwork = (hasNetwork: boolean) =>

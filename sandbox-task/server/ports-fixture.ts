@@ -1,5 +1,6 @@
-/** Test servers of user code on ports that may be shown. */
-import type { Server } from 'node:net';
+/** Ports for tests: any that is free, and those of user code's servers that may be shown. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 export type Listening = Pick<Server, 'listen' | 'close' | 'once' | 'off'>;
 
@@ -16,4 +17,14 @@ export const listenShown = async (server: Listening): Promise<number> => {
     if (isFree) return port;
   }
   throw new Error('no port is free');
+};
+
+/** Free a moment ago: its user listens at once. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 };
