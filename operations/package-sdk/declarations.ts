@@ -72,7 +72,15 @@ const optionsOf = (folder: string): ts.CompilerOptions => {
   const path = join(folder, 'tsconfig.json');
   const { config } = ts.readConfigFile(path, ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
-  return { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, noUnusedLocals: false };
+  const { tsBuildInfoFile: _, ...kept } = options;
+  return {
+    ...kept,
+    incremental: false,
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    noUnusedLocals: false,
+  };
 };
 
 const refuse = (diagnostics: readonly ts.Diagnostic[]): void => {
