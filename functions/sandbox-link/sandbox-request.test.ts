@@ -11,6 +11,9 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
+/** Longer than a connection may take. */
+const pauseMs = 3100;
+
 const openSandbox = async (answer: RequestListener) => {
   const server = createServer(answer);
   server.listen(0, '127.0.0.1');
@@ -34,6 +37,17 @@ test('a sandbox that is not there got no byte; one that broke off may have', asy
   expect(broken).not.toBeInstanceOf(NotConnected);
   for (const close of opened.splice(0)) await close();
   await expect(openRequest({ target, ...request })).rejects.toBeInstanceOf(NotConnected);
+});
+
+test('a function that was paused while it connected takes the connection that was made meanwhile', async () => {
+  const answering = openRequest({
+    ...(await openSandbox((_request, response) => void response.end('here'))),
+    silenceMsMax: 60_000,
+  });
+  // Connecting begins in the next phase of the event loop, which then stands still for longer than it may take.
+  await new Promise(setImmediate);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  expect(await text(await answering)).toBe('here');
 });
 
 test('a sandbox that stops in the middle of its answer aborts it', async () => {

@@ -8,6 +8,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod';
+import { startPatientTimer } from '#shared/adapters/patient-timer.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { errorRules } from '#shared/errors.ts';
 
@@ -53,16 +54,18 @@ export const openRequest = ({
     headers: { ...headers, ...(body instanceof Uint8Array ? { 'content-length': body.length } : {}) },
   });
   let isConnected = false;
-  const giveUp = setTimeout(() => outgoing.destroy(new Error('connecting took too long')), connectMsMax);
+  const stopWaiting = startPatientTimer(connectMsMax, () =>
+    outgoing.destroy(new Error('connecting took too long')),
+  );
   outgoing.once('socket', (socket) => {
     socket.setKeepAlive(true, aliveProbeMs);
     socket.once('connect', () => {
       isConnected = true;
-      clearTimeout(giveUp);
+      stopWaiting();
     });
   });
   outgoing.once('response', resolve);
-  outgoing.once('close', () => clearTimeout(giveUp));
+  outgoing.once('close', stopWaiting);
   outgoing.on('error', (cause) => reject(isConnected ? cause : new NotConnected(cause.message, { cause })));
   if (silenceMsMax !== undefined)
     outgoing.setTimeout(silenceMsMax, () => outgoing.destroy(new Error('the sandbox fell silent')));

@@ -11,6 +11,7 @@ import { AppError, isAppError } from '#shared/errors.ts';
 import type { Egress, EgressConnection, EgressTarget } from '#shared/ports/egress.ts';
 import { checkAddress, type Resolve } from '../mcp/checked-address.ts';
 import { within } from '../mcp/deadline.ts';
+import { startPatientTimer } from '../patient-timer.ts';
 
 export type EgressOptions = {
   /** `host` or `host:port` each, which may be private. */
@@ -59,13 +60,18 @@ const tryConnect = async (host: string, port: number): Promise<Socket | undefine
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
   // It may fail at any moment, also when nothing waits for it.
   socket.on('error', () => undefined);
+  const stopWaiting = startPatientTimer(connectMsMax, () =>
+    socket.destroy(new Error('connecting took too long')),
+  );
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(connectMsMax) });
+    await once(socket, 'connect');
     socket.setKeepAlive(true, aliveProbeMs);
     return socket;
   } catch {
     socket.destroy();
     return undefined;
+  } finally {
+    stopWaiting();
   }
 };
 

@@ -9,6 +9,7 @@ import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { startPatientTimer } from '../patient-timer.ts';
 import { bareHost } from './checked-address.ts';
 import { explainFailure, unreachable } from './unreachable.ts';
 
@@ -39,13 +40,12 @@ export const sendPinned = (request: PinnedRequest, agents: Agents): Promise<http
       ? https.request({ ...optionsOf(request), agent: agents.https, rejectUnauthorized: true })
       : http.request({ ...optionsOf(request), agent: agents.http });
     let isConnected = false;
-    const late = setTimeout(
-      () => outgoing.destroy(unreachable(`no connection to it within ${connectMsMax / 1000} s`)),
-      connectMsMax,
+    const stopWaiting = startPatientTimer(connectMsMax, () =>
+      outgoing.destroy(unreachable(`no connection to it within ${connectMsMax / 1000} s`)),
     );
     const onConnected = (): void => {
       isConnected = true;
-      clearTimeout(late);
+      stopWaiting();
     };
     outgoing.once('socket', (socket) => {
       if (outgoing.reusedSocket) onConnected();
@@ -59,7 +59,7 @@ export const sendPinned = (request: PinnedRequest, agents: Agents): Promise<http
     outgoing.on('error', (error) => reject(explainFailure(error, isConnected)));
     // An unrequested upgrade ends without an error event.
     outgoing.once('close', () => {
-      clearTimeout(late);
+      stopWaiting();
       reject(unreachable('it broke off the connection', { context: { isConnected } }));
     });
     outgoing.end(request.body);
