@@ -8,6 +8,7 @@
  */
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { startPatientTimer } from '#shared/adapters/patient-timer.ts';
 import { failure, type Outcome, type ResponseSink, timedOut } from './function.ts';
 import type { Call, FromWorker, ToWorker, WorkerSettings } from './worker/messages.ts';
 
@@ -24,32 +25,35 @@ export type WorkerHost = {
   readonly stop: () => Promise<void>;
 };
 
-/** The time in which a thread with a timed-out call must answer a ping. */
-const pongTimeoutMs = 1000;
+/**
+ * The time in which a thread with a timed-out call must answer a ping. Its end is the end of all functions' calls, so that a busy
+ * machine must not look like a loop without end.
+ */
+const pongTimeoutMs = 5000;
 
 export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
   const worker = spawn(options);
   const { log } = options;
   let isAlive = true;
-  let stuck: NodeJS.Timeout | undefined;
+  let stopWaiting: (() => void) | undefined;
   const send = (message: ToWorker): void => worker.postMessage(message);
   const calls = trackCalls({
     send,
     onTimeout: () => {
-      stuck ??= setTimeout(() => void worker.terminate(), pongTimeoutMs);
+      stopWaiting ??= startPatientTimer(pongTimeoutMs, () => void worker.terminate());
       send({ type: 'ping' });
     },
   });
   const die = (reason: string): void => {
     isAlive = false;
-    clearTimeout(stuck);
+    stopWaiting?.();
     calls.failAll(reason);
   };
 
   worker.on('message', (message: FromWorker) => {
     if (message.type === 'pong') {
-      clearTimeout(stuck);
-      stuck = undefined;
+      stopWaiting?.();
+      stopWaiting = undefined;
     }
     calls.receive(message);
   });
