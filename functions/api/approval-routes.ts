@@ -54,8 +54,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     },
     handler: async (event, found) => {
       const request = findApproval(found, decodedPathValue(event, 'callId'));
-      const correlationId = event.requestContext.requestId;
-      await openPrompt(api.ports, found, { principal: principalOf(event), correlationId });
+      await openPrompt(api.ports, found, principalOf(event));
       return json(200, { sessionId: found.session.id, ...request });
     },
   }),
@@ -86,7 +85,6 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
       find,
       decisionOf: () => ({ ...bodyOf(event, approval), callId }),
       principal,
-      correlationId: event.requestContext.requestId,
       limits,
     });
     return json(200, decided);
@@ -115,7 +113,6 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
       const grant = await withdrawGrant(ports, found, {
         grantId: decodedPathValue(event, 'grantId'),
         principal: principalOf(event),
-        correlationId: event.requestContext.requestId,
         limits,
       });
       return json(200, grantView(grant));

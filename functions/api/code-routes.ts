@@ -34,7 +34,7 @@ export const codeRoutes = ({
       const { language = languageOf(session.template), ...code } = bodyOf(event, codeBody);
       const { requestId } = event.requestContext;
       const signal = AbortSignal.timeout(codeAnswerMsMax);
-      const request = { ...code, language, lifetimes, correlationId: requestId, signal };
+      const request = { ...code, language, lifetimes, signal };
       return answerWhenDone(async () => codeView(await runCode(ports, session, request)), {
         requestId,
         telemetry: ports.telemetry,

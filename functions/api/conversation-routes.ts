@@ -47,8 +47,7 @@ export const conversationRoutes = ({
     handler: async (event, { session }) => {
       const { attachments: given, ...message } = bodyOf(event, userMessage);
       const attachments = await checkAttachments(ports, session, given);
-      const correlationId = event.requestContext.requestId;
-      const messageId = await acceptMessage(ports, session, { ...message, attachments, correlationId });
+      const messageId = await acceptMessage(ports, session, { ...message, attachments });
       return json(202, { messageId, lastSeq: session.lastSeq });
     },
   }),
@@ -86,8 +85,8 @@ export const conversationRoutes = ({
     path: '/api/sessions/{id}/cancel',
     needs: 'own:write',
     contract: { summary: 'Stop the running turn', answers: { 202: cancelledAnswer } },
-    handler: async (event, { session }) => {
-      await cancelTree(ports, session.id, event.requestContext.requestId);
+    handler: async (_event, { session }) => {
+      await cancelTree(ports, session.id);
       return json(202, {});
     },
   }),
@@ -100,8 +99,8 @@ export const conversationRoutes = ({
       answers: { 202: acceptedAnswer },
       errors: ['invalid_session_state', 'too_many_requests', 'resource_limit_exceeded'],
     },
-    handler: async (event, found) => {
-      const messageId = await retryTurn(ports, found, event.requestContext.requestId);
+    handler: async (_event, found) => {
+      const messageId = await retryTurn(ports, found);
       return json(202, { messageId, lastSeq: found.session.lastSeq });
     },
   }),
@@ -126,8 +125,7 @@ export const callerToolRoutes = ({
     },
     handler: async (event, found) => {
       const requestId = decodedPathValue(event, 'requestId');
-      const correlationId = event.requestContext.requestId;
-      const answer = { ...bodyOf(event, callerAnswerBody), requestId, correlationId, limits };
+      const answer = { ...bodyOf(event, callerAnswerBody), requestId, limits };
       await answerCall(ports, found, answer);
       return json(200, { requestId });
     },

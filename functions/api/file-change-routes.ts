@@ -37,8 +37,8 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
     const { requestId } = event.requestContext;
     let status = 200;
     const work = async (): Promise<unknown> => {
-      const sandbox = await sessionSandbox(ports, event, { session, settings, beginsEarly: true });
-      const changed = await changeFiles(ports, sandbox, { correlationId: requestId, request });
+      const sandbox = await sessionSandbox(ports, { session, settings, beginsEarly: true });
+      const changed = await changeFiles(ports, sandbox, request);
       status = changed.status;
       return changed.answer;
     };
@@ -107,9 +107,8 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
       contract: { summary: 'Delete a file or a folder', answers: { 204: 'empty' }, errors: changeErrors },
       handler: async (event, { session }) => {
         const path = addressOf(filePathOf(event), {});
-        const sandbox = await sessionSandbox(ports, event, { session, settings });
-        const { requestId: correlationId } = event.requestContext;
-        await changeFiles(ports, sandbox, { correlationId, request: { method: 'DELETE', path } });
+        const sandbox = await sessionSandbox(ports, { session, settings });
+        await changeFiles(ports, sandbox, { method: 'DELETE', path });
         return { statusCode: 204, headers: {}, body: '' };
       },
     }),

@@ -31,7 +31,7 @@ type Read = { readonly want: FileWant; readonly path: string };
 
 export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[] => {
   const fetch = (event: ApiEvent, session: Session, { want, path }: Read): Promise<Response> => {
-    const opening = openingFor(event, settings);
+    const opening = openingFor(settings);
     return fetchFiles(ports, { session, path, principal: principalOf(event), opening }, want);
   };
   const read = async (event: ApiEvent, session: Session, wanted: Read): Promise<StreamedResult> => {

@@ -108,8 +108,8 @@ const ports = {
   remoteMcp: openRemoteMcp(egress),
   fileLinks: makeFileLinkStore(table),
   schedules: makeScheduleStore(table),
-  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
-  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
+  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION, runtime.correlation),
+  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION, runtime.correlation),
   webhookGuard: makeAddressGuard({
     allowedPrivateHosts: environment.WEBHOOK_ALLOWED_PRIVATE_HOSTS,
     setting: allowedHostsSetting,
@@ -127,10 +127,10 @@ const ports = {
   signIns: makeSignInStore(table),
   signInMs: environment.SIGN_IN_SECONDS * 1000,
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 
 export const handler = runtime.streamingHandler<ApiEvent>(async (event, context) => {
-  runtime.follow(event.requestContext.requestId);
+  runtime.correlation.follow(event.requestContext.requestId);
   const api = {
     ports: { ...ports, ...(await sandboxes()) },
     settings,

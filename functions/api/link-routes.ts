@@ -93,10 +93,9 @@ export const isLink = ({ path }: ApiEvent): boolean => path.startsWith(linksPref
 export const answerLink = async ({ ports, settings }: Links, event: ApiEvent): Promise<StreamedResult> => {
   const secret = event.queryStringParameters?.['key'] ?? '';
   const opened = await openFileLink(ports, { secret, method: event.httpMethod });
-  const correlationId = event.requestContext.requestId;
   if (opened.link.method === 'PUT') return write({ ports, settings }, event, { ...opened, secret });
   const want = event.httpMethod === 'HEAD' ? 'stat' : 'file';
-  const response = await readByLink(ports, opened, { want, correlationId });
+  const response = await readByLink(ports, opened, want);
   if (want === 'stat') return describe(await response.json());
   const headers = { 'content-type': 'application/octet-stream', ...linkFence };
   const answer = { statusCode: 200, headers, body: response.body ?? '' };
@@ -112,10 +111,9 @@ const write = (
   if (header(event.headers, 'content-range') !== undefined)
     throw new AppError('invalid_request', 'a link takes a file in one request, without Content-Range');
   return writeByLink(ports, secret, async () => {
-    const sandbox = await sessionSandbox(ports, event, { session, settings });
+    const sandbox = await sessionSandbox(ports, { session, settings });
     const request = { method: 'PUT', path: addressOf(link.path, {}), body: bytesOf(event) };
-    const { requestId: correlationId } = event.requestContext;
-    const { status, answer } = await changeFiles(ports, sandbox, { correlationId, request });
+    const { status, answer } = await changeFiles(ports, sandbox, request);
     return json(status, answer);
   });
 };

@@ -59,8 +59,7 @@ export const mcpRoutes = ({ ports, mcpTimes: times, settings: defaults }: McpApi
       errors: ['project_not_found', 'mcp_server_not_found'],
     },
     handler: async (event) => {
-      const { requestId: correlationId } = event.requestContext;
-      const trial = { name: nameOf(event), times, defaults, correlationId };
+      const trial = { name: nameOf(event), times, defaults };
       return json(200, testView(await testMcpServer(ports, requestOf(event), trial)));
     },
   },
@@ -173,5 +172,4 @@ const nameOf = (event: ApiEvent): string => pathValue(event, 'name');
 const requestOf = (event: ApiEvent): RegistryRequest => ({
   principal: principalOf(event),
   project: queryOf(event, projectQuery).project,
-  correlationId: event.requestContext.requestId,
 });

@@ -98,7 +98,7 @@ const show = async (
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.turns, options);
   if (asksForUpgrade(event.headers)) requireUpgrade(event);
-  const acquired = await acquireInside(ports, event, { session, settings });
+  const acquired = await acquireInside(ports, { session, settings });
   const { sandbox } = acquired;
   const port = await leasePreviewPort(ports, acquired, target.port);
   const path = `/ports/${port}${asSent(rest)}${queryText(event)}`;

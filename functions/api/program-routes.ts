@@ -16,7 +16,7 @@ import {
   startProcessBody,
 } from '#shared/contracts/rest/process-view.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json } from './api-route.ts';
+import { type ApiRoute, bodyOf, json } from './api-route.ts';
 import { execView } from './exec-view.ts';
 import { answerWithEvents } from './output-stream.ts';
 import { onSession } from './resource-route.ts';
@@ -31,17 +31,10 @@ export const programRoutes = ({
   readonly ports: SessionSandboxPorts;
   readonly settings: SessionSandboxSettings;
 }): readonly ApiRoute[] => {
-  const openingOf = ({ requestContext }: ApiEvent) => ({
-    lifetimes,
-    correlationId: requestContext.requestId,
-  });
+  const opening = { lifetimes };
 
-  const streamProgram = async (
-    event: ApiEvent,
-    found: Session,
-    program: Program,
-  ): Promise<StreamedResult> => {
-    const request = { program, opening: openingOf(event), waitMs: 0, isRecorded: true };
+  const streamProgram = async (found: Session, program: Program): Promise<StreamedResult> => {
+    const request = { program, opening, waitMs: 0, isRecorded: true };
     const { id, opened, response } = await startProcess(ports, found, request);
     await response.body?.cancel();
     const output = await followOutput(ports, found, { id, offset: 0, isFollowing: true, isAttached: true });
@@ -65,8 +58,8 @@ export const programRoutes = ({
         const { stdin, ...fields } = bodyOf(event, execBody);
         const program = { ...fields, ...(stdin === undefined ? {} : { stdin: base64Of(stdin) }) };
         const accepted = header(event.headers, 'accept') ?? '';
-        if (accepted.includes('text/event-stream')) return streamProgram(event, found, program);
-        const outcome = await runProgram(ports, found, { program, opening: openingOf(event) });
+        if (accepted.includes('text/event-stream')) return streamProgram(found, program);
+        const outcome = await runProgram(ports, found, { program, opening });
         return outcome.status === 'continues'
           ? json(202, { processId: outcome.processId })
           : json(200, execView(outcome));
@@ -84,7 +77,7 @@ export const programRoutes = ({
       },
       handler: async (event, { session: found }) => {
         const program = bodyOf(event, startProcessBody);
-        const request = { program, opening: openingOf(event), isRecorded: true };
+        const request = { program, opening, isRecorded: true };
         const { response } = await startProcess(ports, found, request);
         const { startedAt, ...started } = decodeStored(startedProcess, await response.json());
         return json(201, { ...started, startedAt: iso(startedAt) });

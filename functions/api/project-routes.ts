@@ -102,8 +102,7 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const id = pathId(event);
-      const { requestId: correlationId } = event.requestContext;
-      await deleteProject(ports, principalOf(event), { id, correlationId });
+      await deleteProject(ports, principalOf(event), id);
       return json(200, { id, message: 'the project is deleted' });
     },
   }),

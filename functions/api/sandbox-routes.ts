@@ -55,7 +55,7 @@ export const sandboxRoutes = ({
     },
     handler: async (event, { session }) => {
       const { port: wanted } = bodyOf(event, leaseBody);
-      const acquired = await acquireInside(ports, event, { session, settings });
+      const acquired = await acquireInside(ports, { session, settings });
       const port = await leasePreviewPort(ports, acquired, wanted);
       return json(201, portView(session.id, port));
     },

@@ -25,7 +25,7 @@ import {
   triggerAnswer,
 } from '#shared/contracts/rest/schedule-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { type ApiEvent, type ApiRoute, fieldsOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, fieldsOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSchedule } from './resource-route.ts';
 
 export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleDeps }): readonly ApiRoute[] => [
@@ -41,7 +41,7 @@ export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleDeps }): rea
       errors: ['conflict'],
     },
     handler: async (event, { schedule: { id } }) => {
-      const runs = await triggerSchedule(ports, requestOf(event), id);
+      const runs = await triggerSchedule(ports, principalOf(event), id);
       return json(202, { id, runs: runs.map(runView) });
     },
   }),
@@ -75,7 +75,7 @@ const collectionRoutes = (ports: ScheduleDeps): readonly ApiRoute[] => [
     },
     handler: async (event) => {
       const input = { options: optionsFrom(fieldsOf(event, createScheduleBody)), names: restNames };
-      return json(201, scheduleView(await createSchedule(ports, requestOf(event), input)));
+      return json(201, scheduleView(await createSchedule(ports, principalOf(event), input)));
     },
   },
   {
@@ -117,7 +117,7 @@ const oneRoutes = (ports: ScheduleDeps): readonly ApiRoute[] => [
     },
     handler: async (event, { schedule: { id } }) => {
       const change = { id, options: optionsFrom(fieldsOf(event, changeScheduleBody)), names: restNames };
-      return json(200, scheduleView(await updateSchedule(ports, requestOf(event), change)));
+      return json(200, scheduleView(await updateSchedule(ports, principalOf(event), change)));
     },
   }),
   onSchedule(ports, {
@@ -126,11 +126,6 @@ const oneRoutes = (ports: ScheduleDeps): readonly ApiRoute[] => [
     needs: 'own:write',
     contract: { summary: 'Delete a schedule', answers: { 200: scheduleAnswer }, errors: ['conflict'] },
     handler: async (event, { pins, schedule: { id } }) =>
-      json(200, scheduleView({ schedule: await removeSchedule(ports, requestOf(event), id), pins })),
+      json(200, scheduleView({ schedule: await removeSchedule(ports, principalOf(event), id), pins })),
   }),
 ];
-
-const requestOf = (event: ApiEvent) => ({
-  principal: principalOf(event),
-  correlationId: event.requestContext.requestId,
-});

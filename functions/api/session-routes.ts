@@ -136,9 +136,8 @@ export const sessionRoutes = ({
       path: '/api/sessions/{id}',
       needs: 'own:write',
       contract: { summary: 'End a session and its sandbox', answers: { 200: sessionAnswer } },
-      handler: async (event, { session }) => {
-        const correlationId = event.requestContext.requestId;
-        await endSession(ports, session, { reason: 'the session was deleted', correlationId });
+      handler: async (_event, { session }) => {
+        await endSession(ports, session, { reason: 'the session was deleted' });
         const ended = await ports.sessions.get(session.id);
         return json(200, await show(ended ?? session));
       },
@@ -252,14 +251,12 @@ const cleanupRoute = (ports: SessionPorts): ApiRoute => ({
   handler: async (event) => {
     const { project, maxAgeHours, sessions } = bodyOf(event, cleanupBody);
     const only = sessions as readonly SessionId[] | undefined;
-    const correlationId = event.requestContext.requestId;
-    const forgetFiles = (workspace: WorkspaceId) => ports.forgetter.forgetWorkspace(workspace, correlationId);
+    const forgetFiles = (workspace: WorkspaceId) => ports.forgetter.forgetWorkspace(workspace);
     const options = {
       principal: principalOf(event),
       project,
       only,
       ageMsMin: maxAgeHours * hourMs,
-      correlationId,
     };
     return json(200, await cleanUpSessions({ ...ports, forgetFiles }, options));
   },

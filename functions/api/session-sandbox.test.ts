@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
 import { answerSilenceMsMax, sandboxWaitMsMax } from '#shared/domain/limits.ts';
-import type { ApiEvent } from './api-route.ts';
 import { openingFor } from './session-sandbox.ts';
 
 /** CloudFront's limit for the time between two bytes of an answer, as infra/constructs/distribution.ts sets it. */
 const proxySilenceMs = 60_000;
 
 test('a request waits for its sandbox for less than a proxy waits for the request', () => {
-  const event = { requestContext: { requestId: 'r' } } as ApiEvent;
-  const { waitMs } = openingFor(event, { lifetimes: {} as never });
+  const { waitMs } = openingFor({ lifetimes: {} as never });
   expect(waitMs).toBe(answerSilenceMsMax);
   expect(waitMs).toBeLessThanOrEqual(proxySilenceMs - 10_000);
   expect(waitMs).toBeLessThan(sandboxWaitMsMax);

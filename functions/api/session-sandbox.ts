@@ -12,7 +12,6 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { ErrorCode } from '#shared/errors.ts';
-import type { ApiEvent } from './api-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
 export type SessionSandboxPorts = SessionPorts & FileDeps;
@@ -30,9 +29,8 @@ export const insideErrors = [
 
 export const sessionSandbox = async (
   ports: SessionSandboxPorts,
-  event: ApiEvent,
   options: OpenRequest,
-): Promise<LiveSandbox> => (await acquireInside(ports, event, options)).sandbox;
+): Promise<LiveSandbox> => (await acquireInside(ports, options)).sandbox;
 
 type OpenRequest = {
   readonly session: Session;
@@ -44,18 +42,13 @@ type OpenRequest = {
 /** The sandbox with its workspace, as it was read. */
 export const acquireInside = (
   ports: SessionSandboxPorts,
-  event: ApiEvent,
   { session, settings, beginsEarly = false }: OpenRequest,
 ): Promise<AcquiredSandbox> => {
-  const { waitMs, ...opening } = openingFor(event, settings);
+  const { waitMs, ...opening } = openingFor(settings);
   return openSandbox(ports, session, beginsEarly ? opening : { ...opening, waitMs });
 };
 
-export const openingFor = (
-  { requestContext }: ApiEvent,
-  { lifetimes }: SessionSandboxSettings,
-): Opening & { readonly waitMs: number } => ({
+export const openingFor = ({ lifetimes }: SessionSandboxSettings): Opening & { readonly waitMs: number } => ({
   lifetimes,
-  correlationId: requestContext.requestId,
   waitMs: answerSilenceMsMax,
 });

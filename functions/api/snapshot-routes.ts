@@ -94,8 +94,7 @@ export const snapshotRoutes = ({
       const { snapshot: id } = bodyOf(event, restoreBody);
       const { project } = session;
       const snapshot = await findSnapshot(ports, { project, id, principal, intent: 'read' });
-      const correlationId = event.requestContext.requestId;
-      await restoreSnapshot(ports, { session, principal, snapshot, correlationId });
+      await restoreSnapshot(ports, { session, principal, snapshot });
       return json(200, snapshotView(snapshot));
     },
   }),

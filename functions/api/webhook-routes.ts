@@ -21,7 +21,7 @@ import {
   webhookTestAnswer,
   webhookView,
 } from '#shared/contracts/rest/webhook-view.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onWebhook } from './resource-route.ts';
 
 export const webhookRoutes = ({ ports }: { readonly ports: WebhookDeps }): readonly ApiRoute[] => [
@@ -35,8 +35,7 @@ export const webhookRoutes = ({ ports }: { readonly ports: WebhookDeps }): reado
       summary: 'Send a signed test event to a webhook',
       answers: { 200: webhookTestAnswer },
     },
-    handler: async (event, { id }) =>
-      json(200, await ports.webhookDispatcher.test(id, requestOf(event).correlationId)),
+    handler: async (_event, { id }) => json(200, await ports.webhookDispatcher.test(id)),
   }),
   onWebhook(ports, {
     method: 'GET',
@@ -69,7 +68,7 @@ const collectionRoutes = (ports: WebhookDeps): readonly ApiRoute[] => [
     },
     handler: async (event) => {
       const options = bodyOf(event, createWebhookBody);
-      const { webhook, secret } = await createWebhook(ports, requestOf(event), options);
+      const { webhook, secret } = await createWebhook(ports, principalOf(event), options);
       return json(201, { ...webhookView(webhook), secret });
     },
   },
@@ -111,7 +110,7 @@ const oneRoutes = (ports: WebhookDeps): readonly ApiRoute[] => [
     },
     handler: async (event, { id }) => {
       const change = bodyOf(event, changeWebhookBody);
-      return json(200, webhookView(await changeWebhook(ports, requestOf(event), { id, change })));
+      return json(200, webhookView(await changeWebhook(ports, principalOf(event), { id, change })));
     },
   }),
   onWebhook(ports, {
@@ -120,13 +119,8 @@ const oneRoutes = (ports: WebhookDeps): readonly ApiRoute[] => [
     needs: 'own:write',
     contract: { summary: 'Delete a webhook and its pending deliveries', answers: { 200: webhookAnswer } },
     handler: async (event, webhook) => {
-      await removeWebhook(ports, requestOf(event), webhook);
+      await removeWebhook(ports, principalOf(event), webhook);
       return json(200, webhookView(webhook));
     },
   }),
 ];
-
-const requestOf = (event: ApiEvent) => ({
-  principal: principalOf(event),
-  correlationId: event.requestContext.requestId,
-});

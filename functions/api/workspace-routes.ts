@@ -75,8 +75,7 @@ export const workspaceRoutes = ({ ports }: { readonly ports: ProjectDeps }): rea
     },
     handler: async (event, project) => {
       const id = pathId(event, 'workspace');
-      const { requestId: correlationId } = event.requestContext;
-      await deleteWorkspace(ports, within(event, project), { id, correlationId });
+      await deleteWorkspace(ports, within(event, project), id);
       return json(200, { id, message: 'the workspace is deleted' });
     },
   }),

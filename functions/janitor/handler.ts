@@ -26,7 +26,7 @@ const environment = readEnvironment('janitor', process.env);
 const runtime = openLambdaRuntime('janitor', environment.DEPLOYMENT);
 const { table, lambda, ports: common } = compose(environment, runtime);
 runtime.storeUsageIn(makeMetricsStore(table));
-const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 
 const settings = {
   lifetimes: lifetimesOf(environment),
@@ -47,7 +47,7 @@ const ports = {
   sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),
-  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION),
+  webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION, runtime.correlation),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),
   remoteMcp: openRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
 };
@@ -56,7 +56,6 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   const decoded = decode(janitorTask, event);
   if (!decoded.ok) throw new Error(`not a task of the janitor: ${decoded.problem}`);
   const task = decoded.value;
-  const correlationId = task.correlationId ?? awsRequestId;
-  runtime.follow(correlationId);
-  return perform({ ...ports, ...(await sandboxes()) }, task, { ...settings, correlationId });
+  runtime.correlation.follow(task.correlationId ?? awsRequestId);
+  return perform({ ...ports, ...(await sandboxes()) }, task, settings);
 });

@@ -38,7 +38,6 @@ export type JanitorSettings = {
   readonly mcpTimes: CheckTimes;
   readonly defaults: SessionDefaults;
   readonly flavors: { readonly execution: Flavor; readonly agent: Flavor };
-  readonly correlationId: string;
 };
 
 export const perform = async (
@@ -46,33 +45,33 @@ export const perform = async (
   task: JanitorTask,
   settings: JanitorSettings,
 ): Promise<object> => {
-  const { lifetimes, correlationId, poolSize, flavors, mcpTimes: times } = settings;
-  const pool = { size: poolSize, flavors, correlationId };
+  const { lifetimes, poolSize, flavors, mcpTimes: times } = settings;
+  const pool = { size: poolSize, flavors };
   const ports: JanitorPorts = { ...given, invoker: selfServing(given) };
   switch (task.sweep) {
     case 'due':
-      return { ...(await sweep(ports, { lifetimes, correlationId })), pool: await fillPool(ports, pool) };
+      return { ...(await sweep(ports, { lifetimes })), pool: await fillPool(ports, pool) };
     case 'slots':
       return reconcileSlots(ports);
     case 'orphans':
       return {
-        ...(await sweepOrphans(ports, { correlationId, poolSize })),
+        ...(await sweepOrphans(ports, { poolSize })),
         drained: await drainPool(ports, pool),
       };
     case 'seals':
       return sealAudit(ports);
     case 'start':
-      return takeOver(ports, { lifetimes, poolSize, correlationId });
+      return takeOver(ports, { lifetimes, poolSize });
     case 'pool':
       return fillPool(ports, pool);
     case 'stop':
       return stop(ports, task.workspaceId);
     case 'return':
-      return returnSandbox(ports, task.sessionId, { lifetimes, correlationId });
+      return returnSandbox(ports, task.sessionId, { lifetimes });
     case 'workspace':
-      return { forgotten: await forgetWorkspace(ports, task.workspaceId, correlationId) };
+      return { forgotten: await forgetWorkspace(ports, task.workspaceId) };
     case 'project':
-      return { forgotten: await forgetProject(ports, task.project, correlationId) };
+      return { forgotten: await forgetProject(ports, task.project) };
     case 'mcp':
       return sweepMcpServers(ports, { times, forMs: (task.forSeconds ?? 0) * 1000 });
     case 'mcp-server':
@@ -84,13 +83,13 @@ export const perform = async (
 const checkOne = async (
   ports: JanitorPorts,
   server: McpServer | undefined,
-  { mcpTimes: times, defaults, correlationId }: JanitorSettings,
+  { mcpTimes: times, defaults }: JanitorSettings,
 ): Promise<object> => {
   if (server === undefined || !server.isEnabled) return { checked: 0 };
   if (server.config.transport !== 'stdio')
     return { checked: (await checkServer(ports, server, times)) === undefined ? 0 : 1 };
   const principal = projectPrincipal(server.project);
-  await tryMcpServer(ports, server, { principal, times, defaults, correlationId });
+  await tryMcpServer(ports, server, { principal, times, defaults });
   return { checked: 1 };
 };
 

@@ -29,6 +29,8 @@ const auth: McpAuthPorts = {
   adminTokenHash: '770e607624d689265ca6c44884d0807d9b054d23c473c106c72be9de08b7376c',
 };
 
+const correlation = { id: () => 'r-1' };
+
 const whoami = defineTool({
   name: 'whoami',
   description: 'Tells.',
@@ -36,7 +38,7 @@ const whoami = defineTool({
   input: z.strictObject({}),
   output: z.object({ scope: z.string(), id: z.string() }),
   annotations: { title: 'Tell', readOnlyHint: true, openWorldHint: false },
-  run: async (_, { principal, correlationId }) => ({ scope: principal.scope, id: correlationId }),
+  run: async (_, { principal, ports }) => ({ scope: principal.scope, id: ports.correlation.id() }),
 });
 
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami' } };
@@ -53,7 +55,7 @@ const eventOf = (more: Partial<APIGatewayProxyEvent> = {}) =>
 const settings = {} as McpSettings;
 const resource = { publicUrl: 'https://app.example', issuer: undefined };
 const deadlineAt = Number.POSITIVE_INFINITY;
-const open = async () => ({ telemetry, world: systemWorld }) as unknown as McpPorts;
+const open = async () => ({ telemetry, correlation, world: systemWorld }) as unknown as McpPorts;
 const ask = (event: APIGatewayProxyEvent) =>
   answer(auth, event, { makeServer: toolServer([whoami]), settings, open, resource, deadlineAt });
 

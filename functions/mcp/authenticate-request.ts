@@ -33,17 +33,17 @@ export const answer = async (
   event: APIGatewayProxyEvent,
   { makeServer, settings, open, resource, deadlineAt }: McpEndpoint,
 ): Promise<StreamedResult> => {
-  const correlationId = event.requestContext.requestId;
+  const { requestId } = event.requestContext;
   try {
-    if (isWellKnown(event)) return named(answerWellKnown(event, resource), correlationId);
+    if (isWellKnown(event)) return named(answerWellKnown(event, resource), requestId);
     refuseForeign(event);
     const principal = await authenticate(auth, { token: bearerToken(event.headers), isMcp: true });
     await throttle(auth, principal);
-    const context = { ports: await open(), settings, principal, correlationId, deadlineAt };
-    return named(toResult(await answerMcp(toRequest(event), makeServer, context)), correlationId);
+    const context = { ports: await open(), settings, principal, deadlineAt };
+    return named(toResult(await answerMcp(toRequest(event), makeServer, context)), requestId);
   } catch (error) {
     recordRefusal(auth.telemetry, error);
-    return named(failure(error, correlationId, challengeOf(event, resource)), correlationId);
+    return named(failure(error, requestId, challengeOf(event, resource)), requestId);
   }
 };
 

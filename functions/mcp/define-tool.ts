@@ -43,7 +43,6 @@ export type CallContext = {
   readonly ports: McpPorts;
   readonly settings: McpSettings;
   readonly principal: Principal;
-  readonly correlationId: string;
   /** Aborted when no client waits for the result any more. */
   readonly signal: AbortSignal;
   /** Aborted when the connection is lost, which ends no call of an older client. */

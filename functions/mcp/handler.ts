@@ -71,7 +71,7 @@ const ports = {
   ...egressCeilingOf(environment),
   trees: makeTreeStore(table),
   schedules: makeScheduleStore(table),
-  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION),
+  scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION, runtime.correlation),
   rateLimiter: makeRateLimiter(table, settings.limits.rate),
   runningCalls: makeRunningCallStore(table),
   secretNames: async (project: ProjectId) => (await secretPointers.read(project)).names.toSorted(),
@@ -80,7 +80,7 @@ const ports = {
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
   signIn: openSignIn(environment, runtime.telemetry),
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 
 type Event = APIGatewayProxyEvent | PlatformCall;
 
@@ -88,7 +88,7 @@ export const handler = runtime.streamingHandler<Event>(async (event, invocation)
   const open = async () => ({ ...ports, ...(await sandboxes()) });
   const deadlineAt = systemWorld.now() + invocation.getRemainingTimeInMillis();
   if (isPlatformCall(event)) {
-    runtime.follow(event.correlationId);
+    runtime.correlation.follow(event.correlationId);
     const answered = await answerCall(event, { ports: await open(), settings, deadlineAt });
     return {
       statusCode: 200,
@@ -96,6 +96,6 @@ export const handler = runtime.streamingHandler<Event>(async (event, invocation)
       body: JSON.stringify(answered),
     };
   }
-  runtime.follow(event.requestContext.requestId);
+  runtime.correlation.follow(event.requestContext.requestId);
   return answer(ports, event, { makeServer, settings, open, resource, deadlineAt });
 });

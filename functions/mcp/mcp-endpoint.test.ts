@@ -17,9 +17,8 @@ const note = (message: string): void => {
 };
 const telemetry = { info: note, warn: note, error: note, count: () => undefined, duration: () => undefined };
 const context = {
-  ports: { telemetry, world: systemWorld },
+  ports: { telemetry, correlation: { id: () => 'r-1' }, world: systemWorld },
   principal: { scope: 'admin', tokenHash: 'abc' },
-  correlationId: 'r-1',
 } as unknown as EndpointContext;
 const endpoint = new URL('http://sallyport/mcp');
 

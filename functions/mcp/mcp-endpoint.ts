@@ -30,7 +30,6 @@ export type EndpointContext = {
   readonly ports: McpPorts;
   readonly settings: McpSettings;
   readonly principal: Principal;
-  readonly correlationId: string;
   /** When the function ends, epoch milliseconds. */
   readonly deadlineAt: number;
 };

@@ -87,7 +87,7 @@ const callTool = async (
   input: unknown,
   { context, mcpReq, signal, readsFields }: Call,
 ): Promise<CallToolResult> => {
-  const { ports, correlationId } = context;
+  const { ports } = context;
   const { stop, ...progress } = openProgress(mcpReq);
   try {
     const blocks: ContentBlock[] = [];
@@ -99,12 +99,12 @@ const callTool = async (
   } catch (error) {
     if (isAppError(error)) {
       recordRefusal(ports.telemetry, error, { tool: tool.name });
-      return toErrorResult(error, correlationId);
+      return toErrorResult(error, ports.correlation.id());
     }
     if (signal.aborted)
-      return toErrorResult(new AppError('conflict', 'the call was cancelled'), correlationId);
+      return toErrorResult(new AppError('conflict', 'the call was cancelled'), ports.correlation.id());
     recordRefusal(ports.telemetry, error, { tool: tool.name });
-    return toErrorResult(error, correlationId);
+    return toErrorResult(error, ports.correlation.id());
   } finally {
     stop();
   }

@@ -36,6 +36,7 @@ const ports = {
   sockets: openSockets(environment.CONNECTIONS_URL),
   approvals: makeApprovalStore(table),
   tokens: makeTokenStore(table),
+  correlation: runtime.correlation,
   world: systemWorld,
   checkProvider: checkProvider(environment),
 };
@@ -43,6 +44,6 @@ const ports = {
 type ConnectedEvent = { readonly connectionId: ConnectionId; readonly correlationId: string };
 
 export const handler = runtime.handler<ConnectedEvent, void>(async (event) => {
-  runtime.follow(event.correlationId);
+  runtime.correlation.follow(event.correlationId);
   await replayEvents(ports, event);
 });

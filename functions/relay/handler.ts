@@ -47,9 +47,13 @@ const ports = {
   connections: makeConnectionStore(table),
   approvals: makeApprovalStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  link: openSandboxLink(environment, { lambda, followed: runtime.followed }),
-  relayStarter: makeInvoker(lambda, { relay: environment.RELAY_FUNCTION }),
-  platformCalls: makePlatformCalls({ client: lambda, functionName: environment.MCP_FUNCTION }),
+  link: openSandboxLink(environment, { lambda, correlation: runtime.correlation }),
+  relayStarter: makeInvoker(lambda, { relay: environment.RELAY_FUNCTION }, runtime.correlation),
+  platformCalls: makePlatformCalls({
+    client: lambda,
+    functionName: environment.MCP_FUNCTION,
+    correlation: runtime.correlation,
+  }),
   modelWire: makeModelWire(modelAccess(environment, resolveSecret)),
   brokerSettings: {
     prices: pricesOf(environment.MODEL_PRICES),
@@ -70,7 +74,9 @@ const ports = {
   world: systemWorld,
 };
 
-export const handler = runtime.handler<RelayWork, void>(async (work, context) => {
-  runtime.follow(work.correlationId);
-  await holdRelay(ports, { ...work, deadlineAt: systemWorld.now() + context.getRemainingTimeInMillis() });
-});
+export const handler = runtime.handler<RelayWork & { readonly correlationId: string }, void>(
+  async (work, context) => {
+    runtime.correlation.follow(work.correlationId);
+    await holdRelay(ports, { ...work, deadlineAt: systemWorld.now() + context.getRemainingTimeInMillis() });
+  },
+);

@@ -80,7 +80,8 @@ const openSandbox = async (answer: RequestListener, host = '127.77.3.4') => {
   return { workspaceId, generation: 1, address, flavor: 'micro' } as const;
 };
 
-const link = () => makeSandboxLink({ client, functionName, bearer: () => 'b1' });
+const correlation = { id: () => 'c-1' };
+const link = () => makeSandboxLink({ client, functionName, bearer: () => 'b1', correlation });
 
 /** The answer of the function itself, without the adapter in between. */
 const invoke = async (call: object) => {
@@ -106,7 +107,7 @@ test('a request reaches the sandbox unchanged and its answer is returned unchang
   const response = await link().fetch(sandbox, {
     method: 'PUT',
     path: '/files/a%20b.txt?part=1',
-    headers: { 'x-correlation-id': 'c-1', 'content-type': 'text/plain' },
+    headers: { 'content-type': 'text/plain' },
     body: 'größe',
   });
   expect([response.status, response.headers.get('x-kind'), await response.text()]).toEqual([
@@ -306,6 +307,7 @@ const openWorkspace = async () => {
     client,
     functionName,
     bearer: () => 'b1',
+    correlation,
     bucket: async () => bucket,
   });
   return { sandbox, asked, archive, bucket };

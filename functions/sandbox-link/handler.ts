@@ -32,7 +32,7 @@ export const handler = runtime.streamingHandler<unknown>(async (event) => {
   const decoded = decode(linkCall, event);
   if (!decoded.ok) return refusal('invalid_request', decoded.problem);
   const { value: call } = decoded;
-  if (call.correlationId !== undefined) runtime.follow(call.correlationId);
+  if (call.correlationId !== undefined) runtime.correlation.follow(call.correlationId);
   if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });
   if (call.kind === 'adopt') return report(call, adopt(call, { bucket, telemetry }));
   if (call.kind === 'compare') return report(call, compare(call, { bucket, telemetry }));

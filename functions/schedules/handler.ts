@@ -44,9 +44,8 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   const decoded = decode(scheduleTask, event);
   if (!decoded.ok) throw new Error(`not a task of the schedules: ${decoded.problem}`);
   const task = decoded.value;
-  const correlationId = task.correlationId ?? awsRequestId;
-  runtime.follow(correlationId);
-  if ('sweep' in task) return sweepSchedules(ports, correlationId);
-  await dispatchSchedule(ports, { id: task.scheduleId, runAt: task.runAt, correlationId });
+  runtime.correlation.follow(task.correlationId ?? awsRequestId);
+  if ('sweep' in task) return sweepSchedules(ports);
+  await dispatchSchedule(ports, { id: task.scheduleId, runAt: task.runAt });
   return { scheduleId: task.scheduleId };
 });

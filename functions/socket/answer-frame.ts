@@ -86,7 +86,7 @@ const act = async (
   request: SocketRequest,
   { action, settings }: { readonly action: SocketAction; readonly settings: FrameSettings },
 ): Promise<void> => {
-  const { principal, sessionId, connectionId, acceptedAt, correlationId } = request;
+  const { principal, sessionId, connectionId, acceptedAt } = request;
   if (action.action === 'ping') {
     if (!(await stillHolds(ports, principal))) throw unauthenticated();
     return post(ports, request, { type: 'pong', data: {} });
@@ -99,7 +99,7 @@ const act = async (
       const { text, messageId, model, thinking } = action;
       const { session, seen } = found;
       const attachments = await checkAttachments(ports, session, action.attachments);
-      const from = { connectionId, acceptedAt, correlationId };
+      const from = { connectionId, acceptedAt };
       await acceptMessage(ports, session, {
         ...{ text, messageId, model, thinking, attachments },
         ...from,
@@ -108,7 +108,7 @@ const act = async (
       break;
     }
     case 'turn:cancel':
-      await cancelTree(ports, found.session.id, correlationId);
+      await cancelTree(ports, found.session.id);
       break;
     case 'history:reset':
       await resetHistory(ports, found);
@@ -122,7 +122,7 @@ const act = async (
     }
     case 'caller_tool:result': {
       const { requestId, result, error } = action;
-      await answerCall(ports, found, { requestId, result, error, correlationId, limits: settings.limits });
+      await answerCall(ports, found, { requestId, result, error, limits: settings.limits });
       break;
     }
     case 'process:input':
@@ -130,7 +130,7 @@ const act = async (
       await answerTerminal(ports, action, { session: found.session, ...request });
       break;
     case 'session:stop':
-      await endSession(ports, found.session, { reason: 'the user stopped the session', correlationId });
+      await endSession(ports, found.session, { reason: 'the user stopped the session' });
       break;
   }
 };
@@ -144,7 +144,7 @@ type Approval = Extract<SocketAction, { action: 'tool:approval' }>;
 
 const decide = async (
   ports: FramePorts,
-  { principal, sessionId: own, correlationId }: SocketRequest,
+  { principal, sessionId: own }: SocketRequest,
   { action, settings }: { readonly action: Approval; readonly settings: FrameSettings },
 ): Promise<void> => {
   const { action: _, sessionId: named, ...decision } = action;
@@ -154,7 +154,7 @@ const decide = async (
   const { callId } = decision;
   const { limits } = settings;
   const decisionOf = () => decision;
-  await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+  await decideCall(ports, { sessionId, callId, find, decisionOf, principal, limits });
 };
 
 /**

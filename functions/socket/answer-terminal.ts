@@ -14,7 +14,7 @@ export type TerminalAction = Extract<SocketAction, { action: 'process:input' | '
 
 export type TerminalPorts = ProcessDeps & { readonly attachTerminal: AttachTerminal };
 
-type Received = Pick<SocketRequest, 'connectionId' | 'acceptedAt' | 'correlationId'> & {
+type Received = Pick<SocketRequest, 'connectionId' | 'acceptedAt'> & {
   readonly session: Session;
 };
 
@@ -24,7 +24,7 @@ export const isTerminalAction = (action: SocketAction): action is TerminalAction
 export const answerTerminal = async (
   ports: TerminalPorts,
   action: TerminalAction,
-  { session, connectionId, acceptedAt: at, correlationId }: Received,
+  { session, connectionId, acceptedAt: at }: Received,
 ): Promise<void> => {
   const { processId: id, order, offset } = action;
   if (!isUuid(id)) throw new AppError('not_found', 'there is no such process');
@@ -36,7 +36,7 @@ export const answerTerminal = async (
   }
   const isAnew = action.action === 'process:resize' && offset !== undefined;
   const key = { connection: connectionId, process: id };
-  await ports.attachTerminal(key, { offset, isAnew, correlationId });
+  await ports.attachTerminal(key, { offset, isAnew });
 };
 
 const isTyped = (action: TerminalAction): boolean => action.action === 'process:input' && action.text !== '';

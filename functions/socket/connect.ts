@@ -37,7 +37,7 @@ export const connect = async (
 
 const open = async (
   ports: ConnectPorts,
-  { connectionId, principal, sessionId, query, correlationId }: SocketRequest,
+  { connectionId, principal, sessionId, query }: SocketRequest,
   defaults: SessionDefaults,
 ): Promise<void> => {
   const decoded = decode(connectionQuery, query);
@@ -49,5 +49,5 @@ const open = async (
     const isNew = named === undefined;
     await openConnection(ports, { connectionId, sessionId, isNew, principal, options, since }, defaults);
   }
-  await ports.invoker.connected(connectionId, correlationId);
+  await ports.invoker.connected(connectionId);
 };

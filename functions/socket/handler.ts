@@ -37,8 +37,8 @@ const ports = {
   ...common,
   ...slotLimitsOf(environment),
   attachTerminal: openAttacher({ terminals, followerStarter: common.invoker, world: systemWorld }),
-  link: openSandboxLink(environment, { lambda, followed: runtime.followed }),
-  savedFiles: openSavedFiles(environment, { lambda, followed: runtime.followed }),
+  link: openSandboxLink(environment, { lambda, correlation: runtime.correlation }),
+  savedFiles: openSavedFiles(environment, { lambda, correlation: runtime.correlation }),
   frameMeter,
   callers: makeCallerStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
@@ -58,7 +58,7 @@ type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketConte
 
 export const handler = runtime.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
   const request = decodeSocketEvent(event);
-  runtime.follow(request.correlationId);
+  runtime.correlation.follow(request.correlationId);
   switch (event.requestContext.eventType) {
     case 'CONNECT':
       return connect(ports, request, defaults);

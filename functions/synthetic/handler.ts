@@ -30,7 +30,7 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   const decoded = decode(syntheticTask, event);
   if (!decoded.ok) throw new Error(`not a synthetic check: ${decoded.problem}`);
   const { check, url } = decoded.value;
-  runtime.follow(awsRequestId);
+  runtime.correlation.follow(awsRequestId);
   if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
   try {
     const durationMs = await withOwnToken(ports, (token) =>

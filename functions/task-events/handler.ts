@@ -18,8 +18,8 @@ const ports = { ...common, sandboxLog: makeSandboxLog(table) };
 
 export const handler = runtime.handler<EventBridgeEvent<'ECS Task State Change', TaskStateChange>, void>(
   async ({ detail, id }) => {
-    runtime.follow(id);
+    runtime.correlation.follow(id);
     if (detail.startedBy !== environment.DEPLOYMENT) return;
-    await recordTaskEvent(ports, taskEvent(detail, environment.SANDBOX_PORT), id);
+    await recordTaskEvent(ports, taskEvent(detail, environment.SANDBOX_PORT));
   },
 );

@@ -22,10 +22,8 @@ const runtime = openLambdaRuntime('terminal', environment.DEPLOYMENT);
 const table = openTable(environment.TABLE_NAME);
 const lambda = openLambda();
 
-const invoker = makeInvoker(lambda, {
-  terminal: environment.TERMINAL_FUNCTION,
-  relay: environment.RELAY_FUNCTION,
-});
+const functions = { terminal: environment.TERMINAL_FUNCTION, relay: environment.RELAY_FUNCTION };
+const invoker = makeInvoker(lambda, functions, runtime.correlation);
 
 const ports = {
   turns: makeTurnStore(table),
@@ -35,18 +33,19 @@ const ports = {
   connections: makeConnectionStore(table),
   terminals: makeTerminalStore(table),
   sockets: openSockets(environment.CONNECTIONS_URL),
-  link: openSandboxLink(environment, { lambda, followed: runtime.followed }),
+  link: openSandboxLink(environment, { lambda, correlation: runtime.correlation }),
   followerStarter: invoker,
   relayStarter: invoker,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
+  correlation: runtime.correlation,
   telemetry: runtime.telemetry,
   world: systemWorld,
 };
 
-type TerminalWork = Omit<FollowWork, 'deadlineAt'>;
+type TerminalWork = Omit<FollowWork, 'deadlineAt'> & { readonly correlationId: string };
 
 export const handler = runtime.handler<TerminalWork, void>(async (work, context) => {
-  runtime.follow(work.correlationId);
+  runtime.correlation.follow(work.correlationId);
   await followTerminal(ports, {
     ...work,
     deadlineAt: systemWorld.now() + context.getRemainingTimeInMillis(),

@@ -72,14 +72,13 @@ const ports = {
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
     costOf({ provider, model }, usage, prices).usd,
 };
-const sandboxes = openSandboxes(environment, { table, lambda, followed: runtime.followed });
+const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 
 export const handler = runtime.handler<TurnWork, void>(
   async ({ sessionId, correlationId, hops = 0, seen, frames, kills }, context) => {
-    runtime.follow(correlationId);
+    runtime.correlation.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const { follow } = runtime;
-    const invocation = { sessionId, settings, correlationId, deadlineAt, hops, seen, frames, kills, follow };
+    const invocation = { sessionId, settings, deadlineAt, hops, seen, frames, kills };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

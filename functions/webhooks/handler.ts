@@ -35,7 +35,7 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   const decoded = decode(webhookTask, event);
   if (!decoded.ok) throw new Error(`not a task of the webhook sender: ${decoded.problem}`);
   const task = decoded.value;
-  runtime.follow(task.correlationId ?? awsRequestId);
+  runtime.correlation.follow(task.correlationId ?? awsRequestId);
   const run = { until: systemWorld.now() + senderRunMs, firstPauseMs, publicUrl: environment.PUBLIC_URL };
   if ('sweep' in task) return sweepWebhooks(ports, { ...run, url: task.url });
   if ('test' in task) return sendTest(ports, task.test, environment.PUBLIC_URL);

@@ -87,7 +87,7 @@ export const measureSweep = async (crowd: number, dueCount: number): Promise<Swe
     await counted.fill(crowdOf(crowd, now));
     await counted.fill(dueSessions(dueCount, { lastActiveAt: now - 2 * idleMs, now }));
     counted.reset();
-    const report = await sweep(portsOver(counted.table, now), { lifetimes, correlationId: 'bench' });
+    const report = await sweep(portsOver(counted.table, now), { lifetimes });
     if (report.due !== dueCount || report.failed > 0) throw new Error(`swept ${JSON.stringify(report)}`);
     const { calls, readUnits } = counted.counts();
     const readCalls = (calls['Query'] ?? 0) + (calls['BatchGet'] ?? 0) + (calls['Get'] ?? 0);
@@ -177,6 +177,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0], now: number): Swe
   eventLog: makeEventLog(of),
   inbox: makeInbox(of),
   workspaces: makeWorkspaceStore(of),
+  correlation: { id: () => 'bench', follow: () => undefined },
   callers: makeCallerStore(of),
   connections: makeConnectionStore(of),
   approvals: makeApprovalStore(of),

@@ -40,7 +40,7 @@ import type { ScheduleDispatcher, Scheduler, ScheduleStore } from '../ports/sche
 import type { SessionStore } from '../ports/session-store.ts';
 import type { SlotStore } from '../ports/slots.ts';
 import type { SnapshotStore } from '../ports/snapshots.ts';
-import type { MetricsStore, Telemetry } from '../ports/telemetry.ts';
+import type { Correlation, MetricsStore, Telemetry } from '../ports/telemetry.ts';
 import type { TerminalStore } from '../ports/terminals.ts';
 import type { TreeStore } from '../ports/trees.ts';
 import type { TurnStore } from '../ports/turn-store.ts';
@@ -77,6 +77,7 @@ type AllDeps = {
   readonly checkProvider: (provider: ProviderName) => void;
   readonly clients: ClientStore;
   readonly connections: ConnectionStore;
+  readonly correlation: Correlation;
   readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
   readonly deliveries: DeliveryQueue;
   /** Connections of sandboxes to hosts outside. */
@@ -173,10 +174,12 @@ export type ConnectionDeps = Deps<
   | 'recursionDepthMax'
   | 'checkProvider'
   | 'tokens'
+  | 'correlation'
   | 'world'
 >;
 /** Of turns, without the loop that runs them. */
-export type TurnDeps = EventDeps & Deps<'sessions' | 'turns' | 'inbox' | 'workspaces' | 'invoker'>;
+export type TurnDeps = EventDeps &
+  Deps<'sessions' | 'turns' | 'inbox' | 'workspaces' | 'invoker' | 'correlation'>;
 /** To take a slot, and to free one that an idle sandbox holds. */
 export type SlotDeps = Deps<'slots' | 'slotLimits' | 'lifetimes' | 'processes'>;
 export type RoomDeps = SlotDeps &
@@ -225,6 +228,7 @@ export type TerminalDeps = ProcessDeps &
     | 'turns'
     | 'tokens'
     | 'adminTokenHash'
+    | 'correlation'
     | 'telemetry'
     | 'world'
   >;

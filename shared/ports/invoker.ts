@@ -1,4 +1,7 @@
-/** Asynchronous invocations of other functions: at least once, possibly late, possibly twice. */
+/**
+ * Asynchronous invocations of other functions: at least once, possibly late, possibly twice. Each is made under the
+ * caller's correlation id.
+ */
 import type { Frame } from '../contracts/frames.ts';
 import type { FeaturesSeen } from '../domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
@@ -12,7 +15,6 @@ export interface Invoker extends RelayStarter {
    */
   runTurn(
     sessionId: SessionId,
-    correlationId: string,
     work?: {
       readonly hops?: number;
       readonly seen?: FeaturesSeen | undefined;
@@ -21,12 +23,12 @@ export interface Invoker extends RelayStarter {
     },
   ): Promise<void>;
   /** Saves and stops a sandbox that is marked as stopping. */
-  stopSandbox(workspace: WorkspaceId, correlationId: string): Promise<void>;
+  stopSandbox(workspace: WorkspaceId): Promise<void>;
   /** Fills empty pool entries. */
-  fillPool(correlationId: string): Promise<void>;
+  fillPool(): Promise<void>;
   /** Checks a registered MCP server now. */
-  checkMcpServer(project: ProjectId, name: string, correlationId: string): Promise<void>;
-  connected(connection: ConnectionId, correlationId: string): Promise<void>;
+  checkMcpServer(project: ProjectId, name: string): Promise<void>;
+  connected(connection: ConnectionId): Promise<void>;
 }
 
 export type RelayWork = {
@@ -34,7 +36,6 @@ export type RelayWork = {
   readonly generation: number;
   /** It has the events of the connections. */
   readonly sessionId: SessionId;
-  readonly correlationId: string;
   /** The holder that hands over. */
   readonly replaces?: string | undefined;
 };
@@ -48,7 +49,7 @@ export interface RelayStarter {
 /** Invokes the follower of a terminal; as above. */
 export interface FollowerStarter {
   /** Sends the output of a process to a connection, under the lease of this run. */
-  followTerminal(terminal: TerminalKey, run: string, correlationId: string): Promise<void>;
+  followTerminal(terminal: TerminalKey, run: string): Promise<void>;
 }
 
 /** Invokes the sender of webhooks; as above. */
@@ -60,13 +61,13 @@ export interface NoticeSender {
 /** Invokes the janitor to start a sandbox for a turn that waits; as above. */
 export interface SandboxReturner {
   /** Starts the sandbox of a session and restores its files, if its turn still waits for a person. */
-  returnSandbox(session: SessionId, correlationId: string): Promise<void>;
+  returnSandbox(session: SessionId): Promise<void>;
 }
 
 /** Invokes the janitor to delete, which other functions may not; as above. */
 export interface Forgetter {
   /** Deletes the remains of a workspace that was marked as deleted, or that no longer exists. */
-  forgetWorkspace(workspace: WorkspaceId, correlationId: string): Promise<void>;
+  forgetWorkspace(workspace: WorkspaceId): Promise<void>;
   /** Deletes everything that belongs to a project that was marked as deleted. */
-  forgetProject(project: ProjectId, correlationId: string): Promise<void>;
+  forgetProject(project: ProjectId): Promise<void>;
 }

@@ -3,5 +3,5 @@ import type { PlatformAnswer, PlatformCall } from '../contracts/relay/platform-c
 
 export interface PlatformCalls {
   /** Throws when the function cannot be reached; a refusal is an answer. */
-  call(call: Omit<PlatformCall, 'kind'>, signal: AbortSignal): Promise<PlatformAnswer>;
+  call(call: Omit<PlatformCall, 'kind' | 'correlationId'>, signal: AbortSignal): Promise<PlatformAnswer>;
 }

@@ -72,7 +72,6 @@ export type SandboxCall = {
   readonly callKey: string;
   readonly name: string;
   readonly args: JsonObject;
-  readonly correlationId: string;
   readonly onProgress: (progress: ToolProgress) => void;
   /** A program of the sandbox waits for the relay, which nothing holds. */
   readonly onRelayWanted?: () => void;

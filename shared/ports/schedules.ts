@@ -75,5 +75,5 @@ export interface Scheduler {
 
 export interface ScheduleDispatcher {
   /** Dispatches the schedule now: arms it, starts its runs, cleans up after it. */
-  dispatch(schedule: ScheduleId, correlationId: string): Promise<void>;
+  dispatch(schedule: ScheduleId): Promise<void>;
 }

@@ -13,6 +13,17 @@ export interface Telemetry {
   duration(metric: MetricName, milliseconds: number): void;
 }
 
+/**
+ * The correlation id: one message, request or other piece of work keeps it through every function. Bound to an
+ * invocation where its ports are made; whatever leaves the invocation takes the id from here.
+ */
+export interface Correlation {
+  /** The id of the work that the invocation does now; its own id, while it does no other's. */
+  id(): string;
+  /** From now on the invocation works for this id. */
+  follow(id: string): void;
+}
+
 /** The operator's usage metrics: counts by scope and time, incremented as things happen, removed by TTL. */
 export interface MetricsStore {
   /** Added for the deployment, and for the project each names. Costs one write per scope, however many measurements. */

@@ -112,15 +112,12 @@ export interface SecretMaker {
 /** Invokes the sender: synchronously for a test, asynchronously after a change. */
 export interface WebhookDispatcher {
   /** Sends a test now. */
-  test(
-    webhook: string,
-    correlationId: string,
-  ): Promise<{
+  test(webhook: string): Promise<{
     readonly ok: boolean;
     readonly status?: number | undefined;
     readonly durationMs: number;
     readonly error?: string | undefined;
   }>;
   /** Reports a change of it: it was enabled or deleted. */
-  dispatch(webhook: string, correlationId: string): Promise<void>;
+  dispatch(webhook: string): Promise<void>;
 }

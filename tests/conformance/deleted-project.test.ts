@@ -110,7 +110,7 @@ const expectGone = async (ports: Ports, { project, other, theirs, others, own, s
 test('its tokens and schedules are deleted with it, one that runs elsewhere too continues there, and each is audited', async () => {
   const { ports, rows, cleared } = openPorts();
   const deleted = await deletedProject(ports);
-  expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
+  expect(await forgetProject(ports, deleted.project)).toBe(true);
   await expectGone(ports, deleted);
   expect(cleared).toEqual([deleted.project]);
   expect(rows.map(({ actor, action }) => `${actor.id} ${action}`).toSorted()).toEqual([
@@ -124,7 +124,7 @@ test('its tokens and schedules are deleted with it, one that runs elsewhere too 
 test('its schedule is due at once: the sweep disarms it, starts no run, and deletes it', async () => {
   const { ports } = openPorts();
   const { project, own } = await deletedProject(ports);
-  await forgetProject(ports, project, 'c');
+  await forgetProject(ports, project);
   expect((await Array.fromAsync(ports.schedules.due(at, 1000))).flat()).toContain(own.id);
   const disarmed: unknown[] = [];
   const scheduler = {
@@ -133,7 +133,7 @@ test('its schedule is due at once: the sweep disarms it, starts no run, and dele
   };
   // Nothing else is asked for: whatever started a run would fail.
   const tending = { ...ports, scheduler } as unknown as RunDeps;
-  await dispatchSchedule(tending, { id: own.id, runAt: armedFor, correlationId: 'c' });
+  await dispatchSchedule(tending, { id: own.id, runAt: armedFor });
   expect(disarmed).toEqual([[own.id, armedFor]]);
   expect(await ports.schedules.find(own.id)).toBeUndefined();
   expect((await Array.fromAsync(ports.schedules.due(at, 1000))).flat()).not.toContain(own.id);
@@ -177,7 +177,7 @@ test.each([false, true])(
     for (let call = 1; ; call += 1) {
       const { ports } = openPorts();
       const deleted = await deletedProject(ports);
-      const died = await forgetProject(dying(ports, { call, isAfter }), deleted.project, 'c').then(
+      const died = await forgetProject(dying(ports, { call, isAfter }), deleted.project).then(
         () => false,
         (error: Error) => error.message === 'it died',
       );
@@ -185,11 +185,11 @@ test.each([false, true])(
         deaths += 1;
         // The record goes last: until then it can be asked for again.
         if ((await ports.projects.markDeleted(deleted.project, at)) !== undefined)
-          expect(await forgetProject(ports, deleted.project, 'c')).toBe(true);
+          expect(await forgetProject(ports, deleted.project)).toBe(true);
       }
       await expectGone(ports, deleted);
       // Once more, when nothing is left.
-      await forgetProject(ports, deleted.project, 'c');
+      await forgetProject(ports, deleted.project);
       await expectGone(ports, deleted);
       if (!died) break;
     }
@@ -202,7 +202,7 @@ test('a project without the mark keeps all its resources', async () => {
   const project = await newProject(ports);
   const token = await newToken(ports, `project:${project}`);
   const schedule = await newArmed(ports, project);
-  expect(await forgetProject(ports satisfies ForgetDeps, project, 'c')).toBe(false);
+  expect(await forgetProject(ports satisfies ForgetDeps, project)).toBe(false);
   expect(await ports.tokens.get(token)).toBeDefined();
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
 });
@@ -227,7 +227,7 @@ test('its webhooks are deleted with it, those of others stay, and its pending de
     const { version } = await ports.webhooks.list();
     expect(await ports.webhooks.create(webhook, { secret: 's', version })).toBe('created');
   }
-  expect(await forgetProject(ports, project, 'c')).toBe(true);
+  expect(await forgetProject(ports, project)).toBe(true);
   expect(await ports.webhooks.get(own.id)).toBeUndefined();
   expect(await ports.webhooks.get(others.id)).toEqual(others);
   expect(tended).toEqual([own.id]);

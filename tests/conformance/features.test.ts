@@ -97,6 +97,7 @@ test('approvers that connect while functions may consider them absent receive th
           return 'sent' as const;
         },
       },
+      correlation: { id: () => 'c' },
       world: {
         now: () => clock.now,
         sleep: async (milliseconds: number) => {
@@ -104,7 +105,7 @@ test('approvers that connect while functions may consider them absent receive th
         },
       },
     } as unknown as ConnectionDeps;
-    await replayEvents(ports, { connectionId, correlationId: 'c' });
+    await replayEvents(ports, { connectionId });
     return posts;
   };
   const [first, second] = await greet(await connect(start));

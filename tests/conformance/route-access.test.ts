@@ -127,6 +127,7 @@ const platform = (): Platform => {
     link: ofSandbox('link'),
     tools: ofSandbox('tools'),
     savedFiles: { fetch: async () => Response.json({ files: [] }) },
+    correlation: { id: () => 'c', follow: () => undefined },
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: systemWorld,
     adminTokenHash: 'of no token',

@@ -117,8 +117,7 @@ const openWorld = () => {
     };
     log.push({ type: 'completion', data, seq: log.length, at: at.now });
   };
-  const dispatch = (id: Schedule['id'], runAt?: number) =>
-    dispatchSchedule(ports, { id, runAt, correlationId: 'c' });
+  const dispatch = (id: Schedule['id'], runAt?: number) => dispatchSchedule(ports, { id, runAt });
   return { at, said, asked, armed, counted, faults, ports, dispatch, complete };
 };
 
@@ -154,7 +153,7 @@ describe('J1: one moment', () => {
     const schedule = await made(world, { overlap: 'parallel' });
     await world.dispatch(schedule.id);
     world.at.now = begin + 10 * minute + 5;
-    await Promise.allSettled(await atOnce(10, async () => sweepSchedules(world.ports, 'c')));
+    await Promise.allSettled(await atOnce(10, async () => sweepSchedules(world.ports)));
     const { open, schedule: after } = await stateOf(world, schedule);
     expect(open).toMatchObject([{ runAt: begin + minute, isLate: true, state: 'running' }]);
     expect(after.nextRunAt).toBe(begin + 11 * minute);
@@ -194,7 +193,7 @@ describe('J3: the next moment', () => {
     expect(world.said).toHaveLength(1);
     delete world.faults.arm;
     world.at.now += 16_000;
-    await sweepSchedules(world.ports, 'c');
+    await sweepSchedules(world.ports);
     expect(world.armed).toEqual([`${schedule.id} ${begin + 2 * minute}`]);
   });
 });
@@ -205,7 +204,7 @@ test('J4: a sweep dispatches all that is due, page after page', async () => {
   world.at.now = begin + 2 * minute;
   const { schedules } = world.ports;
   const byOne = { ...world.ports, schedules: { ...schedules, due: (now: number) => schedules.due(now, 1) } };
-  const report = await sweepSchedules(byOne, 'c');
+  const report = await sweepSchedules(byOne);
   expect(report.due).toBeGreaterThanOrEqual(all.length);
   const left = (await Array.fromAsync(schedules.due(world.at.now, 100))).flat();
   expect(left.filter((id) => all.some((schedule) => schedule.id === id))).toEqual([]);
@@ -220,7 +219,7 @@ describe('J6: an unfinished run', () => {
       { ...schedule, armedFor: begin + minute },
       { read: schedule, dueAt: undefined, runs: [run] },
     );
-    await sweepSchedules(world.ports, 'c');
+    await sweepSchedules(world.ports);
     expect(world.said).toEqual([]);
     world.at.now = begin + 30_000;
     await Promise.allSettled(await atOnce(10, async () => world.dispatch(schedule.id)));
@@ -237,14 +236,12 @@ describe('J6: an unfinished run', () => {
       ...world.ports,
       schedules: { ...world.ports.schedules, saveRun: () => Promise.reject(new Error('it died')) },
     };
-    await expect(
-      dispatchSchedule(lost, { id: schedule.id, runAt: begin + minute, correlationId: 'c' }),
-    ).rejects.toThrow();
+    await expect(dispatchSchedule(lost, { id: schedule.id, runAt: begin + minute })).rejects.toThrow();
     expect(world.said).toHaveLength(1);
     world.at.now += 31_000;
     await dispatchSchedule(
       { ...world.ports, schedules: { ...world.ports.schedules, saveRun } },
-      { id: schedule.id, correlationId: 'c' },
+      { id: schedule.id },
     );
     expect(world.said).toHaveLength(1);
     const [{ session } = { session: undefined }] = (await stateOf(world, schedule)).open;

@@ -115,10 +115,11 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     },
     recursionDepthMax: 3,
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    correlation: { id: () => 'c', follow: () => undefined },
     telemetry: silent,
     world: systemWorld,
     invoker: {
-      runTurn: (_id: SessionId, _correlationId: string, { hops = 0 } = {}) => {
+      runTurn: (_id: SessionId, { hops = 0 } = {}) => {
         woken.push(hops);
         return Promise.resolve();
       },
@@ -140,7 +141,6 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     run: (remainingMs = 900_000, hops = 0, seen?: FeaturesSeen) =>
       runTurn(ports, {
         sessionId: id,
-        correlationId: 'c',
         hops,
         seen,
         deadlineAt: Date.now() + remainingMs,
@@ -203,7 +203,7 @@ test('a cancel closes the model call, and the holder continues with the next mes
   const running = run();
   await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   await say('m2');
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   expect(completions(await log())[0]).toBe('cancelled');
   await running;
   expect(completions(await log())).toEqual(['cancelled', 'end_turn']);
@@ -223,7 +223,7 @@ test('text that had come stays when its turn is cancelled, and the model reads i
   await say('m1');
   const running = run();
   await expect.poll(said, { timeout: 5000 }).toBe('half');
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   await running;
   const partial = { role: 'assistant', text: 'half', partial: true };
   expect(await log()).toMatchObject([
@@ -243,7 +243,7 @@ test('the end of a session keeps the text that had come', async () => {
   const running = run();
   await expect.poll(said, { timeout: 5000 }).toBe('half');
   const workspaces = { leave: () => Promise.resolve(undefined) } as unknown as LoopDeps['workspaces'];
-  await endSession({ ...ports, workspaces }, await read(id), { reason: 'stopped', correlationId: 'c' });
+  await endSession({ ...ports, workspaces }, await read(id), { reason: 'stopped' });
   await running;
   expect((await log()).map(({ data }) => 'partial' in data && data.partial)).toContain(true);
   expect(completions(await log())).toEqual(['cancelled']);
@@ -255,7 +255,7 @@ test('a holder that does not hear of a cancel is passed over, and its text is no
   const deaf = { ...ports.turns, askToCancel: () => Promise.resolve(true) };
   const running = run();
   await expect.poll(said, { timeout: 5000 }).toBe('half');
-  await cancelTurn({ ...ports, turns: deaf }, id, 'c');
+  await cancelTurn({ ...ports, turns: deaf }, id);
   await running;
   expect((await log()).map(({ type }) => type)).toEqual(['message', 'completion']);
 });
@@ -285,7 +285,7 @@ test('a failed turn is repeated once, however often it is asked for, and the mes
     return both;
   };
   const failed = await found();
-  const ids = await Promise.all([retryTurn(ports, failed, 'c'), retryTurn(ports, failed, 'c')]);
+  const ids = await Promise.all([retryTurn(ports, failed), retryTurn(ports, failed)]);
   expect(ids).toEqual(['m1', 'm1']);
   await run();
   expect([completions(await log()), asked()]).toEqual([['error', 'end_turn'], 2]);
@@ -298,8 +298,8 @@ test('a failed turn is repeated once, however often it is asked for, and the mes
   expect((await log()).filter(({ data }) => 'kind' in data && data.kind === 'turn_retried')).toHaveLength(1);
   // The half answer is not shown to the model that answers again.
   expect(histories[1]).toMatchObject([{ role: 'user', text: 'hello' }]);
-  await expect(retryTurn(ports, await found(), 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
-  await expect(retryTurn(ports, failed, 'c')).resolves.toBe('m1');
+  await expect(retryTurn(ports, await found())).rejects.toMatchObject({ code: 'invalid_session_state' });
+  await expect(retryTurn(ports, failed)).resolves.toBe('m1');
   await run();
   expect(asked()).toBe(2);
 });
@@ -315,23 +315,23 @@ test('a turn is not repeated when another message came, or when its message was 
   await run();
   const failed = await found();
   await say('m2');
-  await expect(retryTurn(ports, failed, 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
+  await expect(retryTurn(ports, failed)).rejects.toMatchObject({ code: 'invalid_session_state' });
   await run();
   await resetHistory(ports, await found());
-  await expect(retryTurn(ports, await found(), 'c')).rejects.toMatchObject({ code: 'invalid_session_state' });
+  await expect(retryTurn(ports, await found())).rejects.toMatchObject({ code: 'invalid_session_state' });
 });
 
 test('a cancel of a waiting message completes it, with the session’s cost so far', async () => {
   const { id, ports, say, log, read, woken } = await open([], { costUsd: 0.75 });
   await say('m1');
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   const [question, completion] = await log();
   expect(question).toMatchObject({ type: 'message', data: { messageId: 'm1' } });
   expect(completion).toMatchObject({
     type: 'completion',
     data: { stopReason: 'cancelled', text: '', sessionCostUsd: 0.75 },
   });
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   expect(await log()).toHaveLength(2);
   expect([(await read(id)).status, woken]).toEqual(['idle', []]);
 });
@@ -375,7 +375,7 @@ test('a holder whose lease is taken over closes its model call and writes nothin
   await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   const later = Date.now() + 60_000;
   expect(await ports.turns.takeLease(id, { holder: 'b', at: later, until: later + 60_000 })).toBeDefined();
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   await running;
   expect([asked(), completions(await log())]).toEqual([1, ['cancelled']]);
 });
@@ -397,7 +397,7 @@ test('a reset between turns clears the history, and one that races with a turn i
   const running = run();
   await expect.poll(asked, { timeout: 50_000 }).toBe(2);
   await expect(resetHistory(ports, stale)).rejects.toMatchObject({ code: 'conflict' });
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   await running;
   expect((await ports.turns.history(id)).map(({ role }) => role)).toEqual(['user']);
   expect((await read(id)).status).toBe('idle');

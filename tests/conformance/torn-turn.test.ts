@@ -47,6 +47,7 @@ const open = async (answer: readonly ModelChunk[]) => {
     costOf: () => 5,
     mcpServers: { list: () => Promise.resolve([]) },
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    correlation: { id: () => 'c', follow: () => undefined },
     ...{ telemetry: silent, world: systemWorld, invoker: { runTurn: () => Promise.resolve() } },
     // Ports that run tools are absent: no tool runs here.
   } as unknown as LoopDeps;
@@ -65,7 +66,7 @@ type Opened = Awaited<ReturnType<typeof open>>;
 
 const run = (ports: LoopDeps, sessionId: SessionId): Promise<void> =>
   runTurn(ports, {
-    ...{ sessionId, correlationId: 'c', hops: 0, deadlineAt: Date.now() + 900_000 },
+    ...{ sessionId, hops: 0, deadlineAt: Date.now() + 900_000 },
     settings: {
       outputTokensMax: 100,
       leaseMs: 30_000,
@@ -132,7 +133,7 @@ test('a message whose turn is cancelled between two pages of its read is not run
   const opened = await open(hello);
   const { id, ports, said, asked } = opened;
   await makeLong(opened);
-  const torn = tornBy(() => cancelTurn(ports, id, 'c'));
+  const torn = tornBy(() => cancelTurn(ports, id));
   await run({ ...ports, turns: makeTurnStore(torn.table) }, id);
   expect(torn.happened()).toBe(true);
   expect(asked()).toBe(0);

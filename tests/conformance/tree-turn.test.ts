@@ -84,6 +84,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     mcpServers: { list: () => Promise.resolve([]) },
     workspaces: { get: () => Promise.resolve(undefined) },
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    correlation: { id: () => 'c', follow: () => undefined },
     telemetry: Object.fromEntries(
       ['info', 'warn', 'error', 'count', 'duration'].map((name) => [name, () => undefined]),
     ),
@@ -105,7 +106,6 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     run: (sessionId: SessionId, remainingMs = 900_000) =>
       runTurn(ports, {
         sessionId,
-        correlationId: 'c',
         hops: 0,
         deadlineAt: Date.now() + remainingMs,
         settings,
@@ -178,7 +178,7 @@ test('the reservation of a cancelled call is available to the next at once', asy
   const running = run(id);
   await expect.poll(asked, { timeout: 50_000 }).toBe(1);
   expect((await tree()).reserved[id]?.usd).toBe(1);
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   await running;
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 0 });
 });
@@ -187,7 +187,7 @@ test('the reservation of an answer that came too late to be written is released'
   const { ports, newChild, say, run, tree, ends, answerBy } = await open(speechless);
   const { id } = await newChild();
   answerBy(async function* (signal) {
-    await cancelTurn(ports, id, 'c');
+    await cancelTurn(ports, id);
     yield* saying(50)(signal);
   });
   await say(id, 'a');
@@ -234,7 +234,7 @@ test('a call that waits for money hands over near its deadline, and continues wh
   expect([asked(), await ends(second.id)]).toEqual([1, []]);
   expect(Object.keys((await tree()).reserved)).toEqual([first.id]);
   const waiting = run(second.id);
-  await cancelTurn(ports, first.id, 'c');
+  await cancelTurn(ports, first.id);
   await Promise.all([running, waiting]);
   expect([asked(), await ends(second.id)]).toEqual([2, ['end_turn']]);
   expect(await tree()).toEqual({ reserved: {}, spentUsd: 3.1 });
@@ -251,7 +251,7 @@ test('the reservation of a session’s next holder is not released by the one be
   const fence = next?.lease.fence ?? 0;
   const options = { session: id, fence, usd: 2, usdMin: 2, usdMax: 4, at: Date.now(), until: later };
   expect(await ports.trees.reserve(root.id, options)).toEqual({ grantedUsd: 2 });
-  await cancelTurn(ports, id, 'c');
+  await cancelTurn(ports, id);
   await running;
   expect((await tree()).reserved).toEqual({ [id]: { usd: 2, fence, until: later } });
 });
@@ -294,7 +294,7 @@ test('a child that is messaged while its parent is being cancelled is cancelled 
   const create: typeof sessions.create = async (child, ...rest) => {
     const created = await sessions.create(child, ...rest);
     made.push(child.id);
-    await cancelTree(ports, root.id, 'c');
+    await cancelTree(ports, root.id);
     return created;
   };
   Object.assign(ports, { sessions: { ...sessions, create } });
@@ -317,7 +317,7 @@ test('a cancel that arrives after an unseen turn keeps the cost of that turn', a
     }
     return turns.loadWork(session);
   };
-  await cancelTurn({ ...ports, turns: { ...turns, loadWork } }, id, 'c');
+  await cancelTurn({ ...ports, turns: { ...turns, loadWork } }, id);
   expect(await ends(id)).toEqual(['end_turn', 'cancelled']);
   const { costUsd, usage } = (await sessions.get(id)) ?? {};
   expect([costUsd, usage?.outputTokens]).toEqual([0.5, 50]);

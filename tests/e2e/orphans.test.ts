@@ -55,6 +55,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     noticeSender: { sendNotices: () => Promise.resolve() },
     processes: makeProcessStore(table),
     sandboxLog: makeSandboxLog(table),
+    correlation: { id: () => 'test', follow: () => undefined },
     sockets: { post: () => Promise.resolve('gone'), close: () => Promise.resolve() },
     host: makeSandboxHost(cloud.ecs, {
       cluster: 'sallyport',
@@ -82,7 +83,7 @@ const sweep = async (aheadMs: number): Promise<Swept> => {
     },
     world: { ...systemWorld, now: () => Date.now() + aheadMs },
   };
-  const report = await sweepOrphans(ports, { correlationId: 'test', poolSize: 0 });
+  const report = await sweepOrphans(ports, { poolSize: 0 });
   return { ...report, logged };
 };
 

@@ -183,6 +183,7 @@ test('a smaller pool stops its last pool entry', async () => {
     inbox: makeInbox(cloud.table),
     webhooks: makeWebhookStore(cloud.table),
     noticeSender: { sendNotices: () => Promise.resolve() },
+    correlation: { id: () => 'test' },
     world: systemWorld,
     host: { start: () => Promise.reject(new Error('a drain starts nothing')) },
     bearerHash: () => '',
@@ -199,9 +200,7 @@ test('a smaller pool stops its last pool entry', async () => {
     },
   };
   const flavors = { execution: 'micro', agent: 'micro' } as const;
-  expect(await drainPool(ports as unknown as SandboxDeps, { size: 1, flavors, correlationId: 'test' })).toBe(
-    1,
-  );
+  expect(await drainPool(ports as unknown as SandboxDeps, { size: 1, flavors })).toBe(1);
   const after = await eventually(
     () => sandboxRecord(cloud, 'pool-1'),
     ({ state }) => state === 'stopped',

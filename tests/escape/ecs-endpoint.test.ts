@@ -161,7 +161,6 @@ const bash = async (address: string, command: string): Promise<string> => {
     callKey: crypto.randomUUID(),
     name: 'execute_command',
     args: { command, timeout: 30 },
-    correlationId: 'test',
     onProgress: () => undefined,
   });
   return outcome.status === 'finished'

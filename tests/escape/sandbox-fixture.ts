@@ -89,7 +89,6 @@ export const startSandbox = async (
       callKey: `call-${calls}`,
       name,
       args,
-      correlationId: 'test',
       onProgress: () => undefined,
     });
   };

@@ -2,7 +2,7 @@
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf, sessionOf, turnOf } from './stored.ts';
-import { correlationId, found, principal, type Users } from './users.ts';
+import { found, principal, type Users } from './users.ts';
 
 const patienceMs = 5000;
 
@@ -49,7 +49,6 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
         find: () => found(ports, id),
         decisionOf: () => decision,
         principal,
-        correlationId,
         limits: settings.limits,
       }),
     );

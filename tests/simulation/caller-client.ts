@@ -6,7 +6,7 @@ import { callsWithCallers } from '#shared/domain/turn/pending-work.ts';
 import type { Platform } from './platform.ts';
 import { foundText } from './registry.ts';
 import { turnOf } from './stored.ts';
-import { connect, correlationId, found, type Users } from './users.ts';
+import { connect, found, type Users } from './users.ts';
 
 /** A client that offers a tool, answers most calls of it, some twice, some late, and leaves at times. */
 export const offerTools = async (users: Users, id: SessionId): Promise<void> => {
@@ -39,7 +39,6 @@ export const offerTools = async (users: Users, id: SessionId): Promise<void> => 
         await answerCall(ports, await found(ports, id), {
           requestId,
           result,
-          correlationId,
           limits: platform.settings.limits,
         });
       });

@@ -150,11 +150,11 @@ const openJanitor = (sim: Simulation, counted: MemoryTable, table: MemoryTable) 
   const taskEnded = (taskArn: string): Promise<void> => {
     const group = `workspace/${taskArn.replace('task ', '') as WorkspaceId}/1`;
     const event = { taskArn, group, lastStatus: 'STOPPED', desiredStatus: 'STOPPED' };
-    return recordTaskEvent(ports, event, 'event');
+    return recordTaskEvent(ports, event);
   };
   return {
     sweep: async (): Promise<void> => {
-      await sweep(ports, { lifetimes, correlationId: 'flood' });
+      await sweep(ports, { lifetimes });
       takeRequests();
     },
     audit: async (): Promise<void> => {

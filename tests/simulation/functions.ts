@@ -7,7 +7,7 @@ import { isAppError } from '#shared/errors.ts';
 import type { Sockets } from '#shared/ports/connections.ts';
 import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
 import type { ScheduleDispatcher } from '#shared/ports/schedules.ts';
-import type { Telemetry } from '#shared/ports/telemetry.ts';
+import type { Correlation, Telemetry } from '#shared/ports/telemetry.ts';
 import type { Invocation } from './invocation.ts';
 import type { Simulation } from './world.ts';
 
@@ -69,7 +69,7 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
       }
     });
   return {
-    runTurn: (session, _correlationId, { hops = 0, frames, kills } = {}) =>
+    runTurn: (session, { hops = 0, frames, kills } = {}) =>
       wake(
         `wakes the turn of ${session}`,
         () => platform.turn(session, { hops, frames, kills }),
@@ -106,6 +106,16 @@ export const scheduleDispatcherFor = (platform: Functions, invocation: Invocatio
       if (!platform.sim.fires('wakeLost')) void platform.schedules(schedule);
     }),
 });
+
+export const correlationFor = ({ name }: Invocation): Correlation => {
+  let followed = name;
+  return {
+    id: () => followed,
+    follow: (id) => {
+      followed = id;
+    },
+  };
+};
 
 export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
   info: () => undefined,

@@ -7,7 +7,7 @@ import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { childrenOf } from './stored.ts';
-import { correlationId, found, sayOnce, type Users } from './users.ts';
+import { found, sayOnce, type Users } from './users.ts';
 
 const acts = ['cancel', 'cancel', 'cancel', 'reset', 'file', 'file', 'stop'] as const;
 const actsOnChildren = ['cancel', 'stop', 'say', 'say', 'reset', 'file'] as const;
@@ -41,13 +41,12 @@ export const meddle = async (users: Users, root: SessionId): Promise<void> => {
     }
     await platform.request(what, async (ports) => {
       const all = await found(ports, id);
-      if (what === 'cancel') await cancelTree(ports, id, correlationId);
+      if (what === 'cancel') await cancelTree(ports, id);
       if (what === 'reset') await resetHistory(ports, all);
-      if (what === 'stop')
-        await endSession(ports, all.session, { reason: 'the user stopped it', correlationId });
+      if (what === 'stop') await endSession(ports, all.session, { reason: 'the user stopped it' });
       if (what !== 'file') return;
       const { lifetimes } = settings;
-      const { sandbox } = await openSandbox(ports, all.session, { lifetimes, correlationId });
+      const { sandbox } = await openSandbox(ports, all.session, { lifetimes });
       await saveWorkspace(ports, sandbox);
     });
     if (what === 'stop' && id === root && random.chance(0.7)) return;

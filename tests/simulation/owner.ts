@@ -26,7 +26,7 @@ import { isAppError } from '#shared/errors.ts';
 import type { Platform } from './platform.ts';
 import type { Ports } from './ports.ts';
 import { startProgram } from './program.ts';
-import { correlationId, defaultsOf, found, principal, type Users } from './users.ts';
+import { defaultsOf, found, principal, type Users } from './users.ts';
 
 const names = {
   cron: 'cron',
@@ -102,13 +102,13 @@ const act = async (owned: Owned): Promise<void> => {
     case 'schedule':
       return schedule(owned);
     case 'trigger':
-      return onSchedule(owned, (ports, id) => triggerSchedule(ports, { principal, correlationId }, id));
+      return onSchedule(owned, (ports, id) => triggerSchedule(ports, principal, id));
     case 'change':
       return change(owned);
     case 'workspace':
       return workspace(owned);
     case 'remove':
-      return onSchedule(owned, (ports, id) => removeSchedule(ports, { principal, correlationId }, id));
+      return onSchedule(owned, (ports, id) => removeSchedule(ports, principal, id));
   }
 };
 
@@ -129,7 +129,6 @@ const speak = async (owned: Owned): Promise<void> => {
         ref: { id, creates: false },
         options: {},
         defaults: defaultsOf(platform),
-        correlationId,
         text: 'please',
         messageId,
         newSession: further.chance(0.2),
@@ -151,7 +150,7 @@ const schedule = async ({ users, project, ...owned }: Owned): Promise<void> => {
     sessions: further.pick(sessionBehaviors),
   };
   const made = await platform.request('makes a schedule', (ports) =>
-    createSchedule(ports, { principal, correlationId }, { options, names }),
+    createSchedule(ports, principal, { options, names }),
   );
   if (made.status === 'done') owned.schedules.add(made.value.schedule.id);
 };
@@ -170,7 +169,7 @@ const change = async (owned: Owned): Promise<void> => {
   const enabled = further.chance(0.5);
   if (further.chance(0.5))
     await onSchedule(owned, (ports, id) =>
-      updateSchedule(ports, { principal, correlationId }, { id, options: { enabled }, names }),
+      updateSchedule(ports, principal, { id, options: { enabled }, names }),
     );
   else
     await platform.request('changes a project', (ports) =>
@@ -191,7 +190,7 @@ const workspace = async (owned: Owned): Promise<void> => {
   const ended = await platform.request('turns to a workspace', async (ports) => {
     const place = await within(ports, owned.project);
     if (place === undefined) return;
-    if (deletes) await deleteWorkspace(ports, place, { id: old, correlationId });
+    if (deletes) await deleteWorkspace(ports, place, old);
     else await makeWorkspace(ports, place, { id });
     await listWorkspaces(ports, place, { itemsMax: pageItemsMax });
   });
@@ -207,13 +206,11 @@ const clearAway = async ({ users, project, schedules }: Owned): Promise<void> =>
     (await ports.schedules.listOf(project)).map(({ id }) => id),
   );
   for (const id of new Set([...schedules, ...(listed ?? [])]))
-    await persist(platform, 'removes a schedule', (ports) =>
-      removeSchedule(ports, { principal, correlationId }, id),
-    );
+    await persist(platform, 'removes a schedule', (ports) => removeSchedule(ports, principal, id));
   for (let attempt = 0; attempt < triesMax; attempt += 1) {
     await persist(platform, 'ends its sessions', (ports) => endAll(ports, project));
     const ended = await platform.request('deletes its project', (ports) =>
-      deleteProject(ports, principal, { id: project, correlationId }),
+      deleteProject(ports, principal, project),
     );
     if (ended.status === 'done' || (ended.status === 'failed' && isGone(ended.error))) {
       platform.deletedProjects.add(project);
@@ -236,7 +233,7 @@ const endAll = async (ports: Ports, project: ProjectId): Promise<void> => {
     for (const { id, status } of page.sessions) {
       if (isEnded(status)) continue;
       const { session } = await found(ports, id);
-      await endSession(ports, session, { reason: 'its project is deleted', correlationId });
+      await endSession(ports, session, { reason: 'its project is deleted' });
     }
     after = page.next;
   } while (after !== undefined);

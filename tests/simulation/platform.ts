@@ -91,7 +91,7 @@ export class Platform {
     return this.#lambda.background({
       name: 'on-connected',
       timeoutMs: requestMs,
-      run: (ports) => replayEvents(ports, { connectionId, correlationId: 'greet' }),
+      run: (ports) => replayEvents(ports, { connectionId }),
     });
   }
 
@@ -106,7 +106,6 @@ export class Platform {
 
   /** Dispatches one schedule, for a moment or at once; without an id all that are due. */
   schedules(id?: ScheduleId, runAt?: number): Promise<void> {
-    const correlationId = 'schedules';
     return this.#lambda.background({
       name: 'schedules',
       timeoutMs: janitorMs,
@@ -118,8 +117,8 @@ export class Platform {
           scheduler: this.scheduling.portFor(invocation),
           adminTokenHash: principal.tokenHash,
         };
-        if (id === undefined) await sweepSchedules(dispatching, correlationId);
-        else await dispatchSchedule(dispatching, { id, runAt, correlationId });
+        if (id === undefined) await sweepSchedules(dispatching);
+        else await dispatchSchedule(dispatching, { id, runAt });
       },
     });
   }
@@ -131,8 +130,7 @@ export class Platform {
     return this.#lambda.background({
       name: `janitor ${task.sweep}`,
       timeoutMs: janitorMs,
-      run: (ports) =>
-        perform(ports, task, { lifetimes, poolSize, flavors, mcpTimes, defaults, correlationId: 'sweep' }),
+      run: (ports) => perform(ports, task, { lifetimes, poolSize, flavors, mcpTimes, defaults }),
     });
   }
 
@@ -157,7 +155,6 @@ export class Platform {
         runTurn(ports, {
           sessionId,
           settings,
-          correlationId: 'turn',
           deadlineAt: ports.world.now() + turnMs,
           ...work,
         }),
@@ -168,7 +165,7 @@ export class Platform {
     void this.#lambda.background({
       name: 'task-events',
       timeoutMs: requestMs,
-      run: (ports) => recordTaskEvent(ports, event, 'event'),
+      run: (ports) => recordTaskEvent(ports, event),
     });
   }
 }

@@ -31,6 +31,7 @@ import type { Bucket } from './bucket.ts';
 import type { Checkers } from './checkers.ts';
 import type { Ecs } from './ecs.ts';
 import {
+  correlationFor,
   type Functions,
   forgetterFor,
   invokerFor,
@@ -119,6 +120,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     invoker: invokerFor(platform, invocation),
     forgetter: forgetterFor(platform, invocation),
     scheduleDispatcher: scheduleDispatcherFor(platform, invocation),
+    correlation: correlationFor(invocation),
     telemetry: telemetryFor(invocation),
     world: invocation.world,
     host: ecs.hostFor(invocation),

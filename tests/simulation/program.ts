@@ -5,7 +5,7 @@ import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Platform } from './platform.ts';
 import { workspaceOf } from './stored.ts';
-import { correlationId, defaultsOf, found, pauseSome, principal, type Users } from './users.ts';
+import { defaultsOf, found, pauseSome, principal, type Users } from './users.ts';
 
 type Inside = Pick<SessionOptions, 'project' | 'ref'>;
 
@@ -29,7 +29,7 @@ export const startProgram = async ({ platform, until }: Users, inside: Inside = 
 const stop = (platform: Platform, id: SessionId) =>
   platform.request('stop', async (ports) => {
     const { session } = await found(ports, id);
-    await endSession(ports, session, { reason: 'the program stopped it', correlationId });
+    await endSession(ports, session, { reason: 'the program stopped it' });
   });
 
 const runOnce = async (platform: Platform, sessionId: string | undefined, inside: Inside) => {
@@ -45,7 +45,7 @@ const runOnce = async (platform: Platform, sessionId: string | undefined, inside
       ...(sessionId === undefined ? {} : { sessionId }),
       options: { allowSmallerFlavor: sim.random.chance(0.5), ...inside },
       defaults: defaultsOf(platform),
-      wait: { waitSeconds, evictIdle, correlationId, signal: leaves.signal },
+      wait: { waitSeconds, evictIdle, signal: leaves.signal },
       tool: 'execute_code',
       argsFor: () => ({ code: 'x' }),
       timeoutSeconds: 30,

@@ -124,6 +124,7 @@ export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
     projects: makeProjectStore(table),
     processes: makeProcessStore(table),
     sandboxLog: makeSandboxLog(table),
+    correlation: { id: () => 'quiet', follow: () => undefined },
     ...{ world, telemetry, invoker, sockets, host, link, tools, archive },
     environments: makeEnvironments(table, 'a secret'),
     sandboxAuthority: { certificate: () => 'the certificate of an authority' },

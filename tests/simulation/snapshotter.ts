@@ -12,7 +12,7 @@ import { defaultProject } from '#shared/domain/principal.ts';
 import { approve } from './approver.ts';
 import type { Random } from './random.ts';
 import { sessionOf, snapshotsIn } from './stored.ts';
-import { correlationId, defaultsOf, found, principal, sayOnce, type Users } from './users.ts';
+import { defaultsOf, found, principal, sayOnce, type Users } from './users.ts';
 
 const acts = ['snapshot', 'snapshot', 'fork', 'fork', 'restore', 'restore', 'delete', 'speak'] as const;
 const snapshotsMax = 4;
@@ -58,7 +58,7 @@ const act = async (keeping: Keeping, what: (typeof acts)[number]): Promise<void>
     if (kept.length === 0) return;
     const find = { project: defaultProject, id: random.pick(kept), principal, intent: 'read' } as const;
     const snapshot = await findSnapshot(ports, find);
-    await restoreSnapshot(ports, { session, principal, snapshot, correlationId });
+    await restoreSnapshot(ports, { session, principal, snapshot });
     platform.sim.coverage.hit('session/restore');
   });
 };

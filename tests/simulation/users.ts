@@ -14,7 +14,6 @@ import type { Simulation } from './world.ts';
 
 export { principal } from './settings.ts';
 
-export const correlationId = 'user';
 const triesMax = 4;
 const longMessageBytesMax = 1_200_000;
 
@@ -51,7 +50,7 @@ export const connect = async (
       const isNew = attempt === 0 && since === undefined;
       const request = { connectionId, sessionId, isNew, principal, options: { approvals }, since };
       await openConnection(ports, request, defaultsOf(platform));
-      await ports.invoker.connected(connectionId, correlationId);
+      await ports.invoker.connected(connectionId);
     });
     if (status === 'done') break;
     await sim.pause(500);
@@ -72,6 +71,5 @@ export const sayOnce = (
       text: isBig && further.chance(0.4) ? longText(further, longMessageBytesMax) : 'please',
       ...said,
       ...gateway,
-      correlationId,
     });
   });

@@ -35,7 +35,7 @@ type Answering = {
 };
 
 export const answerCall = async (call: PlatformCall, answering: Answering): Promise<PlatformAnswer> => {
-  const { method, params, correlationId } = call;
+  const { method, params } = call;
   if (!isMethod(method))
     return {
       error: {
@@ -48,10 +48,10 @@ export const answerCall = async (call: PlatformCall, answering: Answering): Prom
     const { signal } = new AbortController();
     const caller = await callerOf(ports, call);
     await throttle(ports, caller.principal);
-    return { result: await methods[method](params, { ...answering, ...caller, correlationId, signal }) };
+    return { result: await methods[method](params, { ...answering, ...caller, signal }) };
   } catch (error) {
     recordRefusal(ports.telemetry, error, { method });
-    return { error: failureOf(error, correlationId) };
+    return { error: failureOf(error, call.correlationId) };
   }
 };
 

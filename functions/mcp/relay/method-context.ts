@@ -13,7 +13,6 @@ export type MethodContext = {
   readonly session: Session;
   readonly turn: TurnRecord;
   readonly principal: Principal;
-  readonly correlationId: string;
   readonly deadlineAt: number;
   readonly signal: AbortSignal;
 };

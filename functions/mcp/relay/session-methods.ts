@@ -17,12 +17,12 @@ import { type MethodContext, paramsOf } from './method-context.ts';
 import { sessionWithin } from './tool-methods.ts';
 
 export const sessionMessage = async (params: unknown, context: MethodContext) => {
-  const { ports, settings, session, correlationId, signal } = context;
+  const { ports, settings, session, signal } = context;
   const given = paramsOf(sessionMessageParams, params);
   const { message: text, session_id: to, message_id: messageId, wait, ...options } = given;
   const { lifetimes, templates } = settings.defaults;
   const sent = await messageFromSandbox(ports, session, {
-    ...{ ...options, text, to, messageId, limits: settings.limits, lifetimes, templates, correlationId },
+    ...{ ...options, text, to, messageId, limits: settings.limits, lifetimes, templates },
   });
   const result = {
     session_id: sent.session,

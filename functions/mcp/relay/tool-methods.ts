@@ -42,9 +42,9 @@ export const callPlatformTool = async (params: unknown, context: MethodContext) 
   if (target === undefined) throw refused(name, action);
   const aimed = target === 'none' ? input : await aimedAt(context, input, target);
   const blocks: ContentBlock[] = [];
-  const { ports, settings, principal, correlationId, deadlineAt, signal } = context;
+  const { ports, settings, principal, deadlineAt, signal } = context;
   const fields = await tool.run(aimed, {
-    ...{ ports, settings, principal, correlationId, deadlineAt, signal, gone: signal },
+    ...{ ports, settings, principal, deadlineAt, signal, gone: signal },
     tell: () => undefined,
     onProgress: () => undefined,
     onSession: () => undefined,

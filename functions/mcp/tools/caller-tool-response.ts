@@ -20,11 +20,11 @@ export const callerToolResponse = defineTool({
     openWorldHint: false,
   },
   run: async ({ session_id: id, request_id: requestId, result, error }, context) => {
-    const { ports, principal, intent, correlationId, settings } = context;
+    const { ports, principal, intent, settings } = context;
     const found = await findSession(ports.turns, { id, principal, intent });
     const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
-    await answerCall(ports, found, { requestId, result, error, correlationId, limits });
+    await answerCall(ports, found, { requestId, result, error, limits });
     return { session_id: found.session.id, request_id: requestId, accepted: true };
   },
 });

@@ -68,7 +68,7 @@ const runExecution = async (
   input: ExecutionArguments,
   { programFor, argsFor, tool }: ProgramOf,
 ): Promise<ExecutionResult> => {
-  const { ports, settings, principal, correlationId, signal, onProgress, onPhase, onSession } = context;
+  const { ports, settings, principal, signal, onProgress, onPhase, onSession } = context;
   await refuseOtherProject(context, input);
   const timeout = timeoutOf(context, input);
   const options = {
@@ -76,7 +76,7 @@ const runExecution = async (
     sessionId: input.session_id,
     options: { project: input.project_id, flavor: input.flavor, template: input.template },
     defaults: settings.defaults,
-    wait: { waitSeconds: input.wait_seconds, evictIdle: input.evict_idle, correlationId, signal },
+    wait: { waitSeconds: input.wait_seconds, evictIdle: input.evict_idle, signal },
     timeoutSeconds: timeout,
     onPhase,
     onSession,

@@ -58,9 +58,9 @@ export const stopSession = defineTool({
     idempotentHint: true,
     openWorldHint: false,
   },
-  run: async ({ session_id: id }, { ports, principal, correlationId, intent }) => {
+  run: async ({ session_id: id }, { ports, principal, intent }) => {
     const { session } = await findSession(ports.turns, { id, principal, intent });
-    const isStopped = await endSession(ports, session, { reason: 'stopped by its client', correlationId });
+    const isStopped = await endSession(ports, session, { reason: 'stopped by its client' });
     const message = isStopped ? 'the session is stopped' : 'the session was stopped before';
     return { session_id: session.id, success: true, message };
   },

@@ -128,12 +128,12 @@ export const getVolumePath = defineTool({
 
 /** The session and the path of a file tool's arguments, as the use cases take them. */
 const fileRequest = async (
-  { ports, principal, intent, settings, correlationId, signal, onPhase }: ToolContext,
+  { ports, principal, intent, settings, signal, onPhase }: ToolContext,
   { session_id: id, path }: { readonly session_id: string; readonly path: string },
 ): Promise<FileRequest> => {
   const { session } = await findSession(ports.turns, { id, principal, intent });
   const { lifetimes } = settings.defaults;
-  return { session, principal, path, opening: { lifetimes, correlationId, signal, onPhase } };
+  return { session, principal, path, opening: { lifetimes, signal, onPhase } };
 };
 
 /**

@@ -52,8 +52,8 @@ const remove = defineAction({
   needs: 'global:write',
   input: deleteProjectArguments,
   output: deletedResult,
-  run: async ({ project_id: id }, { ports, principal, correlationId }) => {
-    await deleteProject(ports, principal, { id, correlationId });
+  run: async ({ project_id: id }, { ports, principal }) => {
+    await deleteProject(ports, principal, id);
     return { id, message: `project ${id} deleted` };
   },
 });

@@ -54,8 +54,7 @@ const create = defineAction({
   needs: 'own:write',
   input: createScheduleArguments,
   output: scheduleResult,
-  run: async (said, { ports, principal, correlationId }) =>
-    view(await createSchedule(ports, { principal, correlationId }, input(said))),
+  run: async (said, { ports, principal }) => view(await createSchedule(ports, principal, input(said))),
 });
 
 const list = defineAction({
@@ -84,16 +83,16 @@ const update = defineAction({
   needs: 'own:write',
   input: updateScheduleArguments,
   output: scheduleResult,
-  run: async ({ schedule_id: id, ...said }, { ports, principal, correlationId }) =>
-    view(await updateSchedule(ports, { principal, correlationId }, { id, ...input(said) })),
+  run: async ({ schedule_id: id, ...said }, { ports, principal }) =>
+    view(await updateSchedule(ports, principal, { id, ...input(said) })),
 });
 
 const remove = defineAction({
   needs: 'own:write',
   input: oneScheduleArguments,
   output: scheduleResult,
-  run: async ({ schedule_id: id }, { ports, principal, correlationId }) => {
-    const schedule = await removeSchedule(ports, { principal, correlationId }, id);
+  run: async ({ schedule_id: id }, { ports, principal }) => {
+    const schedule = await removeSchedule(ports, principal, id);
     return view({ schedule, pins: new Map() });
   },
 });
@@ -102,8 +101,8 @@ const trigger = defineAction({
   needs: 'own:write',
   input: oneScheduleArguments,
   output: triggerResult,
-  run: async ({ schedule_id: id }, { ports, principal, correlationId }) => {
-    const runs = await triggerSchedule(ports, { principal, correlationId }, id);
+  run: async ({ schedule_id: id }, { ports, principal }) => {
+    const runs = await triggerSchedule(ports, principal, id);
     return { id, runs: runs.map(runToolView) };
   },
 });

@@ -55,7 +55,7 @@ export const spawn = defineAction({
   },
 });
 
-const speechOf = (input: Arguments, { ports, principal, settings, correlationId }: ToolContext): Speech => ({
+const speechOf = (input: Arguments, { ports, principal, settings }: ToolContext): Speech => ({
   principal,
   project: input.project_id,
   ref: {
@@ -78,7 +78,6 @@ const speechOf = (input: Arguments, { ports, principal, settings, correlationId 
   },
   ...sealing(ports, input),
   defaults: settings.defaults,
-  correlationId,
   messageId: input.message_id,
   ...offering(ports, input),
 });

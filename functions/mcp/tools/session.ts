@@ -50,7 +50,7 @@ const approve = defineAction({
     },
     context,
   ) => {
-    const { ports, principal, intent, correlationId, settings } = context;
+    const { ports, principal, intent, settings } = context;
     const find = () => findSession(ports.turns, { id: sessionId, principal, intent });
     const { stepsPerTurnMax: stepsMax, costUsdMax: usdMax } = settings.limits;
     const limits = { stepsMax, usdMax, callsMax: callsPerAnswerMax };
@@ -60,7 +60,7 @@ const approve = defineAction({
       // The arguments of a tool come as JSON.
       args: args as JsonObject | undefined,
     });
-    await decideCall(ports, { sessionId, callId, find, decisionOf, principal, correlationId, limits });
+    await decideCall(ports, { sessionId, callId, find, decisionOf, principal, limits });
     const message = rest.approved ? 'the call is approved' : 'the call is rejected';
     return done(context, sessionId as SessionId, message);
   },
@@ -71,9 +71,9 @@ const cancel = defineAction({
   input: ofSessionArguments,
   output: doneResult,
   run: async ({ session_id: id }, context) => {
-    const { ports, principal, intent, correlationId } = context;
+    const { ports, principal, intent } = context;
     const { session } = await findSession(ports.turns, { id, principal, intent });
-    await cancelTree(ports, session.id, correlationId);
+    await cancelTree(ports, session.id);
     return done(context, session.id, 'its turn is cancelled');
   },
 });
@@ -83,9 +83,9 @@ const retry = defineAction({
   input: ofSessionArguments,
   output: doneResult,
   run: async ({ session_id: id }, context) => {
-    const { ports, principal, intent, correlationId } = context;
+    const { ports, principal, intent } = context;
     const found = await findSession(ports.turns, { id, principal, intent });
-    await retryTurn(ports, found, correlationId);
+    await retryTurn(ports, found);
     return done(context, found.session.id, 'the message of its failed turn is repeated');
   },
 });
@@ -95,9 +95,9 @@ const end = defineAction({
   input: ofSessionArguments,
   output: doneResult,
   run: async ({ session_id: id }, context) => {
-    const { ports, principal, intent, correlationId } = context;
+    const { ports, principal, intent } = context;
     const { session } = await findSession(ports.turns, { id, principal, intent });
-    const isEnded = await endSession(ports, session, { reason: 'ended by its client', correlationId });
+    const isEnded = await endSession(ports, session, { reason: 'ended by its client' });
     return done(context, session.id, isEnded ? 'the session has ended' : 'the session had ended before');
   },
 });
@@ -108,12 +108,12 @@ const cleanup = defineAction({
   needs: 'own:write',
   input: cleanupArguments,
   output: cleanupResult,
-  run: async ({ project_id: project, max_age_hours: hours }, { ports, principal, correlationId }) => {
+  run: async ({ project_id: project, max_age_hours: hours }, { ports, principal }) => {
     const forgetFiles = (workspace: Parameters<typeof ports.forgetter.forgetWorkspace>[0]) =>
-      ports.forgetter.forgetWorkspace(workspace, correlationId);
+      ports.forgetter.forgetWorkspace(workspace);
     const cleaned = await cleanUpSessions(
       { ...ports, forgetFiles },
-      { principal, project, ageMsMin: hours * hourMs, correlationId },
+      { principal, project, ageMsMin: hours * hourMs },
     );
     const message = `${cleaned.removed} session(s) older than ${hours} hours removed`;
     return { removed: cleaned.removed, has_more: cleaned.hasMore, message };

@@ -32,9 +32,9 @@ const remove = defineAction({
   needs: 'own:write',
   input: deleteWorkspaceArguments,
   output: deletedResult,
-  run: async ({ project_id, workspace_id: id }, { ports, principal, correlationId }) => {
+  run: async ({ project_id, workspace_id: id }, { ports, principal }) => {
     const project = await workingProject(ports.projects, principal, project_id);
-    await deleteWorkspace(ports, { project, principal }, { id, correlationId });
+    await deleteWorkspace(ports, { project, principal }, id);
     return { id, message: `workspace ${id} deleted successfully` };
   },
 });

@@ -154,7 +154,7 @@ type Platform = {
 
 const workspaceId = 'w' as WorkspaceId;
 const generation = 1;
-const work: RelayWork = { workspaceId, generation, sessionId: 's' as SessionId, correlationId: 'c' };
+const work: RelayWork = { workspaceId, generation, sessionId: 's' as SessionId };
 
 /** Holds the relay as the function does, and each time it hands over; resolves when nobody needs it any more. */
 const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {

@@ -60,6 +60,7 @@ const openLink = async (script: Script, maxAttempts = 1) => {
     client,
     functionName: 'sallyport-sandbox-link',
     bearer: (workspaceId, generation) => `bearer-of-${workspaceId.slice(-1)}-${generation}`,
+    correlation: { id: () => 'c-1' },
   });
   return { link, asked, sockets, left };
 };
@@ -76,7 +77,7 @@ test('a request reaches the function with the bearer of its generation, and the 
   const response = await link.fetch(sandbox, {
     method: 'POST',
     path: '/mcp?x=1',
-    headers: { 'x-correlation-id': 'c-1', accept: 'text/plain' },
+    headers: { accept: 'text/plain' },
     body: '{}',
   });
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
@@ -92,7 +93,7 @@ test('a request reaches the function with the bearer of its generation, and the 
         address: 'http://10.42.0.9:8080',
         method: 'POST',
         path: '/mcp?x=1',
-        headers: { 'x-correlation-id': 'c-1', accept: 'text/plain', authorization: 'Bearer bearer-of-1-7' },
+        headers: { accept: 'text/plain', authorization: 'Bearer bearer-of-1-7' },
         body: '{}',
         correlationId: 'c-1',
       },

@@ -16,13 +16,13 @@ import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError, isAppError, UnsentError } from '#shared/errors.ts';
 import type { LinkRequest, SandboxLink } from '#shared/ports/sandbox.ts';
+import type { Correlation } from '#shared/ports/telemetry.ts';
 
 export type LinkSettings = {
   readonly client: LambdaClient;
   readonly functionName: string;
   readonly bearer: (workspaceId: WorkspaceId, generation: number) => string;
-  /** The correlation id of a call without its own. */
-  readonly followed?: (() => string | undefined) | undefined;
+  readonly correlation: Pick<Correlation, 'id'>;
 };
 
 type Events = AsyncIterable<InvokeWithResponseStreamResponseEvent> | undefined;
@@ -70,10 +70,9 @@ const refuseTooLarge = (payload: string): void => {
 };
 
 const fetchCallOf = (settings: LinkSettings, sandbox: LiveSandbox, request: LinkRequest): FetchCall => {
-  const { bearer, followed } = settings;
+  const { bearer, correlation } = settings;
   const { address, workspaceId, generation } = sandbox;
   const { method, path, headers = {}, body } = request;
-  const correlationId = headers['x-correlation-id'] ?? followed?.();
   return {
     kind: 'fetch',
     address,
@@ -81,7 +80,7 @@ const fetchCallOf = (settings: LinkSettings, sandbox: LiveSandbox, request: Link
     path,
     headers: { ...headers, authorization: `Bearer ${bearer(workspaceId, generation)}` },
     ...bodyFields(body),
-    ...(correlationId === undefined ? {} : { correlationId }),
+    correlationId: correlation.id(),
   };
 };
 

@@ -6,12 +6,8 @@ import { invokeLink, type LinkSettings } from './lambda-sandbox-link.ts';
 export const makeSavedFiles = (settings: Omit<LinkSettings, 'bearer'>): SavedFiles => ({
   fetch: (workspace, { checkpoint, want, path, signal }) => {
     const { savedAt } = checkpoint;
-    const correlationId = settings.followed?.();
-    const call = { kind: 'saved', workspace, manifest: refOf(checkpoint), savedAt, want, path } as const;
-    return invokeLink(
-      settings,
-      { ...call, ...(correlationId === undefined ? {} : { correlationId }) },
-      signal,
-    );
+    const correlationId = settings.correlation.id();
+    const asked = { manifest: refOf(checkpoint), savedAt, want, path };
+    return invokeLink(settings, { kind: 'saved', workspace, ...asked, correlationId }, signal);
   },
 });

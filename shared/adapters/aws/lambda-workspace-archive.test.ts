@@ -55,6 +55,7 @@ const openArchive = async (
     functionName: 'sallyport-sandbox-link',
     sharedVolume,
     bearer: (workspace, generation) => `bearer-of-${workspace.slice(-1)}-${generation}`,
+    correlation: { id: () => 'c-1' },
     bucket: async () => ({
       remove: refuse,
       removeAll: async (prefix) => void removed.push(prefix),
@@ -63,7 +64,12 @@ const openArchive = async (
   return { archive, asked, removed };
 };
 
-const target = { address: 'http://10.42.0.9:8080', bearer: 'bearer-of-1-7', workspace: workspaceId };
+const target = {
+  address: 'http://10.42.0.9:8080',
+  bearer: 'bearer-of-1-7',
+  workspace: workspaceId,
+  correlationId: 'c-1',
+};
 
 test('a save sends location, base and known logs, and returns the link’s outcome', async () => {
   const saved = {

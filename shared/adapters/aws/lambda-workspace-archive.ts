@@ -50,25 +50,21 @@ export const makeWorkspaceArchive = (settings: ArchiveSettings): WorkspaceArchiv
       ...(manifest === undefined ? {} : { manifest: refOf(manifest) }),
       ...sharedOf(settings, owner),
     }),
-  adopt: (workspace, { id, from, base, obsolete }) => {
-    const correlationId = settings.followed?.();
-    return ask(settings, adoptAnswer, {
+  adopt: (workspace, { id, from, base, obsolete }) =>
+    ask(settings, adoptAnswer, {
       kind: 'adopt',
       workspace,
       id,
       ...(from === undefined ? {} : { from: refOf(from) }),
       ...(base === undefined ? {} : { base: refOf(base) }),
       ...(obsolete === undefined ? {} : { obsolete: ruleOf(obsolete) }),
-      ...(correlationId === undefined ? {} : { correlationId }),
-    });
-  },
-  compare: (workspace, states) => {
-    const correlationId = settings.followed?.();
-    return ask(settings, compareAnswer, {
+      correlationId: settings.correlation.id(),
+    }),
+  compare: (workspace, states) =>
+    ask(settings, compareAnswer, {
       ...{ kind: 'compare', workspace, ...statesOf(states) },
-      ...(correlationId === undefined ? {} : { correlationId }),
-    });
-  },
+      correlationId: settings.correlation.id(),
+    }),
   apply: (sandbox, { id, ...states }) =>
     ask(settings, applyAnswer, {
       ...{ kind: 'apply', ...targetOf(settings, sandbox), id, ...statesOf(states) },
@@ -97,15 +93,15 @@ const ruleOf = (obsolete: ObsoleteObjects) =>
 const sharedOf = ({ sharedVolume }: ArchiveSettings, owner: OwnerId | undefined) =>
   sharedVolume === 'bucket' && owner !== undefined ? { shared: { owner } } : {};
 
-const targetOf = ({ bearer, followed }: LinkSettings, { address, workspaceId, generation }: LiveSandbox) => {
-  const correlationId = followed?.();
-  return {
-    address,
-    bearer: bearer(workspaceId, generation),
-    workspace: workspaceId,
-    ...(correlationId === undefined ? {} : { correlationId }),
-  };
-};
+const targetOf = (
+  { bearer, correlation }: LinkSettings,
+  { address, workspaceId, generation }: LiveSandbox,
+) => ({
+  address,
+  bearer: bearer(workspaceId, generation),
+  workspace: workspaceId,
+  correlationId: correlation.id(),
+});
 
 const ask = async <S extends z.ZodType>(
   settings: LinkSettings,

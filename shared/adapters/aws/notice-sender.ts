@@ -1,19 +1,15 @@
 /** `NoticeSender` over an asynchronous invocation of the sender: queued durably by AWS, delivered at least once. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { NoticeSender } from '#shared/ports/invoker.ts';
-
-export type NoticeSenderSettings = {
-  readonly functionName: string;
-  /** The correlation id of the caller that wrote the notices. */
-  readonly followed: () => string | undefined;
-};
+import type { Correlation } from '#shared/ports/telemetry.ts';
 
 export const makeNoticeSender = (
   client: LambdaClient,
-  { functionName: FunctionName, followed }: NoticeSenderSettings,
+  FunctionName: string,
+  correlation: Pick<Correlation, 'id'>,
 ): NoticeSender => ({
   sendNotices: async (notices) => {
-    const Payload = JSON.stringify({ notices, correlationId: followed() });
+    const Payload = JSON.stringify({ notices, correlationId: correlation.id() });
     await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
   },
 });

@@ -2,6 +2,7 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Template } from '#shared/domain/template.ts';
+import type { Correlation } from '#shared/ports/telemetry.ts';
 import { makeSandboxAuthority } from '../egress/sandbox-authority.ts';
 import { loadOnce } from '../load-once.ts';
 import { openSandboxTools } from '../mcp/open-sandbox-tools.ts';
@@ -49,12 +50,11 @@ export const openSandboxes = (
   {
     table,
     lambda,
-    followed,
+    correlation,
   }: {
     readonly table: Table;
     readonly lambda: LambdaClient;
-    /** The correlation id of the current invocation. */
-    readonly followed?: () => string | undefined;
+    readonly correlation: Correlation;
   },
 ) => {
   const workspaces = makeWorkspaceStore(table);
@@ -75,7 +75,7 @@ export const openSandboxes = (
     const secret = await resolveSecret(variables.SANDBOX_SECRET);
     const bearer = (workspaceId: WorkspaceId, generation: number) =>
       bearerOf(secret, workspaceId, generation);
-    const settings = { client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer, followed };
+    const settings = { client: lambda, functionName: variables.SANDBOX_LINK_FUNCTION, bearer, correlation };
     const link = makeSandboxLink(settings);
     return {
       workspaces,

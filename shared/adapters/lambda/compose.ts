@@ -37,16 +37,17 @@ type Variables = {
   readonly ENABLE_CONVERSATION_COMPRESSION?: boolean;
 };
 
-export const compose = (variables: Variables, { followed, telemetry }: LambdaRuntime) => {
+export const compose = (variables: Variables, { correlation, telemetry }: LambdaRuntime) => {
   const table = openTable(variables.TABLE_NAME);
   const lambda = openLambda();
-  const invoker = makeInvoker(lambda, {
+  const functions = {
     turn: variables.TURN_FUNCTION,
     janitor: variables.JANITOR_FUNCTION,
     onConnected: variables.ON_CONNECTED_FUNCTION,
     terminal: variables.TERMINAL_FUNCTION,
     relay: variables.RELAY_FUNCTION,
-  });
+  };
+  const invoker = makeInvoker(lambda, functions, correlation);
   const { ENABLE_CONVERSATION_COMPRESSION: compressesHistory = false } = variables;
   const ports = {
     sessions: makeSessionStore(table),
@@ -64,10 +65,11 @@ export const compose = (variables: Variables, { followed, telemetry }: LambdaRun
     connections: makeConnectionStore(table),
     sockets: openSockets(variables.CONNECTIONS_URL),
     webhooks: makeWebhookStore(table),
-    noticeSender: makeNoticeSender(lambda, { functionName: variables.WEBHOOKS_FUNCTION, followed }),
+    noticeSender: makeNoticeSender(lambda, variables.WEBHOOKS_FUNCTION, correlation),
     invoker,
     forgetter: invoker,
     sandboxReturner: invoker,
+    correlation,
     telemetry,
     world: systemWorld,
   };

@@ -13,7 +13,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { Context } from 'aws-lambda';
 import type { MetricName } from '#shared/domain/metrics.ts';
-import type { MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';
+import type { Correlation, MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';
 import { openUsageRecorder } from './usage-recorder.ts';
 
 const namespace = 'Sallyport';
@@ -24,10 +24,8 @@ export type LambdaRuntime = {
   readonly telemetry: Telemetry;
   /** The store of the operator's usage metrics. */
   readonly storeUsageIn: (store: Pick<MetricsStore, 'add'>) => void;
-  /** The id that follows one message or request through every function's log. */
-  readonly follow: (correlationId: string) => void;
-  /** The current correlation id; undefined before an invocation has set it. */
-  readonly followed: () => string | undefined;
+  /** Of the current invocation: an environment has one at a time. */
+  readonly correlation: Correlation;
   readonly handler: <Event, Result>(
     run: (event: Event, context: Context) => Promise<Result>,
   ) => (event: Event, context: Context) => Promise<Result>;
@@ -56,9 +54,11 @@ export const openLambdaRuntime = (functionName: string, deployment: string): Lam
     await history.flush();
     metrics.publishStoredMetrics();
   };
+  let own = '';
   let followed: string | undefined;
   /** An invocation does not inherit the correlation id of the one before. */
-  const forget = (): void => {
+  const begin = ({ context }: { readonly context: Context }): void => {
+    own = context.awsRequestId;
     followed = undefined;
     logger.resetKeys();
   };
@@ -77,18 +77,20 @@ export const openLambdaRuntime = (functionName: string, deployment: string): Lam
       duration: (metric, milliseconds) => add(metric, MetricUnit.Milliseconds, milliseconds),
     }),
     storeUsageIn: history.keepIn,
-    follow: (correlationId) => {
-      followed = correlationId;
-      logger.setCorrelationId(correlationId);
+    correlation: {
+      id: () => followed ?? own,
+      follow: (id) => {
+        followed = id;
+        logger.setCorrelationId(id);
+      },
     },
-    followed: () => followed,
     handler: (run) =>
       middy()
-        .use([{ before: forget }, injectLambdaContext(logger), logMetrics(metrics), atEnd(history.flush)])
+        .use([{ before: begin }, injectLambdaContext(logger), logMetrics(metrics), atEnd(history.flush)])
         .handler(run as never) as never,
     streamingHandler: (run) =>
       middy({ executionMode: executionModeStreamifyResponse })
-        .use([{ before: forget }, injectLambdaContext(logger), { onError: publish }])
+        .use([{ before: begin }, injectLambdaContext(logger), { onError: publish }])
         .handler((async (event: never, context: Context) =>
           untilItsEnd(await run(event, context), publish)) as never) as never,
   };

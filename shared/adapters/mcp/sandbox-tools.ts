@@ -161,10 +161,9 @@ type SendOptions = Parameters<StreamableHTTPClientTransport['send']>[1];
 class LinkTransport extends StreamableHTTPClientTransport {
   readonly #onStreamEnd: () => void;
 
-  constructor(link: SandboxLink, { sandbox, correlationId }: SandboxCall, onStreamEnd: () => void) {
+  constructor(link: SandboxLink, { sandbox }: SandboxCall, onStreamEnd: () => void) {
     super(new URL('http://sandbox/mcp'), {
       fetch: (url, init) => link.fetch(sandbox, toLinkRequest(new URL(url), init)),
-      requestInit: { headers: { 'x-correlation-id': correlationId } },
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 0,

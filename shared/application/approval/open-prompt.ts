@@ -8,19 +8,17 @@ import { isWaitingAlone } from '../../domain/turn/pending-work.ts';
 import type { FoundSession } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
 
-type Opened = { readonly principal: Principal; readonly correlationId: string };
-
 /** The prompt is shown whether this succeeds or not: without it the decision starts the sandbox. */
 export const openPrompt = async (
   { workspaces, sandboxReturner, telemetry }: Deps<'workspaces' | 'sandboxReturner' | 'telemetry'>,
   { session, turn }: FoundSession,
-  { principal, correlationId }: Opened,
+  principal: Principal,
 ): Promise<void> => {
   if (!mayWrite(principal, session) || !isWaitingAlone(turn.state)) return;
   try {
     const workspace = await workspaces.get(session.workspace);
     if (workspace?.sandbox?.state !== 'stopped') return;
-    await sandboxReturner.returnSandbox(session.id, correlationId);
+    await sandboxReturner.returnSandbox(session.id);
   } catch (error) {
     telemetry.warn('a sandbox was not brought back for a prompt', { sessionId: session.id, error });
   }

@@ -20,7 +20,6 @@ import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 export type Withdrawal = {
   readonly grantId: string;
   readonly principal: Principal;
-  readonly correlationId: string;
   readonly limits: TurnLimits;
 };
 
@@ -111,12 +110,11 @@ const rowOf = (
 const fromTurn = async (
   ports: MessageDeps & AuditDeps,
   found: FoundTurn,
-  { withdrawal: { grantId, correlationId, limits }, row }: Prepared,
+  { withdrawal: { grantId, limits }, row }: Prepared,
 ): Promise<boolean> => {
   const applied = await commitWithoutLease(ports, found, {
     eventFor: (_, at) => ({ type: 'grant-withdrawn', at, grantId }),
     auditsOf: () => [row],
-    correlationId,
     limits,
   });
   return applied === 'applied';

@@ -70,10 +70,10 @@ test('a closing session is read once, and an unused one is deleted soon after', 
   takeRequests();
   await closeConnection(ports, connectionId, limits);
   expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'Get', 'Update']);
-  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
+  await sweep(ports, { lifetimes: defaults.lifetimes });
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
   clock.now += unusedSessionMs;
-  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
+  await sweep(ports, { lifetimes: defaults.lifetimes });
   expect(await ports.sessions.get(sessionId)).toBeUndefined();
 });
 
@@ -84,7 +84,7 @@ test('a connection that was lost resumes the session that it created', async () 
   clock.now += unusedSessionMs - 1;
   await connect(false);
   clock.now += unusedSessionMs;
-  await sweep(ports, { lifetimes: defaults.lifetimes, correlationId: 'c' });
+  await sweep(ports, { lifetimes: defaults.lifetimes });
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });
 

@@ -62,7 +62,7 @@ const connected = async (events: number, since: number | undefined, fields: Conn
     recursionDepthMax: 0,
     checkProvider: fields.checkProvider ?? (() => undefined),
   };
-  await replayEvents(connection, { connectionId, correlationId: 'c' });
+  await replayEvents(connection, { connectionId });
   return frames;
 };
 

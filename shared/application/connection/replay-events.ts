@@ -26,7 +26,7 @@ const replayPageEvents = 200;
 
 export const replayEvents = async (
   ports: ConnectionDeps,
-  { connectionId, correlationId }: { connectionId: ConnectionId; correlationId: string },
+  { connectionId }: { readonly connectionId: ConnectionId },
 ): Promise<void> => {
   const connection = await ports.connections.get(connectionId);
   if (connection === undefined) return;
@@ -42,7 +42,7 @@ export const replayEvents = async (
     if (session.kind === 'agent') ports.checkProvider(session.provider);
   } catch (error) {
     if (!isAppError(error)) throw error;
-    const refusal = frame(ports, session, { type: 'error', data: errorBody(error, correlationId) });
+    const refusal = frame(ports, session, { type: 'error', data: errorBody(error, ports.correlation.id()) });
     await postFirst(ports, connectionId, JSON.stringify(refusal));
     await ports.sockets.close(connectionId);
     return;

@@ -26,7 +26,6 @@ export type SandboxCallOptions = {
   readonly reopen: () => Promise<AcquiredSandbox>;
   readonly tool: string;
   readonly args: JsonObject;
-  readonly correlationId: string;
   readonly signal?: AbortSignal;
   readonly onProgress: (progress: ToolProgress) => void;
 };
@@ -73,7 +72,7 @@ type Called = { readonly outcome: ToolOutcome; readonly startedAt: number; reado
 const callIn = async (
   ports: ExecutionDeps,
   session: Session,
-  { key, opened: { sandbox }, tool, args, correlationId, signal, onProgress }: SandboxCallOptions,
+  { key, opened: { sandbox }, tool, args, signal, onProgress }: SandboxCallOptions,
 ): Promise<Called> => {
   const startedAt = ports.world.now();
   const saving = keepSaving(ports, sandbox);
@@ -83,12 +82,11 @@ const callIn = async (
     callKey: `${session.id}/${key}`,
     name: tool,
     args,
-    correlationId,
     onProgress: (progress: ToolProgress): void => {
       printed = withPrinted(printed, progress.text);
       onProgress(progress);
     },
-    onRelayWanted: onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id, correlationId }),
+    onRelayWanted: onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id }),
     ...(signal === undefined ? {} : { signal }),
   };
   const outcome = await callUntilKnown(ports, call).finally(saving.stop);

@@ -18,7 +18,6 @@ export type WaitOptions = {
   readonly waitSeconds: number;
   /** An idle sandbox gives way, whatever the operator's setting. */
   readonly evictIdle: boolean;
-  readonly correlationId: string;
   readonly signal?: AbortSignal;
 };
 

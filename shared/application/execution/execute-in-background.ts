@@ -25,13 +25,13 @@ export const executeInBackground = async (
   const key = ports.world.uuid();
   const entered = await enterExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
-  const { defaults, wait } = execution;
+  const { defaults } = execution;
   const { lifetimes } = defaults;
   let isOpen = false;
   try {
     await openFirst(ports, execution, entered);
     isOpen = true;
-    const opening = { lifetimes, correlationId: wait.correlationId };
+    const opening = { lifetimes };
     const request = { program: execution.programFor(session), isRecorded: true, opening };
     const { id: processId, response } = await startProcess(ports, session, request);
     await response.body?.cancel();

@@ -26,7 +26,7 @@ const wanted = (change: Partial<Execution> = {}): Execution => ({
   defaults: {
     ...{ provider: 'demo', flavor: 'small', template: 'python', lifetimes },
   },
-  wait: { waitSeconds: 0, evictIdle: false, correlationId: 'c' },
+  wait: { waitSeconds: 0, evictIdle: false },
   tool: 'execute_code',
   argsFor: () => ({}),
   timeoutSeconds: 30,
@@ -163,7 +163,7 @@ test('a cancelled caller whose sandbox still starts gets the cancellation, and l
       return 'task';
     },
   };
-  const wait = { waitSeconds: 0, evictIdle: false, correlationId: 'c', signal: leaves.signal };
+  const wait = { waitSeconds: 0, evictIdle: false, signal: leaves.signal };
   await expect(run({ host }, { wait })).rejects.toMatchObject({ code: 'conflict' });
   expect((await only()).status).toBe('stopped');
 });
@@ -258,7 +258,7 @@ describe('where all slots are held', () => {
       await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 30_000, dueAt: at });
     }
     const phases: string[] = [];
-    const wait = { waitSeconds: 60, evictIdle: false, correlationId: 'c' };
+    const wait = { waitSeconds: 60, evictIdle: false };
     await run({}, { wait, onPhase: (phase) => phases.push(phase) });
     expect(phases).toContain('waiting for a slot');
     expect(clock.now).toBeGreaterThanOrEqual(1_033_000);
@@ -267,7 +267,7 @@ describe('where all slots are held', () => {
   test('no sandbox gives way where the operator has turned that off, unless the call asks for it', async () => {
     const { run } = await openFull({ ...two, evictsIdle: false });
     await expect(run()).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
-    const wait = { waitSeconds: 0, evictIdle: true, correlationId: 'c' };
+    const wait = { waitSeconds: 0, evictIdle: true };
     expect((await run({}, { wait })).sessionCreated).toBe(true);
   });
 

@@ -56,10 +56,9 @@ export const openFirst = async (
   { defaults, wait, onPhase }: ExecutionOptions,
   { session, sessionCreated }: Entered,
 ): Promise<AcquiredSandbox> => {
-  const { correlationId, signal } = wait;
+  const { signal } = wait;
   const opening = {
     lifetimes: defaults.lifetimes,
-    correlationId,
     ...(onPhase === undefined ? {} : { onPhase }),
     slotWaitSeconds: wait.waitSeconds,
     evictsIdle: wait.evictIdle,
@@ -68,7 +67,7 @@ export const openFirst = async (
   try {
     return await openSandbox(ports, session, opening);
   } catch (error) {
-    if (sessionCreated) await giveUp(ports, session, { error, correlationId });
+    if (sessionCreated) await giveUp(ports, session, error);
     refuseCancelled(signal);
     throw error;
   }
@@ -78,17 +77,11 @@ export const openFirst = async (
 export const isRefused = (error: unknown): boolean =>
   isAppError(error) && error.code === 'resource_limit_exceeded';
 
-type GivenUp = { readonly error: unknown; readonly correlationId: string };
-
 /** A session whose first sandbox never came is of no use. The start's error is the one that the client gets. */
-const giveUp = async (
-  ports: ExecutionDeps,
-  session: Session,
-  { error: cause, correlationId }: GivenUp,
-): Promise<void> => {
+const giveUp = async (ports: ExecutionDeps, session: Session, cause: unknown): Promise<void> => {
   try {
     if (isRefused(cause) && (await ports.sessions.removeUnused(session))) return;
-    await endSession(ports, session, { reason: 'its first sandbox did not start', correlationId });
+    await endSession(ports, session, { reason: 'its first sandbox did not start' });
   } catch (error) {
     ports.telemetry.warn('a session without a sandbox was not ended', { sessionId: session.id, error });
   }

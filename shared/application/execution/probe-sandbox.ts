@@ -21,7 +21,6 @@ import { execute } from './execute.ts';
 export type InsideProbe = {
   readonly principal: Principal;
   readonly defaults: SessionDefaults;
-  readonly correlationId: string;
 };
 
 type StdioServer = Pick<McpServer, 'project' | 'name'> & { readonly config: StdioConfig };
@@ -47,12 +46,12 @@ export const probeSandbox = async (
 const tryInside = async (
   ports: ExecutionDeps & Deps<'secrets'>,
   { secrets, ...server }: StdioServer & { readonly secrets: Texts },
-  { principal, defaults, correlationId }: InsideProbe,
+  { principal, defaults }: InsideProbe,
 ): Promise<McpOutcome> => {
   const program = programOf(server, secrets);
   const id = ports.world.uuid() as SessionId;
   const options = { kind: 'execution', project: server.project } as const;
-  const wait = { waitSeconds: 0, evictIdle: false, correlationId };
+  const wait = { waitSeconds: 0, evictIdle: false };
   const session = await createSession(ports, { id, principal, options, defaults });
   if (session === undefined) throw new Error('a new session id was taken');
   try {
@@ -70,6 +69,6 @@ const tryInside = async (
     const listed: unknown = structured['tools'];
     return { ok: true, tools: decodeTools(Array.isArray(listed) ? listed : []) };
   } finally {
-    await endSession(ports, session, { reason: 'an MCP server was tried', correlationId });
+    await endSession(ports, session, { reason: 'an MCP server was tried' });
   }
 };

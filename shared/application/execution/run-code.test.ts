@@ -21,7 +21,7 @@ const structured = {
   results: [{ 'text/plain': '2' }],
 };
 const request = {
-  ...({ code: '1 + 1', language: 'python', timeoutSeconds: 3600, correlationId: 'c' } as const),
+  ...({ code: '1 + 1', language: 'python', timeoutSeconds: 3600 } as const),
   lifetimes,
 } as const;
 

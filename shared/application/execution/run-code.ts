@@ -24,7 +24,6 @@ export type CodeRequest = {
   readonly context?: string | undefined;
   readonly timeoutSeconds: number;
   readonly lifetimes: Lifetimes;
-  readonly correlationId: string;
   /** Interrupts the code when it is aborted. */
   readonly signal?: AbortSignal;
 };
@@ -87,17 +86,17 @@ const keepActive = (
 const runIn = async (
   ports: ExecutionDeps,
   session: Session,
-  { key, code, language, context, timeoutSeconds, lifetimes, correlationId, signal }: Keyed,
+  { key, code, language, context, timeoutSeconds, lifetimes, signal }: Keyed,
 ): Promise<CodeOutcome> => {
   const interrupted = signal === undefined ? {} : { signal };
-  const reopen = () => openSandbox(ports, session, { lifetimes, correlationId, ...interrupted });
+  const reopen = () => openSandbox(ports, session, { lifetimes, ...interrupted });
   const opened = await reopen();
   const args = {
     ...{ code, language, results: true, timeout: timeoutSeconds },
     ...(context === undefined ? {} : { context }),
   };
   const { structured, ...ran } = await callInSandbox(ports, session, {
-    ...{ key, opened, reopen, tool: 'execute_code', args, correlationId, ...interrupted },
+    ...{ key, opened, reopen, tool: 'execute_code', args, ...interrupted },
     onProgress: () => undefined,
   });
   const { stateLost } = ran;

@@ -32,7 +32,7 @@ import { isTrialNeeded, waitingParent, workOf } from './turn-work.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers'>;
 
-export type SweepSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+export type SweepSettings = { readonly lifetimes: Lifetimes };
 
 /** A due record, as it was read. */
 export type DueItem = {
@@ -68,7 +68,7 @@ export const openDueReader = (
       })),
       ...due[1].map((workspace) => ({
         key: `workspace ${workspace.id} ${workspace.sandbox?.generation} ${workspace.sandbox?.state}`,
-        sweep: () => sweepWorkspace(ports, workspace, settings),
+        sweep: () => sweepWorkspace(ports, workspace),
         putOff: (dueAt: number) => workspaces.postpone(workspace, dueAt),
       })),
       ...due[2].map((pin) => ({
@@ -88,7 +88,7 @@ export const openDueReader = (
 type SessionSweep = SweepSettings & { readonly rest: Rest };
 
 const sweepSession = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
-  const { lifetimes, correlationId, rest } = settings;
+  const { lifetimes, rest } = settings;
   const now = ports.world.now();
   if (session.trialOf !== undefined && isEnded(session.status)) return sweepTrial(ports, session, settings);
   const { work, version } = await workOf(ports, session);
@@ -99,8 +99,7 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: Session
       return drive(ports, session, { ...settings, stall, rests: step.rests });
     }
     case 'wait':
-      if (isEnded(session.status))
-        await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
+      if (isEnded(session.status)) await leaveBehind(ports, session, { reason: 'the session ended' });
       await ports.sessions.postpone(session, step.until);
       return;
     case 'rest':
@@ -110,24 +109,24 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: Session
     case 'end':
       return endIdle(ports, session, settings);
     case 'forget':
-      return forget(ports, session, settings);
+      return forget(ports, session);
   }
 };
 
 /** Its files are kept for as long as somebody may decide about its call. */
 const sweepTrial = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
-  const { correlationId, lifetimes } = settings;
-  if (!(await isTrialNeeded(ports, session))) return forget(ports, session, settings);
-  await leaveBehind(ports, session, { reason: 'the session ended', correlationId });
+  const { lifetimes } = settings;
+  if (!(await isTrialNeeded(ports, session))) return forget(ports, session);
+  await leaveBehind(ports, session, { reason: 'the session ended' });
   const next = Math.max(session.lastActiveAt + lifetimes.historyMs, ports.world.now() + trialLookMs);
   await ports.sessions.postpone(session, next);
 };
 
-const forget = async (ports: StopDeps, session: Session, { correlationId }: SweepSettings): Promise<void> => {
+const forget = async (ports: StopDeps, session: Session): Promise<void> => {
   if (!(await ports.sessions.postpone(session, ports.world.now() + orphanAgeMs))) return;
   const parent = await waitingParent(ports, session);
-  if (parent !== undefined) return ports.invoker.runTurn(parent, correlationId);
-  await forgetSession({ ...ports, forgetFiles: (id) => forgetFiles(ports, id) }, session, correlationId);
+  if (parent !== undefined) return ports.invoker.runTurn(parent);
+  await forgetSession({ ...ports, forgetFiles: (id) => forgetFiles(ports, id) }, session);
 };
 
 type Resting = { readonly rest: Rest; readonly next: number };
@@ -159,12 +158,8 @@ const pauseIdle = async (
     await markPaused(ports, [session]);
 };
 
-const endIdle = async (
-  ports: StopDeps,
-  session: Session,
-  { lifetimes, correlationId }: SweepSettings,
-): Promise<void> => {
-  const ending = { reason: 'idle', correlationId, lifetimes, unlessMoved: true };
+const endIdle = async (ports: StopDeps, session: Session, { lifetimes }: SweepSettings): Promise<void> => {
+  const ending = { reason: 'idle', lifetimes, unlessMoved: true };
   if (await endSession(ports, session, ending)) {
     ports.telemetry.count('SessionsReaped');
     ports.telemetry.info('an idle session was ended', { event: 'session_reaped', sessionId: session.id });
@@ -174,17 +169,13 @@ const endIdle = async (
 type Drive = SessionSweep & { readonly stall: Stall | undefined; readonly rests: boolean };
 
 /** Has the turn continued, or ends it when that was tried in vain. */
-const drive = async (
-  ports: StopDeps,
-  session: Session,
-  { stall, rests, rest, correlationId }: Drive,
-): Promise<void> => {
+const drive = async (ports: StopDeps, session: Session, { stall, rests, rest }: Drive): Promise<void> => {
   const now = ports.world.now();
   if (!(await ports.sessions.postpone(session, now + stopRetryMs, stall))) return;
   if (rests) await rest(session);
   if (stall !== undefined && isStalled(stall, session, now))
-    return failTurn(ports, session.id, { version: stall.version, correlationId });
-  return ports.invoker.runTurn(session.id, correlationId);
+    return failTurn(ports, session.id, { version: stall.version });
+  return ports.invoker.runTurn(session.id);
 };
 
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
@@ -201,11 +192,7 @@ const removedAsUnused = async (
   return sessions.removeUnused(session);
 };
 
-const sweepWorkspace = async (
-  ports: StopDeps,
-  workspace: Workspace,
-  { correlationId }: SweepSettings,
-): Promise<void> => {
+const sweepWorkspace = async (ports: StopDeps, workspace: Workspace): Promise<void> => {
   switch (workspace.sandbox?.state) {
     case 'starting': {
       const { id: workspaceId, project, sandbox } = workspace;
@@ -213,14 +200,14 @@ const sweepWorkspace = async (
       if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
         await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
       // The index may be late: one that is ready by now, or is being restored, stays.
-      if (await requestStop(ports, workspace, { reason, correlationId, only: 'starting' }))
+      if (await requestStop(ports, workspace, { reason, only: 'starting' }))
         recordStartFailure(ports.telemetry, { workspaceId, project, sandbox }, reason);
       return;
     }
     case 'stopping':
       return finishStop(ports, workspace);
     case 'ready':
-      return lookAt(ports, workspace, { sandbox: workspace.sandbox, correlationId });
+      return lookAt(ports, workspace, workspace.sandbox);
     case 'stopped':
     case undefined: {
       // The index may be late.
@@ -232,18 +219,14 @@ const sweepWorkspace = async (
 };
 
 /** A sandbox whose lifetime is over is saved and stopped, whatever runs in it. */
-const lookAt = async (
-  ports: StopDeps,
-  workspace: Workspace,
-  { sandbox, correlationId }: { readonly sandbox: SandboxRecord; readonly correlationId: string },
-): Promise<void> => {
+const lookAt = async (ports: StopDeps, workspace: Workspace, sandbox: SandboxRecord): Promise<void> => {
   const now = ports.world.now();
   const endsAt = lifetimeEnd(sandbox);
   if (endsAt === undefined || now < endsAt) {
     await ports.workspaces.postpone(workspace, endsAt ?? now + sandboxLookMs);
     return;
   }
-  if (await requestStop(ports, workspace, { reason: 'its lifetime is over', correlationId }))
+  if (await requestStop(ports, workspace, { reason: 'its lifetime is over' }))
     ports.telemetry.info('a sandbox is stopped at the end of its lifetime', {
       event: 'sandbox_lifetime_over',
       workspaceId: workspace.id,

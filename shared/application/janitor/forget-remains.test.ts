@@ -24,7 +24,7 @@ const open = () => {
   const forget = async (id: WorkspaceId): Promise<void> => void stored.delete(id);
   const saving = { ...ports, archive: { ...ports.archive, forget } };
   const left = (id: WorkspaceId) => memory.partition(`WORKSPACE#${id}`).map(({ sk }) => sk);
-  const look = () => sweep(saving, { lifetimes, correlationId: 'c' });
+  const look = () => sweep(saving, { lifetimes });
   return { ...quiet, ports: saving, stored, left, look };
 };
 
@@ -37,7 +37,7 @@ const deletions: readonly (readonly [string, (opened: Opened) => Promise<Workspa
       const named = { ...workspaceOf(newSession()), users: [], isNamed: true as const };
       await ports.workspaces.makeNamed(named);
       await ports.workspaces.markDeleted(named, clock.now);
-      expect(await forgetWorkspace(ports, named.id, 'c')).toBe(true);
+      expect(await forgetWorkspace(ports, named.id)).toBe(true);
       return named.id;
     },
   ],
@@ -47,7 +47,7 @@ const deletions: readonly (readonly [string, (opened: Opened) => Promise<Workspa
       const session = newSession({ status: 'completed', createdAt: clock.now });
       await ports.sessions.create(session, { workspace: workspaceOf(session) });
       const forgetFiles = (id: WorkspaceId) => ports.archive.forget(id);
-      expect(await forgetSession({ ...ports, forgetFiles }, session, 'c')).toBe(true);
+      expect(await forgetSession({ ...ports, forgetFiles }, session)).toBe(true);
       return session.workspace;
     },
   ],

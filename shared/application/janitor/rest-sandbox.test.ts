@@ -41,7 +41,7 @@ const open = async (count: number, { readyAfterMs = 0 } = {}) => {
   await ports.workspaces.markReady(workspace, 1, { at: clock.now + readyAfterMs });
   clock.now = dueAt;
   quiet.takeRequests();
-  const look = () => sweep(ports, { lifetimes, correlationId: 'c' });
+  const look = () => sweep(ports, { lifetimes });
   const state = async () => (await ports.workspaces.get(workspace))?.sandbox?.state;
   return { ...quiet, sessions, workspace, look, state };
 };
@@ -51,7 +51,7 @@ type Crowd = Awaited<ReturnType<typeof open>>;
 /** A message for the first session, which its turn takes up: it uses the sandbox. */
 const use = async ({ ports, sessions, clock }: Crowd): Promise<void> => {
   await ports.inbox.accept(sessions[0] as Session, message('m', clock.now), inboxLimits);
-  await acquireSandbox(ports, { ...startedFor(sessions[0] as Session), correlationId: 'c' });
+  await acquireSandbox(ports, { ...startedFor(sessions[0] as Session) });
 };
 
 /** Does it once all sessions of the workspace have been read. */

@@ -22,7 +22,7 @@ import { workOf } from './turn-work.ts';
  */
 export type Rest = (session: Session) => Promise<boolean | number>;
 
-type RestSettings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+type RestSettings = { readonly lifetimes: Lifetimes };
 
 /** For one sweep. A session that was not idle yet when its workspace was read has it read again. */
 export const openRests = (ports: StopDeps, settings: RestSettings): Rest => {
@@ -45,7 +45,7 @@ const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): 
   const workspace = found.users.length > idleCheckUsersMax ? await marked(ports, found) : found;
   const users = workspace && (await idleUsers(ports, workspace, resting));
   if (workspace === undefined || users === undefined) return true;
-  const { at, correlationId, lifetimes } = resting;
+  const { at, lifetimes } = resting;
   const unusedFrom = Math.max(0, ...users.map((user) => idleFrom(user, lifetimes, found.sandbox?.readyAt)));
   if (at < unusedFrom) return unusedFrom;
   const kept = await keptByProcesses(ports, workspace);
@@ -56,7 +56,7 @@ const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): 
   };
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
-  await ports.invoker.stopSandbox(id, correlationId);
+  await ports.invoker.stopSandbox(id);
   // Where the sessions are too many for one write, each is paused when it is due itself.
   if (users.length <= idleCheckUsersMax) await markPaused(ports, users);
   return true;

@@ -9,7 +9,7 @@ import { isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 
-type Settings = { readonly lifetimes: Lifetimes; readonly correlationId: string };
+type Settings = { readonly lifetimes: Lifetimes };
 
 export const returnSandbox = async (
   ports: SandboxDeps & Deps<'turns'>,

@@ -35,10 +35,9 @@ const open = async () => {
     if (workspace === undefined) throw new Error('the workspace is not there');
     await startSandbox({ ...ports, host, poolSize: 1 }, workspace, {
       ...startedFor(made),
-      correlationId: 'c',
     });
   };
-  const sweep = (poolSize: number) => sweepOrphans({ ...ports, host }, { correlationId: 'c', poolSize });
+  const sweep = (poolSize: number) => sweepOrphans({ ...ports, host }, { poolSize });
   const taskOf = async () => (await ports.workspaces.get(made.workspace))?.sandbox?.taskArn;
   return { hooks, stopped, claim, sweep, taskOf };
 };

@@ -25,7 +25,6 @@ const describedMax = 100;
 type OrphanDeps = TaskDeps & Deps<'host'>;
 
 type OrphanSweep = {
-  readonly correlationId: string;
   readonly poolSize: number;
   /** A record younger than this, in milliseconds, may have a task that the list does not show yet. */
   readonly unseenMs?: number;
@@ -33,7 +32,7 @@ type OrphanSweep = {
 
 export const sweepOrphans = async (
   ports: OrphanDeps,
-  { correlationId, poolSize, unseenMs = taskUnseenMsMax }: OrphanSweep,
+  { poolSize, unseenMs = taskUnseenMsMax }: OrphanSweep,
 ): Promise<OrphanReport> => {
   const seen = new Set<string>();
   let stopped = 0;
@@ -45,7 +44,7 @@ export const sweepOrphans = async (
   const onUnreadable = (error: unknown): void =>
     ports.telemetry.error('a record of a workspace cannot be read', { error });
   for await (const workspaces of ports.workspaces.live(onUnreadable)) {
-    stopped += await sweepUserless(ports, workspaces, correlationId);
+    stopped += await sweepUserless(ports, workspaces);
     lost += await sweepTaskless(ports, workspaces, { seen, unseenMs });
   }
   ports.telemetry.count('SandboxesRunning', seen.size);
@@ -115,11 +114,7 @@ const stopOrphan = async ({ host, telemetry }: OrphanDeps, { taskArn, group }: H
 };
 
 /** Sandboxes whose sessions have all ended or are deleted. */
-const sweepUserless = async (
-  ports: OrphanDeps,
-  workspaces: readonly Workspace[],
-  correlationId: string,
-): Promise<number> => {
+const sweepUserless = async (ports: OrphanDeps, workspaces: readonly Workspace[]): Promise<number> => {
   const now = ports.world.now();
   const old = workspaces.filter(
     ({ id, sandbox }) =>
@@ -136,7 +131,7 @@ const sweepUserless = async (
       workspaceId: orphan.id,
       reason,
     });
-    await requestStop(ports, orphan, { reason, correlationId });
+    await requestStop(ports, orphan, { reason });
   }
   return orphans.length;
 };

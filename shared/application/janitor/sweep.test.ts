@@ -69,7 +69,7 @@ const open = async (state: TurnState) => {
   });
   const look = async (milliseconds: number) => {
     clock.now = 1_000_000 + milliseconds;
-    await sweep(ports, { lifetimes, correlationId: 'c' });
+    await sweep(ports, { lifetimes });
     const [now, { sandbox } = {}] = [await ports.sessions.get(id), await ports.workspaces.get(workspace)];
     return [now?.status, sandbox?.state];
   };
@@ -190,7 +190,7 @@ const backlog = async (count: number) => {
 
 test('a backlog of many rounds is swept in one sweep', async () => {
   const { ports, left } = await backlog(1300);
-  expect(await sweep(ports, { lifetimes, correlationId: 'c' })).toEqual({ due: 1300, failed: 0 });
+  expect(await sweep(ports, { lifetimes })).toEqual({ due: 1300, failed: 0 });
   expect(await left()).toBe(0);
 });
 
@@ -209,7 +209,7 @@ test('what fails for ever keeps no other from its turn, and is put off', async (
         ? Promise.reject(new Error('no'))
         : ports.sessions.postpone(session, dueAt),
   };
-  const report = await sweep({ ...ports, connections, sessions }, { lifetimes, correlationId: 'c' });
+  const report = await sweep({ ...ports, connections, sessions }, { lifetimes });
   expect(report).toEqual({ due: 1300, failed: 450 });
   expect(await left()).toBe(0);
 });
@@ -225,7 +225,7 @@ test('a record that cannot be read is told, and keeps no other from its turn', a
       ExpressionAttributeValues: { ':unknown': 'of a later version' },
     },
   });
-  expect(await sweep(ports, { lifetimes, correlationId: 'c' })).toEqual({ due: 3, failed: 1 });
+  expect(await sweep(ports, { lifetimes })).toEqual({ due: 3, failed: 1 });
   expect(warned).toEqual(['a due record cannot be read']);
   expect(await left()).toBe(0);
 });
@@ -240,7 +240,7 @@ test('a sweep takes up nothing more when its time is over', async () => {
       return due;
     },
   };
-  const report = await sweep({ ...ports, sessions }, { lifetimes, correlationId: 'c' });
+  const report = await sweep({ ...ports, sessions }, { lifetimes });
   expect(report.due).toBe(400);
   expect(await left()).toBe(900);
 });

@@ -22,11 +22,11 @@ const lifetimes = {
 
 const open = () => {
   const quiet = openQuietPorts();
-  const settings = { lifetimes, poolSize: 0, correlationId: 'c' };
+  const settings = { lifetimes, poolSize: 0 };
   return {
     ...quiet,
     start: () => takeOver(quiet.ports, settings),
-    look: () => sweep(quiet.ports, { lifetimes, correlationId: 'c' }),
+    look: () => sweep(quiet.ports, { lifetimes }),
   };
 };
 

@@ -22,15 +22,11 @@ export type TakenOver = {
 type TakeOver = {
   readonly lifetimes: Lifetimes;
   readonly poolSize: number;
-  readonly correlationId: string;
 };
 
-export const takeOver = async (
-  ports: StopDeps,
-  { lifetimes, poolSize, correlationId }: TakeOver,
-): Promise<TakenOver> => {
+export const takeOver = async (ports: StopDeps, { lifetimes, poolSize }: TakeOver): Promise<TakenOver> => {
   // A start whose task is not there was not answered in the last life: no age makes it too young.
-  const { lost } = await sweepOrphans(ports, { correlationId, poolSize, unseenMs: 0 });
+  const { lost } = await sweepOrphans(ports, { poolSize, unseenMs: 0 });
   let failed = 0;
   const onUnreadable = (error: unknown): void => {
     failed += 1;

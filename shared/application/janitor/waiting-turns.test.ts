@@ -59,7 +59,7 @@ const begin = async ({ ports, clock }: Quiet): Promise<WorkspaceId> => {
 
 /** A sweep and what it invokes: sandboxes that it marked are saved and stopped at once. */
 const minute = async ({ ports, invoked }: Quiet): Promise<readonly string[]> => {
-  await sweep(ports, { lifetimes, correlationId: 'c' });
+  await sweep(ports, { lifetimes });
   const asked = invoked.splice(0);
   for (const stop of asked.filter((what) => what.startsWith('stop '))) {
     const id = stop.slice('stop '.length) as WorkspaceId;
@@ -78,7 +78,7 @@ test('turns that wait for a day cost no sandbox and no function after the stop, 
   const workspaces: WorkspaceId[] = [];
   while (workspaces.length < turns) workspaces.push(await begin(quiet));
   const empty = openQuietPorts();
-  await sweep(empty.ports, { lifetimes, correlationId: 'c' });
+  await sweep(empty.ports, { lifetimes });
   const ofAnEmptySweep = empty.takeRequests();
   quiet.invoked.splice(0);
 

@@ -37,7 +37,7 @@ const open = (start: () => Promise<void> = async () => undefined, followed = 1) 
   return {
     ...{ claims, started, released },
     attach: (function_: 0 | 1 = 0, offset?: number) =>
-      attachers[function_](key, { offset, isAnew: offset !== undefined, correlationId: 'x' }),
+      attachers[function_](key, { offset, isAnew: offset !== undefined }),
     pass: (milliseconds: number) => {
       now += milliseconds;
     },

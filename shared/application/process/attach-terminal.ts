@@ -14,7 +14,6 @@ export type Attachment = {
   readonly offset: number | undefined;
   /** Output is wanted again after a follower has ended. */
   readonly isAnew: boolean;
-  readonly correlationId: string;
 };
 
 export type AttachTerminal = (key: TerminalKey, attachment: Attachment) => Promise<void>;
@@ -34,7 +33,7 @@ export const openAttacher = ({
     const [first] = followedUntil.keys();
     if (followedUntil.size > rememberedMax && first !== undefined) followedUntil.delete(first);
   };
-  return async (key, { offset, isAnew, correlationId }) => {
+  return async (key, { offset, isAnew }) => {
     const name = `${key.connection} ${key.process}`;
     const now = world.now();
     if (!isAnew && (followedUntil.get(name) ?? 0) > now) return;
@@ -45,7 +44,7 @@ export const openAttacher = ({
       try {
         // After the claim, so that of claims at once none is missed.
         if ((await terminals.count(key.connection, now)) > terminalsPerConnectionMax) throw tooMany();
-        await followerStarter.followTerminal(key, run, correlationId);
+        await followerStarter.followTerminal(key, run);
       } catch (error) {
         await terminals.release(key, run);
         throw error;

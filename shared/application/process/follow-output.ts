@@ -82,7 +82,7 @@ export const openSlice = async (
     ...(pieceBytesMax === undefined ? {} : { piece: String(pieceBytesMax) }),
   };
   const rest = `/output?${new URLSearchParams(query)}`;
-  const usedBy = isFollowing ? { sessionId: session.id, correlationId: session.id } : undefined;
+  const usedBy = isFollowing ? { sessionId: session.id } : undefined;
   const response = await askProcess(ports, session, { id, rest, method: 'GET', usedBy });
   if (response?.body != null) return response.body.pipeThrough(recordExit(ports, session.workspace, id));
   const { exitCode = null, endedAt } = await requireRecord(ports, session.workspace, id);

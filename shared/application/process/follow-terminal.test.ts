@@ -86,6 +86,7 @@ const open = ({ slices, stored = {}, postings = () => 'sent', isClosed = false, 
         return result;
       },
     },
+    correlation: { id: () => 'x' },
     telemetry: { warn: () => undefined },
     world: {
       now: () => now,
@@ -94,7 +95,7 @@ const open = ({ slices, stored = {}, postings = () => 'sent', isClosed = false, 
       },
     },
   };
-  const work = { connectionId: 'c' as ConnectionId, processId: 'p', run: 'r', correlationId: 'x' };
+  const work = { connectionId: 'c' as ConnectionId, processId: 'p', run: 'r' };
   return {
     posted: () => posted.map(({ type, data }) => [type, data['offset'] ?? data['exitCode'], data['text']]),
     errors: () => posted.filter(({ type }) => type === 'error').map(({ data }) => data['error']),

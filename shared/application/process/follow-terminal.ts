@@ -21,7 +21,6 @@ export type FollowWork = {
   readonly connectionId: ConnectionId;
   readonly processId: string;
   readonly run: string;
-  readonly correlationId: string;
   /** Of the function, in epoch milliseconds. */
   readonly deadlineAt: number;
 };
@@ -38,7 +37,7 @@ export const followTerminal = async (ports: TerminalDeps, work: FollowWork): Pro
   while (offset !== undefined) {
     if (!(await terminals.renew(key, { run, offset, until: world.now() + followerLeaseMs }))) return;
     if (work.deadlineAt - world.now() < followerMarginMs) {
-      await ports.followerStarter.followTerminal(key, run, work.correlationId);
+      await ports.followerStarter.followTerminal(key, run);
       return;
     }
     const slice = await followSlice(ports, work, offset);
@@ -75,7 +74,7 @@ const followSlice = async (ports: TerminalDeps, work: FollowWork, from: number):
     return { end: 'failed', offset };
   } catch (error) {
     if (isAppError(error) && error.code !== 'sandbox_unavailable') {
-      const data = { ...errorBody(error, work.correlationId), processId: work.processId };
+      const data = { ...errorBody(error, ports.correlation.id()), processId: work.processId };
       await post(ports, work, { type: 'error', sessionId: sessionId ?? null, data });
       return { end: 'over', offset };
     }

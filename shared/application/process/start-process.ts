@@ -51,8 +51,7 @@ export const startProcess = async (
   const opened = await openSandbox(ports, session, opening);
   if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const id = ports.world.uuid();
-  const { correlationId } = opening;
-  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start, correlationId }) };
+  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start }) };
 };
 
 type StartIn = Start & {
@@ -61,14 +60,13 @@ type StartIn = Start & {
   readonly sandbox: LiveSandbox;
   /** As it was read when the sandbox was found ready. */
   readonly workspace: Workspace;
-  readonly correlationId: string;
 };
 
 /** Starts it in this sandbox; the sandbox's answer, which is no refusal. */
 export const startIn = async (
   ports: SandboxDeps,
   session: Session,
-  { id, sandbox, workspace, program, waitMs, isRecorded, correlationId }: StartIn,
+  { id, sandbox, workspace, program, waitMs, isRecorded }: StartIn,
 ): Promise<Response> => {
   if (workspace.sandbox?.hasProcesses === undefined)
     await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation);
@@ -78,7 +76,7 @@ export const startIn = async (
   const request = {
     method: 'POST',
     path: '/processes',
-    headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
+    headers: { 'content-type': 'application/json' },
   };
   const until = ports.world.now() + (waitMs ?? 0);
   const ask = (relayAfterMs: number) => {
@@ -87,7 +85,7 @@ export const startIn = async (
     const body = JSON.stringify({ id, ...rest, timeoutMs, ...asked });
     return untilAnswered(ports, () => ports.link.fetch(sandbox, { ...request, body }));
   };
-  const wanted = onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id, correlationId });
+  const wanted = onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id });
   const response = await answered(ask, wanted);
   if (response.ok) return response;
   // It never ran: it is no lost one.

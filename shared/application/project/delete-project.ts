@@ -13,11 +13,7 @@ import { projectNotFound } from '../access/find-project.ts';
 import type { ProjectDeps } from '../deps.ts';
 
 /** For callers who may write resources of the deployment, which owns every project. */
-export const deleteProject = async (
-  ports: ProjectDeps,
-  principal: Principal,
-  { id, correlationId }: { readonly id: string; readonly correlationId: string },
-): Promise<void> => {
+export const deleteProject = async (ports: ProjectDeps, principal: Principal, id: string): Promise<void> => {
   if (id === defaultProject)
     throw new AppError('conflict', 'cannot delete default project', {
       suggestions: ['Delete its sessions, workspaces, secrets and servers one by one.'],
@@ -33,7 +29,7 @@ export const deleteProject = async (
     });
   }
   await audit(ports, principal, { action: 'project.delete', subject: marked.id, project: marked.id });
-  await ports.forgetter.forgetProject(marked.id, correlationId);
+  await ports.forgetter.forgetProject(marked.id);
 };
 
 const hasActiveSession = async ({ sessions }: ProjectDeps, project: ProjectId): Promise<boolean> => {

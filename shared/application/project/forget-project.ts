@@ -19,20 +19,16 @@ import { closeWorkspace } from './manage-workspaces.ts';
 const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor', name: 'janitor' };
 
 /** False when it is not marked. */
-export const forgetProject = async (
-  ports: ForgetDeps,
-  id: ProjectId,
-  correlationId: string,
-): Promise<boolean> => {
+export const forgetProject = async (ports: ForgetDeps, id: ProjectId): Promise<boolean> => {
   if ((await ports.projects.get(id)) !== undefined) return false;
   // First, so that no request comes in its name while the rest is deleted.
   await revokeTokens(ports, id);
   await leaveSchedules(ports, id);
-  await removeWebhooks(ports, id, correlationId);
+  await removeWebhooks(ports, id);
   await ports.secrets.clear(id);
   for (const { name } of await ports.mcpServers.list(id)) await ports.mcpServers.remove(id, name);
   await deleteSnapshots(ports, id);
-  await forgetWorkspaces(ports, id, correlationId);
+  await forgetWorkspaces(ports, id);
   await ports.projects.remove(id, ports.world.now());
   return true;
 };
@@ -60,16 +56,12 @@ const leaveSchedules = async (ports: ForgetDeps, project: ProjectId): Promise<vo
   }
 };
 
-const removeWebhooks = async (
-  ports: ForgetDeps,
-  project: ProjectId,
-  correlationId: string,
-): Promise<void> => {
+const removeWebhooks = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   const { webhooks } = await ports.webhooks.list();
   for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
     if (!(await ports.webhooks.remove(id))) continue;
     await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });
-    await ports.webhookDispatcher.dispatch(id, correlationId);
+    await ports.webhookDispatcher.dispatch(id);
   }
 };
 
@@ -79,20 +71,16 @@ const deleteSnapshots = async (ports: ForgetDeps, project: ProjectId): Promise<v
 
 const done = (): Promise<void> => Promise.resolve();
 
-const forgetWorkspaces = async (
-  ports: ForgetDeps,
-  project: ProjectId,
-  correlationId: string,
-): Promise<void> => {
+const forgetWorkspaces = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   // Closing a workspace invokes no other janitor: this one deletes its files.
   const closing = { ...ports, forgetter: { forgetWorkspace: done, forgetProject: done } };
   for (;;) {
     const { workspaces } = await ports.workspaces.listNamed(project, { itemsMax: pageItemsMax });
     if (workspaces.length === 0) return;
     for (const workspace of workspaces) {
-      if ((await closeWorkspace(closing, workspace, correlationId)) === undefined)
+      if ((await closeWorkspace(closing, workspace)) === undefined)
         throw new Error(`workspace ${workspace.id} of a deleted project is in use`);
-      await forgetWorkspace(ports, workspace.id, correlationId);
+      await forgetWorkspace(ports, workspace.id);
     }
   }
 };

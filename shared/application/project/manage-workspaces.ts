@@ -78,7 +78,7 @@ export const makeWorkspace = async (
 export const deleteWorkspace = async (
   ports: Deps<'workspaces' | 'world'> & ProjectDeps,
   within: Within,
-  { id, correlationId }: { readonly id: string; readonly correlationId: string },
+  id: string,
 ): Promise<void> => {
   const found = await findWorkspace(ports, within, id);
   if (!isUsable(found, within)) throw workspaceNotFound(id);
@@ -91,7 +91,7 @@ export const deleteWorkspace = async (
       suggestions: ['End its sessions.'],
       recoveryActions: ['stop_session'],
     });
-  const marked = await closeWorkspace(ports, found, correlationId);
+  const marked = await closeWorkspace(ports, found);
   if (marked === undefined) throw hasActiveSessions(found.id);
   await audit(ports, within.principal, {
     action: 'workspace.delete',
@@ -104,27 +104,22 @@ export const deleteWorkspace = async (
 export const closeWorkspace = async (
   ports: ProjectDeps,
   found: Workspace,
-  correlationId: string,
 ): Promise<Workspace | undefined> => {
-  await leaveEnded(ports, found.users, correlationId);
+  await leaveEnded(ports, found.users);
   const marked = await ports.workspaces.markDeleted(found, ports.world.now());
   if (marked === undefined) return undefined;
   const reason = 'the workspace was deleted';
   const now = (await ports.workspaces.get(found.id)) ?? marked;
-  await requestStop(ports, now, { reason, correlationId });
-  await ports.forgetter.forgetWorkspace(found.id, correlationId);
+  await requestStop(ports, now, { reason });
+  await ports.forgetter.forgetWorkspace(found.id);
   return marked;
 };
 
 /** The function that ended a session may have died before the session left its workspace. */
-const leaveEnded = async (
-  ports: ProjectDeps,
-  users: readonly SessionId[],
-  correlationId: string,
-): Promise<void> => {
+const leaveEnded = async (ports: ProjectDeps, users: readonly SessionId[]): Promise<void> => {
   const sessions = await ports.sessions.getMany(users);
   const ended = sessions.filter(({ status }) => isEnded(status));
-  for (const session of ended) await letGo(ports, session, { reason: 'the session ended', correlationId });
+  for (const session of ended) await letGo(ports, session, { reason: 'the session ended' });
 };
 
 const hasActiveSessions = (id: string): AppError =>

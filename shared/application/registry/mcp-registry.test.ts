@@ -49,7 +49,7 @@ const principal = (scope: Scope): Principal => ({
   tokenHash: 'ab'.repeat(32),
 });
 const owner = principal(`project:${projectId}`);
-const asked = (who = owner, project?: string) => ({ principal: who, project, correlationId: 'c' });
+const asked = (who = owner, project?: string) => ({ principal: who, project });
 
 /** A server's answer: its tools, or a failure; and the times of its requests, in seconds from the start. */
 type Remote = { answer: (target: RemoteTarget) => Promise<readonly McpTool[]>; readonly askedAt: number[] };
@@ -82,7 +82,7 @@ const session: Session = {
 type ProbePorts = Deps<'mcpServers' | 'projects' | 'remoteMcp' | 'secrets'>;
 /** None of these servers runs inside a sandbox: what that takes is not there. */
 const outside = <P extends ProbePorts>(ports: P) => ports as P & ExecutionDeps & RegistryDeps;
-const trial = (name: string) => ({ name, times, defaults: {} as SessionDefaults, correlationId: 'test' });
+const trial = (name: string) => ({ name, times, defaults: {} as SessionDefaults });
 
 const openRegistry = async () => {
   const memory = openMemoryTable();

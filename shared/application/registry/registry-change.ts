@@ -20,7 +20,6 @@ export type RegistryRequest = {
   readonly principal: Principal;
   /** Absent: the principal's own, else the default one. */
   readonly project?: string | undefined;
-  readonly correlationId: string;
 };
 
 /** The project of a request, if it may be read or changed. */
@@ -64,7 +63,7 @@ type Change = { readonly server: McpServer; readonly action: string; readonly st
  */
 export const announce = async (
   ports: RegistryChangeDeps,
-  { principal, correlationId }: RegistryRequest,
+  { principal }: RegistryRequest,
   { server, action, status }: Change,
 ): Promise<void> => {
   const { project, name } = server;
@@ -73,7 +72,7 @@ export const announce = async (
   const isUnknown = server.isEnabled && server.tools === undefined;
   if (status === 'removed' || !(isUnknown || dueAtOf(server, 0) !== undefined)) return;
   try {
-    await ports.invoker.checkMcpServer(project, name, correlationId);
+    await ports.invoker.checkMcpServer(project, name);
   } catch (error) {
     ports.telemetry.warn('a check of an MCP server was not started', { error, project, name });
   }

@@ -12,7 +12,6 @@ const work = {
   workspaceId: 'w' as WorkspaceId,
   generation: 3,
   sessionId: 's' as SessionId,
-  correlationId: 'c',
 };
 const quarterMs = 900_000;
 

@@ -111,12 +111,12 @@ const openHeld = (
     meter,
     onRecord: journal.add,
   };
-  const { sessionId: session, workspaceId: workspace, correlationId } = work;
+  const { sessionId: session, workspaceId: workspace } = work;
   const { telemetry } = ports;
   const calls: PlatformContext = {
     telemetry,
     answer: ({ method, params = {} }, signal) =>
-      ports.platformCalls.call({ session, workspace, method, params, correlationId }, signal),
+      ports.platformCalls.call({ session, workspace, method, params }, signal),
   };
   const { deadlineAt } = work;
   const models = createModelStreams({

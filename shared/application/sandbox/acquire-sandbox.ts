@@ -44,7 +44,7 @@ export const acquireSandbox = async (
 ): Promise<AcquiredSandbox> => {
   const beganAt = ports.world.now();
   const deadline = beganAt + sandboxWaitMsMax;
-  const locate = openLocator(ports, request.correlationId);
+  const locate = openLocator(ports);
   let starts = 0;
   let overBefore: number | undefined;
   for (let pause = pollMsMin; ports.world.now() < deadline; pause = Math.min(pollMsMax, pause * 1.5)) {
@@ -56,9 +56,9 @@ export const acquireSandbox = async (
     const attempt = await (request.signal === undefined ? trying : unlessAborted(request.signal, trying));
     if (attempt === undefined) throw request.signal?.reason;
     if (typeof attempt === 'object') {
-      const { sessionId, correlationId } = request;
+      const { sessionId } = request;
       const { invoker, link, telemetry } = ports;
-      await startRelay(invoker, attempt, { sessionId, correlationId, link, telemetry });
+      await startRelay(invoker, attempt, { sessionId, link, telemetry });
       return attempt;
     }
     if (attempt === 'full') await waitForSlot(ports, request, beganAt);
@@ -97,8 +97,8 @@ type Attempt = AcquiredSandbox | 'started' | 'not-yet' | 'full';
 
 /** Throws when all slots are busy and the caller waits no longer. */
 const waitForSlot = async (ports: SandboxDeps, request: SandboxRequest, beganAt: number): Promise<void> => {
-  const { slot, slotWaitSeconds = 0, correlationId, evictsIdle, onPhase } = request;
-  if (await makeRoom(ports, { holder: slot.holder, correlationId, evictsIdle })) return;
+  const { slot, slotWaitSeconds = 0, evictsIdle, onPhase } = request;
+  if (await makeRoom(ports, { holder: slot.holder, evictsIdle })) return;
   if (ports.world.now() - beganAt >= slotWaitSeconds * 1000)
     throw noFreeSlot(slot.kind, slotsMax(slot.kind, ports.slotLimits));
   onPhase?.('waiting for a slot');
@@ -169,7 +169,7 @@ const tryOnce = async (
       return 'not-yet';
     case 'give-up': {
       const reason = 'it did not become ready in time';
-      const stop = { reason, correlationId: request.correlationId, only: 'starting' } as const;
+      const stop = { reason, only: 'starting' } as const;
       if (sandbox !== undefined)
         await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
       // One that changed since it was read is read again.

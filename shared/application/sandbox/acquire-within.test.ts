@@ -33,7 +33,7 @@ const portsOf = (get: (id: WorkspaceId) => Promise<object>) => {
   const ports = { world, workspaces: { get } } as unknown as SandboxDeps;
   return { ports, world };
 };
-const request = { ...startedFor(session), correlationId: 'c' };
+const request = { ...startedFor(session) };
 const workspace = workspaceOf(session);
 
 test('of a sandbox that does not become ready', async () => {

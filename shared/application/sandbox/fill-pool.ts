@@ -17,7 +17,6 @@ import { requestStop } from './stop-sandbox.ts';
 export type PoolPlan = {
   readonly size: number;
   readonly flavors: { readonly execution: Flavor; readonly agent: Flavor };
-  readonly correlationId: string;
 };
 
 export type PoolReport = { readonly started: number; readonly ready: number };
@@ -64,7 +63,7 @@ export const drainPool = async (ports: SandboxDeps, plan: PoolPlan): Promise<num
   for await (const workspaces of ports.workspaces.live()) {
     for (const entry of workspaces) {
       if (!isPoolEntry(entry.id) || request.has(entry.id)) continue;
-      const stop = { reason: 'the pool became smaller', correlationId: plan.correlationId };
+      const stop = { reason: 'the pool became smaller' };
       if (await requestStop(ports, entry, stop)) drained += 1;
     }
   }

@@ -10,11 +10,7 @@ import { forgetFiles } from './forget-files.ts';
 import { finishStop, requestStop } from './stop-sandbox.ts';
 
 /** False when it is in use, or has only just been made. Throws while its sandbox runs, to be retried. */
-export const forgetWorkspace = async (
-  ports: StopDeps,
-  id: WorkspaceId,
-  correlationId: string,
-): Promise<boolean> => {
+export const forgetWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<boolean> => {
   const { workspaces, world } = ports;
   const until = world.now() + deletionWaitMsMax;
   for (;;) {
@@ -24,7 +20,7 @@ export const forgetWorkspace = async (
     if (workspace === undefined || state === undefined || state === 'stopped') break;
     if (world.now() > until) throw new Error(`the sandbox of the deleted workspace ${id} still runs`);
     if (state === 'stopping') await finishStop(ports, workspace);
-    else await requestStop(ports, workspace, { reason: 'the workspace was deleted', correlationId });
+    else await requestStop(ports, workspace, { reason: 'the workspace was deleted' });
     await world.sleep(logLookMsMax);
   }
   await forgetFiles(ports, id);

@@ -44,19 +44,19 @@ test('a running task is recorded with its address', async () => {
   const { ports, done } = portsOf(() => [
     { ...task, lastStatus: 'RUNNING', address: 'http://10.0.0.7:8080' },
   ]);
-  await openLocator(ports, 'c')('arn');
+  await openLocator(ports)('arn');
   expect(done).toEqual(['describe arn', 'runs 2 arn http://10.0.0.7:8080']);
 });
 
 test('a stopped task is recorded with its reason, and a starting one changes nothing', async () => {
   const stopped = portsOf(() => [{ ...task, lastStatus: 'STOPPED', stoppedReason: 'no image' }]);
-  await openLocator(stopped.ports, 'c')('arn');
+  await openLocator(stopped.ports)('arn');
   expect(stopped.done).toEqual(['describe arn', 'stopped 2 no image']);
   const pending = portsOf(() => [{ ...task, lastStatus: 'PENDING' }]);
-  await openLocator(pending.ports, 'c')('arn');
+  await openLocator(pending.ports)('arn');
   expect(pending.done).toEqual(['describe arn']);
   const unknown = portsOf(() => []);
-  await openLocator(unknown.ports, 'c')('arn');
+  await openLocator(unknown.ports)('arn');
   expect(unknown.done).toEqual(['describe arn']);
 });
 
@@ -64,7 +64,7 @@ test('a waiting caller asks every five seconds and no more often, also after a r
   const { ports, clock, done } = portsOf(() => {
     throw new Error('Rate exceeded');
   });
-  const locate = openLocator(ports, 'c');
+  const locate = openLocator(ports);
   for (const now of [1000, 2000, 5999, 6000, 10_999]) {
     clock.now = now;
     await locate('arn');

@@ -26,7 +26,7 @@ const open = async () => {
   };
   const [first, second] = [await started(), await started()];
   await ports.workspaces.recordProcesses(first.workspace, 1);
-  const request = { holder: slotHolderOf(first), correlationId: 'c' };
+  const request = { holder: slotHolderOf(first) };
   const stopping = async () => {
     const found = await ports.workspaces.getMany([first.workspace, second.workspace]);
     return found.filter(({ sandbox }) => sandbox?.state === 'stopping').map(({ id }) => id);

@@ -16,7 +16,6 @@ import { markPaused } from './mark-paused.ts';
 
 export type RoomRequest = {
   readonly holder: SlotHolder;
-  readonly correlationId: string;
   /** An idle sandbox gives way, whatever the operator's setting. */
   readonly evictsIdle?: boolean | undefined;
 };
@@ -30,7 +29,7 @@ type Candidate = {
 /** True when a slot became free, or turned out to be; false when all that hold one are busy. */
 export const makeRoom = async (
   ports: RoomDeps,
-  { holder, correlationId, evictsIdle = false }: RoomRequest,
+  { holder, evictsIdle = false }: RoomRequest,
 ): Promise<boolean> => {
   const { now, before, isSettled } = await auditSlots(ports, holder);
   if (now.taken.length < before.taken.length || (isSettled && now.taken.length < now.counted)) return true;
@@ -39,10 +38,7 @@ export const makeRoom = async (
     turn === undefined && sandbox !== undefined ? [sandbox.workspace] : [],
   );
   for (const candidate of await candidates(ports, idle))
-    if (
-      !(await isKeptByProcesses(ports, candidate.workspace)) &&
-      (await evict(ports, candidate, correlationId))
-    )
+    if (!(await isKeptByProcesses(ports, candidate.workspace)) && (await evict(ports, candidate)))
       return true;
   return false;
 };
@@ -66,11 +62,7 @@ const candidates = async (
     .sort((one, other) => one.since - other.since);
 };
 
-const evict = async (
-  ports: RoomDeps,
-  { workspace, users }: Candidate,
-  correlationId: string,
-): Promise<boolean> => {
+const evict = async (ports: RoomDeps, { workspace, users }: Candidate): Promise<boolean> => {
   const { workspaces, invoker, telemetry, lifetimes, world } = ports;
   const at = world.now();
   const stop = {
@@ -81,7 +73,7 @@ const evict = async (
   if ((await workspaces.markIdle(workspace, users, stop)) === undefined) return false;
   telemetry.count('SandboxesEvicted');
   telemetry.info('an idle sandbox gave way', { event: 'sandbox_evicted', workspaceId: workspace.id });
-  await invoker.stopSandbox(workspace.id, correlationId);
+  await invoker.stopSandbox(workspace.id);
   await markPaused(ports, users);
   return true;
 };

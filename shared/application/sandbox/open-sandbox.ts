@@ -15,7 +15,6 @@ import { startedFor } from './start-sandbox.ts';
 
 export type Opening = {
   readonly lifetimes: Lifetimes;
-  readonly correlationId: string;
   readonly signal?: AbortSignal;
   /** Seconds to wait for a slot; absent: none. */
   readonly slotWaitSeconds?: number;

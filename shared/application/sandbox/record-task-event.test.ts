@@ -16,7 +16,7 @@ const open = async () => {
   await workspaces.claimStart(id, newSandbox());
   const say = (taskArn: string, lastStatus: string, more: object = {}) => {
     const event = { taskArn, group: taskGroup(id, 1), lastStatus, desiredStatus: 'RUNNING', ...more };
-    return recordTaskEvent(quiet.ports, event, 'c');
+    return recordTaskEvent(quiet.ports, event);
   };
   const read = async () => (await workspaces.get(id))?.sandbox;
   quiet.takeRequests();

@@ -28,11 +28,7 @@ export type TaskEvent = {
   readonly stoppedReason?: string;
 };
 
-export const recordTaskEvent = async (
-  ports: TaskDeps,
-  event: TaskEvent,
-  correlationId: string,
-): Promise<void> => {
+export const recordTaskEvent = async (ports: TaskDeps, event: TaskEvent): Promise<void> => {
   const named = decodeTaskGroup(event.group);
   if (named === undefined) return;
   const isEntry = isPoolEntry(named.workspaceId);
@@ -43,7 +39,7 @@ export const recordTaskEvent = async (
   if (workspace === undefined || isOfAnother(workspace, task, event)) return;
   if (event.lastStatus === 'STOPPED')
     return recordStopped(ports, task, event.stoppedReason ?? 'the task stopped');
-  await recordStopping(ports, workspace, { task, event, correlationId });
+  await recordStopping(ports, workspace, { task, event });
 };
 
 /** A second task under the same name is an orphan: its events do not concern the sandbox. */
@@ -68,19 +64,18 @@ const recordRunning = async (
 type StoppingTask = {
   readonly task: SandboxName;
   readonly event: TaskEvent;
-  readonly correlationId: string;
 };
 
 /** ECS stops the task: its files are saved while it still answers. */
 const recordStopping = async (
   ports: TaskDeps,
   workspace: Workspace,
-  { task, event, correlationId }: StoppingTask,
+  { task, event }: StoppingTask,
 ): Promise<void> => {
   const { sandbox } = workspace;
   if (sandbox?.generation !== task.generation || sandbox.state === 'stopping') return;
   const reason = event.stoppedReason ?? 'ECS stops the task';
-  await requestStop(ports, workspace, { reason, correlationId });
+  await requestStop(ports, workspace, { reason });
 };
 
 /** Counted once, however often the event comes. */
@@ -127,7 +122,7 @@ const endOf = ({ sandbox }: Workspace, why: string): End => ({
 export type Locator = (taskArn: string) => Promise<void>;
 
 /** One for each waiting caller: concurrent waiters ask seldom each, and one that gets no answer asks again. */
-export const openLocator = (ports: StopDeps, correlationId: string): Locator => {
+export const openLocator = (ports: StopDeps): Locator => {
   let askedAt = Number.NEGATIVE_INFINITY;
   return async (taskArn) => {
     const now = ports.world.now();
@@ -135,8 +130,7 @@ export const openLocator = (ports: StopDeps, correlationId: string): Locator => 
     askedAt = now;
     try {
       const [task] = await ports.host.describe([taskArn]);
-      if (task !== undefined)
-        await recordTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' }, correlationId);
+      if (task !== undefined) await recordTaskEvent(ports, { ...task, desiredStatus: 'RUNNING' });
     } catch (error) {
       ports.telemetry.warn('a sandbox that starts was not located', { taskArn, error });
     }

@@ -25,7 +25,6 @@ const play = async (starter: RelayStarter | undefined, signs = 1) => {
     link,
     world,
     sessionId: 's' as SessionId,
-    correlationId: 'c',
   });
   for (let sign = 0; sign < signs; sign += 1) wanted();
   await new Promise((resolve) => setImmediate(resolve));

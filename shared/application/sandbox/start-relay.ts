@@ -7,7 +7,7 @@ import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import type { RelayStarter } from '../../ports/invoker.ts';
 import type { Deps } from '../deps.ts';
 
-export type RelayUse = { readonly sessionId: SessionId; readonly correlationId: string };
+export type RelayUse = { readonly sessionId: SessionId };
 
 type Starting = RelayUse & Partial<Deps<'telemetry'>> & Deps<'link'>;
 
@@ -39,9 +39,9 @@ const signPauseMs = 5000;
 
 const hold = async (relayStarter: RelayStarter, sandbox: LiveSandbox, starting: Starting): Promise<void> => {
   const { workspaceId, generation } = sandbox;
-  const { sessionId, correlationId, telemetry } = starting;
+  const { sessionId, telemetry } = starting;
   try {
-    await relayStarter.holdRelay({ workspaceId, generation, sessionId, correlationId });
+    await relayStarter.holdRelay({ workspaceId, generation, sessionId });
   } catch (error) {
     telemetry?.warn('the relay of a sandbox was not started', { workspaceId, error });
     await dismiss(sandbox, starting);

@@ -58,7 +58,6 @@ export type SandboxRequest = {
   readonly isTrial?: true | undefined;
   /** It has the events of connections that programs of the sandbox make now. */
   readonly sessionId: SessionId;
-  readonly correlationId: string;
   /** Aborts the wait for it: the signal's reason is thrown. */
   readonly signal?: AbortSignal;
   /** Receives the phases while the caller waits for it. */
@@ -66,7 +65,7 @@ export type SandboxRequest = {
 };
 
 /** The sandbox that a session starts. */
-export const startedFor = (session: Session): Omit<SandboxRequest, 'correlationId'> => {
+export const startedFor = (session: Session): SandboxRequest => {
   const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
   const { id: sessionId, kind, lifetimeMs, environment, cwd, network, trialOf, slot: known = {} } = session;
   return {
@@ -160,7 +159,7 @@ const newRecord = (
 const claimWarm = async (ports: SandboxDeps, request: SandboxRequest, next: Next): Promise<Claimed> => {
   // A warm sandbox has the shared folder already.
   if (ports.poolSize === 0 || (request.isTrial && ports.archive.mountsShared)) return 'lost';
-  const { workspaceId, flavor, template, correlationId } = request;
+  const { workspaceId, flavor, template } = request;
   const entries = await ports.workspaces.getMany(poolEntries(ports.poolSize));
   const at = ports.world.now();
   for (const entry of claimableEntries(entries, flavor, at)) {
@@ -175,7 +174,7 @@ const claimWarm = async (ports: SandboxDeps, request: SandboxRequest, next: Next
     };
     const claim = { generation: next.generation, at, sandbox, slot: claimOf(ports, request) };
     const claimed = await ports.workspaces.claimWarm(workspaceId, entry, claim);
-    if (claimed === 'claimed') await ports.invoker.fillPool(correlationId);
+    if (claimed === 'claimed') await ports.invoker.fillPool();
     if (claimed !== 'lost') return claimed;
   }
   return 'lost';

@@ -48,7 +48,6 @@ const open = async () => {
           pausedMs: 604_800_000,
           waitStopMs: 900_000,
         },
-        correlationId: 'c',
       }),
   };
 };
@@ -190,7 +189,6 @@ describe('a sandbox that starts slowly', () => {
       const acquired = acquireSandbox(ports, {
         ...request,
         sessionId: request.slot.session,
-        correlationId: 'c',
       });
       if (isReady) expect((await acquired).sandbox).toMatchObject({ generation: 1, address });
       else await expect(acquired).rejects.toMatchObject({ code: 'sandbox_start_failed' });

@@ -15,7 +15,6 @@ import { settleSources } from './settle-sources.ts';
 
 type StopRequest = {
   readonly reason: string;
-  readonly correlationId: string;
   /** Only one that is still starting, or that no session uses, whatever was read. */
   readonly only?: 'starting' | 'unused';
 };
@@ -24,7 +23,7 @@ type StopRequest = {
 export const requestStop = async (
   { workspaces, invoker, world }: Deps<'workspaces' | 'invoker' | 'world'>,
   { id, sandbox }: Workspace,
-  { reason, correlationId, only }: StopRequest,
+  { reason, only }: StopRequest,
 ): Promise<boolean> => {
   if (sandbox === undefined || sandbox.state === 'stopped') return false;
   const at = world.now();
@@ -36,7 +35,7 @@ export const requestStop = async (
   };
   const marked = await workspaces.markStopping(id, sandbox.generation, stop);
   if (marked === undefined) return false;
-  await invoker.stopSandbox(id, correlationId);
+  await invoker.stopSandbox(id);
   return true;
 };
 

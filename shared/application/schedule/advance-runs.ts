@@ -21,7 +21,6 @@ export type Drive = {
   readonly state: ScheduleState;
   /** Names of the runs that this caller has just claimed. */
   readonly claimed: ReadonlySet<string>;
-  readonly correlationId: string;
 };
 
 export const advanceRuns = async (ports: RunDeps, drive: Drive): Promise<void> => {
@@ -60,7 +59,7 @@ const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> 
   if (run.state === 'running') {
     const { run: seen, over } = await pollRun(ports, run);
     const isMine = await keep(ports, seen, drive.state.schedule);
-    if (isMine && over !== undefined) await ports.converse.end(over, drive.correlationId);
+    if (isMine && over !== undefined) await ports.converse.end(over);
     return seen;
   }
   const taken = drive.claimed.has(runName(run)) ? run : await takeOver(ports, run);
@@ -76,7 +75,7 @@ const takeOver = async ({ schedules, world }: RunDeps, run: Run): Promise<Run | 
   return (await schedules.saveRun(taken)) ? { ...taken, version: run.version + 1 } : undefined;
 };
 
-const start = async (ports: RunDeps, run: Run, { state, correlationId }: Drive): Promise<Run> => {
+const start = async (ports: RunDeps, run: Run, { state }: Drive): Promise<Run> => {
   const at = ports.world.now();
   const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
   const { target } = run;
@@ -88,7 +87,7 @@ const start = async (ports: RunDeps, run: Run, { state, correlationId }: Drive):
     await disable(ports, state.schedule, problem);
     return refused(problem);
   }
-  return startRun(ports, { state, run: { ...run, target }, correlationId });
+  return startRun(ports, { state, run: { ...run, target } });
 };
 
 /** Its other runs go on: emptying the project takes it out. */

@@ -12,8 +12,6 @@ import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
-export type ScheduleRequest = { readonly principal: Principal; readonly correlationId: string };
-
 type Decision = { readonly next: Schedule; readonly runs?: readonly Run[] };
 
 /** The schedule as it was written. */
@@ -46,12 +44,12 @@ type Change = {
 /** Writes the audit row and dispatches the schedule; the sweep replaces a lost invocation. */
 export const announce = async (
   ports: ScheduleDeps,
-  { principal, correlationId }: ScheduleRequest,
+  principal: Principal,
   { action, id }: Change,
 ): Promise<void> => {
   await audit(ports, principal, { action, subject: id, project: projectOf(principal.scope) });
   try {
-    await ports.scheduleDispatcher.dispatch(id, correlationId);
+    await ports.scheduleDispatcher.dispatch(id);
   } catch (error) {
     ports.telemetry.warn('a schedule waits for the sweep', { error, scheduleId: id });
   }

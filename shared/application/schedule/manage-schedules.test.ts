@@ -26,7 +26,7 @@ const triggered = async (schedule: Schedule): Promise<Schedule> => {
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: { now: () => now, uuid: () => crypto.randomUUID(), sha256: (text) => text, sleep: async () => {} },
   });
-  await triggerSchedule(ports, { principal: schedule.creator, correlationId: 'c' }, schedule.id);
+  await triggerSchedule(ports, schedule.creator, schedule.id);
   return written;
 };
 

@@ -24,7 +24,7 @@ import {
 import { AppError } from '../../errors.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
-import { announce, changeSchedule, type ScheduleRequest, tooManySchedules } from './change-schedule.ts';
+import { announce, changeSchedule, tooManySchedules } from './change-schedule.ts';
 import { checkTargets, refuseIfDeleted } from './check-targets.ts';
 import { newRuns } from './run-schedule.ts';
 
@@ -33,10 +33,9 @@ export type ScheduleInput = { readonly options: ScheduleOptions; readonly names:
 
 export const createSchedule = async (
   ports: ScheduleDeps,
-  request: ScheduleRequest,
+  principal: Principal,
   { options, names }: ScheduleInput,
 ): Promise<ScheduleState> => {
-  const { principal } = request;
   const fields = validFields(options, names);
   const missing = missingField(fields, names);
   if (missing !== undefined) throw invalid(missing);
@@ -64,16 +63,15 @@ export const createSchedule = async (
   const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
   if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
   await refuseIfDeleted(ports, schedule);
-  await announce(ports, request, { action: 'schedule.create', id: schedule.id });
+  await announce(ports, principal, { action: 'schedule.create', id: schedule.id });
   return { schedule, pins: new Map(), open: [] };
 };
 
 export const updateSchedule = async (
   ports: ScheduleDeps,
-  request: ScheduleRequest,
+  principal: Principal,
   { id, options, names }: ScheduleInput & { readonly id: string },
 ): Promise<ScheduleState> => {
-  const { principal } = request;
   const found = await findSchedule(ports, { id, principal, intent: 'write' });
   const fields = validFields(options, names);
   if (fields.targets !== undefined) {
@@ -84,7 +82,7 @@ export const updateSchedule = async (
     next: changed(schedule, { fields, principal, now }),
   }));
   if (fields.targets !== undefined) await refuseIfDeleted(ports, written);
-  await announce(ports, request, { action: 'schedule.update', id: found.schedule.id });
+  await announce(ports, principal, { action: 'schedule.update', id: found.schedule.id });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };
 
@@ -106,24 +104,22 @@ const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedu
 
 export const removeSchedule = async (
   ports: ScheduleDeps,
-  request: ScheduleRequest,
+  principal: Principal,
   id: string,
 ): Promise<Schedule> => {
-  const { principal } = request;
   const removed = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: deletedSchedule(schedule, now),
   }));
-  await announce(ports, request, { action: 'schedule.delete', id: removed.id });
+  await announce(ports, principal, { action: 'schedule.delete', id: removed.id });
   return removed;
 };
 
 /** The runs that begin now, one per target; a disabled schedule runs by hand, too. */
 export const triggerSchedule = async (
   ports: ScheduleDeps,
-  request: ScheduleRequest,
+  principal: Principal,
   id: string,
 ): Promise<readonly Run[]> => {
-  const { principal } = request;
   const runAt = ports.world.now();
   const byHand = ports.world.uuid();
   let runs: readonly Run[] = [];
@@ -131,7 +127,7 @@ export const triggerSchedule = async (
     runs = newRuns(read, { runAt, at, byHand });
     return { next: { ...read, lastRunAt: Math.max(runAt, read.lastRunAt ?? 0) }, runs };
   });
-  await announce(ports, request, { action: 'schedule.trigger', id: schedule.id });
+  await announce(ports, principal, { action: 'schedule.trigger', id: schedule.id });
   return runs;
 };
 

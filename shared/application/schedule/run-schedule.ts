@@ -24,11 +24,9 @@ export type Dispatching = {
   readonly id: ScheduleId;
   /** The run for which the scheduler invoked: it counts as due, whatever our clock says. */
   readonly runAt?: number | undefined;
-  readonly correlationId: string;
 };
 
 export const dispatchSchedule = async (ports: RunDeps, tending: Dispatching): Promise<void> => {
-  const { correlationId } = tending;
   const claimed = new Set<string>();
   return untilWon(
     async () => {
@@ -36,12 +34,12 @@ export const dispatchSchedule = async (ports: RunDeps, tending: Dispatching): Pr
       if (state === undefined) return;
       const step = stepOf(state.schedule, tending, ports.world.now());
       if (step.step === 'clear') return clear(ports, state);
-      if (step.step === 'rest') return advanceRuns(ports, { state, claimed, correlationId });
+      if (step.step === 'rest') return advanceRuns(ports, { state, claimed });
       try {
         for (const run of await take(ports, state.schedule, step)) claimed.add(run);
       } catch (error) {
         // Claimed runs are started even if arming failed: the next dispatch arms.
-        await advanceRuns(ports, { state, claimed, correlationId });
+        await advanceRuns(ports, { state, claimed });
         throw error;
       }
       return raceLost;

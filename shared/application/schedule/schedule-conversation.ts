@@ -21,7 +21,6 @@ export type Spoken = {
   readonly principal: Principal;
   readonly text: string;
   readonly messageId: MessageId;
-  readonly correlationId: string;
 };
 
 export type Spawn = Spoken & {
@@ -45,7 +44,7 @@ export type Converse = {
   /** To a new session; in the workspace of an ended one it continues with its files. */
   readonly spawn: (request: Spawn) => Promise<Conversation>;
   /** Ends a session that no later run continues, unless it becomes active concurrently. */
-  readonly end: (session: Session, correlationId: string) => Promise<void>;
+  readonly end: (session: Session) => Promise<void>;
 };
 
 /** To drive the runs of schedules. */
@@ -54,8 +53,8 @@ export type RunDeps = SessionDeps &
 
 export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Converse => {
   const say = async (session: Session, request: Spoken): Promise<Conversation> => {
-    const { text, messageId, correlationId } = request;
-    await acceptMessage(ports, session, { text, messageId, correlationId });
+    const { text, messageId } = request;
+    await acceptMessage(ports, session, { text, messageId });
     return { session: session.id, workspace: session.workspace, lastEventIndex: session.lastSeq };
   };
   const found = async (id: SessionId, principal: Principal): Promise<Session> =>
@@ -80,8 +79,8 @@ export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Con
   return {
     spawn,
     message: async (request) => say(await found(request.session, request.principal), request),
-    end: async (session, correlationId) => {
-      await endSession(ports, session, { reason: 'its run has ended', correlationId, unlessMoved: true });
+    end: async (session) => {
+      await endSession(ports, session, { reason: 'its run has ended', unlessMoved: true });
     },
   };
 };

@@ -26,7 +26,6 @@ export type Start = {
   /** Its open runs include the earlier ones of the same target. */
   readonly state: ScheduleState;
   readonly run: Run & { readonly target: ScheduleTarget };
-  readonly correlationId: string;
 };
 
 /** The run as it is saved next: running, waiting, or ended at once. */
@@ -95,7 +94,7 @@ const resumeOrSpawn = async (
 const messageOf = ({ run }: Start): MessageId => `run-${run.schedule}-${run.runAt}-${run.part}` as MessageId;
 
 const spawnOf = ({ world }: RunDeps, start: Start): Spawn => {
-  const { state, run, correlationId } = start;
+  const { state, run } = start;
   const { creator: principal, prompt: text } = state.schedule;
   const { project, workspace } = run.target;
   const messageId = messageOf(start);
@@ -106,7 +105,6 @@ const spawnOf = ({ world }: RunDeps, start: Start): Spawn => {
     text,
     project,
     ...(workspace === undefined ? {} : { workspace }),
-    correlationId,
   };
 };
 

@@ -12,7 +12,7 @@ import type { RunDeps } from './schedule-conversation.ts';
 
 export type ScheduleSweepReport = { readonly due: number; readonly failed: number };
 
-export const sweepSchedules = async (ports: RunDeps, correlationId: string): Promise<ScheduleSweepReport> => {
+export const sweepSchedules = async (ports: RunDeps): Promise<ScheduleSweepReport> => {
   const { world, schedules } = ports;
   const from = world.now();
   let [due, failed] = [0, 0];
@@ -21,18 +21,14 @@ export const sweepSchedules = async (ports: RunDeps, correlationId: string): Pro
       if (world.now() >= from + sweepMsMax) return { due, failed };
       const portion = page.slice(at, at + schedulesAtOnceMax);
       due += portion.length;
-      failed += await dispatchAll(ports, portion, correlationId);
+      failed += await dispatchAll(ports, portion);
     }
   return { due, failed };
 };
 
 /** The number of those that failed. */
-const dispatchAll = async (
-  ports: RunDeps,
-  ids: readonly ScheduleId[],
-  correlationId: string,
-): Promise<number> => {
-  const results = await Promise.allSettled(ids.map((id) => dispatchSchedule(ports, { id, correlationId })));
+const dispatchAll = async (ports: RunDeps, ids: readonly ScheduleId[]): Promise<number> => {
+  const results = await Promise.allSettled(ids.map((id) => dispatchSchedule(ports, { id })));
   const failures = results.filter((result) => result.status === 'rejected');
   for (const { reason: error } of failures) ports.telemetry.error('a schedule was not dispatched', { error });
   return failures.length;

@@ -5,16 +5,13 @@ import type { FileDeps } from '../deps.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { fileSuggestions, keepWritten } from './session-files.ts';
 
-type FileChangeRequest = { readonly correlationId: string; readonly request: LinkRequest };
-
 /** `answer`: what the sandbox says of the change; undefined when it says nothing. */
 export const changeFiles = async (
   ports: FileDeps,
   sandbox: LiveSandbox,
-  { correlationId, request }: FileChangeRequest,
+  request: LinkRequest,
 ): Promise<{ readonly status: number; readonly answer: unknown }> => {
-  const headers = { ...request.headers, 'x-correlation-id': correlationId };
-  const response = await ports.link.fetch(sandbox, { ...request, headers });
+  const response = await ports.link.fetch(sandbox, request);
   if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
   const text = await response.text();
   // A part that is not the last is not a file yet.

@@ -29,7 +29,7 @@ const open = async () => {
   await ports.workspaces.markReady(session.workspace, 1, { at: startedAt });
   const stateAfter = async (milliseconds: number) => {
     clock.now = startedAt + milliseconds;
-    await sweep(ports, { lifetimes, correlationId: 'c' });
+    await sweep(ports, { lifetimes });
     return (await ports.workspaces.get(session.workspace))?.sandbox?.state;
   };
   return { ...quiet, session, stateAfter };

@@ -15,7 +15,6 @@ export type CleanUp = {
   readonly ageMsMin: number;
   /** The only ones, whatever their age. */
   readonly only?: readonly SessionId[] | undefined;
-  readonly correlationId: string;
 };
 
 export type CleanedUp = {
@@ -29,14 +28,14 @@ const atOnceMax = 10;
 
 export const cleanUpSessions = async (
   ports: Deps<'sessions' | 'projects'> & ForgetSessionDeps,
-  { principal, project, ageMsMin, only, correlationId }: CleanUp,
+  { principal, project, ageMsMin, only }: CleanUp,
 ): Promise<CleanedUp> => {
   const forget = async (old: readonly Session[]): Promise<readonly boolean[]> => {
     const forgotten: boolean[] = [];
     for (let from = 0; from < old.length; from += atOnceMax)
       forgotten.push(
         ...(await Promise.all(
-          old.slice(from, from + atOnceMax).map((session) => forgetSession(ports, session, correlationId)),
+          old.slice(from, from + atOnceMax).map((session) => forgetSession(ports, session)),
         )),
       );
     return forgotten;

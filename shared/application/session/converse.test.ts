@@ -38,7 +38,6 @@ const opened = ({ agentMax = 10 } = {}) => {
     ref: { creates: false },
     options: {},
     defaults,
-    correlationId: 'c',
   };
   return {
     ...quiet,
@@ -47,7 +46,7 @@ const opened = ({ agentMax = 10 } = {}) => {
       messageWorkspace(ports, { ...common, text: 'hello', ...options }),
     spawn: (options: Partial<Spawn> = {}) =>
       spawnSession(ports, { ...common, newSession: false, ...options }),
-    end: (session: Session) => endSession(ports, session, { reason: 'a test', correlationId: 'c' }),
+    end: (session: Session) => endSession(ports, session, { reason: 'a test' }),
     inboxOf: async ({ id }: Session) => (await ports.turns.loadWork(id)).inbox.map(({ text }) => text),
   };
 };

@@ -32,7 +32,6 @@ export type Speech = {
   /** Seals the variables of a session that is created here. */
   readonly sealFor?: (session: SessionId) => SealedEnvironment;
   readonly defaults: SessionDefaults;
-  readonly correlationId: string;
   /** Repeated with the same id, it is sent once. */
   readonly messageId?: string | undefined;
   /** Applied to the session before it gets the message, so that the turn finds it. */
@@ -176,10 +175,10 @@ const entersAgain = async (
 const say = async (ports: SessionDeps, spawn: Spawn, entered: Entered): Promise<Conversed | undefined> => {
   const { session, spawned } = entered;
   const lastEventIndex = session.lastSeq;
-  const { text, messageId, correlationId, options } = spawn;
+  const { text, messageId, options } = spawn;
   if (text === undefined) return { ...entered, lastEventIndex, isRepeated: false };
   const { model, thinking } = options;
-  const message = { text, messageId, model, thinking, correlationId };
+  const message = { text, messageId, model, thinking };
   const offered = isEnded(session.status) ? undefined : await offer(ports, session, { message, spawned });
   if (offered !== undefined && offered.result !== 'ended') {
     const isRepeated = offered.result === 'duplicate';

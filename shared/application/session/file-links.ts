@@ -55,10 +55,9 @@ export const openFileLink = async (
 export const readByLink = async (
   ports: FileDeps,
   { link: { path }, session }: OpenedLink,
-  { want, correlationId }: { readonly want: 'file' | 'stat'; readonly correlationId: string },
+  want: 'file' | 'stat',
 ): Promise<Response> => {
-  const headers = { 'x-correlation-id': correlationId };
-  const request = { method: 'GET', path: addressOf(want, path), headers };
+  const request = { method: 'GET', path: addressOf(want, path) };
   const response = await browseFiles(ports, session, { want, path, request });
   if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
   return response;

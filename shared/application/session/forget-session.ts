@@ -14,13 +14,9 @@ export type ForgetSessionDeps = Deps<'sessions' | 'workspaces' | 'invoker' | 'te
  * The function that ended it may have died before it left the workspace. False while its sandbox still stops: the
  * session is then tried again, or its files would stay for ever.
  */
-export const forgetSession = async (
-  ports: ForgetSessionDeps,
-  session: Session,
-  correlationId: string,
-): Promise<boolean> => {
+export const forgetSession = async (ports: ForgetSessionDeps, session: Session): Promise<boolean> => {
   const { id, workspace } = session;
-  await letGo(ports, session, { reason: 'the session ended', correlationId });
+  await letGo(ports, session, { reason: 'the session ended' });
   if (await ports.workspaces.remove(workspace, ports.world.now())) await ports.forgetFiles(workspace);
   else {
     const left = await ports.workspaces.get(workspace);

@@ -38,7 +38,6 @@ export type SandboxMessage = {
   readonly limits: Required<TreeLimits>;
   readonly lifetimes: Lifetimes;
   readonly templates?: KnownTemplates | undefined;
-  readonly correlationId: string;
 };
 
 export type SentMessage = {
@@ -70,10 +69,10 @@ export const descendantNamed = async (
 const tell = async (
   ports: SandboxDeps,
   session: Session,
-  { to = '', text, messageId, model, correlationId }: SandboxMessage,
+  { to = '', text, messageId, model }: SandboxMessage,
 ): Promise<SentMessage> => {
   const child = await descendantNamed(ports, session, to);
-  const offered = await offerMessage(ports, child, { text, messageId, model, correlationId });
+  const offered = await offerMessage(ports, child, { text, messageId, model });
   if (offered.result === 'ended')
     throw new AppError('invalid_session_state', `session ${child.id} is ${child.status}`, {
       suggestions: ['Start another: leave session_id out.'],
@@ -111,7 +110,6 @@ const spawnUnder = async (
     limits: limitsInForceFor(parent, limits),
     idleMs: idleLimit(parent, lifetimes),
     isUnleased: true,
-    correlationId: message.correlationId,
   });
 };
 

@@ -26,7 +26,7 @@ test('resetting an ended session is refused', async () => {
     },
   });
   if (session === undefined) throw new Error('no session was made');
-  await endSession(ports, session, { reason: 'a test', correlationId: 'c' });
+  await endSession(ports, session, { reason: 'a test' });
   const found = await ports.turns.getWithTurn(session.id);
   if (found === undefined) throw new Error('the session is gone');
   await expect(resetHistory(ports, found)).rejects.toMatchObject({ code: 'invalid_session_state' });

@@ -103,7 +103,6 @@ const sandboxOf = async (ports: FileDeps, { session, opening }: FileRequest): Pr
   (await openSandbox(ports, session, opening)).sandbox;
 
 const request = ({ opening }: FileRequest) => ({
-  headers: { 'x-correlation-id': opening.correlationId },
   signal: opening.signal,
 });
 

@@ -23,14 +23,12 @@ type Restore = {
   readonly principal: Principal;
   /** Of the session's project. */
   readonly snapshot: Snapshot;
-  readonly correlationId: string;
 };
 
 export const restoreSnapshot = async (ports: StopDeps, restore: Restore): Promise<void> => {
   requireActive(restore.session);
   const restored = await untilWon(() => tryRestore(ports, restore), changesTooOften('the workspace'));
-  if (restored.sandbox?.state === 'stopping')
-    await ports.invoker.stopSandbox(restored.id, restore.correlationId);
+  if (restored.sandbox?.state === 'stopping') await ports.invoker.stopSandbox(restored.id);
 };
 
 const tryRestore = async (

@@ -40,7 +40,7 @@ export const releaseLease = async (
   return (await turns.releaseLease(session, { dueAt, isIdle, ...rests })) !== 'kept';
 };
 
-type Handover = { readonly sessionId: SessionId; readonly correlationId: string; readonly hops: number };
+type Handover = { readonly sessionId: SessionId; readonly hops: number };
 
 /** Gives the work that is left to another invocation; after too many of them the janitor drives it on. */
 export const handOver = async (
@@ -52,7 +52,7 @@ export const handOver = async (
     world,
   }: Deps<'sessions' | 'turns' | 'invoker' | 'telemetry' | 'world'>,
   context: TurnContext,
-  { sessionId, correlationId, hops }: Handover,
+  { sessionId, hops }: Handover,
 ): Promise<void> => {
   const dueAt = world.now() + redriveAfterMs;
   // Work that came concurrently keeps the lease, and the next invocation would find it held.
@@ -64,5 +64,5 @@ export const handOver = async (
     () => undefined,
   );
   telemetry.info('a turn is handed over', { sessionId, hops });
-  if (hops < turnHopsMax) await invoker.runTurn(sessionId, correlationId, { hops: hops + 1 });
+  if (hops < turnHopsMax) await invoker.runTurn(sessionId, { hops: hops + 1 });
 };

@@ -61,9 +61,7 @@ export type TurnSettings = {
 export type TurnInvocation = {
   readonly sessionId: SessionId;
   readonly settings: TurnSettings;
-  readonly correlationId: string;
-  /** Gives the log the correlation id of the message that is worked on from now on. */
-  readonly follow?: (correlationId: string) => void;
+  readonly follow?: () => void;
   /** Epoch milliseconds at which the function is ended. */
   readonly deadlineAt: number;
   /** Number of times that this work was handed over already. */
@@ -157,26 +155,19 @@ const work = async (
     if (status !== 'current') return context;
     const next = await step(ports, context, invocation);
     if (next !== undefined) isIdle = false;
-    outcome = next ?? (await leave(ports, context, { isIdle, invocation }));
+    outcome = next ?? (await leave(ports, context, isIdle));
   }
   return outcome.context;
 };
 
-type Leaving = { readonly isIdle: boolean; readonly invocation: TurnInvocation };
-
 /** Gives the lease back; the turn as it stands when work came concurrently. */
-const leave = async (
-  ports: LoopDeps,
-  context: TurnContext,
-  { isIdle, invocation }: Leaving,
-): Promise<CommitOutcome> => {
+const leave = async (ports: LoopDeps, context: TurnContext, isIdle: boolean): Promise<CommitOutcome> => {
   // With a detached call its predecessor released the lease, or looked in vain: it has published all.
   const hasDetached = detachedCalls(context.turn.state).length > 0;
   if (isIdle && !hasDetached) await repeatPredecessor(ports, context);
   if (!(await releaseLease(ports, context))) return reloadTurn(ports, context);
   // Until now its parent has read a session that runs.
-  if (context.turn.state.kind === 'done')
-    await notifyParent(ports, context.session, invocation.correlationId);
+  if (context.turn.state.kind === 'done') await notifyParent(ports, context.session);
   return { status: 'released', context };
 };
 
@@ -199,35 +190,34 @@ const step = async (
 ): Promise<CommitOutcome | undefined> => {
   const outcome = await doNext(ports, context, invocation);
   const isEnd = context.turn.state.kind !== 'done' && outcome?.context.turn.state.kind === 'done';
-  if (isEnd) await notifyParent(ports, context.session, invocation.correlationId);
+  if (isEnd) await notifyParent(ports, context.session);
   return outcome;
 };
 
 const doNext = async (
   ports: LoopDeps,
   context: TurnContext,
-  { settings: { outputTokensMax, toolTimes }, deadlineAt, follow, ...invocation }: TurnInvocation,
+  { settings: { outputTokensMax, toolTimes }, deadlineAt }: TurnInvocation,
 ): Promise<CommitOutcome | undefined> => {
   const { state } = context.turn;
   const next = isBetweenTurns(state) ? context.inbox[0] : undefined;
-  const { correlationId } = next ?? currentMessage(state, context.inbox) ?? invocation;
-  follow?.(correlationId);
-  if (state.kind === 'thinking' && state.runtime !== undefined)
-    return runRuntimeStep(ports, context, correlationId);
+  const worked = next ?? currentMessage(state, context.inbox);
+  if (worked !== undefined) ports.correlation.follow(worked.correlationId);
+  if (state.kind === 'thinking' && state.runtime !== undefined) return runRuntimeStep(ports, context);
   if (state.kind === 'thinking') return runModelStep(ports, context, { state, outputTokensMax, deadlineAt });
   // Before its own calls: a child that notified its parent before this lease was taken does not do it again.
   const collected = await collectChildResults(ports, context);
   if (collected !== undefined) return collected;
-  const ended = await collectDetachedResults(ports, context, correlationId);
+  const ended = await collectDetachedResults(ports, context);
   if (ended !== undefined) return ended;
   const pending = pendingWork(state);
   const trial = pending.find((effect) => effect.type === 'try-call');
-  if (trial !== undefined) return tryCall(ports, context, { effect: trial, correlationId, toolTimes });
+  if (trial !== undefined) return tryCall(ports, context, { effect: trial, toolTimes });
   const calls = pending.filter((effect) => effect.type === 'run-tool');
   // One after the other, and before a call that runs could change the files.
   const tried = calls.find(isTried);
-  if (tried !== undefined) return applyTrial(ports, context, { effect: tried, correlationId });
-  if (calls.length > 0) return runTools(ports, context, { calls, correlationId, toolTimes });
+  if (tried !== undefined) return applyTrial(ports, context, tried);
+  if (calls.length > 0) return runTools(ports, context, { calls, toolTimes });
   const expired = await expireCalls(ports, context);
   if (expired !== undefined) return expired;
   return next && beginTurn(ports, context, next);
@@ -249,7 +239,7 @@ const beginTurn = async (
   context: TurnContext,
   next: InboxMessage,
 ): Promise<CommitOutcome> => {
-  const { messageId, acceptedAt, correlationId } = next;
+  const { messageId, acceptedAt } = next;
   const { id: sessionId, costUsd: spentUsd, runtime } = context.session;
   ports.telemetry.count('TurnsStarted');
   ports.telemetry.info('a turn begins', { event: 'turn_started', sessionId, messageId });
@@ -267,9 +257,8 @@ const beginTurn = async (
   if (outcome.status !== 'full') return outcome;
   const { session, turn } = context;
   // A message that waited behind a turn without a slot takes one now.
-  if (await makeRoom(ports, { holder: slotHolderOf(session), correlationId }))
-    return { status: 'current', context };
+  if (await makeRoom(ports, { holder: slotHolderOf(session) })) return { status: 'current', context };
   const { code, message } = noFreeSlot('agent', slotsMax);
-  await failTurn(ports, sessionId, { version: turn.version, correlationId, failure: { code, message } });
+  await failTurn(ports, sessionId, { version: turn.version, failure: { code, message } });
   return { status: 'moved', context };
 };

@@ -15,8 +15,6 @@ import { requirePermission, requireReach } from '../access/require-permission.ts
 import type { Deps, WebhookDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
-export type WebhookRequest = { readonly principal: Principal; readonly correlationId: string };
-
 export const webhookNotFound = (): AppError =>
   new AppError('webhook_not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
 
@@ -52,7 +50,7 @@ export type WebhookOptions = {
 
 export const createWebhook = async (
   ports: WebhookDeps,
-  { principal }: WebhookRequest,
+  principal: Principal,
   options: WebhookOptions,
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> => {
   const { webhookGuard, webhookSecrets, world } = ports;
@@ -131,7 +129,7 @@ export type WebhookChange = {
 
 export const changeWebhook = async (
   ports: WebhookDeps,
-  { principal, correlationId }: WebhookRequest,
+  principal: Principal,
   { id, change }: { readonly id: string; readonly change: WebhookChange },
 ): Promise<Webhook> => {
   if (change.url !== undefined) await ports.webhookGuard.check(change.url);
@@ -140,7 +138,7 @@ export const changeWebhook = async (
     return (await ports.webhooks.replace(changed(read, change, ports.world.now()))) ?? raceLost;
   }, changesTooOften('the webhook'));
   await audit(ports, principal, entryOf('webhook.update', written));
-  if (change.enabled) await dispatch(ports, written.id, correlationId);
+  if (change.enabled) await dispatch(ports, written.id);
   return written;
 };
 
@@ -164,18 +162,18 @@ const changed = (read: Webhook, { url, events, enabled }: WebhookChange, now: nu
 
 export const removeWebhook = async (
   ports: WebhookDeps,
-  { principal, correlationId }: WebhookRequest,
+  principal: Principal,
   webhook: Webhook,
 ): Promise<void> => {
   if (!(await ports.webhooks.remove(webhook.id))) throw webhookNotFound();
   await audit(ports, principal, entryOf('webhook.delete', webhook));
-  await dispatch(ports, webhook.id, correlationId);
+  await dispatch(ports, webhook.id);
 };
 
 /** If the sender could not be invoked, the sweep does it (WH9), or the rest of a deleted webhook expires. */
-const dispatch = async (ports: WebhookDeps, id: WebhookId, correlationId: string): Promise<void> => {
+const dispatch = async (ports: WebhookDeps, id: WebhookId): Promise<void> => {
   try {
-    await ports.webhookDispatcher.dispatch(id, correlationId);
+    await ports.webhookDispatcher.dispatch(id);
   } catch (error) {
     ports.telemetry.warn('a webhook waits for the sweep', { error, webhookId: id });
   }

@@ -371,8 +371,7 @@ describe('a webhook', () => {
       webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
       projects: fake<ProjectStore>({ get: async () => undefined }),
     };
-    const request = { principal: administrator, correlationId: 'a test' };
-    await changeWebhook(managing, request, { id: webhook, change: { enabled: true } });
+    await changeWebhook(managing, administrator, { id: webhook, change: { enabled: true } });
     expect(sent).toHaveLength(count);
     await sweep();
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);

@@ -28,7 +28,6 @@ import { type SpawnedChild, spawnChild } from './spawn-child.ts';
 export type SessionToolCall = {
   readonly context: TurnContext;
   readonly effect: ToolEffect;
-  readonly correlationId: string;
 };
 
 type Ask<Action extends AgentSessionCall['action']> = {
@@ -90,15 +89,14 @@ const act = async (
     }
     case 'end': {
       const child = await childOf(ports, call, asked.session_id);
-      const { correlationId } = call;
-      const ended = await endSession(ports, child, { reason: 'its parent ended it', correlationId });
+      const ended = await endSession(ports, child, { reason: 'its parent ended it' });
       return finished(ports, call, { session_id: child.id, ended });
     }
   }
 };
 
 const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
-  const { context, effect, correlationId } = call;
+  const { context, effect } = call;
   const { tree, idleMs, templates } = context.limits;
   const { state } = context.turn;
   const { session: parent } = context;
@@ -119,17 +117,16 @@ const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise
     sandbox: sandbox.sandbox,
     limits,
     idleMs,
-    correlationId,
   };
   const started = await spawnChild(ports, request);
   return started && waitFor(ports, call, { started, wait });
 };
 
 const message = async (ports: MessageDeps, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
-  const { effect, correlationId } = call;
+  const { effect } = call;
   const { session_id: id, prompt: text, model, wait } = asked;
   const child = await childOf(ports, call, id);
-  const offer = { text, messageId: effect.key, model, correlationId };
+  const offer = { text, messageId: effect.key, model };
   const { messageId, result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', `session ${id} is ${child.status}`, {

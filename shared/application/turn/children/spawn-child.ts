@@ -35,7 +35,6 @@ export type SpawnRequest = {
   readonly idleMs: number;
   /** Made without its parent's lease, while that has not moved since it was read. */
   readonly isUnleased?: true;
-  readonly correlationId: string;
 };
 
 export type SpawnedChild = { readonly session: SessionId; readonly message: MessageId };
@@ -45,7 +44,7 @@ export const spawnChild = async (
   ports: SandboxDeps,
   request: SpawnRequest,
 ): Promise<SpawnedChild | undefined> => {
-  const { parent, limits, prompt: text, correlationId } = request;
+  const { parent, limits, prompt: text } = request;
   if (parent.depth >= limits.recursionDepthMax)
     throw new AppError(
       'resource_limit_exceeded',
@@ -57,7 +56,7 @@ export const spawnChild = async (
   const child = await make(ports, request);
   if (child === undefined) return undefined;
   const message = idFor<MessageId>(ports, request, 'message');
-  const offer = { text, messageId: message, correlationId };
+  const offer = { text, messageId: message };
   const { result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', 'the new session was ended before it began');

@@ -32,7 +32,6 @@ export type UnleasedEvent = {
   readonly eventFor: (state: TurnState, at: number) => TurnEvent | undefined;
   /** Rows of the audit log that are written with the step. */
   readonly auditsOf?: () => readonly AuditRow[];
-  readonly correlationId: string;
   /** The event may be the turn's last step. */
   readonly limits: TurnLimits;
 };
@@ -53,7 +52,7 @@ export const commitWithoutLease = async (
 const tryOnce = async (
   ports: MessageDeps,
   { session, turn, seen }: FoundTurn,
-  { eventFor, auditsOf, correlationId, limits }: UnleasedEvent,
+  { eventFor, auditsOf, limits }: UnleasedEvent,
 ): Promise<'applied' | 'late' | typeof raceLost> => {
   const at = ports.world.now();
   const event = eventFor(turn.state, at);
@@ -70,16 +69,16 @@ const tryOnce = async (
   const { agentMax: slotsMax } = ports.slotLimits;
   const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained, slotsMax };
   const committed = await commitStep(ports, { ...commit, ...(left && { publisher: left.publisher }) });
-  if (committed === 'full') await roomFor(ports, session, correlationId);
+  if (committed === 'full') await roomFor(ports, session);
   if (typeof committed !== 'object') return raceLost;
   const frames = await left?.taken();
-  if (wakes) await ports.invoker.runTurn(session.id, correlationId, { seen, frames });
-  if (isDone) await notifyParent(ports, session, correlationId);
+  if (wakes) await ports.invoker.runTurn(session.id, { seen, frames });
+  if (isDone) await notifyParent(ports, session);
   return 'applied';
 };
 
 /** A turn that goes on works again: the caller hears when it cannot, and the call still waits. */
-const roomFor = async (ports: MessageDeps, session: Session, correlationId: string): Promise<void> => {
-  if (await makeRoom(ports, { holder: slotHolderOf(session), correlationId })) return;
+const roomFor = async (ports: MessageDeps, session: Session): Promise<void> => {
+  if (await makeRoom(ports, { holder: slotHolderOf(session) })) return;
   throw noFreeSlot('agent', ports.slotLimits.agentMax);
 };

@@ -10,8 +10,7 @@ import type { TurnDeps } from '../../deps.ts';
 export const notifyParent = async (
   { turns, invoker, world }: TurnDeps,
   { tree }: Pick<Session, 'tree'>,
-  correlationId: string,
 ): Promise<void> => {
   if (tree === undefined) return;
-  if (await turns.wake(tree.parent, world.now())) await invoker.runTurn(tree.parent, correlationId);
+  if (await turns.wake(tree.parent, world.now())) await invoker.runTurn(tree.parent);
 };

@@ -26,7 +26,7 @@ const open = async () => {
   });
   if (session === undefined) throw new Error('no session was made');
   return {
-    say: (text: string) => acceptMessage(ports, session, { text, correlationId: 'c' }),
+    say: (text: string) => acceptMessage(ports, session, { text }),
     inbox: async () => (await ports.turns.loadWork(session.id)).inbox.length,
   };
 };

@@ -29,7 +29,6 @@ export type NewMessage = {
   readonly connectionId?: ConnectionId;
   /** The gateway's clock, where there is one: it orders messages of one client. */
   readonly acceptedAt?: number;
-  readonly correlationId: string;
   /** The features of the deployment, read with the session. */
   readonly seen?: FeaturesSeen | undefined;
 };
@@ -58,9 +57,9 @@ export type Offered = {
 export const offerMessage = async (
   ports: MessageDeps,
   session: Session,
-  { text, model, thinking, attachments = [], connectionId, correlationId, seen, ...given }: NewMessage,
+  { text, model, thinking, attachments = [], connectionId, seen, ...given }: NewMessage,
 ): Promise<Offered> => {
-  const { world } = ports;
+  const { correlation, world } = ports;
   if (session.kind !== 'agent')
     throw new AppError('invalid_session_state', 'an execution session takes no messages');
   if (utf8Bytes(text) > messageTextBytesMax) throw tooLong();
@@ -69,7 +68,7 @@ export const offerMessage = async (
     messageId,
     text,
     acceptedAt: given.acceptedAt ?? world.now(),
-    correlationId,
+    correlationId: correlation.id(),
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(attachments.length === 0 ? {} : { attachments }),
@@ -89,7 +88,7 @@ export const queueMessage = async (
   { message, seen }: Queued,
 ): Promise<Offered['result'] | 'busy'> => {
   const { invoker, slotLimits, telemetry } = ports;
-  const { messageId, correlationId } = message;
+  const { messageId } = message;
   const result = await acceptWithRoom(ports, session, message);
   switch (result) {
     case 'ended':
@@ -114,7 +113,7 @@ export const queueMessage = async (
         sessionId: session.id,
         messageId,
       });
-      await invoker.runTurn(session.id, correlationId, { seen });
+      await invoker.runTurn(session.id, { seen });
       return result;
   }
 };
@@ -129,11 +128,10 @@ const acceptWithRoom = async (
   message: InboxMessage,
 ): Promise<AcceptResult> => {
   const { agentMax: slotsMax, conversationsMax } = ports.slotLimits;
-  const { correlationId } = message;
   const accept = () => ports.inbox.accept(session, message, { slotsMax, conversationsMax });
   let result = await accept();
   for (let rooms = 0; result === 'full' && rooms < roomsMax; rooms += 1) {
-    if (!(await makeRoom(ports, { holder: slotHolderOf(session), correlationId }))) break;
+    if (!(await makeRoom(ports, { holder: slotHolderOf(session) }))) break;
     result = await accept();
   }
   return result;

@@ -48,21 +48,19 @@ export type CallerAnswer = {
   readonly requestId: string;
   readonly result?: unknown;
   readonly error?: string | undefined;
-  readonly correlationId: string;
   readonly limits: TurnLimits;
 };
 
 export const answerCall = async (
   ports: MessageDeps & Deps<'callers'>,
   found: FoundTurn,
-  { requestId, result, error, correlationId, limits }: CallerAnswer,
+  { requestId, result, error, limits }: CallerAnswer,
 ): Promise<void> => {
   const answer: ClientAnswer =
     error === undefined ? { content: contentOfAnswer(result) } : { code: 'internal_error', message: error };
   const completed = await completeDelegatedCall(ports, found, {
     waitId: requestId,
     answer,
-    correlationId,
     limits,
   });
   if (completed === 'late' && (await answerSandbox(ports, found, { requestId, answer })) === 'late')
@@ -104,7 +102,6 @@ export const withdrawTools = async (
         await completeDelegatedCall(ports, found, {
           waitId: wait.id,
           answer,
-          correlationId: connectionId,
           limits,
         });
   }

@@ -29,16 +29,16 @@ const limits = {
 };
 
 /** The request of a client; nothing to cancel is no error. */
-export const cancelTurn = (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> =>
+export const cancelTurn = (ports: TurnDeps, id: SessionId): Promise<void> =>
   untilWon(async () => {
     const found = await readCancelable(ports, id);
     if (found === undefined || (await cancelByHolder(ports, found))) return undefined;
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') return raceLost;
     if (cancelled.status === 'nothing') return undefined;
-    await killDetached(ports, cancelled, correlationId);
-    if (cancelled.status === 'more') await ports.invoker.runTurn(id, correlationId);
-    await notifyParent(ports, found.session, correlationId);
+    await killDetached(ports, cancelled);
+    if (cancelled.status === 'more') await ports.invoker.runTurn(id);
+    await notifyParent(ports, found.session);
     return undefined;
   }, changesTooOften('the turn'));
 
@@ -46,29 +46,23 @@ export const cancelTurn = (ports: TurnDeps, id: SessionId, correlationId: string
 export const killDetached = async (
   { invoker }: Deps<'invoker'>,
   { session, kills }: Extract<Cancelled, { status: 'done' | 'more' }>,
-  correlationId: string,
 ): Promise<void> => {
-  if (kills.length > 0) await invoker.runTurn(session.id, correlationId, { kills });
+  if (kills.length > 0) await invoker.runTurn(session.id, { kills });
 };
 
 /** Cancels the work of a session, and the work that all sessions under it do for it. */
-export const cancelTree = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
-  await cancelTurn(ports, id, correlationId);
+export const cancelTree = async (ports: TurnDeps, id: SessionId): Promise<void> => {
+  await cancelTurn(ports, id);
   const session = await ports.sessions.get(id);
-  if (session !== undefined && treeOf(session) !== undefined)
-    await cancelChildren(ports, session, correlationId);
+  if (session !== undefined && treeOf(session) !== undefined) await cancelChildren(ports, session);
 };
 
 /** An idle child may have a message that has not been taken up yet. */
-export const cancelChildren = async (
-  ports: TurnDeps,
-  { id, tree: membership }: Session,
-  correlationId: string,
-): Promise<void> => {
+export const cancelChildren = async (ports: TurnDeps, { id, tree: membership }: Session): Promise<void> => {
   const tree = await ports.sessions.descendants(membership?.root ?? id);
   for (const generation of generationsOf(tree, id)) {
     const living = generation.filter(({ status }) => !isEnded(status));
-    await Promise.all(living.map((child) => cancelTurn(ports, child.id, correlationId)));
+    await Promise.all(living.map((child) => cancelTurn(ports, child.id)));
   }
 };
 

@@ -16,18 +16,16 @@ export type DelegatedAnswer = {
   /** The id under which the client was asked. */
   readonly waitId: string;
   readonly answer: ClientAnswer;
-  readonly correlationId: string;
   readonly limits: TurnLimits;
 };
 
 export const completeDelegatedCall = (
   ports: MessageDeps,
   found: FoundTurn,
-  { waitId, answer, correlationId, limits }: DelegatedAnswer,
+  { waitId, answer, limits }: DelegatedAnswer,
 ): Promise<'applied' | 'late'> =>
   commitWithoutLease(ports, found, {
     eventFor: (state, at) => endOf(state, { waitId, answer, at }),
-    correlationId,
     limits,
   });
 

@@ -48,7 +48,7 @@ test('a message that arrives while a rejection ends the turn is woken for', asyn
   };
   const auditLog = { append: () => Promise.reject(new Error('nothing is refused here')) };
   await decideCall({ ...ports, auditLog } as unknown as Parameters<typeof decideCall>[0], {
-    ...{ sessionId: id, callId: 'c', correlationId: 'x', limits },
+    ...{ sessionId: id, callId: 'c', limits },
     find: () => Promise.resolve({ session: seen, turn }),
     decisionOf: () => ({ callId: 'c', approved: false, digest: 'd' }),
     principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' },

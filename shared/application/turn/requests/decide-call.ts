@@ -36,7 +36,6 @@ export type DecideRequest = {
   /** Read once the session is found: another owner learns nothing from its mistakes. */
   readonly decisionOf: () => Decision;
   readonly principal: Principal;
-  readonly correlationId: string;
   /** A rejection may be the turn's last step. */
   readonly limits: TurnLimits;
 };
@@ -76,7 +75,7 @@ type Known = { readonly session?: Session; readonly decision?: Decision };
 type Made = DecideRequest & { readonly decision: Decision };
 
 const decide = async (ports: MessageDeps & AuditDeps, found: FoundTurn, request: Made): Promise<Decided> => {
-  const { principal, correlationId, limits, decision } = request;
+  const { principal, limits, decision } = request;
   const { session } = found;
   await refuseOutdated(ports, found, request);
   let prepared: Prepared | undefined;
@@ -88,7 +87,6 @@ const decide = async (ports: MessageDeps & AuditDeps, found: FoundTurn, request:
       return prepared.event;
     },
     auditsOf: () => (prepared === undefined ? [] : [rowOf(prepared)]),
-    correlationId,
     limits,
   });
   if (applied === 'late' || prepared === undefined) throw noPendingCall(decision.callId, firstOffered);
@@ -115,14 +113,13 @@ const refuseOutdated = async (
   prepare(ports, found.turn.state, { ...request, at: ports.world.now() });
   const workspace = await ports.workspaces.get(found.session.workspace);
   if (workspace?.checkpoint?.id === trial.live) return;
-  const { correlationId, limits } = request;
+  const { limits } = request;
   const outdated = await commitWithoutLease(ports, found, {
     eventFor: (state, at) => {
       const waiting = waitingCall(state);
       const isSame = waiting?.trial?.state === 'tried' && waiting.trial.session === trial.session;
       return isSame ? { type: 'trial-outdated', at, callId } : undefined;
     },
-    correlationId,
     limits,
   });
   if (outdated === 'applied') await discardTrial(ports, trial.session);

@@ -17,7 +17,7 @@ const open = async (change: Partial<Session> = {}) => {
   const { ports, clock } = quiet;
   const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now, ...change });
   await ports.sessions.create(session, { workspace: workspaceOf(session) });
-  const ending = { reason: 'idle', correlationId: 'c' };
+  const ending = { reason: 'idle' };
   const read = async (): Promise<Session> => (await ports.sessions.get(session.id)) ?? session;
   const said = async () => {
     const { events } = await ports.eventLog.read(session.id, { since: -1, eventsMax: 100 });
@@ -86,7 +86,7 @@ test('a cancel that loses every race is a conflict', async () => {
     });
     isOwn = false;
   };
-  await expect(cancelTurn(ports, session.id, 'c')).rejects.toMatchObject({ code: 'conflict' });
+  await expect(cancelTurn(ports, session.id)).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('a message that arrives while a waiting turn is cancelled is woken for', async () => {
@@ -99,7 +99,7 @@ test('a message that arrives while a waiting turn is cancelled is woken for', as
     isFirst = false;
     await ports.inbox.accept(seen ?? session, message('two', 1_000_600), inboxLimits);
   };
-  await cancelTurn(ports, session.id, 'c');
+  await cancelTurn(ports, session.id);
   expect((await ports.turns.loadWork(session.id)).inbox.map(({ messageId }) => messageId)).toEqual(['two']);
   expect(invoked).toEqual([`turn ${session.id}`]);
 });

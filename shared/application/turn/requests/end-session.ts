@@ -19,7 +19,6 @@ import { type Cancelable, type Cancelled, cancelNext, killDetached, readCancelab
 
 type Ending = {
   readonly reason: string;
-  readonly correlationId: string;
   /** Leaves it alone when it showed a sign of life since it was read. */
   readonly unlessMoved?: boolean;
 };
@@ -42,7 +41,7 @@ export const endSession = async (ports: TurnDeps, session: Session, ending: Endi
   const { id } = session;
   await openPublisher(ports, session).publish(ended.events.map((event) => eventFrame(id, event)));
   await leaveBehind(ports, ended.session, ending);
-  await notifyParent(ports, session, ending.correlationId);
+  await notifyParent(ports, session);
   return true;
 };
 
@@ -83,7 +82,7 @@ const endOnce = (
 const complete = async (
   ports: TurnDeps,
   session: Session,
-  { unlessMoved = false, correlationId }: Ending,
+  { unlessMoved = false }: Ending,
 ): Promise<Ended | undefined> => {
   // The text that its model was saying stays. A session that shall be left alone once it moves works on nothing.
   const first = unlessMoved ? undefined : await readCancelable(ports, session.id);
@@ -92,7 +91,7 @@ const complete = async (
   for (let step = 0; step < stepsMax; step += 1) {
     const found = await readCancelable(ports, session.id);
     if (found === undefined || (unlessMoved && !isAsRead(found.session, expected))) return undefined;
-    const next = await cancelOrEnd(ports, found, correlationId);
+    const next = await cancelOrEnd(ports, found);
     if (next.status === 'ended') return next.ended;
     if (next.status !== 'moved') expected = next.session;
     else if (unlessMoved) return undefined;
@@ -104,11 +103,9 @@ const complete = async (
 const cancelOrEnd = async (
   ports: TurnDeps,
   found: Cancelable,
-  correlationId: string,
 ): Promise<Exclude<Cancelled, { status: 'nothing' }> | { status: 'ended'; ended: Ended }> => {
   const cancelled = await cancelNext(ports, found);
-  if (cancelled.status === 'done' || cancelled.status === 'more')
-    await killDetached(ports, cancelled, correlationId);
+  if (cancelled.status === 'done' || cancelled.status === 'more') await killDetached(ports, cancelled);
   if (cancelled.status !== 'nothing') return cancelled;
   const ended = await endOnce(ports, found.session, { unlessMoved: true });
   return ended === undefined ? { status: 'moved' } : { status: 'ended', ended };
@@ -118,11 +115,11 @@ const cancelOrEnd = async (
 export const letGo = async (
   ports: Deps<'workspaces' | 'invoker' | 'world'>,
   { id, workspace: workspaceId }: Session,
-  { reason, correlationId }: Ending,
+  { reason }: Ending,
 ): Promise<void> => {
   const workspace = await ports.workspaces.leave(workspaceId, id);
   if (workspace === undefined || workspace.users.length > 0 || workspace.sandbox?.state === 'stopping')
     return;
   // A session may enter concurrently.
-  await requestStop(ports, workspace, { reason, correlationId, only: 'unused' });
+  await requestStop(ports, workspace, { reason, only: 'unused' });
 };

@@ -22,7 +22,6 @@ const stalled = {
 
 type Failing = {
   readonly version: number;
-  readonly correlationId: string;
   /** Absent: no function continues it. */
   readonly failure?: { readonly code: string; readonly message: string };
 };
@@ -31,7 +30,7 @@ type Failing = {
 export const failTurn = async (
   ports: TurnDeps,
   id: SessionId,
-  { version, correlationId, failure = stalled }: Failing,
+  { version, failure = stalled }: Failing,
 ): Promise<void> => {
   const found = await readCancelable(ports, id);
   if (found === undefined || found.turn.version !== version) return;
@@ -57,8 +56,8 @@ export const failTurn = async (
       sessionId: id,
     });
     // Its caller is no function of the turn: nobody else begins the next message.
-    if (hasMore) await ports.invoker.runTurn(id, correlationId);
+    if (hasMore) await ports.invoker.runTurn(id);
   }
-  if (treeOf(session) !== undefined) await cancelChildren(ports, session, correlationId);
-  await notifyParent(ports, session, correlationId);
+  if (treeOf(session) !== undefined) await cancelChildren(ports, session);
+  await notifyParent(ports, session);
 };

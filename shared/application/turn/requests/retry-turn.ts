@@ -15,13 +15,13 @@ import { queueMessage } from './accept-message.ts';
 export const retryTurn = async (
   ports: MessageDeps,
   { session, turn, seen }: FoundTurn,
-  correlationId: string,
 ): Promise<MessageId> => {
   if (isEnded(session.status)) throw notRepeated(`the session is ${session.status}`);
   const failed = repeatableTurn(turn);
   if (failed === undefined) throw notRepeated('its last turn has not failed');
   const { turnId: repeats, ...asked } = failed;
-  const message = { ...asked, text: '', acceptedAt: ports.world.now(), correlationId, repeats };
+  const { correlation, world } = ports;
+  const message = { ...asked, text: '', acceptedAt: world.now(), correlationId: correlation.id(), repeats };
   const result = await queueMessage(ports, session, { message, seen });
   if (result === 'ended') throw notRepeated('the session has ended');
   if (result === 'busy') throw notRepeated('it has another message by now');

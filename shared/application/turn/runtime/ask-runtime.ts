@@ -16,7 +16,6 @@ export type CarriedTurn = {
   readonly sandbox: LiveSandbox;
   /** Its name in that sandbox. */
   readonly turn: string;
-  readonly correlationId: string;
   readonly signal: AbortSignal;
 };
 
@@ -63,13 +62,13 @@ type Question = { readonly method: string; readonly path: string; readonly body?
 
 const ask = async (
   { link }: Link,
-  { sandbox, turn, correlationId, signal }: CarriedTurn,
+  { sandbox, turn, signal }: CarriedTurn,
   { method, path, body }: Question,
 ): Promise<Response> => {
   const answer = await link.fetch(sandbox, {
     method,
     path: `/agent/turns/${encodeURIComponent(turn)}${path}`,
-    headers: { 'content-type': 'application/json', 'x-correlation-id': correlationId },
+    headers: { 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal,
   });

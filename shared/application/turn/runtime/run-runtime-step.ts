@@ -36,7 +36,6 @@ type Carried = Thinking & { readonly runtime: RuntimeWork };
 type Drive = {
   readonly lazySandbox: LazySandbox;
   readonly deltas: DeltaRelay;
-  readonly correlationId: string;
 };
 
 /** A program that waits for the relay is asked again so late, in milliseconds. */
@@ -45,14 +44,10 @@ const relayPauseMs = 500;
 const silencePauseMs = 1000;
 const silencesMax = 10;
 
-export const runRuntimeStep = async (
-  ports: LoopDeps,
-  context: TurnContext,
-  correlationId: string,
-): Promise<CommitOutcome> => {
-  const wanted = { ...startedFor(context.session), correlationId, signal: context.monitor.signal };
+export const runRuntimeStep = async (ports: LoopDeps, context: TurnContext): Promise<CommitOutcome> => {
+  const wanted = { ...startedFor(context.session), signal: context.monitor.signal };
   const lazySandbox = openLazySandbox(ports, wanted);
-  const drive = { lazySandbox, correlationId, deltas: openDeltaRelay(ports, context) };
+  const drive = { lazySandbox, deltas: openDeltaRelay(ports, context) };
   try {
     return await carry(ports, context, drive);
   } catch (error) {
@@ -139,7 +134,7 @@ type Step = Drive & { readonly state: Carried };
 
 /** One step: the start in a sandbox, or what the program has said since the last. */
 const moveOn = async (ports: LoopDeps, context: TurnContext, step: Step): Promise<CommitOutcome> => {
-  const { lazySandbox, state, correlationId } = step;
+  const { lazySandbox, state } = step;
   const used = await lazySandbox.get();
   const { generation } = used.sandbox;
   const { signal } = context.monitor;
@@ -150,7 +145,6 @@ const moveOn = async (ports: LoopDeps, context: TurnContext, step: Step): Promis
   const turn = {
     sandbox: used.sandbox,
     turn: runtimeTurnOf(state.turnId, state.runtime),
-    correlationId,
     signal,
   };
   await promptRuntime(ports, turn, promptOf(context, state));
@@ -162,10 +156,10 @@ type Hearing = Step & { readonly used: UsedSandbox; readonly turn: CarriedTurn }
 
 /** Until it says something that the log keeps. */
 const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Promise<CommitOutcome> => {
-  const { used, turn, state, deltas, correlationId } = hearing;
+  const { used, turn, state, deltas } = hearing;
   const { world, invoker } = ports;
   const sessionId: SessionId = context.session.id;
-  const wanted = onRelayWanted(invoker, used.sandbox, { ...ports, sessionId, correlationId });
+  const wanted = onRelayWanted(invoker, used.sandbox, { ...ports, sessionId });
   for (;;) {
     turn.signal.throwIfAborted();
     const page = await hearRuntime(ports, turn, state.runtime.taken);

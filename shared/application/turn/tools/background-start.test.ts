@@ -78,7 +78,6 @@ const open = (answer: () => Response) => {
   const start = () =>
     startInBackground(ports, {
       ...{ session, key: 'tool:t:1:c', used: { sandbox, workspace }, program: { command: 'make' } },
-      correlationId: 'x',
     });
   return { start, put, asked, ended };
 };

@@ -55,16 +55,15 @@ export type BackgroundStart = {
   readonly key: string;
   readonly used: UsedSandbox;
   readonly program: Program;
-  readonly correlationId: string;
 };
 
 export const startInBackground = async (
   ports: SandboxDeps,
-  { session, key, used, program, correlationId }: BackgroundStart,
+  { session, key, used, program }: BackgroundStart,
 ): Promise<Known> => {
   const id = derivedUuid(ports.world.sha256(`process\n${session.id}\n${key}`));
   try {
-    const response = await startIn(ports, session, { id, ...used, program, isRecorded: true, correlationId });
+    const response = await startIn(ports, session, { id, ...used, program, isRecorded: true });
     await response.body?.cancel();
   } catch (error) {
     if (!isAppError(error)) throw error;

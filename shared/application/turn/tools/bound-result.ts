@@ -22,7 +22,6 @@ export type ResultFile = {
   /** The call's key: names the file. */
   readonly key: string;
   readonly get: () => Promise<{ readonly sandbox: LiveSandbox }>;
-  readonly correlationId: string;
 };
 
 /** Blocks of a result over its limit that the log keeps, cut; the file has all of them. */
@@ -54,16 +53,15 @@ export const boundResult = async (
 /** Where the whole is, in words. */
 const keepWhole = async (
   { link, telemetry }: Deps<'link' | 'telemetry'>,
-  { key, get, correlationId }: ResultFile,
+  { key, get }: ResultFile,
   whole: string,
 ): Promise<string> => {
   const name = key.replaceAll(/[^\w.-]+/g, '-').slice(-100);
   const path = `.sallyport/outputs/${name}.txt`;
   const body = new TextEncoder().encode(cutBytes(whole, fileBytesMax));
-  const headers = { 'x-correlation-id': correlationId };
   try {
     const { sandbox } = await get();
-    const response = await link.fetch(sandbox, { method: 'PUT', path: `/files/${path}`, body, headers });
+    const response = await link.fetch(sandbox, { method: 'PUT', path: `/files/${path}`, body });
     await response.body?.cancel();
     if (response.ok) return `[The result was too long and is cut here; the whole is in /workspace/${path}.]`;
   } catch (error) {

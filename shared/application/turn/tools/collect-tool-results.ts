@@ -27,7 +27,6 @@ import type { CallStep, ToolTimes } from './run-call-once.ts';
 
 export type ToolWork = {
   readonly context: TurnContext;
-  readonly correlationId: string;
   readonly lazySandbox: LazySandbox;
   readonly toolTimes: ToolTimes;
   readonly relay: TextRelay<`${CallId} ${ToolProgress['stream']}`>;

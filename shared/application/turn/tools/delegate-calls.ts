@@ -23,7 +23,7 @@ export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | Platfor
 export const isDelegated = (effect: ToolEffect): effect is DelegatedCall =>
   effect.route?.kind === 'caller' || (effect.route?.kind === 'platform' && effect.route.tool === 'session');
 
-type Work = { readonly context: TurnContext; readonly correlationId: string };
+type Work = { readonly context: TurnContext };
 type Delegation = { readonly calls: readonly DelegatedCall[]; readonly running: readonly CallId[] };
 
 /** A call that is answered before the next is asked moves the turn: the others go on with the turn as it is then. */
@@ -61,12 +61,8 @@ const delegateOne = async (
 };
 
 /** The caller that cancelled the turn may have looked for its children before this one was asked. */
-const cancelAsked = async (
-  ports: LoopDeps,
-  { context, correlationId }: Work,
-  { route }: DelegatedCall,
-): Promise<void> => {
-  if (route.kind === 'platform') await cancelChildren(ports, context.session, correlationId);
+const cancelAsked = async (ports: LoopDeps, { context }: Work, { route }: DelegatedCall): Promise<void> => {
+  if (route.kind === 'platform') await cancelChildren(ports, context.session);
 };
 
 const isOwed = ({ turn }: TurnContext, { callId }: DelegatedCall): boolean =>
@@ -74,7 +70,7 @@ const isOwed = ({ turn }: TurnContext, { callId }: DelegatedCall): boolean =>
 
 const eventFor = async (
   ports: LoopDeps,
-  { context, correlationId }: Work,
+  { context }: Work,
   call: DelegatedCall,
 ): Promise<TurnEvent | undefined> => {
   const { route } = call;
@@ -84,7 +80,7 @@ const eventFor = async (
   if (problem !== undefined) return failed(ports, call, { code: 'invalid_request', message: problem });
   return route.kind === 'caller'
     ? askCaller(ports, context, { ...call, route })
-    : runSessionTool(ports, { context, effect: call, correlationId });
+    : runSessionTool(ports, { context, effect: call });
 };
 
 const askCaller = (

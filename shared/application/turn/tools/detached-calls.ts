@@ -24,19 +24,17 @@ const noTimes: ToolTimes = { waitMs: 0, secondsMax: 0 };
 export const collectDetachedResults = async (
   ports: LoopDeps,
   context: TurnContext,
-  correlationId: string,
 ): Promise<CommitOutcome | undefined> => {
   const calls = detachedCalls(context.turn.state);
   if (calls.length === 0) return undefined;
   const used = await livingSandbox(ports, context);
   const lazySandbox = knownSandbox(used);
-  const look = { context, used, lazySandbox, correlationId };
+  const look = { context, used, lazySandbox };
   const running = new Map(
     calls.map((call): [CallId, Promise<CallStep>] => [call.callId, lookAt(ports, look, call)]),
   );
   const work = {
     context,
-    correlationId,
     lazySandbox,
     toolTimes: noTimes,
     relay: progressRelay(ports, context),
@@ -65,11 +63,10 @@ type Look = {
   readonly context: TurnContext;
   readonly used: UsedSandbox | undefined;
   readonly lazySandbox: LazySandbox;
-  readonly correlationId: string;
 };
 
 const lookAt = async (ports: LoopDeps, look: Look, call: DetachedCall): Promise<CallStep> => {
-  const { context, used, lazySandbox, correlationId } = look;
+  const { context, used, lazySandbox } = look;
   const { callId, wait } = call;
   const { id } = context.session;
   const printed = async (): Promise<string> => (await printedIn(ports, id, context.turn.state))[callId] ?? '';
@@ -78,7 +75,7 @@ const lookAt = async (ports: LoopDeps, look: Look, call: DetachedCall): Promise<
   if (used === undefined || used.sandbox.generation !== call.generation)
     return fail(unknownOutcome.code, tellPrinted(unknownOutcome.message, await printed()));
   const step = await runCall(ports, {
-    ...{ effect: call, session: context.session, isAllowed: true, lazySandbox, correlationId },
+    ...{ effect: call, session: context.session, isAllowed: true, lazySandbox },
     printed,
     ...{ onProgress: () => undefined, signal: new AbortController().signal, ...noTimes, since: wait.since },
   });

@@ -68,7 +68,7 @@ test('output of a call that ends at once costs no request', async () => {
 test('a cancelled call tells what it had printed', async () => {
   const { ports, id, ended } = await open();
   await ports.turns.keepOutput(id, { key, printed: 'one\n', at: 1 });
-  await cancelTurn(ports, id, 'x');
+  await cancelTurn(ports, id);
   expect(await ended()).toEqual([
     'The user cancelled the turn; this call may have run in part. It had printed:\none\n',
   ]);
@@ -77,6 +77,6 @@ test('a cancelled call tells what it had printed', async () => {
 test('so does one of a turn that no function continues', async () => {
   const { ports, id, ended } = await open();
   await ports.turns.keepOutput(id, { key, printed: 'one\n', at: 1 });
-  await failTurn(ports, id, { version: 1, correlationId: 'x' });
+  await failTurn(ports, id, { version: 1 });
   expect(await ended()).toEqual([expect.stringMatching(/it may have run in part; it had printed:\none\n$/)]);
 });

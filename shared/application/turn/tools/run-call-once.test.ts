@@ -152,7 +152,6 @@ const callOf = (effect: Partial<OneCall['effect']> = {}): OneCall => ({
   session: { id: 's', project: 'p' } as Session,
   isAllowed: true,
   lazySandbox: { get: () => Promise.resolve({ sandbox, workspace }) },
-  correlationId: 'x',
   onProgress: () => undefined,
   printed: () => Promise.resolve(''),
   signal: new AbortController().signal,

@@ -38,7 +38,6 @@ export type OneCall = {
   /** The session may use the tool: a model can ask for what it was not offered. */
   readonly isAllowed: boolean;
   readonly lazySandbox: Pick<LazySandbox, 'get'>;
-  readonly correlationId: string;
   readonly onProgress: (progress: ToolProgress) => void;
   /** Its output so far. */
   readonly printed: () => Promise<string>;
@@ -88,8 +87,7 @@ export const runCall = async (ports: LoopDeps, call: OneCall): Promise<CallStep>
     return { type: 'call-failed', at: ports.world.now(), callId, code, message };
   }
   const { get } = call.lazySandbox;
-  const { correlationId } = call;
-  const bounded = await boundResult(ports, outcome.content, { key, get, correlationId });
+  const bounded = await boundResult(ports, outcome.content, { key, get });
   const at = ports.world.now();
   return { type: 'call-finished', at, callId, ...bounded, durationMs: at - startedAt };
 };
@@ -130,7 +128,7 @@ const remoteOutcome = async (ports: LoopDeps, call: OneCall): Promise<Known> => 
 };
 
 const sandboxOutcome = async (ports: LoopDeps, call: OneCall): Promise<KnownOrRunning> => {
-  const { effect, session, lazySandbox, correlationId, onProgress, signal } = call;
+  const { effect, session, lazySandbox, onProgress, signal } = call;
   const { generation, key: callKey, route, name, args } = effect;
   const used = await lazySandbox.get();
   const { sandbox } = used;
@@ -139,9 +137,9 @@ const sandboxOutcome = async (ports: LoopDeps, call: OneCall): Promise<KnownOrRu
     return failed('invalid_request', `there is no tool ${name}`);
   if (route?.kind === 'caller' || route?.kind === 'platform' || route?.kind === 'runtime')
     return failed('internal_error', 'a delegated call does not run here');
-  const use = { ...ports, sessionId: session.id, correlationId };
+  const use = { ...ports, sessionId: session.id };
   const wanted = onRelayWanted(ports.invoker, sandbox, use);
-  const asked = { sandbox, callKey, correlationId, onProgress, onRelayWanted: wanted, signal };
+  const asked = { sandbox, callKey, onProgress, onRelayWanted: wanted, signal };
   const known = knownOf({ isFirst: generation === undefined });
   if (route !== undefined) {
     const { project } = session;
@@ -153,7 +151,7 @@ const sandboxOutcome = async (ports: LoopDeps, call: OneCall): Promise<KnownOrRu
   const program = programOf(name, args);
   if ('status' in program) return program;
   if (program.kind === 'background')
-    return startInBackground(ports, { session, key: callKey, used, program: program.program, correlationId });
+    return startInBackground(ports, { session, key: callKey, used, program: program.program });
   const timed = generation === undefined ? timedArgs(program.args, call.secondsMax) : program.args;
   if (typeof timed === 'string') return failed('invalid_request', timed);
   return known(await callForAWhile(ports, { ...asked, name, args: timed, waitMs: call.waitMs }));

@@ -33,14 +33,13 @@ import { isOfFunction, runCall, type ToolTimes, unknownOutcome } from './run-cal
 
 type Queue = {
   readonly calls: readonly ToolEffect[];
-  readonly correlationId: string;
   readonly toolTimes: ToolTimes;
 };
 
 export const runTools = async (
   ports: LoopDeps,
   context: TurnContext,
-  { calls, correlationId, toolTimes }: Queue,
+  { calls, toolTimes }: Queue,
 ): Promise<CommitOutcome> => {
   const { monitor } = context;
   const remote = calls.filter(isOfFunction);
@@ -49,11 +48,11 @@ export const runTools = async (
     return interrupted(context);
   }
   const turn = turnOf(context.turn);
-  const wanted = { ...startedFor(context.session), correlationId, turn, signal: monitor.signal };
+  const wanted = { ...startedFor(context.session), turn, signal: monitor.signal };
   const lazySandbox = openLazySandbox(ports, wanted);
   const relay = progressRelay(ports, context);
   const kept = openKeptOutput(ports, context.session.id, calls);
-  const work = { context, correlationId, toolTimes, lazySandbox, relay, kept };
+  const work = { context, toolTimes, lazySandbox, relay, kept };
   try {
     const sandboxed = calls.filter((call) => !isOfFunction(call) && !isDelegated(call));
     return await perform(ports, work, { remote, sandboxed, delegated: calls.filter(isDelegated) });
@@ -188,7 +187,7 @@ export const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnC
   });
 
 const callOf = (
-  { context, lazySandbox, relay, kept, correlationId, toolTimes }: Work,
+  { context, lazySandbox, relay, kept, toolTimes }: Work,
   effect: ToolEffect,
   signal: AbortSignal,
 ) => {
@@ -202,7 +201,6 @@ const callOf = (
     session: context.session,
     isAllowed,
     lazySandbox,
-    correlationId,
     onProgress,
     printed: () => kept.of(effect.key),
     signal,

@@ -27,10 +27,10 @@ export const isTried = (effect: ToolEffect): effect is TriedEffect => effect.tri
 export const applyTrial = async (
   ports: LoopDeps,
   context: TurnContext,
-  { effect, correlationId }: { readonly effect: TriedEffect; readonly correlationId: string },
+  effect: TriedEffect,
 ): Promise<CommitOutcome> => {
   const { signal } = context.monitor;
-  const wanted = { ...startedFor(context.session), correlationId, signal, turn: turnOf(context.turn) };
+  const wanted = { ...startedFor(context.session), signal, turn: turnOf(context.turn) };
   const lazySandbox = openLazySandbox(ports, wanted);
   try {
     return await applyIn(ports, context, { effect, lazySandbox });

@@ -47,7 +47,7 @@ export const createTrial = async (
 };
 
 /** Its sandbox stops; its saved files stay. */
-export const endTrial = async (ports: TurnDeps, id: SessionId, correlationId: string): Promise<void> => {
+export const endTrial = async (ports: TurnDeps, id: SessionId): Promise<void> => {
   const session = await ports.sessions.get(id);
-  if (session !== undefined) await endSession(ports, session, { reason: 'the trial is over', correlationId });
+  if (session !== undefined) await endSession(ports, session, { reason: 'the trial is over' });
 };

@@ -34,14 +34,13 @@ import { wantedHosts } from './wanted-hosts.ts';
 
 type Work = {
   readonly effect: TrialEffect;
-  readonly correlationId: string;
   readonly toolTimes: ToolTimes;
 };
 
 export const tryCall = async (ports: LoopDeps, context: TurnContext, work: Work): Promise<CommitOutcome> => {
-  const { effect, correlationId } = work;
+  const { effect } = work;
   const { callId } = effect;
-  if (effect.session !== undefined) await endTrial(ports, effect.session, correlationId);
+  if (effect.session !== undefined) await endTrial(ports, effect.session);
   const session = ports.world.uuid() as SessionId;
   const started = await applyEvent(ports, context, {
     event: { type: 'trial-started', at: ports.world.now(), callId, session },
@@ -75,14 +74,14 @@ const trialIn = async (ports: LoopDeps, context: TurnContext, work: Trial) => {
     ports.telemetry.warn('a call was not tried', { sessionId: context.session.id, code: error.code });
     return { state: 'untried' as const, reason: `it could not be tried: ${error.message}` };
   } finally {
-    await endTrial(ports, work.session, work.correlationId);
+    await endTrial(ports, work.session);
   }
 };
 
 const run = async (
   ports: LoopDeps,
   context: TurnContext,
-  { effect: { key, name, args }, correlationId, toolTimes, session: id }: Trial,
+  { effect: { key, name, args }, toolTimes, session: id }: Trial,
 ): Promise<TriedCall> => {
   const { monitor, session: parent } = context;
   const { signal } = monitor;
@@ -92,9 +91,9 @@ const run = async (
     const made = await createTrial(ports, { id, parent, key, until, source: from.source });
     return made === undefined ? raceLost : { trial: made, ...from };
   }, changesTooOften('the workspace'));
-  const { sandbox } = await acquireSandbox(ports, { ...startedFor(trial), correlationId, signal });
+  const { sandbox } = await acquireSandbox(ports, { ...startedFor(trial), signal });
   const startedAt = ports.world.now();
-  const call = { sandbox, callKey: `${id}/${key}`, name, args, correlationId, onProgress: () => undefined };
+  const call = { sandbox, callKey: `${id}/${key}`, name, args, onProgress: () => undefined };
   const outcome = await callForAWhile(ports, { ...call, signal, waitMs: toolTimes.waitMs });
   signal.throwIfAborted();
   refuseUnknown(outcome, toolTimes);
@@ -102,7 +101,6 @@ const run = async (
   const result = await resultOf(ports, outcome, {
     key,
     get: async () => ({ sandbox }),
-    correlationId,
     durationMs,
   });
   const saved = await saveWorkspace(ports, sandbox);
