@@ -51,7 +51,7 @@ type Crowd = Awaited<ReturnType<typeof open>>;
 /** A message for the first session, which its turn takes up: it uses the sandbox. */
 const use = async ({ ports, sessions, clock }: Crowd): Promise<void> => {
   await ports.inbox.accept(sessions[0] as Session, message('m', clock.now), inboxLimits);
-  await acquireSandbox(ports, { ...startedFor(sessions[0] as Session) });
+  await acquireSandbox(ports, startedFor(sessions[0] as Session));
 };
 
 /** Does it once all sessions of the workspace have been read. */
