@@ -379,6 +379,18 @@ describe('a stop', () => {
     });
   });
 
+  test('of one that was never ready is refused when it is ready, or was', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const end = { reason: 'the start was refused', at: 8000, only: 'unready' } as const;
+    for (const state of ['ready', 'stopping'] as const) {
+      const before = await inState(state);
+      expect(await workspaces.markStopped(before.id, 1, end)).toBeUndefined();
+      expect(await readWorkspace(before.id)).toEqual(before);
+    }
+    const { id } = await inState('starting');
+    expect((await workspaces.markStopped(id, 1, end))?.sandbox?.state).toBe('stopped');
+  });
+
   test('of a workspace without a sandbox does nothing', async () => {
     const { workspaces, isWorkspaceDue } = stores();
     const { id } = await made();

@@ -198,16 +198,19 @@ const requestTaskWithRetry = async (ports: SandboxDeps, named: Named): Promise<'
 
 /** False for lack of capacity. */
 const isTaskPlaced = async (ports: SandboxDeps, named: Named): Promise<boolean> => {
+  let taskArn: string;
   try {
-    await startTask(ports, named);
-    return true;
+    taskArn = await requestTask(ports, named);
   } catch (error) {
     if (isAppError(error) && error.code === 'sandbox_unavailable') return false;
     await giveUp(ports, named, 'the start was refused');
     throw error;
   }
+  await recordTask(ports, named, taskArn);
+  return true;
 };
 
+/** One that became ready all the same stays: its address came with the task's event. */
 const giveUp = async (
   ports: SandboxDeps,
   { workspaceId, project, sandbox }: Named,
@@ -217,7 +220,7 @@ const giveUp = async (
   const { generation } = sandbox;
   await publishSandboxFailure(ports, { workspaceId, generation });
   recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
-  await workspaces.markStopped(workspaceId, generation, { reason, at: world.now() });
+  await workspaces.markStopped(workspaceId, generation, { reason, at: world.now(), only: 'unready' });
 };
 
 /** The claimant died before ECS answered: calls again under the same token. */
@@ -230,18 +233,21 @@ export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: F
   const generation = (entry.sandbox?.generation ?? 0) + 1;
   const sandbox = newRecord(ports, { flavor, template: 'python', generation });
   if ((await ports.workspaces.claimStart(entry.id, sandbox)) !== 'claimed') return false;
+  const named = { workspaceId: entry.id, sandbox };
+  let taskArn: string;
   try {
-    await startTask(ports, { workspaceId: entry.id, sandbox });
-    return true;
+    taskArn = await requestTask(ports, named);
   } catch (error) {
-    await giveUp(ports, { workspaceId: entry.id, sandbox }, 'the start was refused');
+    await giveUp(ports, named, 'the start was refused');
     throw error;
   }
+  await recordTask(ports, named, taskArn);
+  return true;
 };
 
-const startTask = async (ports: SandboxDeps, { workspaceId, sandbox }: Named): Promise<void> => {
+const requestTask = (ports: SandboxDeps, { workspaceId, sandbox }: Named): Promise<string> => {
   const { generation, flavor, template, isTrial } = sandbox;
-  const taskArn = await ports.host.start({
+  return ports.host.start({
     token: startToken(workspaceId, generation),
     group: taskGroup(workspaceId, generation),
     flavor,
@@ -249,5 +255,8 @@ const startTask = async (ports: SandboxDeps, { workspaceId, sandbox }: Named): P
     bearerHash: ports.bearerHash(workspaceId, generation),
     ...(isTrial === undefined ? {} : { withoutShared: isTrial }),
   });
-  await ports.workspaces.recordTask(workspaceId, generation, taskArn);
 };
+
+/** A task that was placed and not recorded is no refused start: its event names it, and so does a repeated request. */
+const recordTask = ({ workspaces }: SandboxDeps, { workspaceId, sandbox }: Named, taskArn: string) =>
+  workspaces.recordTask(workspaceId, sandbox.generation, taskArn);

@@ -45,8 +45,8 @@ export const sessionAsRead = (TableName: string, { id, workSeq, lease, lastActiv
   },
 });
 
-type Stop = { readonly reason: string; readonly at: number };
 type MarkedStop = Parameters<WorkspaceStore['markStopping']>[2];
+type ConfirmedStop = Parameters<WorkspaceStore['markStopped']>[2];
 
 const isGeneration = '#sandbox.generation = :generation';
 const isUnused = 'attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.restoringUntil <= :at';
@@ -198,12 +198,13 @@ export const stopAsked = (generation: number, at: number): Change => ({
 export const stopped = (
   id: WorkspaceId,
   generation: number,
-  { reason, at, tellAt }: Stop & { readonly tellAt?: number | undefined },
+  { reason, at, tellAt, only }: ConfirmedStop,
 ): Change => {
   const set =
     'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), #sandbox.stoppedAt = :at';
   const values = { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at };
-  const when = `${isGeneration} AND #sandbox.#state <> :stopped`;
+  const isUnready = only === undefined ? '' : ' AND attribute_not_exists(#sandbox.readyAt)';
+  const when = `${isGeneration} AND #sandbox.#state <> :stopped${isUnready}`;
   if (tellAt === undefined) return { when, set: `${set} REMOVE duePk, dueAt, #sandbox.ports`, values };
   return {
     when,

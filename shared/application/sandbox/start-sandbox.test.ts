@@ -1,0 +1,45 @@
+/** Starts that go wrong half-way: what ECS has placed lives on, and what is ready is stopped by no start. */
+import { expect, test } from 'vitest';
+import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { startedFor, startSandbox } from './start-sandbox.ts';
+
+const open = async () => {
+  const { ports } = openQuietPorts();
+  const session = newSession();
+  const workspace = workspaceOf(session);
+  await ports.sessions.create(session, { workspace });
+  return {
+    ports,
+    start: (change: Partial<typeof ports>) =>
+      startSandbox({ ...ports, ...change }, workspace, startedFor(session)),
+    sandbox: async () => (await ports.workspaces.get(workspace.id))?.sandbox,
+    ready: () => ports.workspaces.markReady(workspace.id, 1, { at: 1 }),
+  };
+};
+
+const refused = () => Promise.reject(new Error('it was refused'));
+
+test('a task that was placed and could not be recorded goes on starting', async () => {
+  const { ports, start, sandbox } = await open();
+  await expect(start({ workspaces: { ...ports.workspaces, recordTask: refused } })).rejects.toThrow();
+  expect(await sandbox()).toMatchObject({ state: 'starting', generation: 1 });
+});
+
+test('a start that ECS refuses has ended', async () => {
+  const { ports, start, sandbox } = await open();
+  await expect(start({ host: { ...ports.host, start: refused } })).rejects.toThrow();
+  expect(await sandbox()).toMatchObject({ state: 'stopped', stoppedReason: 'the start was refused' });
+});
+
+test('a start whose answer was lost leaves the sandbox alone that another caller made ready', async () => {
+  const { ports, start, sandbox, ready } = await open();
+  const { host } = ports;
+  const unheard = async (...given: Parameters<typeof host.start>): Promise<string> => {
+    await host.start(...given);
+    await ready();
+    return refused();
+  };
+  await expect(start({ host: { ...host, start: unheard } })).rejects.toThrow();
+  expect(await sandbox()).toMatchObject({ state: 'ready', generation: 1 });
+});
