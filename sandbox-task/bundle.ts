@@ -129,6 +129,7 @@ const buildInto = async (folder: string): Promise<void> => {
     'sallyport_errors.py',
     'sallyport_imports.py',
     'sallyport_results.py',
+    'sallyport_tables.py',
   ])
     await copyFile(join(python, name), join(folder, name));
   await copyFile(source('./runner/process/terminal.py'), join(folder, 'terminal.py'));

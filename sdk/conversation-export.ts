@@ -91,9 +91,13 @@ const deciderOf = (by: unknown): string => {
   return lineOf(`${kind ?? 'unknown'} ${name ?? id ?? ''}`);
 };
 
+/** The data of a table or chart has its text before it. */
 const textOf = (content: unknown): string =>
   Array.isArray(content)
-    ? content.map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`)).join('\n')
+    ? content
+        .filter(({ annotations }) => annotations === undefined)
+        .map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`))
+        .join('\n')
     : '';
 
 const quoted = (text: string): string => text.replace(/^/gm, '> ');

@@ -10,6 +10,16 @@ export {
 export { type AgentOptions, AgentSessions } from './agent-sessions.ts';
 export { ApiClient, type FetchOptions, type SocketLike } from './api-client.ts';
 export { decideCall, digestOf, isSettled, readCall, type WaitingCall } from './approvals.ts';
+export {
+  type Chart,
+  type ChartAxis,
+  type ChartSeries,
+  type Coordinate,
+  chartsOf,
+  type ResultBundle,
+  type Table,
+  tableOf,
+} from './code-results.ts';
 export type { Connection, ConnectionState } from './connection.ts';
 export { type ExportFormat, exportConversation } from './conversation-export.ts';
 export { type ErrorFacts, SallyportError } from './errors.ts';

@@ -43,6 +43,7 @@ const userFiles = [
     'sallyport_errors.py',
     'sallyport_imports.py',
     'sallyport_results.py',
+    'sallyport_tables.py',
     'terminal.py',
   ],
 ];

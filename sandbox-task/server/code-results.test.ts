@@ -67,11 +67,28 @@ def close(which): current.closed = True
 def show(): raise RuntimeError('no screen')
 `;
 const pandas = `
+import json
+class Index:
+    def __init__(self, names): self.names = names
+    def set_names(self, names): return Index(names)
 class DataFrame:
+    ndim = 2
+    def __init__(self, columns, rows, index=Index([None])): self.columns, self.rows, self.index = columns, rows, index
     def __repr__(self): return '   a\\n0  1'
     def _repr_html_(self): return '<table></table>'
-    def head(self, rows): return self
-    def to_json(self, orient): return '{"schema": {"fields": []}, "data": [{"a": 1}]}'
+    @property
+    def shape(self): return len(self.rows), len(self.columns)
+    @property
+    def iloc(self): return self
+    def __getitem__(self, part):
+        rows, columns = part
+        return DataFrame(self.columns[columns], [row[columns] for row in self.rows[rows]], self.index)
+    def to_json(self, orient):
+        names = self.index.names
+        default = 'index' if len(names) == 1 else 'level_{}'
+        fields = [name or default.format(level) for level, name in enumerate(names)] + self.columns
+        rows = [dict(zip(fields, [number] * len(names) + row)) for number, row in enumerate(self.rows)]
+        return json.dumps({'schema': {'fields': [{'name': name} for name in fields]}, 'data': rows})
 `;
 
 type Input = { readonly language?: 'python' | 'node'; readonly context?: string; readonly code: string };
@@ -169,14 +186,49 @@ new Rich()`;
   expect(await run({ language: 'node', code: 'kept' })).not.toHaveProperty('state_lost');
 });
 
+const table = 'application/vnd.dataresource+json';
+type Table = { readonly data: readonly object[]; readonly rows: number; readonly columns: number };
+
 test('a table is also rows with a schema', async () => {
-  expect(await results('import pandas\npandas.DataFrame()')).toEqual([
+  expect(await results('import pandas\npandas.DataFrame(["a"], [[1]])')).toEqual([
     {
       'text/plain': '   a\n0  1',
       'text/html': '<table></table>',
-      'application/vnd.dataresource+json': { schema: { fields: [] }, data: [{ a: 1 }] },
+      [table]: {
+        schema: { fields: [{ name: 'index' }, { name: 'a' }] },
+        data: [{ index: 0, a: 1 }],
+        ...{ rows: 1, columns: 1 },
+      },
     },
   ]);
+});
+
+test('a row has one value under one name', async () => {
+  const columns = '["index", "a", "a", ("a", "mean"), ("b", ""), 0]';
+  const code = `frame = pandas.DataFrame(${columns}, [[1, 2, 3, 4, 5, 6]], pandas.Index([None, None, "b"]))\nframe`;
+  const [one] = (await results(code)) as Readonly<Record<string, Table>>[];
+  expect(one?.[table]?.data).toEqual([
+    {
+      ...{ level_0: 0, level_1: 0, 'b.1': 0, index: 1, a: 2 },
+      ...{ 'a.1': 3, 'a / mean': 4, b: 5, 0: 6 },
+    },
+  ]);
+  expect(await results('frame.columns')).toMatchObject([
+    { 'text/plain': expect.stringContaining("'a', 'a',") },
+  ]);
+});
+
+test('a table has the rows and columns that fit, and the size of the whole', async () => {
+  const [long, wide] = (await results(
+    'display(pandas.DataFrame(["a"], [[1]] * 5000))\npandas.DataFrame(list(range(300)), [[0.123456789] * 300] * 500)',
+  )) as Readonly<Record<string, Table>>[];
+  expect(long?.[table]).toMatchObject({ rows: 5000, columns: 1 });
+  expect(long?.[table]?.data).toHaveLength(1000);
+  expect(wide?.[table]).toMatchObject({ rows: 500, columns: 300 });
+  const { data = [] } = wide?.[table] ?? {};
+  expect(Object.keys(data[0] ?? {})).toHaveLength(201);
+  expect(data.length).toBeGreaterThan(10);
+  expect(JSON.stringify(data).length).toBeLessThan(256 * 1024);
 });
 
 test('a figure is a picture and the data of its chart, shown when it has changed', async () => {
@@ -199,7 +251,37 @@ test('a figure is a picture and the data of its chart, shown when it has changed
   const { content } = await call({ code: 'plt.show()' });
   expect(content.slice(1)).toEqual([
     { type: 'image', mimeType: 'image/png', data: figure('', [])['image/png'] },
+    forPeople('application/vnd.sallyport.chart+json', expect.stringContaining('"title":"Title"')),
   ]);
+});
+
+const forPeople = (mimeType: string, text: unknown) => ({
+  type: 'resource',
+  resource: { uri: 'sallyport:result', mimeType, text },
+  annotations: { audience: ['user'] },
+});
+
+test('a person sees a table, as far as it fits into a frame, where a model reads text', async () => {
+  const { content } = await call({ code: 'import pandas\npandas.DataFrame(["a"], [["x" * 100]] * 900)' });
+  expect(content).toEqual([
+    { type: 'text', text: '   a\n0  1' },
+    forPeople(table, expect.stringContaining('"rows":900')),
+  ]);
+  const { resource } = content[1] as unknown as { readonly resource: { readonly text: string } };
+  const shown = JSON.parse(resource.text) as Table;
+  expect(shown.data.length).toBeGreaterThan(50);
+  expect(resource.text.length).toBeLessThan(12 * 1024 + 1);
+  const forged = [
+    '[1]',
+    'null',
+    'no JSON',
+    '{"data": 1}',
+    JSON.stringify({ data: [], schema: 'x'.repeat(20_000) }),
+  ];
+  for (const text of forged)
+    expect(
+      toBlocks([{ isValue: true, parts: [{ mimeType: table, content: Buffer.from(text) }] }], 0),
+    ).toEqual([]);
 });
 
 test('a model sees the value at the end of the text, an image as an image', async () => {

@@ -65,21 +65,59 @@ export const valueText = (results: readonly CodeResult[]): string => {
   return parts.some(isPicture) ? '' : (readable(parts)?.content.toString() ?? '');
 };
 
-/** The displayed results, and a value that is an image. */
+/** The displayed results, a value that is an image, and the data of tables and charts. */
 export const toBlocks = (results: readonly CodeResult[], leftOut: number): readonly Block[] => {
-  const shown = results.flatMap(({ isValue, parts }): readonly Block[] => {
-    const picture = parts.find(isPicture);
-    if (picture !== undefined) {
-      const { mimeType, content } = picture;
-      return [{ type: 'image', data: content.toString('base64'), mimeType }];
-    }
-    const text = isValue ? undefined : readable(parts);
-    return text === undefined ? [] : [{ type: 'text', text: text.content.toString() }];
-  });
+  const shown = results.flatMap((result): readonly Block[] => [
+    ...seenByAll(result),
+    ...result.parts.flatMap(seenByPeople),
+  ]);
   if (leftOut === 0) return shown;
   const text = `[${leftOut} displayed left out: one call shows at most 8 things and 4 MB]`;
   return [...shown, { type: 'text', text }];
 };
+
+const seenByAll = ({ isValue, parts }: CodeResult): readonly Block[] => {
+  const picture = parts.find(isPicture);
+  if (picture !== undefined) {
+    const { mimeType, content } = picture;
+    return [{ type: 'image', data: content.toString('base64'), mimeType }];
+  }
+  const text = isValue ? undefined : readable(parts);
+  return text === undefined ? [] : [{ type: 'text', text: text.content.toString() }];
+};
+
+const tableType = 'application/vnd.dataresource+json';
+const chartType = 'application/vnd.sallyport.chart+json';
+/** Of one block: a frame of a socket has room for it. */
+const dataBytesMax = 12 * 1024;
+
+/**
+ * A table or the data of a chart, which are shown to a person; a model has the text or the image of the same result
+ * (https://modelcontextprotocol.io/specification/2025-06-18/schema#annotations).
+ */
+const seenByPeople = ({ mimeType, content }: Part): readonly Block[] => {
+  if (mimeType !== tableType && mimeType !== chartType) return [];
+  const value = readJson(content.toString());
+  const text = JSON.stringify(mimeType === tableType ? firstRows(value) : value) ?? '';
+  if (text === '' || Buffer.byteLength(text) > dataBytesMax) return [];
+  const resource = { uri: 'sallyport:result', mimeType, text };
+  return [{ type: 'resource', resource, annotations: { audience: ['user'] } }];
+};
+
+/** A table with the rows that fit into a block. */
+const firstRows = (table: unknown): unknown => {
+  if (typeof table !== 'object' || table === null || !('data' in table) || !Array.isArray(table.data))
+    return undefined;
+  const { data: all } = table;
+  let left = dataBytesMax - bytesOf({ ...table, data: [] });
+  const end = all.findIndex((row) => {
+    left -= bytesOf(row) + 1;
+    return left < 0;
+  });
+  return end === -1 ? table : { ...table, data: all.slice(0, end) };
+};
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const isPicture = ({ mimeType }: Part): boolean => mimeType.startsWith('image/');
 

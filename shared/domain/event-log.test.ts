@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type LogEntry, numberEntries, ofLatestTurn, oldestKept } from './event-log.ts';
+import { type LogEntry, numberEntries, ofLatestTurn, oldestKept, textOf } from './event-log.ts';
 import type { MessageId } from './ids.ts';
 
 const entry = (kind: string): LogEntry => ({ type: 'system', data: { kind } });
@@ -36,4 +36,15 @@ test.each([
   [2500, 1501],
 ])('a log that ends at %i keeps what follows from %i', (lastSeq, oldest) => {
   expect(oldestKept(lastSeq)).toBe(oldest);
+});
+
+test('a model reads the text of a result, and not what is for people', () => {
+  const table = { type: 'resource', resource: { text: '{}' } };
+  const content = [
+    { type: 'text', text: 'out' },
+    { type: 'image', data: 'AAAA' },
+    { ...table, annotations: { audience: ['user'] } },
+    { ...table, annotations: { audience: ['user', 'assistant'] } },
+  ];
+  expect(textOf(content)).toBe('out\n[image]\n[resource]');
 });

@@ -171,9 +171,18 @@ export const completionOf = (log: readonly LogEntry[]): Completion | undefined =
   return entry?.type === 'completion' ? entry.data : undefined;
 };
 
-/** The text of a result for the model; content without text is named by its type. */
+/** The text of a result for the model; content without text is named by its type, and what is for people alone is not. */
 export const textOf = (content: readonly ToolContent[]): string =>
-  content.map((block) => (typeof block['text'] === 'string' ? block['text'] : `[${block.type}]`)).join('\n');
+  content
+    .filter(isForModel)
+    .map((block) => (typeof block['text'] === 'string' ? block['text'] : `[${block.type}]`))
+    .join('\n');
+
+/** Of the sandbox's own results alone: blocks of other servers come without annotations. */
+const isForModel = ({ annotations }: ToolContent): boolean => {
+  const audience = (annotations as { readonly audience?: unknown } | undefined)?.audience;
+  return !Array.isArray(audience) || audience.includes('assistant');
+};
 
 export type LogEvent = LogEntry & {
   readonly seq: number;

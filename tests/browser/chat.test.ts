@@ -1,6 +1,7 @@
 /** The chat: messages, calls decided one after the other, live output, reloads. */
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
@@ -369,4 +370,44 @@ describe.each([
     expect(await axe(page)).toEqual([]);
     await screenshot(page, `${name}-chat-${colorScheme}`);
   });
+});
+
+/** A picture that no frame has room for, with the data of its chart; and a table. */
+const figure = `
+import os, struct, zlib
+def part(kind, data): return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+noise = b''.join(b'\\0' + os.urandom(360) for _ in range(120))
+png = b'\\x89PNG\\r\\n\\x1a\\n' + part(b'IHDR', struct.pack('>IIBBBBB', 120, 120, 8, 2, 0, 0, 0)) + part(b'IDAT', zlib.compress(noise)) + part(b'IEND', b'')
+axes = {'x': {'label': 'epoch', 'scale': 'linear'}, 'y': {'label': '', 'scale': 'linear'}}
+series = [{'type': 'line', 'label': 'train', 'points': [[1, 9], [2, 4]]}]
+class Figure:
+    def _repr_mimebundle_(self, include, exclude):
+        chart = {'type': 'line', 'title': 'Loss', 'axes': axes, 'series': series}
+        return {'image/png': png, 'application/vnd.sallyport.chart+json': chart}
+display(Figure())
+fields = [{'name': 'city', 'type': 'string'}, {'name': 'price', 'type': 'number'}]
+rows = [{'city': 'Rome', 'price': 20}, {'city': 'Oslo', 'price': 9}, {'city': 'Lima', 'price': None}]
+display('application/vnd.dataresource+json', {'schema': {'fields': fields}, 'data': rows, 'rows': 900})
+`;
+
+test('a chart is shown with its data, and a table can be sorted', async () => {
+  const { id } = await makeSession(cloud, { approvals: 'auto' });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await say(page, `\`\`\`python${figure}\`\`\``);
+  await ended(page);
+  const picture = page.getByRole('img', { name: 'Line chart: Loss. train' });
+  await picture.waitFor();
+  await page.waitForFunction(
+    () => document.querySelector<HTMLImageElement>('img.picture')?.naturalWidth === 120,
+  );
+  await page.getByText('Data of the chart').click();
+  const data = page.getByRole('region', { name: 'Line chart: Loss. train' });
+  expect(await data.getByRole('cell').allInnerTexts()).toEqual(['1', '9', '2', '4']);
+  const table = page.getByRole('region', { name: 'Table' });
+  await table.getByRole('button', { name: 'price' }).press('Enter');
+  expect(await table.getByRole('cell').allInnerTexts()).toEqual(['Oslo', '9', 'Rome', '20', 'Lima', '–']);
+  await page.getByText('First 3 of 900 rows').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'results');
 });

@@ -327,6 +327,17 @@ test('commands and code run in an execution session, and their output is shown',
     .getByRole('figure')
     .getByText('[0, 1, 4, 9, 16]')
     .waitFor();
+  await page
+    .getByLabel('Code', { exact: true })
+    .fill('[{"city": "Rome", "price": 20}, {"city": "Oslo", "price": 9}]');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const table = page.getByRole('region', { name: 'Table' });
+  await table.getByRole('button', { name: 'price' }).click();
+  await table
+    .getByRole('columnheader', { name: 'price' })
+    .and(page.locator('[aria-sort=ascending]'))
+    .waitFor();
+  expect(await table.locator('tbody td').allInnerTexts()).toEqual(['Oslo', '9', 'Rome', '20']);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'run-box');
   await page.getByRole('tab', { name: 'Details' }).click();

@@ -3,6 +3,7 @@
  * reports as it goes, a web server, and forks of a prepared workspace. Code waits for the packages that the first start installs.
  */
 import { rm } from 'node:fs/promises';
+import { chartsOf, tableOf } from '#sdk/code-results.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
 import type { Sandbox } from '#sdk/sandbox.ts';
 import { type Server, startServer } from '../e2e/server.ts';
@@ -39,15 +40,13 @@ sales = pd.read_csv('sales.csv')
 sales.groupby('city', as_index=False).price.mean()`;
   const { results, exitCode } = await sandbox.code(code, { timeoutSeconds: installSeconds });
   const shown = results.at(-1) ?? {};
-  const { data } = (shown['application/vnd.dataresource+json'] ?? {}) as {
-    readonly data?: readonly object[];
-  };
+  const table = tableOf(shown);
   return [
     exactly('data frame: exit code', exitCode, 0),
     holds('data frame: as a table', String(shown['text/html']).includes('<table')),
     holds(
       'data frame: the means as data',
-      JSON.stringify(data?.map((row) => Object.values(row).slice(-2))) === '[["Oslo",20],["Rome",20]]',
+      JSON.stringify(table?.rows.map((row) => Object.values(row).slice(-2))) === '[["Oslo",20],["Rome",20]]',
     ),
   ];
 };
@@ -59,15 +58,17 @@ plt.title('Squares')
 plt.show()`;
   const { results, exitCode } = await sandbox.code(code, { timeoutSeconds: installSeconds });
   const [shown = {}] = results;
-  const drawn = shown['application/vnd.sallyport.chart+json'] as
-    | { readonly title?: string; readonly series?: readonly { readonly points?: unknown }[] }
-    | undefined;
+  const [drawn] = chartsOf(shown);
+  const [line] = drawn?.series ?? [];
   const image = Buffer.from(String(shown['image/png'] ?? ''), 'base64');
   return [
     exactly('chart: exit code', exitCode, 0),
     holds('chart: a PNG', image.subarray(1, 4).toString() === 'PNG'),
     holds('chart: its title', drawn?.title === 'Squares'),
-    holds('chart: its points', JSON.stringify(drawn?.series?.[0]?.points) === '[[1,1],[2,4],[3,9]]'),
+    holds(
+      'chart: its points',
+      JSON.stringify(line !== undefined && 'points' in line && line.points) === '[[1,1],[2,4],[3,9]]',
+    ),
   ];
 };
 

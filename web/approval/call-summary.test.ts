@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import { exitOf, shownContent, summarizeCall } from './call-summary.ts';
+import { exitOf, summarizeCall } from './call-summary.ts';
 
 const code = (language: string, text: string, field?: string) => ({
   kind: 'code',
@@ -100,40 +100,4 @@ test.each([
   ['read_file', 'Exit code: 2', undefined],
 ])('the end of a program of %s with %j', (name, text, code) => {
   expect(exitOf({ name, content: [{ type: 'text', text }] })).toBe(code);
-});
-
-test('text is text, a picture is a picture', () => {
-  expect(
-    shownContent([
-      { type: 'text', text: 'hi' },
-      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
-    ]),
-  ).toEqual([
-    { kind: 'text', text: 'hi' },
-    { kind: 'picture', url: 'data:image/png;base64,AAAA' },
-  ]);
-});
-
-test('a drawing is a picture, the text of a resource is text, and sound is named', () => {
-  expect(
-    shownContent([
-      { type: 'image', mimeType: 'image/svg+xml', data: 'AAAA' },
-      { type: 'resource', resource: { uri: 'file:///a.csv', mimeType: 'text/csv', text: 'a,b' } },
-      { type: 'audio', mimeType: 'audio/wav', data: 'A'.repeat(4096) },
-    ]),
-  ).toEqual([
-    { kind: 'picture', url: 'data:image/svg+xml;base64,AAAA' },
-    { kind: 'text', text: 'a,b' },
-    { kind: 'text', text: '[audio/wav, 3.0 KB]' },
-  ]);
-});
-
-test.each([
-  { type: 'image', mimeType: 'text/html', data: 'AAAA' },
-  { type: 'image', mimeType: 'image/png', data: 'AAA" onerror="x' },
-  { type: 'image', mimeType: 'image/png', data: 'AAAAB' },
-  { type: 'resource', uri: 'file:///etc/passwd' },
-  { type: 'resource', resource: { uri: 'file:///a', blob: 'AAAA' } },
-])('any other content is shown as its kind: %j', (block) => {
-  expect(shownContent([block])).toEqual([{ kind: 'json', text: JSON.stringify(block, null, 2) }]);
 });

@@ -1,14 +1,12 @@
 /**
- * A tool call for people: a title, its arguments in a readable form, its exit code, and the content of its result. Pure.
+ * A tool call for people: a title, its arguments in a readable form, and its exit code. Pure.
  *
- * With an argument that a form does not show, all of them are shown as JSON. A picture is shown only when it is valid base64:
- * a browser runs no script of an SVG that is a picture, and loads nothing for it.
+ * With an argument that a form does not show, all of them are shown as JSON.
  */
 import type { ToolContent } from '#shared/domain/event-log.ts';
 import { exitCodeIn } from '#shared/domain/execution-failure.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
-import { byteSize } from '../components/format.ts';
 import type { IconName } from '../components/icon.vue';
 
 export type CallForm =
@@ -150,40 +148,3 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const titledCharactersMax = 200;
 const isShort = (value: unknown): value is string =>
   isText(value) && value.length <= titledCharactersMax && !/[\t\n]/.test(value);
-
-type ShownContent =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'picture'; readonly url: string }
-  | { readonly kind: 'json'; readonly text: string };
-
-const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml']);
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-/** The content of a result by its rendering. */
-export const shownContent = (content: readonly ToolContent[]): readonly ShownContent[] =>
-  content.map(shownBlock);
-
-const shownBlock = (block: ToolContent): ShownContent => {
-  const { type, text, data, mimeType, resource } = block;
-  if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
-  if (type === 'image' && isPicture(mimeType, data))
-    return { kind: 'picture', url: `data:${mimeType};base64,${data}` };
-  if (type === 'resource' && isObject(resource) && typeof resource['text'] === 'string')
-    return { kind: 'text', text: resource['text'] };
-  if (type === 'audio' && typeof data === 'string')
-    return {
-      kind: 'text',
-      text: `[${visibleText(String(mimeType))}, ${byteSize(Math.floor((data.length * 3) / 4))}]`,
-    };
-  return { kind: 'json', text: JSON.stringify(block, null, 2) };
-};
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isPicture = (mimeType: unknown, data: unknown): boolean =>
-  typeof mimeType === 'string' &&
-  pictureTypes.has(mimeType) &&
-  typeof data === 'string' &&
-  data.length % 4 === 0 &&
-  base64.test(data);

@@ -149,6 +149,12 @@ test.each([
   expect(displayedContent([text, block, image])).toEqual([image]);
 });
 
+test('data for people leaves room for what a model sees', () => {
+  const data = { type: 'resource', resource: { uri: 'sallyport:result', text: '{}' } };
+  const pairs = Array.from({ length: 9 }, () => [image, data]).flat();
+  expect(displayedContent([text, ...pairs])).toHaveLength(9);
+});
+
 test('content over the sandbox’s own limits is dropped', () => {
   expect(displayedContent([text, ...Array.from({ length: 20 }, () => image)])).toHaveLength(10);
   const large = { ...image, data: 'A'.repeat(4 * 1_048_576) };

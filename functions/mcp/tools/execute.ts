@@ -187,13 +187,16 @@ const block = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('text'), text: z.string() }),
 ]);
-/** The first block is the result as text, which the result's own fields repeat, except the value of code. */
+/**
+ * The first block is the result as text, which the result's own fields repeat, except the value of code. Data that the app
+ * shows to people would be text to a model.
+ */
 export const displayedContent = (
   content: readonly ToolContent[],
   value?: unknown,
 ): readonly z.output<typeof block>[] => {
   let characters = 0;
-  const blocks = content.slice(1, 1 + blocksMax);
+  const blocks = content.slice(1).filter(isShownToModels).slice(0, blocksMax);
   return [...blocks, ...(value === undefined ? [] : [{ type: 'text', text: value }])].flatMap((given) => {
     const parsed = block.safeParse(given);
     if (!parsed.success) return [];
@@ -201,3 +204,5 @@ export const displayedContent = (
     return characters > contentCharactersMax ? [] : [parsed.data];
   });
 };
+
+const isShownToModels = ({ type }: ToolContent): boolean => type !== 'resource';

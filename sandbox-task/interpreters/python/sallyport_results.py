@@ -12,11 +12,11 @@ import re
 import sys
 
 from sallyport_charts import chart_of
+from sallyport_tables import table_of
 
 RESULT_BYTES_MAX = 4 * 1_048_576
 JSON_BYTES_MAX = 512 * 1024
 TEXT_CHARACTERS_MAX = 128 * 1024
-TABLE_ROWS_MAX = 1000
 
 CHART = 'application/vnd.sallyport.chart+json'
 TABLE = 'application/vnd.dataresource+json'
@@ -104,15 +104,6 @@ def json_of(value):
     except (TypeError, ValueError, RecursionError, RuntimeError):
         return None
     return ''.join(pieces)
-
-
-def table_of(value):
-    """Table Schema and rows (https://specs.frictionlessdata.io/tabular-data-resource/)."""
-    try:
-        return value.head(TABLE_ROWS_MAX).to_json(orient='table')
-    except Exception:
-        # Not every table has this form: columns of several levels have not.
-        return None
 
 
 def forms_of_figure(figure):

@@ -23,7 +23,10 @@ test('the result of a command does not repeat its output', () => {
 test('code shows what it printed, the values of its results, and why it failed', () => {
   const results = [{ 'text/plain': '42' }, { 'image/png': 'aaaa' }];
   const run = withResult(newRun(1, 'code', '42'), { ...result, stdout: 'hello\n', results });
-  expect(run).toMatchObject({ state: 'done', chunks: [{ stream: 'stdout', text: 'hello\n42\n' }] });
+  expect(run).toMatchObject({
+    ...{ state: 'done', chunks: [{ stream: 'stdout', text: 'hello\n' }] },
+    results: [{ kind: 'text', text: '42\n' }, { kind: 'picture' }],
+  });
   const error = {
     type: 'execution_timeout',
     message: 'It took too long.',

@@ -3,6 +3,7 @@ import { computed, shallowRef } from 'vue';
 import type { CodeResult, ExecResult } from '#sdk/routes.ts';
 import { runCode, runCommand } from '#sdk/run-command.ts';
 import { clientOf, inOurWords } from '../../api/request.ts';
+import { type Shown, shownBundle } from '../../components/shown-results.ts';
 
 export type Run = {
   readonly number: number;
@@ -10,6 +11,8 @@ export type Run = {
   readonly text: string;
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
   readonly chunks: readonly { readonly stream: 'stdout' | 'stderr'; readonly text: string }[];
+  /** Of code: what it displayed and its value. */
+  readonly results: readonly Shown[];
   readonly exitCode?: number;
   readonly durationMs?: number;
   readonly notices: readonly string[];
@@ -26,7 +29,7 @@ export const runKinds = [
 const runsMax = 20;
 
 export const newRun = (number: number, kind: Run['kind'], text: string): Run => ({
-  ...{ number, kind, text, state: 'running', chunks: [], notices: [] },
+  ...{ number, kind, text, state: 'running', chunks: [], results: [], notices: [] },
 });
 
 /** Text of the stream of the last chunk is added to it. */
@@ -45,15 +48,10 @@ export const withResult = (run: Run, result: ExecResult | CodeResult): Run => {
 };
 
 const codeOutput = (run: Run, { stdout, stderr, error, ...result }: ExecResult | CodeResult): Run => {
-  const values = 'results' in result ? result.results.flatMap(textOf) : [];
-  const printed = withOutput(run, 'stdout', [stdout, ...values].join(''));
-  const failed = withOutput(printed, 'stderr', stderr);
-  return stderr === '' && error !== undefined ? withOutput(failed, 'stderr', `${error.message}\n`) : failed;
-};
-
-const textOf = (bundle: Readonly<Record<string, unknown>>): readonly string[] => {
-  const plain = bundle['text/plain'];
-  return typeof plain === 'string' ? [`${plain}\n`] : [];
+  const printed = withOutput(withOutput(run, 'stdout', stdout), 'stderr', stderr);
+  const said =
+    stderr === '' && error !== undefined ? withOutput(printed, 'stderr', `${error.message}\n`) : printed;
+  return { ...said, results: 'results' in result ? result.results.flatMap(shownBundle) : [] };
 };
 
 export const withFailure = (run: Run, error: unknown, isStopped: boolean): Run =>

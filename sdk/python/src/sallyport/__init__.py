@@ -6,6 +6,18 @@ from ._async._processes import AsyncProcess, AsyncProcesses
 from ._async._sandbox import AsyncSandbox
 from ._async._sandboxes import AsyncSandboxes
 from ._async._sessions import AsyncSession, AsyncSessions
+from ._code_results import (
+    Chart,
+    ChartAxes,
+    ChartAxis,
+    ChartSeries,
+    ChartValue,
+    Coordinate,
+    Table,
+    TableField,
+    charts_of,
+    table_of,
+)
 from ._digest import digest_of
 from ._errors import SallyportError
 from ._results import (
@@ -36,7 +48,13 @@ __all__ = [
     "AsyncSandboxes",
     "AsyncSession",
     "AsyncSessions",
+    "Chart",
+    "ChartAxes",
+    "ChartAxis",
+    "ChartSeries",
+    "ChartValue",
     "CodeResult",
+    "Coordinate",
     "Event",
     "ExecResult",
     "FileChange",
@@ -55,5 +73,9 @@ __all__ = [
     "Session",
     "Sessions",
     "Snapshot",
+    "Table",
+    "TableField",
+    "charts_of",
     "digest_of",
+    "table_of",
 ]

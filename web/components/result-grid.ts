@@ -1,0 +1,127 @@
+/**
+ * Tables of results, as a person reads them: the table of a data frame, the data of a chart, a list of records. Pure.
+ */
+import type { Chart, ChartSeries, Coordinate, Table } from '#sdk/code-results.ts';
+
+export type Cell = string | number | boolean | null;
+export type GridColumn = { readonly name: string; readonly isNumber: boolean };
+export type Grid = {
+  readonly columns: readonly GridColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** Rows of the whole, of which these are the first. */
+  readonly rowCount: number;
+  /** Columns of the whole that are not here. */
+  readonly columnsLeftOut: number;
+};
+
+export type Order = { readonly column: number; readonly isDescending: boolean };
+
+export const gridOfTable = ({ fields, rows, rowCount, columnCount }: Table): Grid => {
+  const grid = gridOf(
+    fields.map(({ name }) => name),
+    rows.map((row) => fields.map(({ name, type }) => cellOf(row[name], type))),
+  );
+  return { ...grid, rowCount, columnsLeftOut: Math.max(0, columnCount - fields.length) };
+};
+
+const recordsMin = 2;
+const recordFieldsMax = 50;
+
+/** Undefined for a list of anything but objects with plain values. */
+export const gridOfRecords = (value: unknown): Grid | undefined => {
+  if (!Array.isArray(value) || value.length < recordsMin || !value.every(isRecord)) return undefined;
+  const names = [...new Set(value.flatMap((record) => Object.keys(record)))];
+  if (names.length === 0 || names.length > recordFieldsMax) return undefined;
+  return gridOf(
+    names,
+    value.map((record) => names.map((name) => cellOf(record[name]))),
+  );
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((one) => typeof one !== 'object' || one === null);
+
+/** Series side by side where they have the same places, else one below the other. */
+export const gridOfChart = ({ axes, series }: Chart): Grid => {
+  const names = series.map(({ label }, index) => label || axes.y.label || `series ${index + 1}`);
+  const listed = series.map(pairsOf);
+  const places = listed[0]?.map(([place]) => place) ?? [];
+  const isShared =
+    new Set(places).size === places.length &&
+    listed.every((pairs) => pairs.length === places.length && pairs.every(([at], row) => at === places[row]));
+  const first = axes.x.label || (series.some(({ type }) => type === 'bar' || type === 'pie') ? 'label' : 'x');
+  if (isShared)
+    return gridOf(
+      [first, ...names],
+      places.map((place, row) => [place, ...listed.map((pairs) => pairs[row]?.[1] ?? null)]),
+    );
+  return gridOf(
+    ['series', first, axes.y.label || 'y'],
+    listed.flatMap((pairs, index) => pairs.map((pair) => [names[index] ?? '', ...pair])),
+  );
+};
+
+const pairsOf = (series: ChartSeries): readonly (readonly [Coordinate, Coordinate])[] =>
+  'points' in series ? series.points : series.values.map(({ label, value }) => [label, value]);
+
+export const chartLabel = ({ type, title, series }: Chart): string => {
+  const named = series.flatMap(({ label }) => (label === '' ? [] : [label]));
+  const kind = type === 'mixed' ? 'Chart' : `${type[0]?.toUpperCase()}${type.slice(1)} chart`;
+  return [title === '' ? kind : `${kind}: ${title}`, ...(named.length === 0 ? [] : [named.join(', ')])].join(
+    '. ',
+  );
+};
+
+const gridOf = (names: readonly string[], rows: readonly (readonly Cell[])[]): Grid => ({
+  columns: names.map((name, index) => ({ name, isNumber: isNumberColumn(rows, index) })),
+  ...{ rows, rowCount: rows.length, columnsLeftOut: 0 },
+});
+
+const isNumberColumn = (rows: readonly (readonly Cell[])[], index: number): boolean =>
+  rows.some((row) => typeof row[index] === 'number') &&
+  rows.every((row) => typeof row[index] === 'number' || row[index] === null);
+
+const midnight = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/;
+const time = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.0+)?(?=Z?$)/;
+
+const cellOf = (value: unknown, type?: string): Cell => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return type === 'datetime' ? value.replace(midnight, '$1').replace(time, '$1 $2') : value;
+};
+
+const digitsShown = 8;
+
+export const cellText = (cell: Cell): string => {
+  if (typeof cell !== 'number') return cell === null ? '–' : String(cell);
+  return String(Number.isInteger(cell) ? cell : Number(cell.toPrecision(digitsShown)));
+};
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Cells without a value come last in both directions; rows that are equal keep their order. */
+export const sortedRows = (rows: Grid['rows'], { column, isDescending }: Order): Grid['rows'] => {
+  const sign = isDescending ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a = null, b = null] = [one[column], other[column]];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
+  });
+};
+
+/** The order that a click on a column gives: up, down, and as it came. */
+export const nextOrder = (order: Order | undefined, column: number): Order | undefined => {
+  if (order?.column !== column) return { column, isDescending: false };
+  return order.isDescending ? undefined : { column, isDescending: true };
+};
+
+export const csvOf = ({ columns, rows }: Grid): string =>
+  [columns.map(({ name }) => name), ...rows.map((row) => row.map((cell) => (cell === null ? '' : `${cell}`)))]
+    .map((row) => `${row.map(quoted).join(',')}\n`)
+    .join('');
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
