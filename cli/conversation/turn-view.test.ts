@@ -45,6 +45,17 @@ test('output without a line end is separated from the answer', () => {
   expect(printed(live, output, whole('done'))).toBe('ok\ndone\n');
 });
 
+test('the end of a sandbox and the agent that goes on in another one are told', () => {
+  expect(
+    printed(
+      frame('system', { kind: 'sandbox_stopped', reason: 'its task was not found' }),
+      frame('system', { kind: 'runtime_restarted', runtime: 'opencode', starts: 2 }),
+    ),
+  ).toBe(
+    '(the sandbox stopped: its task was not found)\n(the agent goes on in a new sandbox, with the files as they were last saved)\n',
+  );
+});
+
 test('the decider of a call is shown in one line', () => {
   const decided = (data: object) =>
     printed(frame('tool:decided', { callId: 'c', name: 'execute_command', digest: 'd', ...data }));

@@ -123,14 +123,15 @@ const decisionLine = ({
 const notices: Readonly<Record<string, string>> = {
   sandbox_stopped: 'the sandbox stopped',
   workspace_not_saved: 'the workspace was not saved',
+  runtime_restarted: 'the agent goes on in a new sandbox, with the files as they were last saved',
 };
 
 const noticeOf = (data: FrameOf<'system'>['data'], emit: (line: string) => string): string => {
   const { kind, reason } = data;
   if (kind === 'model_retry') return emit(stripControls(retryLine(data)));
   const notice = notices[kind];
-  const why = typeof reason === 'string' ? reason : '';
-  return notice === undefined ? '' : emit(stripControls(`(${notice}: ${why})`));
+  const why = typeof reason === 'string' ? `: ${reason}` : '';
+  return notice === undefined ? '' : emit(stripControls(`(${notice}${why})`));
 };
 
 const retryLine = ({ message, provider, retryAt, attempt }: FrameOf<'system'>['data']): string =>

@@ -1,10 +1,14 @@
 /** Agents of a project in its form and in a new session, and a provider that fails: what a person sees of both. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Sallyport } from '#sdk/sallyport.ts';
+import { makeSession } from '../e2e/agent.ts';
 import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
-import { ended, say } from './chat.ts';
+import { approve, ended, say } from './chat.ts';
 import { goTo, inEveryLook } from './looks.ts';
+import { decidedEvents, openSession, promptOf } from './waiting.ts';
 
 let cloud: EmbeddedCloud;
 let model: AnthropicServer;
@@ -103,4 +107,28 @@ test('a failed answer, in every look', async () => {
       (count) => count === 1,
     );
   });
+});
+
+test('what an agent in the sandbox asks is approved on the page, and it goes on', async () => {
+  const wish = { flavor: 'micro', runtime: 'opencode', model: 'a-model', approvals: 'ask' };
+  const { id } = await makeSession(cloud, wish);
+  const sandbox = await new Sallyport(cloud).sandboxes.get(id);
+  const program = new URL('../e2e/opencode/fixtures/fake-opencode.mjs', import.meta.url);
+  await sandbox.files.write('.local/bin/opencode', await readFile(program));
+  await sandbox.exec('chmod +x .local/bin/opencode');
+  const page = await openApp(cloud);
+  await openSession(page, cloud, id);
+  await say(page, 'write made.txt\nask cat made.txt\nsay The end.');
+  await promptOf(page).getByText('The agent in the sandbox asks, and runs the call itself.').waitFor();
+  await promptOf(page).getByText('filepath').waitFor();
+  await approve(page);
+  await promptOf(page).getByText('cat made.txt').first().waitFor();
+  await approve(page);
+  await ended(page);
+  await page.getByText('The end.', { exact: true }).waitFor();
+  expect(await decidedEvents(cloud, id)).toMatchObject([
+    { name: 'edit', approved: true, by: { kind: 'token' } },
+    { name: 'bash', approved: true, by: { kind: 'token' } },
+  ]);
+  expect(await sandbox.files.read('made.txt')).toBe('written\n');
 });

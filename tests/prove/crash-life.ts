@@ -29,18 +29,23 @@ export const beginLife = async ({ home, shared }: Ground): Promise<Life> => {
     isOver: () => isOver,
     die: async () => {
       isOver = true;
-      const below = await descendantsOf(server.pid);
-      const dead = server.kill();
-      for (const pid of below) killOne(pid);
-      await dead;
-      // Sandboxes that were being started meanwhile.
-      for (let left = sandboxProcesses(home); left.length > 0; left = sandboxProcesses(home)) {
-        for (const { pid } of left) killOne(pid);
-        await sleep(rePollMs);
-      }
+      await killMachine(server);
       return Date.now();
     },
   };
+};
+
+/** Ends when nothing of it is left. */
+export const killMachine = async (server: Server): Promise<void> => {
+  const below = await descendantsOf(server.pid);
+  const dead = server.kill();
+  for (const pid of below) killOne(pid);
+  await dead;
+  // Sandboxes that were being started meanwhile.
+  for (let left = sandboxProcesses(server.home); left.length > 0; left = sandboxProcesses(server.home)) {
+    for (const { pid } of left) killOne(pid);
+    await sleep(rePollMs);
+  }
 };
 
 const killOne = (pid: number): void => {

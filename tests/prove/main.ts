@@ -14,6 +14,7 @@ import { largeOutput } from './large-output.ts';
 import { largeTrees } from './large-trees.ts';
 import { manyForks } from './many-forks.ts';
 import { opencode } from './opencode.ts';
+import { opencodeMachine } from './opencode-machine.ts';
 import { type Finding, type Proof, printFindings } from './proof.ts';
 import { realWork } from './real-work.ts';
 
@@ -27,6 +28,10 @@ const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> =
   effects: ['1,000 generated commands, applied by their effect and run', appliedEffects],
   tree: ['a hundred trees of 50 agents under a dollar, in simulated worlds of faults', largeTrees],
   opencode: ['OpenCode carries a turn in a sandbox without a network', opencode],
+  machine: [
+    'OpenCode, whose questions a person answers in the browser, and a machine that is killed',
+    opencodeMachine,
+  ],
   work: ['work of a data scientist and of a web developer', realWork],
 };
 

@@ -2,29 +2,21 @@
  * The real OpenCode, of the npm registry, carries a turn in a sandbox without a network: it edits a file of a small repository, asks before
  * it runs the tests, and its functions are killed meanwhile. Its model is a server of this machine, reached by the broker alone.
  */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ApiClient } from '#sdk/api-client.ts';
 import { api } from '#sdk/routes.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { type Logged, makeSession } from '../e2e/agent.ts';
 import { openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { installOpencode, mended, mending, preparing, repository } from './opencode-program.ts';
 import { exactly, type Finding, type Proof } from './proof.ts';
 
-const version = '1.18.33';
 const key = 'sk-of-the-deployment-alone';
 const model = 'claude-haiku-5-5';
 const waitMsMax = 180_000;
-
-const repository: Readonly<Record<string, string>> = {
-  'add.mjs': 'export const add = (a, b) => a - b;\n',
-  'add.test.mjs':
-    "import assert from 'node:assert';\nimport test from 'node:test';\nimport { add } from './add.mjs';\ntest('adds', () => assert.equal(add(2, 3), 5));\n",
-};
 
 export const opencode: Proof = async (progress) => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-opencode-'));
@@ -37,9 +29,9 @@ export const opencode: Proof = async (progress) => {
     sweepMs: 1000,
   });
   try {
-    const program = await install(folder, progress);
+    const program = await installOpencode(folder, progress);
     provider.script.push(
-      [{ id: 'toolu_1', name: 'write', input: { filePath: '/workspace/add.mjs', content: fixed } }],
+      [mending],
       [{ id: 'toolu_2', name: 'bash', input: { command: tests, description: 'Runs the tests' } }],
     );
     const findings = await prove(cloud, program, progress);
@@ -55,7 +47,6 @@ export const opencode: Proof = async (progress) => {
   }
 };
 
-const fixed = 'export const add = (a, b) => a + b;\n';
 const tests = 'node --test && env && git log --oneline';
 /** The environments of all its programs, then the files that may be written to; the command itself has the key in two pieces. */
 const [begin, rest] = [key.slice(0, 10), key.slice(10)];
@@ -64,20 +55,6 @@ const search = [
   "(cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -cFf /tmp/witness || true)",
   '(grep -rlsFf /tmp/witness /workspace /tmp /run /home /root /etc /dev/shm || true)',
 ].join('; ');
-
-const install = async (folder: string, progress: (line: string) => void): Promise<Buffer> => {
-  const name = `opencode-linux-${process.arch}`;
-  progress(`installing ${name}@${version}`);
-  await promisify(execFile)('npm', [
-    'install',
-    '--no-save',
-    '--ignore-scripts',
-    '--prefix',
-    folder,
-    `${name}@${version}`,
-  ]);
-  return readFile(join(folder, 'node_modules', name, 'bin', 'opencode'));
-};
 
 const prove = async (
   cloud: EmbeddedCloud,
@@ -88,11 +65,7 @@ const prove = async (
   const { files } = await new Sallyport(cloud).sandboxes.get(id);
   await files.write('.local/bin/opencode', program);
   for (const [path, text] of Object.entries(repository)) await files.write(path, text);
-  await exec(
-    cloud,
-    id,
-    'chmod +x .local/bin/opencode && printf ".local\\n.cache\\n.config\\n" > .gitignore && git init -q && git add add.mjs add.test.mjs && git -c user.name=a -c user.email=a@b.c commit -qm first',
-  );
+  await exec(cloud, id, preparing);
   progress('the message is sent');
   await post(cloud, `/api/sessions/${id}/messages`, { text: 'Mend the sum, and run the tests.' });
   const asked: unknown[] = [];
@@ -120,7 +93,7 @@ const prove = async (
   const advisory = questionsIn(log).filter(({ data }) => data['advisory'] === true);
   return [
     exactly('turns that ended by themselves', completion?.data['stopReason'] === 'end_turn' ? 1 : 0, 1),
-    exactly('files that it mended', written === fixed ? 1 : 0, 1),
+    exactly('files that it mended', written === mended ? 1 : 0, 1),
     exactly('questions that were answered', asked.length, 2),
     exactly('questions that are advisory', advisory.length, asked.length),
     exactly('outputs in the log', outputs.length, 2),

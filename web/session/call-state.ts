@@ -26,6 +26,8 @@ export const reduceCalls = (items: Items, id: string, frame: CallFrame): Items =
       const known = isKnown ? items : [...items, newCall(id, frame.data, frame.seq)];
       return changeCall(passOthers(known, frame.data.callId), frame.data.callId, (call) => ({
         ...call,
+        // An agent in the sandbox may ask under another name than its tool's.
+        name: frame.data.name,
         args: frame.data.args,
         request: requestOf(frame.data),
         status: 'waiting',

@@ -228,6 +228,8 @@ export const noteOf = (data: SystemData): string | undefined => {
       return `Workspace not saved: ${String(data['reason'])}`;
     case 'shared_not_saved':
       return `Shared volume not saved: ${String(data['reason'])}`;
+    case 'runtime_restarted':
+      return 'The sandbox was lost: the agent goes on in a new sandbox, with the files as they were last saved';
     case 'history_reset':
       return 'Conversation cleared. This log stays.';
     case 'session_branched':

@@ -207,6 +207,16 @@ describe('a call', () => {
     ]);
   });
 
+  test('of an agent in the sandbox is shown as what the agent asks, which the digest is of', () => {
+    const asked = logged(1, 'tool:approval_required', {
+      ...{ turnId: 't', digest: 'd1', askedAt: at, callId: 'c1', queuePosition: 1, totalInQueue: 1 },
+      ...{ name: 'edit', args: { filepath: 'a' }, advisory: true },
+    });
+    expect(after(called(0, 'c1'), asked).items).toMatchObject([
+      { name: 'edit', args: { filepath: 'a' }, status: 'waiting', request: { advisory: true } },
+    ]);
+  });
+
   test.each(['argsTruncated', 'truncated'])('whose frame has %s is marked as truncated', (mark) => {
     const cut = logged(1, 'tool:approval_required', {
       turnId: 't',
