@@ -56,7 +56,7 @@ export const sessionTool: ToolSpec = {
     'several calls in one answer run in parallel. `message` sends another prompt to a session that you started. With wait false',
     'both return the session id at once. `get`, `list` and `events` read such sessions; `end` ends one. Agents share your workspace',
     'and your budget, unless you ask for a workspace of their own, and know nothing but the prompt. One with another template,',
-    'a smaller flavor or fewer variables works on a copy of your files: its changes stay there.',
+    'a smaller flavor, or fewer variables or hosts works on a copy of your files: its changes stay there.',
   ].join(' '),
   inputSchema: {
     type: 'object',
@@ -77,6 +77,11 @@ export const sessionTool: ToolSpec = {
         type: 'array',
         items: { type: 'string' },
         description: 'Names of the environment variables of yours that it gets, all by default; for spawn.',
+      },
+      network: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Hosts of yours that it may reach, all by default, or none; for spawn.',
       },
       since_index: {
         type: 'integer',

@@ -126,6 +126,7 @@ test.each([
   [{ flavor: 'large' }, 'flavor: at most micro, your own'],
   [{ env: ['PATH'] }, 'env: you have no variable PATH'],
   [{ template: 'ruby' }, 'template: use one of python, node'],
+  [{ network: ['a.example.org'] }, 'network: you may not reach a.example.org'],
 ])('a child cannot be given %j', async (more, problem) => {
   const client = await open();
   expect(await answerTo(client, spawn('hello', more))).toContain(problem);

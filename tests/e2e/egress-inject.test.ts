@@ -3,12 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ApiClient } from '#sdk/api-client.ts';
+import { api } from '#sdk/routes.ts';
 import {
   makeSandboxAuthority,
   openHostCertificates,
 } from '../../shared/adapters/egress/sandbox-authority.ts';
 import type { WorkspaceId } from '../../shared/domain/ids.ts';
+import { openAgent } from './agent.ts';
 import { type OutsideHost, openHttpHost, openTlsHost, openTrustedHost } from './egress-hosts.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -189,6 +192,31 @@ test('a session has its project’s rules, or a part of them (IJ1)', async () =>
   // The authority is trusted by programs that start from now on.
   expect((await run(id, `curl -sS http://localhost:${hosts.web.port}/`)).stdout).toBe('GET / as true');
   expect((await run(id, 'echo $SSL_CERT_FILE')).stdout).toBe('/run/sallyport/authorities.pem\n');
+});
+
+test('a child has at most the network of its parent, and works on a fork with less of it (EG1, CH5)', async () => {
+  const rule = ruleFor(`localhost:${hosts.web.port}`);
+  const [web = '', free = ''] = [hosts.web, hosts.free].map(({ port }) => `localhost:${port}`);
+  const parent = await openAgent(server, { provider: 'demo', network: { allow: [web, free] } });
+  onTestFinished(parent.close);
+  const spawn = (prompt: string, more: object = {}) =>
+    parent.run(`call session ${JSON.stringify({ action: 'spawn', prompt, ...more })}`);
+  const children = async () => {
+    const { sessions } = await new ApiClient(server).request(api.listSessions, { query: {} });
+    return sessions.filter((session) => session.parent === parent.id);
+  };
+  const look = `$ ${outside} curl -sS http://${web}/; curl -sS https://${free}/`;
+  const told = await spawn(look, { network: [web] });
+  expect(told).toContain('GET / as true');
+  expect(told).toContain('403');
+  await spawn('hello', { network: ['none'] });
+  await spawn('hello');
+  const started = await children();
+  const networks = started.map(({ network }) => JSON.stringify(network)).toSorted();
+  expect(networks).toEqual(
+    ['none', { allow: [web], inject: [rule] }, parent.network].map((one) => JSON.stringify(one)).toSorted(),
+  );
+  expect(started.filter(({ workspace }) => workspace === parent.workspace)).toHaveLength(1);
 });
 
 test('rules with a pattern, an unlisted host or a header of the connection are refused', async () => {

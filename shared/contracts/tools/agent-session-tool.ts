@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { messageTextBytesMax, modelNameCharactersMax } from '#shared/domain/limits.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { givenUuid } from '../fields.ts';
+import { networkArgument } from './free-form-fields.ts';
 import { flavor } from './tool-fields.ts';
 
 const variablesMax = 64;
@@ -26,6 +27,7 @@ export const agentSessionCall = z.discriminatedUnion('action', [
     template: z.string().regex(templateNamePattern).optional(),
     flavor: flavor.optional(),
     env: z.array(z.string().min(1).max(nameCharactersMax)).max(variablesMax).optional(),
+    network: networkArgument.optional(),
   }),
   z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),
   z.object({ action: z.literal('get'), ...ofSession }),

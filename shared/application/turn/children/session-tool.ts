@@ -5,6 +5,7 @@
 
 import { withoutAbsent } from '../../../contracts/absent-arguments.ts';
 import { decode } from '../../../contracts/decode.ts';
+import { networkOf } from '../../../contracts/rest/network.ts';
 import { type AgentSessionCall, agentSessionCall } from '../../../contracts/tools/agent-session-tool.ts';
 import { childSandbox } from '../../../domain/child-sandbox.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
@@ -101,8 +102,9 @@ const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise
   const { state } = context.turn;
   const { session: parent } = context;
   const { prompt, model, workspace, wait, template, flavor, env } = asked;
+  const network = asked.network && networkOf(asked.network);
   if (template !== undefined) knownTemplate(template, templates);
-  const sandbox = childSandbox(parent, { template, flavor, env });
+  const sandbox = childSandbox(parent, { template, flavor, env, network });
   if (!sandbox.ok) throw new AppError('invalid_request', sandbox.problem);
   const policy = 'policy' in state ? state.policy : { ...policyOf(parent), grants: [] };
   const limits = limitsInForceFor(parent, tree);

@@ -8,6 +8,8 @@
 
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
+import { narrowedTo } from '../../../domain/inject-rule.ts';
+import { isSameNetwork } from '../../../domain/network.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
@@ -55,12 +57,20 @@ export const spawnChild = async (
     );
   const child = await make(ports, request);
   if (child === undefined) return undefined;
+  await narrowToParent(ports, child);
   const message = idFor<MessageId>(ports, request, 'message');
   const offer = { text, messageId: message };
   const { result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', 'the new session was ended before it began');
   return { session: child.id, message };
+};
+
+/** Its parent may have been narrowed after it was read, by one who did not find this child yet (EG1). */
+const narrowToParent = async ({ sessions }: MessageDeps, { id, network, tree }: Session): Promise<void> => {
+  if (network === undefined || tree === undefined) return;
+  const narrowed = narrowedTo(network, (await sessions.get(tree.parent))?.network);
+  if (!isSameNetwork(narrowed, network)) await sessions.change(id, { network: narrowed });
 };
 
 const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
@@ -147,6 +157,7 @@ const newChild = (
     slot: _______,
     slotOf,
     environment: ________,
+    network: _________,
     ...parent
   }: Session,
   { id, workspace, model, policy, limits, sandbox, environment, now, dueAt }: ChildSettings,
@@ -158,6 +169,7 @@ const newChild = (
   status: 'created',
   template: sandbox.template,
   flavor: sandbox.flavor,
+  ...(sandbox.network === undefined ? {} : { network: sandbox.network }),
   ...(environment === undefined ? {} : { environment: environmentRefOf(environment) }),
   model: model ?? parent.model,
   approvals: policy.mode,
