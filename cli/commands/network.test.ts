@@ -1,6 +1,43 @@
 import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
+const rule = ['--inject', 'a.org:443/authorization=TOKEN'];
+const listed = ['--network', 'a.org', '--network', '*.b.org'];
+const inject = [{ host: 'a.org:443', header: 'authorization', secret: 'TOKEN' }];
+
+test('rules for secrets are set with the hosts of a project, and chosen for a session', async () => {
+  await using there = await logIn({
+    'PATCH /api/projects/p': { body: { id: 'p', name: 'p' } },
+    'POST /api/projects': { status: 201, body: { id: 'q', name: 'q' } },
+    'PATCH /api/sessions/s': { body: { id: 's' } },
+  });
+  const sent = async (args: readonly string[]): Promise<unknown> => {
+    const { stderr, code } = await there.run([...args]);
+    expect([stderr, code]).toEqual(['', 0]);
+    return JSON.parse(there.fake.asked.at(-1)?.body ?? '');
+  };
+  const allow = ['a.org', '*.b.org'];
+  expect(await sent(['projects', 'update', 'p', ...listed, ...rule])).toEqual({ network: { allow, inject } });
+  expect(await sent(['projects', 'create', 'q', ...listed, ...rule])).toMatchObject({
+    network: { allow, inject },
+  });
+  expect(await sent(['sessions', 'update', 's', ...listed, ...rule])).toEqual({ network: { allow, inject } });
+  expect(await sent(['sessions', 'update', 's', ...listed, '--inject', 'none'])).toEqual({
+    network: { allow, inject: [] },
+  });
+  expect(await sent(['sessions', 'update', 's', ...listed])).toEqual({ network: { allow } });
+});
+
+test.each([
+  [['--inject', 'a.org/authorization=TOKEN'], '--inject needs --network'],
+  [['--network', 'none', ...rule], '--network none has no host for the rule of --inject'],
+  [[...listed, '--inject', 'a.org=TOKEN'], '--inject has the form <host>/<header>=<secret>'],
+])('%j is refused', async (options, reason) => {
+  await using there = await logIn({});
+  const { stderr, code } = await there.run(['projects', 'update', 'p', ...options]);
+  expect([stderr, code]).toEqual([expect.stringContaining(reason), 2]);
+});
+
 test('the network of a session is shown with the hosts that it reached', async () => {
   const rule = { host: 'a.org', header: 'authorization', secret: 'TOKEN' };
   const data = { host: 'a.org', port: 443, allowed: true, bytesIn: 20, bytesOut: 10, connections: 2 };

@@ -50,7 +50,7 @@ const fields = [
 ];
 const optionsOf = (call: Call) => ({
   ...Object.fromEntries(fields.map((field) => [field, call.text(field)])),
-  network: networkNamed(call.list('network')),
+  network: networkNamed(call),
   effects: effectsNamed(call),
 });
 const create = async (call: Call): Promise<undefined> => {
@@ -83,7 +83,11 @@ const remove = async (call: Call): Promise<undefined> => {
 };
 
 const optionUsage =
-  '[--description <text>] [--model <m>] [--thinking <level>] [--runtime <name>] [--flavor <f>] [--template <name>] [--approvals <policy>] [--effect-rule <rule>]… [--effect-tool <tool>]… [--instructions <text>] [--network <host>…]';
+  '[--description <text>] [--model <m>] [--thinking <level>] [--runtime <name>] [--flavor <f>] [--template <name>] [--approvals <policy>] [--effect-rule <rule>]… [--effect-tool <tool>]… [--instructions <text>] [--network <host>…] [--inject <host>/<header>=<secret>]…';
+const projectDetails = [
+  '--network replaces the hosts that its sandboxes may reach; none for no network.',
+  '--inject puts a secret of the project into a header of every request to one of them; none for no rule.',
+];
 const options = {
   description: value,
   model: value,
@@ -94,6 +98,7 @@ const options = {
   approvals: value,
   instructions: value,
   network: values,
+  inject: values,
   'effect-rule': values,
   'effect-tool': values,
 };
@@ -104,6 +109,7 @@ export const projectCommands: readonly Command[] = [
     name: 'projects create',
     usage: `<name> ${optionUsage}`,
     summary: 'Create a project',
+    details: projectDetails,
     options: { name: value, ...options },
     positionals: { min: 0, max: 1 },
     run: create,
@@ -113,6 +119,7 @@ export const projectCommands: readonly Command[] = [
     name: 'projects update',
     usage: `<id> [--name <name>] ${optionUsage} [--clear <field>]…`,
     summary: 'Change a project; the changes apply to new sessions',
+    details: projectDetails,
     options: { name: value, clear: values, ...options },
     positionals: one,
     run: update,

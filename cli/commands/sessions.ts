@@ -95,7 +95,7 @@ const update = async (call: Call): Promise<undefined> => {
     idleSeconds: wholeNumber(call.text('idle'), 'idle'),
     lifetimeSeconds: wholeNumber(call.text('lifetime'), 'lifetime'),
     archived,
-    network: networkNamed(call.list('network')),
+    network: networkNamed(call),
     thinking: call.text('thinking'),
   });
   if (Object.keys(body).length === 0) throw wrongUsage('there is nothing to change');
@@ -174,15 +174,16 @@ export const sessionCommands: readonly Command[] = [
   {
     name: 'sessions update',
     usage:
-      '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--thinking off|low|medium|high] [--archive|--unarchive]',
+      '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--inject <host>/<header>=<secret>…] [--thinking off|low|medium|high] [--archive|--unarchive]',
     summary: 'Change the title, the labels, the limits, the network or the thinking of a session',
     details: [
       '--label replaces all labels of the session; several are given one by one.',
       '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',
+      "--inject names those of the project's rules that hold, all for these hosts without it; none for none.",
     ],
     options: {
       ...{ title: value, label: values, idle: value, lifetime: value },
-      ...{ network: values, thinking: value, archive: flag, unarchive: flag },
+      ...{ network: values, inject: values, thinking: value, archive: flag, unarchive: flag },
     },
     positionals: one,
     run: update,
