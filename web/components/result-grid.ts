@@ -84,7 +84,7 @@ const isNumberColumn = (rows: readonly (readonly Cell[])[], index: number): bool
   rows.some((row) => typeof row[index] === 'number') &&
   rows.every((row) => typeof row[index] === 'number' || row[index] === null);
 
-const midnight = /^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/;
+const midnight = /^(\d{4}-\d{2}-\d{2})T(?:00:){2}00(?:\.0+)?Z?$/;
 const time = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.0+)?(?=Z?$)/;
 
 const cellOf = (value: unknown, type?: string): Cell => {
