@@ -31,7 +31,6 @@ const lasting: readonly number[] = [401, 403, 404];
 
 export const upgradeToPort = async (upgrade: PortUpgrade): Promise<void> => {
   const { socket } = upgrade;
-  socket.on('error', () => socket.destroy());
   const answer = await askFunction(upgrade).catch(() => undefined);
   if (answer === undefined) return reply(socket, { status: 502, headers: {}, body: '' });
   const address = answer.headers[tunnelHeaders.address];

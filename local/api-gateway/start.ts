@@ -75,6 +75,8 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
     open: async (port) => {
       origin = await listen((request, response) => answer(request, response, { ...options, rest }), port);
       origin.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        // Node has let go of it: the reset of any page or program would otherwise end the whole cloud.
+        socket.on('error', () => socket.destroy());
         const { pathname } = urlOf(request);
         const route = previewPath.test(pathname) ? matchRoute(options.restRoutes, pathname) : undefined;
         if (pathname === `/${stage}`) void upgrade({ request, socket, head });

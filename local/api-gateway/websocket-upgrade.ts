@@ -50,7 +50,6 @@ export const openUpgrade = (options: UpgradeOptions): ((handshake: Handshake) =>
     handleProtocols: (_offered, request) => agreed.get(request) ?? false,
   });
   return async ({ request, socket, head }) => {
-    socket.on('error', () => socket.destroy());
     const connection = describeConnection(request);
     const requestId = randomUUID();
     const entry = await authorize(request, { connection, requestId }, options).catch(() =>

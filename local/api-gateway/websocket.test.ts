@@ -1,4 +1,5 @@
 /** The WebSocket side of the gateway: real `ws` clients, the real management SDK client, small handlers. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -388,3 +389,30 @@ test('A10: $disconnect reports a client with a failed handshake, since $connect 
   await vi.waitFor(() => expect(farewells(gateway, idOf(gateway))).toHaveLength(1), patience);
   raw.destroy();
 });
+
+/** A client that is refused, and resets the connection instead of closing it. */
+const resetAfterRefusal = async (url: string): Promise<string> => {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = createConnection({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  socket.write(
+    `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  socket.resetAndDestroy();
+  return answer.toString().split('\r\n')[0] ?? '';
+};
+
+test.for(['/', '/elsewhere', '/api/sessions/s/ports/80/', '/ws'])(
+  'a client that resets its refused upgrade of %s ends nothing else',
+  async (path) => {
+    const { url } = await open();
+    const gone = vi.fn();
+    process.on('uncaughtExceptionMonitor', gone);
+    expect(await resetAfterRefusal(new URL(path, url).href)).toMatch(/^HTTP\/1.1 40/);
+    const health = await fetch(new URL('/health', url.replace('ws:', 'http:')));
+    expect(health.status).toBe(200);
+    process.off('uncaughtExceptionMonitor', gone);
+    expect(gone).not.toHaveBeenCalled();
+  },
+);
