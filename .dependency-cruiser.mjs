@@ -1,4 +1,4 @@
-/** Who may import whom. Every rule carries the reason it exists; the matrix is in ARCHITECTURE.md. */
+/** Who may import whom. Every rule carries the reason it exists; ARCHITECTURE.md says it in words. */
 export const forbid = (name, comment, { from, to }) => ({ name, comment, severity: 'error', from, to });
 export const test = '[.]test[.]tsx?$';
 const source = (folder) => ({ path: `^${folder}/`, pathNot: test });

@@ -32,7 +32,6 @@ export type FramePorts = MessageDeps &
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
-  /** Active agent sessions of one project. */
 };
 
 export const answerFrame = async (
