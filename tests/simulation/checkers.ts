@@ -119,7 +119,7 @@ export class Checkers {
     if (event.type === 'tool:approval_required') this.turns.asked(id, event.data.callId, turned?.state);
     if (event.type === 'tool:output' && turned !== undefined) this.turns.output(id, event.data, turned.old);
     if (event.type === 'system' && event.data.kind === 'sandbox_stopped') this.ends.told(id);
-    if (event.type === 'completion') this.sandboxes.saved(id, event.data.stopReason);
+    if (event.type === 'completion') this.sandboxes.saved(id, event.data);
   }
 
   /** A frame is posted to a client: what was told is in the log. */

@@ -1,6 +1,7 @@
 /** Workspaces and their sandboxes, with every write and whenever something begins inside: L1, L2, L5, L7, L11. */
 
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
+import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { checkpointsOf } from '#shared/domain/kept-checkpoints.ts';
 import { idleCheckUsersMax } from '#shared/domain/limits.ts';
@@ -27,6 +28,8 @@ const ranks = { starting: 0, ready: 1, stopping: 2, stopped: 3 } as const;
 const orphanReason = 'no_corresponding_session_mapping';
 /** Two clocks may differ by this much. */
 const skewMs = 4000;
+
+type Completion = Extract<LogEvent, { type: 'completion' }>['data'];
 
 /** A call of an ended session has been given up. */
 const callsUnderWay = (session: Session | undefined): readonly number[] =>
@@ -160,14 +163,18 @@ export class SandboxChecker {
   }
 
   /** L11. */
-  saved(id: string, stopReason: string): void {
+  saved(id: string, { stopReason, workspace }: Completion): void {
     const lines = this.#turns.takeLines(id);
-    if (stopReason === 'cancelled' || lines.told || lines.keys.length === 0) return;
+    if (stopReason === 'cancelled' || lines.keys.length === 0) return;
     const { table, bucket, ledger } = this.#options;
     const { sandbox, checkpoint } = workspaceOf(table, sessionOf(table, id)?.workspace ?? '');
     const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
     for (const key of lines.keys.filter((one) => !kept.includes(one))) {
-      const isThere = sandbox?.state === 'ready' && sandbox.taskArn === ledger.get(key)?.taskArn;
+      const isReady = sandbox?.state === 'ready';
+      const isThere = isReady && sandbox.taskArn === ledger.get(key)?.taskArn;
+      if (isReady && !isThere && sandbox.lost !== undefined && workspace?.lost !== true)
+        this.#violate('L11: a completion says which files are lost', `${id}: ${key}`);
+      if (lines.told) continue;
       const task = this.#taskOf(sandbox?.taskArn);
       if (isThere && task?.status === 'RUNNING' && task.desired === 'RUNNING')
         this.#violate('L11: what was told as done is in a checkpoint', `${id}: ${key}`);

@@ -56,10 +56,14 @@ const call = fc.record(
 );
 const calls = fc.array(call, { maxLength: 3 });
 const repetition = fc.record({ calls: fc.string(), times: count });
+const unsaved = fc.oneof(
+  fc.record({ generation: count }),
+  fc.record({ generation: count, areLost: fc.constant(true) }),
+);
 const turn = fc.oneof(
   fc.constant({ kind: 'idle' }),
   fc.record({ kind: fc.constant('thinking'), ...running }),
-  fc.record({ kind: fc.constant('thinking'), ...running, repetition }),
+  fc.record({ kind: fc.constant('thinking'), ...running, repetition, unsaved }),
   fc.record({ kind: fc.constantFrom('deciding', 'acting'), ...running, repetition, calls }),
   fc.record({
     kind: fc.constant('done'),

@@ -5,9 +5,10 @@ import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
-import { type SavedFiles, withFiles } from './saved-files.ts';
+import type { SavedFiles } from './saved-files.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, Deciding, Thinking, TurnEvent, TurnState, TurnStep } from './turn.ts';
+import { withFiles } from './unsaved-files.ts';
 
 type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;
 
@@ -297,12 +298,56 @@ describe('files that were not saved', () => {
   test('are in the completion, and so is the time of the last checkpoint', () => {
     const step = after({ kind: 'idle' }, started('turn-1'), answered());
     const workspaceOf = (known: SavedFiles | undefined) =>
-      completionOf(withFiles(step, known).log)?.workspace;
+      completionOf(withFiles(step, known, thinking).log)?.workspace;
     expect(workspaceOf(files)).toEqual({ savedAt: files.savedAt, lost: true });
     expect(workspaceOf({ savedAt: files.savedAt })).toEqual({ savedAt: files.savedAt });
     expect(workspaceOf({ lost: 'over 2 GB' })).toEqual({ lost: true });
     expect(workspaceOf({})).toBeUndefined();
     expect(workspaceOf(undefined)).toBeUndefined();
+  });
+
+  /** Each step but the last leaves the turn as it is. */
+  const lostIn = (...steps: readonly SavedFiles[]): boolean => {
+    const [last, ...earlier] = steps.toReversed();
+    const before = earlier.reduceRight<TurnState>(
+      (state, known) => withFiles({ state: thinking, log: [] }, known, state).state,
+      thinking,
+    );
+    const step = after({ kind: 'idle' }, started('turn-1'), answered());
+    return completionOf(withFiles(step, last, before).log)?.workspace?.lost === true;
+  };
+  const failed = { generation: 1, lost: 'it does not answer' };
+  const second = { generation: 2, followsLoss: true } as const;
+
+  test('are in the completion of a turn that went on in the next sandbox, and were not saved before the loss', () => {
+    expect(lostIn(failed, second)).toBe(true);
+    expect(lostIn(failed, second, second)).toBe(true);
+    expect(lostIn(failed, second, { generation: 3 })).toBe(true);
+    expect(lostIn(failed, failed, {}, second)).toBe(true);
+    expect(lostIn(failed, {})).toBe(true);
+  });
+
+  test('are not, where a later save took them or their sandbox was stopped in order', () => {
+    expect(lostIn(failed, { generation: 1 })).toBe(false);
+    expect(lostIn(failed, { generation: 1 }, second)).toBe(false);
+    expect(lostIn({ generation: 1 }, second)).toBe(false);
+    expect(lostIn(failed, { generation: 2 })).toBe(false);
+  });
+
+  test('are those of a call that ended in an earlier sandbox, when another of its queue starts in the next one', () => {
+    const ended = { ...call('c1', 'completed'), generation: 1 };
+    const start = (...callIds: string[]): TurnEvent => ({
+      type: 'calls-started',
+      at: 3,
+      callIds: callIds as CallId[],
+      generation: 2,
+    });
+    const next = reduce(acting(ended, call('c2', 'approved')), start('c2'), limits).state;
+    expect(next).toMatchObject({ unsaved: { generation: 1 } });
+    const outside = { ...ended, generation: 0 };
+    expect(reduce(acting(outside, call('c2', 'approved')), start('c2'), limits).state).not.toHaveProperty(
+      'unsaved',
+    );
   });
 });
 

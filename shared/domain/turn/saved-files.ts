@@ -1,5 +1,4 @@
-/** The files of a turn, as its last save left them: what its completion says of them, and its model when some are lost. */
-import type { LogEntry } from '../event-log.ts';
+/** The files of a turn, as its last save left them: what its model is told when some are lost. */
 import type { MessageId } from '../ids.ts';
 
 export type SavedFiles = {
@@ -7,23 +6,13 @@ export type SavedFiles = {
   readonly savedAt?: string;
   /** The reason for which later changes are lost. */
   readonly lost?: string;
+  /** The sandbox that was to be saved, and whether the one before it ended by itself. */
+  readonly generation?: number;
+  readonly followsLoss?: true;
 };
 
-/** The step whose completion, if it has one, says what became of the files. */
-export const withFiles = <Step extends { readonly log: readonly LogEntry[] }>(
-  step: Step,
-  files: SavedFiles | undefined,
-): Step => {
-  const { savedAt, lost } = files ?? {};
-  if (savedAt === undefined && lost === undefined) return step;
-  const workspace = {
-    ...(savedAt === undefined ? {} : { savedAt }),
-    ...(lost === undefined ? {} : { lost: true as const }),
-  };
-  const complete = (entry: LogEntry): LogEntry =>
-    entry.type === 'completion' ? { ...entry, data: { ...entry.data, workspace } } : entry;
-  return { ...step, log: step.log.map(complete) };
-};
+/** Files of a turn that no save took, by their sandbox: they are lost once another has followed one that ended by itself. */
+export type UnsavedFiles = { readonly generation: number; readonly areLost?: true };
 
 const noticeEnding = ':notice';
 

@@ -20,7 +20,7 @@ import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
 import type { PrintedOutput } from './printed.ts';
-import type { SavedFiles } from './saved-files.ts';
+import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
 import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
 import type { CallTrial, TriedCall } from './trial.ts';
 
@@ -60,6 +60,7 @@ type RunningTurn = {
   readonly repetition?: Repetition;
   /** The model knows that files were not saved. */
   readonly knowsLoss?: true;
+  readonly unsaved?: UnsavedFiles;
   /** The message's own; absent: the session's. */
   readonly model?: string;
   /** Absent: the platform's own loop carries it. */

@@ -24,7 +24,7 @@ import {
 } from '../../../domain/turn/after-step.ts';
 import { nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
-import { type SavedFiles, withFiles } from '../../../domain/turn/saved-files.ts';
+import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import {
   isBetweenTurns,
   type TurnEvent,
@@ -32,6 +32,7 @@ import {
   type TurnState,
   type TurnStep,
 } from '../../../domain/turn/turn.ts';
+import { withFiles } from '../../../domain/turn/unsaved-files.ts';
 import { waitingChange } from '../../../domain/turn/waiting-call.ts';
 import { occurrencesOf } from '../../../domain/webhook/notice.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
@@ -73,7 +74,8 @@ export const applyEvent = async (
   const { session, turn, seen, limits, publisher } = context;
   context.monitor.expectVersion(turn.version + 1);
   const reduced = reduce(turn.state, event, withOwnMoney(limits.turn, session));
-  const step = withFiles(reduced, event.type === 'model-answered' ? event.files : files);
+  const saved = event.type === 'model-answered' ? event.files : files;
+  const step = withFiles(reduced, saved, turn.state);
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = completedMessage(turn.state, step, context.inbox);

@@ -66,7 +66,7 @@ const answer = async (ports: LoopDeps, context: TurnContext, step: HeardStep): P
   if (outcome.status !== 'unsaved' || taken === undefined) return outcome;
   const again = await unlessAborted(
     context.monitor.signal,
-    checkpointAgain(ports, taken.sandbox, turnOf(context.turn)),
+    checkpointAgain(ports, taken, turnOf(context.turn)),
   );
   if (again === undefined) return interrupted(context);
   return applyEvent(ports, saved, { ...again, event: withFilesOf(event, again.files) });

@@ -206,6 +206,6 @@ const write = async (
   const { log, files, taken } = saved;
   const outcome = await applyEvent(ports, context, { event, log, files, checkpoint: taken?.note });
   if (outcome.status !== 'unsaved' || taken === undefined) return outcome;
-  const again = await unlessAborted(turn.signal, checkpointAgain(ports, taken.sandbox, turnOf(context.turn)));
+  const again = await unlessAborted(turn.signal, checkpointAgain(ports, taken, turnOf(context.turn)));
   return again === undefined ? interrupted(context) : applyEvent(ports, context, { ...again, event });
 };

@@ -43,15 +43,19 @@ test('files that were not saved before the sandbox was lost are lost', async () 
     files: {
       savedAt: new Date(steppedAt - 1).toISOString(),
       lost: 'its sandbox was lost: exit code 137',
+      generation: 1,
     },
   });
   expect(await open({ stoppedAt: steppedAt + 1 })).toMatchObject({ files: { lost: expect.any(String) } });
 });
 
 test('files that were saved after the last step are not', async () => {
-  expect(await open({ savedAt: steppedAt + 1, stoppedAt: steppedAt + 2 })).toEqual({ log: [] });
+  expect(await open({ savedAt: steppedAt + 1, stoppedAt: steppedAt + 2 })).toEqual({
+    log: [],
+    files: { generation: 1 },
+  });
 });
 
 test('nor are those of a sandbox that was lost before the turn', async () => {
-  expect(await open({ stoppedAt: acceptedAt - 1 })).toEqual({ log: [] });
+  expect(await open({ stoppedAt: acceptedAt - 1 })).toEqual({ log: [], files: { generation: 1 } });
 });

@@ -9,7 +9,7 @@ import { iso } from '../../../contracts/fields.ts';
 import { notSavedEntry, sharedNotSavedEntry } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { TurnId } from '../../../domain/ids.ts';
-import { type LiveSandbox, lostSince, type Workspace } from '../../../domain/sandbox.ts';
+import { lostSince, type Workspace } from '../../../domain/sandbox.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
@@ -24,7 +24,7 @@ export type TurnCheckpoint = {
   /** Absent when no sandbox was used. */
   readonly files?: SavedFiles;
   /** For the turn's own commit to name, and where it was taken. */
-  readonly taken?: { readonly note: CheckpointNote; readonly sandbox: LiveSandbox };
+  readonly taken?: UsedSandbox & { readonly note: CheckpointNote };
 };
 
 export const checkpointTurn = async (
@@ -40,10 +40,12 @@ export const checkpointTurn = async (
     workspace: used.workspace,
     turn: turnOf(context.turn),
   });
-  const { sandbox } = used;
   const savedAt = (note?.checkpoint ?? used.workspace.checkpoint)?.savedAt;
-  const saved = { log: entriesOf(report), files: filesOf(report, savedAt) };
-  return note === undefined ? saved : { ...saved, taken: { note, sandbox } };
+  const saved = {
+    log: entriesOf(report),
+    files: { ...filesOf(report, savedAt), ...savedIn(used.workspace) },
+  };
+  return note === undefined ? saved : { ...saved, taken: { note, ...used } };
 };
 
 export type SavedAgain = Pick<TurnCheckpoint, 'log' | 'files'>;
@@ -51,15 +53,21 @@ export type SavedAgain = Pick<TurnCheckpoint, 'log' | 'files'>;
 /** Saves once more, on the base of another caller's checkpoint, and names it at once. */
 export const checkpointAgain = async (
   ports: StopDeps,
-  sandbox: LiveSandbox,
+  { sandbox, workspace }: UsedSandbox,
   turn: TurnId | undefined,
 ): Promise<SavedAgain> => {
   const report = await saveWorkspace(ports, sandbox, { turn });
-  return { log: entriesOf(report), files: filesOf(report, ports.world.now()) };
+  const files = { ...filesOf(report, ports.world.now()), ...savedIn(workspace) };
+  return { log: entriesOf(report), files };
 };
 
 const filesOf = (report: SaveReport, savedAt: number | undefined): SavedFiles =>
   report.status === 'failed' ? { ...saidAt(report.savedAt), lost: report.message } : saidAt(savedAt);
+
+const savedIn = ({ sandbox }: Workspace): Pick<SavedFiles, 'generation' | 'followsLoss'> => ({
+  ...(sandbox === undefined ? {} : { generation: sandbox.generation }),
+  ...(sandbox?.lost === undefined ? {} : { followsLoss: true as const }),
+});
 
 const saidAt = (at: number | undefined): SavedFiles => (at === undefined ? {} : { savedAt: iso(at) });
 
@@ -93,5 +101,6 @@ export const usedBefore = async (
   const { acceptedAt: since } = currentMessage(turn.state, inbox) ?? {};
   const lost =
     since === undefined ? undefined : lostSince(workspace, { since, steppedAt: session.lastActiveAt });
-  return lost === undefined ? {} : { files: { ...saidAt(workspace.checkpoint?.savedAt), lost } };
+  const said = lost === undefined ? {} : { ...saidAt(workspace.checkpoint?.savedAt), lost };
+  return { files: { ...said, ...savedIn(workspace) } };
 };

@@ -111,9 +111,7 @@ const saveLast = async (
   used: UsedSandbox | undefined,
 ): Promise<SavedAgain> => {
   const known = used ?? (await usedBefore(ports, context));
-  return 'sandbox' in known
-    ? checkpointAgain(ports, known.sandbox, turnOf(context.turn))
-    : { ...unsaved, ...known };
+  return 'sandbox' in known ? checkpointAgain(ports, known, turnOf(context.turn)) : { ...unsaved, ...known };
 };
 
 /** The notice of the sandbox comes before the result, as the model reads it. */

@@ -45,8 +45,7 @@ export const collectDetachedResults = async (
   // Nobody else saves what a detached call writes. A failure is counted, and the next look saves again, as after a save
   // that takes longer than this function has.
   const { signal } = context.monitor;
-  if (used !== undefined)
-    await unlessAborted(signal, checkpointAgain(ports, used.sandbox, turnOf(context.turn)));
+  if (used !== undefined) await unlessAborted(signal, checkpointAgain(ports, used, turnOf(context.turn)));
   return undefined;
 };
 
