@@ -21,7 +21,12 @@ export type AnthropicServer = {
 /** A delta carries this many characters, as a provider's does some. */
 const deltaCharacters = 60_000;
 
-export const openAnthropicServer = async (): Promise<AnthropicServer> => {
+type Asked = { readonly tools?: readonly unknown[] };
+
+/** A request for which the script is not meant is answered with a sentence. */
+export const openAnthropicServer = async (
+  isScripted: (asked: Asked) => boolean = () => true,
+): Promise<AnthropicServer> => {
   const script: (readonly ScriptedCall[] | ScriptedFault)[] = [];
   const asked: unknown[] = [];
   const server = createServer(async (request, response) => {
@@ -30,8 +35,9 @@ export const openAnthropicServer = async (): Promise<AnthropicServer> => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1,"data":[]}');
       return;
     }
-    asked.push(JSON.parse(body));
-    const next = script.shift() ?? [];
+    const question = JSON.parse(body) as Asked;
+    asked.push(question);
+    const next = (isScripted(question) ? script.shift() : undefined) ?? [];
     if ('status' in next) {
       const headers = next.retryAfter === undefined ? {} : { 'retry-after': next.retryAfter };
       response.writeHead(next.status, { 'content-type': 'application/json', ...headers });

@@ -5,6 +5,7 @@
  * met or breaks off; the others are tried nevertheless. It takes half an hour on two busy cores, 6 GB of disk, and for `work` Debian's package archive, as root.
  */
 import { parseArgs } from 'node:util';
+import { acp } from './acp.ts';
 import { anonymousCalls } from './anonymous-calls.ts';
 import { appliedEffects } from './applied-effects.ts';
 import { cutOutput } from './cut-output.ts';
@@ -32,6 +33,7 @@ const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> =
     'OpenCode, whose questions a person answers in the browser, and a machine that is killed',
     opencodeMachine,
   ],
+  acp: ['agents that others made, by the Agent Client Protocol', acp],
   work: ['work of a data scientist and of a web developer', realWork],
 };
 
