@@ -1,5 +1,5 @@
 /** A server that speaks the streamed Messages wire of Anthropic and asks for the tool calls that a test gives it. */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: object };
@@ -39,9 +39,7 @@ export const openAnthropicServer = async (
     asked.push(question);
     const next = (isScripted(question) ? script.shift() : undefined) ?? [];
     if ('status' in next) {
-      const headers = next.retryAfter === undefined ? {} : { 'retry-after': next.retryAfter };
-      response.writeHead(next.status, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify({ type: 'error', error: errorOf(next.status) }));
+      refuse(response, next);
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -60,6 +58,15 @@ export const openAnthropicServer = async (
       server.close();
     },
   };
+};
+
+const refuse = (
+  response: ServerResponse,
+  { status, retryAfter }: { readonly status: number; readonly retryAfter?: string },
+): void => {
+  const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify({ type: 'error', error: errorOf(status) }));
 };
 
 const usage = { input_tokens: 10, output_tokens: 5 };

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import type { Sandbox } from '#sdk/sandbox.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
+import type { Sandbox } from '#sdk/sandbox.ts';
 import { settingsOf } from '../../sandbox-task/server/agent/opencode/opencode-wire.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { openAnthropicServer } from '../e2e/anthropic-server.ts';
@@ -65,7 +65,10 @@ const installExample = async (folder: string): Promise<string> => {
 /** The session's sandbox and what its one turn says, of which every question is answered alike. */
 const converse = async (
   cloud: EmbeddedCloud,
-  { prepare, approves }: { readonly prepare: (sandbox: Sandbox) => Promise<void>; readonly approves: boolean },
+  {
+    prepare,
+    approves,
+  }: { readonly prepare: (sandbox: Sandbox) => Promise<void>; readonly approves: boolean },
 ) => {
   const { id } = await makeSession(cloud, { flavor: 'large', runtime: 'acp', model, approvals: 'ask' });
   const sallyport = new Sallyport(cloud);

@@ -57,7 +57,6 @@ export const spawnChild = async (
     );
   const child = await make(ports, request);
   if (child === undefined) return undefined;
-  await narrowToParent(ports, child);
   const message = idFor<MessageId>(ports, request, 'message');
   const offer = { text, messageId: message };
   const { result } = await offerMessage(ports, child, offer);
@@ -94,9 +93,13 @@ const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session 
   }, changesTooOften('the workspace'));
   switch (created) {
     case 'created':
+      await narrowToParent(ports, child);
       return child;
-    case 'exists':
-      return ports.sessions.get(id);
+    case 'exists': {
+      const found = await ports.sessions.get(id);
+      if (found !== undefined) await narrowToParent(ports, found);
+      return found;
+    }
     case 'orphan':
       return undefined;
     case 'full':
