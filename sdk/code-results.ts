@@ -1,7 +1,8 @@
 /**
  * Results of code as data: the table of a data frame, and what a chart has drawn.
  *
- * A bundle comes from code that may write anything into it: what has another shape is no table, and no chart.
+ * Their form is that of the platform's own results. Code may display anything under the same types: what has no columns is no
+ * table, and what has no series is no chart; nothing deeper is checked.
  */
 
 /** One result, with each of its forms under its MIME type. */
@@ -44,51 +45,25 @@ export type Chart = {
 /** `scale` is as matplotlib names it: `linear`, `log` and others. */
 export type ChartAxis = { readonly label: string; readonly scale: string };
 
+// biome-ignore lint/suspicious/noExplicitAny: whatever code displayed
+type Loose = any;
+
 export const tableOf = (bundle: ResultBundle): Table | undefined => {
-  const { schema, data, rows, columns } = objectOf(bundle[tableType]);
-  const { fields } = objectOf(schema);
-  if (!isListOf(fields, isField) || !isListOf(data, isObject)) return undefined;
+  const table = bundle[tableType] as Loose;
+  const fields = table?.schema?.fields;
+  const rows = table?.data;
+  if (!Array.isArray(fields) || !Array.isArray(rows)) return undefined;
   return {
-    fields: fields.map(({ name, type }) => ({
-      name: String(name),
-      type: typeof type === 'string' ? type : 'any',
-    })),
-    rows: data,
-    rowCount: typeof rows === 'number' ? rows : data.length,
-    columnCount: typeof columns === 'number' ? columns : fields.length,
+    fields,
+    rows,
+    rowCount: table.rows ?? rows.length,
+    columnCount: table.columns ?? fields.length,
   };
 };
 
 /** One for each pair of axes of a figure; none for a result that is no chart, or whose data are not known. */
 export const chartsOf = (bundle: ResultBundle): readonly Chart[] => {
-  const figure = objectOf(bundle[chartType]);
-  const charts = figure['type'] === 'figure' ? figure['charts'] : [figure];
-  return isListOf(charts, isChart) ? charts : [];
+  const figure = bundle[chartType] as Loose;
+  const charts = figure?.charts ?? [figure];
+  return Array.isArray(charts) ? charts.filter((chart: Loose) => Array.isArray(chart?.series)) : [];
 };
-
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {});
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isListOf = <One>(value: unknown, is: (one: unknown) => one is One): value is readonly One[] =>
-  Array.isArray(value) && value.every(is);
-
-const isField = (value: unknown): value is { readonly name: string | number; readonly type?: unknown } =>
-  isObject(value) && (typeof value['name'] === 'string' || typeof value['name'] === 'number');
-
-const isChart = (value: unknown): value is Chart => {
-  const { title, axes, series } = objectOf(value);
-  const { x, y } = objectOf(axes);
-  return typeof title === 'string' && isAxis(x) && isAxis(y) && isListOf(series, isSeries);
-};
-
-const isAxis = (value: unknown): value is ChartAxis => typeof objectOf(value)['label'] === 'string';
-
-const isSeries = (value: unknown): value is ChartSeries => {
-  const { label, points, values } = objectOf(value);
-  return typeof label === 'string' && (isListOf(points, isPoint) || isListOf(values, isObject));
-};
-
-const isPoint = (value: unknown): value is readonly [Coordinate, Coordinate] =>
-  Array.isArray(value) && value.length === 2;

@@ -95,7 +95,7 @@ const deciderOf = (by: unknown): string => {
 const textOf = (content: unknown): string =>
   Array.isArray(content)
     ? content
-        .filter(({ annotations }) => annotations === undefined)
+        .filter(({ annotations }) => !annotations)
         .map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`))
         .join('\n')
     : '';

@@ -9,6 +9,7 @@ import {
   byId,
   type Call,
   type Command,
+  dollars,
   flag,
   given,
   idOf,
@@ -97,6 +98,7 @@ const update = async (call: Call): Promise<undefined> => {
     archived,
     network: networkNamed(call),
     thinking: call.text('thinking'),
+    maxCostUsd: dollars(call.text('max-cost'), 'max-cost'),
   });
   if (Object.keys(body).length === 0) throw wrongUsage('there is nothing to change');
   const session = await call.request(api.changeSession, { ...byId(call), body });
@@ -174,8 +176,8 @@ export const sessionCommands: readonly Command[] = [
   {
     name: 'sessions update',
     usage:
-      '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--inject <host>/<header>=<secret>…] [--thinking off|low|medium|high] [--archive|--unarchive]',
-    summary: 'Change the title, the labels, the limits, the network or the thinking of a session',
+      '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--inject <host>/<header>=<secret>…] [--thinking off|low|medium|high] [--max-cost <usd>] [--archive|--unarchive]',
+    summary: 'Change the title, the labels, the limits, the network, the thinking or the budget of a session',
     details: [
       '--label replaces all labels of the session; several are given one by one.',
       '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',
@@ -183,7 +185,8 @@ export const sessionCommands: readonly Command[] = [
     ],
     options: {
       ...{ title: value, label: values, idle: value, lifetime: value },
-      ...{ network: values, inject: values, thinking: value, archive: flag, unarchive: flag },
+      ...{ network: values, inject: values, thinking: value },
+      ...{ 'max-cost': value, archive: flag, unarchive: flag },
     },
     positionals: one,
     run: update,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { AuditDeps, Deps, SessionDeps, StopDeps } from '#shared/application/deps.ts';
 import { branchSession } from '#shared/application/session/branch-session.ts';
+import { changeBudget } from '#shared/application/session/change-budget.ts';
 import { changeNetwork } from '#shared/application/session/change-network.ts';
 import { changeSession } from '#shared/application/session/change-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
@@ -129,7 +130,7 @@ export const sessionRoutes = ({
       contract: { summary: 'Show a session', answers: { 200: sessionAnswer } },
       handler: async (_event, { session, turn }) => json(200, await show(session, turn)),
     }),
-    changeRoute(ports, { lifetimes: settings.lifetimes, show }),
+    changeRoute(ports, { lifetimes: settings.lifetimes, operatorUsdMax: usdMax, show }),
     resumeRoute(ports, show),
     onSession(ports, {
       method: 'DELETE',
@@ -147,16 +148,18 @@ export const sessionRoutes = ({
 
 type Showing = {
   readonly lifetimes: Lifetimes;
+  readonly operatorUsdMax: number;
   readonly show: (session: Session, turn: TurnRecord) => Promise<unknown>;
 };
 
-const changeRoute = (ports: SessionPorts, { lifetimes, show }: Showing): ApiRoute =>
+const changeRoute = (ports: SessionPorts, { lifetimes, operatorUsdMax, show }: Showing): ApiRoute =>
   onSession(ports, {
     method: 'PATCH',
     path: '/api/sessions/{id}',
     needs: 'own:write',
     contract: {
-      summary: 'Change the title, the labels, the lifetimes, the network or the thinking of a session',
+      summary:
+        'Change the title, the labels, the lifetimes, the network, the thinking or the budget of a session',
       body: updateSessionBody,
       answers: { 200: sessionAnswer },
       errors: ['project_not_found'],
@@ -169,7 +172,13 @@ const changeRoute = (ports: SessionPorts, { lifetimes, show }: Showing): ApiRout
         network === undefined
           ? session
           : await changeNetwork(ports, session, { principal: principalOf(event), network });
-      return json(200, await show(await changeSession(ports, reached, { change, lifetimes }), turn));
+      const principal = principalOf(event);
+      const { maxCostUsd: costUsdMax } = body;
+      const paid =
+        costUsdMax === undefined
+          ? reached
+          : await changeBudget(ports, reached, { principal, costUsdMax, operatorUsdMax });
+      return json(200, await show(await changeSession(ports, paid, { change, lifetimes }), turn));
     },
   });
 

@@ -90,6 +90,7 @@ test('tools, their arguments and the fields of their results are frozen', () => 
         'template',
         'approvals',
         'autonomy_level',
+        'max_cost_usd',
         'labels',
         'env',
         'network',

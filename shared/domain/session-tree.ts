@@ -44,6 +44,9 @@ export type SessionLimits = TreeLimits & {
   readonly ownCostUsdMax?: number;
 };
 
+/** Undefined: the operator's hold. */
+export type LimitsChange = { readonly limits?: SessionLimits | undefined };
+
 type Limited = { readonly limits?: SessionLimits };
 
 /** Most that a session and its descendants may cost, in US dollars. */

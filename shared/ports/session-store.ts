@@ -10,6 +10,7 @@ import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus, Stall } from '../domain/session.ts';
 import type { DetailsChange } from '../domain/session-details.ts';
+import type { LimitsChange } from '../domain/session-tree.ts';
 import type { FilesSource } from '../domain/snapshot.ts';
 
 export interface SessionStore {
@@ -67,7 +68,7 @@ export interface SessionStore {
   /** Records a sign of life; brings its next check forward to `dueAt` if that is sooner. */
   touch(session: Session, at: number, dueAt: number): Promise<void>;
   /** The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. */
-  change(id: SessionId, change: DetailsChange): Promise<Session | undefined>;
+  change(id: SessionId, change: DetailsChange & LimitsChange): Promise<Session | undefined>;
   /** Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. */
   beginCall(
     id: SessionId,

@@ -115,6 +115,17 @@ test('a log that grew during a commit is renumbered, not refused', async () => {
   expect(result.status === 'committed' && result.events.map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
+test('a step that meets a changed limit of money is written, and the next one has it', async () => {
+  const { eventLog, sessions, turns } = stores();
+  const session = await leased((await created()).id);
+  await sessions.change(session.id, { limits: { ownCostUsdMax: 1 } });
+  await eventLog.append(session.id, [note('from outside')], 15);
+  const result = await turns.commit(commitOf(session));
+  expect(result.status === 'committed' && result.session.limits).toEqual({ ownCostUsdMax: 1 });
+  await sessions.change(session.id, { limits: undefined });
+  expect(await sessions.get(session.id)).not.toHaveProperty('limits');
+});
+
 test('T14: fifty writers leave a log without gaps or repeats', async () => {
   const { eventLog } = stores();
   const { id } = await created();

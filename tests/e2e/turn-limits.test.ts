@@ -79,6 +79,25 @@ test('a project’s own limit of money and its disabled tools apply in its sessi
   const reasons = [...stopReasons(frames), ...stopReasons(await agent.say('hello'))];
   expect(reasons.at(-1)).toBe('budget_exceeded');
   await agent.close();
+  // A session's own limit, changed while its turn runs.
+  const other = await openAgent(cloud);
+  const change = (maxCostUsd: number | null) =>
+    cloud.ask<{ maxCostUsd: number }>(`/api/sessions/${other.id}`, {
+      method: 'PATCH',
+      body: JSON.stringify({ maxCostUsd }),
+    });
+  const saying = other.say('$ echo begun; until [ -e go ]; do sleep 0.1; done\n');
+  await eventually(
+    () => Promise.resolve(other.client.frames.some(({ type }) => type === 'tool:call')),
+    (isCalled) => isCalled,
+    60_000,
+  );
+  expect((await change(0.001)).maxCostUsd).toBe(0.001);
+  await cloud.request(`/api/sessions/${other.id}/files/go`, { method: 'PUT', body: '' });
+  expect(stopReasons(await saying)).toEqual(['budget_exceeded']);
+  expect((await change(null)).maxCostUsd).toBeGreaterThan(1);
+  expect(stopReasons(await other.say('hello'))).toEqual(['end_turn']);
+  await other.close();
 });
 
 test('a turn that outlives its function is handed over, and its tool runs once', async () => {

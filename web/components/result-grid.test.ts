@@ -136,3 +136,15 @@ test('CSV quotes what needs it', () => {
   ]);
   expect(grid && csvOf(grid)).toBe('a,b\n"x, ""y""",1.5\n,false\n');
 });
+
+test('a chart of any content is a table', () => {
+  const forged = { axes: { x: {}, y: {} }, series: [{ points: [[{ a: 1 }, 2], []] }] } as unknown as Chart;
+  expect(gridOfChart(forged)).toMatchObject({
+    columns: [{ name: 'x' }, { name: 'series 1' }],
+    rows: [
+      ['{"a":1}', 2],
+      [null, null],
+    ],
+  });
+  expect(chartLabel(forged)).toBe('Chart');
+});

@@ -1,7 +1,7 @@
 /**
  * Tables of results, as a person reads them: the table of a data frame, the data of a chart, a list of records. Pure.
  */
-import type { Chart, ChartSeries, Coordinate, Table } from '#sdk/code-results.ts';
+import type { Chart, ChartSeries, Table } from '#sdk/code-results.ts';
 
 export type Cell = string | number | boolean | null;
 export type GridColumn = { readonly name: string; readonly isNumber: boolean };
@@ -17,11 +17,16 @@ export type Grid = {
 export type Order = { readonly column: number; readonly isDescending: boolean };
 
 export const gridOfTable = ({ fields, rows, rowCount, columnCount }: Table): Grid => {
+  const columns = fields.map((field) => ({ name: String(field?.name), type: field?.type }));
   const grid = gridOf(
-    fields.map(({ name }) => name),
-    rows.map((row) => fields.map(({ name, type }) => cellOf(row[name], type))),
+    columns.map(({ name }) => name),
+    rows.map((row) => columns.map(({ name, type }) => cellOf(row?.[name], type))),
   );
-  return { ...grid, rowCount, columnsLeftOut: Math.max(0, columnCount - fields.length) };
+  return {
+    ...grid,
+    rowCount: Number(rowCount) || grid.rowCount,
+    columnsLeftOut: Math.max(0, Number(columnCount) - fields.length) || 0,
+  };
 };
 
 const recordsMin = 2;
@@ -44,35 +49,63 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   !Array.isArray(value) &&
   Object.values(value).every((one) => typeof one !== 'object' || one === null);
 
+/** Code may have displayed anything as a chart: one that cannot be read is not shown. */
+export const isReadable = (chart: Chart): boolean => {
+  const { axes, series } = chart as {
+    readonly axes?: { readonly x?: unknown; readonly y?: unknown };
+    readonly series: readonly unknown[];
+  };
+  return isObject(axes?.x) && isObject(axes.y) && series.every(hasValues);
+};
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const hasValues = (series: unknown): boolean => {
+  const { points, values } = (series ?? {}) as { readonly points?: unknown; readonly values?: unknown };
+  const listed = points ?? values;
+  return (
+    Array.isArray(listed) &&
+    listed.every((one) => (points === undefined ? isObject(one) : Array.isArray(one)))
+  );
+};
+
 /** Series side by side where they have the same places, else one below the other. */
 export const gridOfChart = ({ axes, series }: Chart): Grid => {
-  const names = series.map(({ label }, index) => label || axes.y.label || `series ${index + 1}`);
+  const [across, up] = [words(axes.x.label), words(axes.y.label)];
+  const names = series.map(({ label }, index) => words(label) || up || `series ${index + 1}`);
   const listed = series.map(pairsOf);
   const places = listed[0]?.map(([place]) => place) ?? [];
   const isShared =
     new Set(places).size === places.length &&
     listed.every((pairs) => pairs.length === places.length && pairs.every(([at], row) => at === places[row]));
-  const first = axes.x.label || (series.some(({ type }) => type === 'bar' || type === 'pie') ? 'label' : 'x');
+  const first = across || (series.some(({ type }) => type === 'bar' || type === 'pie') ? 'label' : 'x');
   if (isShared)
     return gridOf(
       [first, ...names],
       places.map((place, row) => [place, ...listed.map((pairs) => pairs[row]?.[1] ?? null)]),
     );
   return gridOf(
-    ['series', first, axes.y.label || 'y'],
+    ['series', first, up || 'y'],
     listed.flatMap((pairs, index) => pairs.map((pair) => [names[index] ?? '', ...pair])),
   );
 };
 
-const pairsOf = (series: ChartSeries): readonly (readonly [Coordinate, Coordinate])[] =>
-  'points' in series ? series.points : series.values.map(({ label, value }) => [label, value]);
+/** Code may have written anything into its chart. */
+const words = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const pairsOf = (series: ChartSeries): readonly (readonly [Cell, Cell])[] =>
+  'points' in series
+    ? series.points.map(([x, y]) => [cellOf(x), cellOf(y)])
+    : series.values.map(({ label, value }) => [cellOf(label), cellOf(value)]);
 
 export const chartLabel = ({ type, title, series }: Chart): string => {
-  const named = series.flatMap(({ label }) => (label === '' ? [] : [label]));
-  const kind = type === 'mixed' ? 'Chart' : `${type[0]?.toUpperCase()}${type.slice(1)} chart`;
-  return [title === '' ? kind : `${kind}: ${title}`, ...(named.length === 0 ? [] : [named.join(', ')])].join(
-    '. ',
-  );
+  const named = series.flatMap(({ label }) => words(label) || []);
+  const kind =
+    words(type) === '' || type === 'mixed' ? 'Chart' : `${type[0]?.toUpperCase()}${type.slice(1)} chart`;
+  return [
+    words(title) === '' ? kind : `${kind}: ${title}`,
+    ...(named.length === 0 ? [] : [named.join(', ')]),
+  ].join('. ');
 };
 
 const gridOf = (names: readonly string[], rows: readonly (readonly Cell[])[]): Grid => ({

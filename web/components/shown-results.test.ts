@@ -32,7 +32,14 @@ test('a table of a result is a table, the data of a chart belong to the picture 
 test('what has lost its end waits for it, and what is no table shows nothing', () => {
   const shown = shownContent([{ type: 'text', text: 'out' }, picture, resource(tableType, table)], true);
   expect(shown.map(({ kind }) => kind)).toEqual(['text', 'cut', 'cut']);
-  expect(shownContent([resource(tableType, 'x'), resource(chartType, [])])).toEqual([]);
+  const unreadable = [
+    { ...chart, axes: {} },
+    { ...chart, series: [null] },
+    { ...chart, series: [{ points: [1] }] },
+  ];
+  const forged = unreadable.map((one) => resource(chartType, one));
+  expect(shownContent([resource(tableType, 'x'), resource(chartType, []), ...forged])).toEqual([]);
+  expect(shownContent([resource(tableType, { schema: { fields: [null] }, data: [null] })])).toHaveLength(1);
   const broken = { type: 'resource', resource: { mimeType: tableType, text: '{"sche' } };
   expect(shownContent([broken])).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { byteSize } from './format.ts';
-import { chartLabel, type Grid, gridOfChart, gridOfRecords, gridOfTable } from './result-grid.ts';
+import { chartLabel, type Grid, gridOfChart, gridOfRecords, gridOfTable, isReadable } from './result-grid.ts';
 
 export type Shown =
   | { readonly kind: 'text'; readonly text: string }
@@ -78,7 +78,9 @@ const parsed = (text: string): unknown => {
 };
 
 const shownCharts = (charts: readonly Chart[]): readonly Shown[] =>
-  charts.map((chart) => ({ kind: 'chart', label: visibleText(chartLabel(chart)), grid: gridOfChart(chart) }));
+  charts
+    .filter(isReadable)
+    .map((chart) => ({ kind: 'chart', label: visibleText(chartLabel(chart)), grid: gridOfChart(chart) }));
 
 /** A picture is named by the charts whose data follow it. */
 const named = (shown: readonly Shown[]): readonly Shown[] =>

@@ -7,7 +7,7 @@ import type { ErrorFacts } from '#sdk/errors.ts';
 import type { Frame, Greeting } from '#sdk/frames.ts';
 import type { StopReason } from '#shared/domain/event-log.ts';
 import type { Json } from '#shared/domain/json.ts';
-import { duration } from '../components/format.ts';
+import { duration, money } from '../components/format.ts';
 import { failCall } from './call-state.ts';
 import type { AnswerItem, EndItem, Item, Items, ThoughtsItem } from './items.ts';
 import { addPiece, emptyStream, type Piece } from './text-stream.ts';
@@ -230,6 +230,8 @@ export const noteOf = (data: SystemData): string | undefined => {
       return `Shared volume not saved: ${String(data['reason'])}`;
     case 'runtime_restarted':
       return 'The sandbox was lost: the agent goes on in a new sandbox, with the files as they were last saved';
+    case 'budget_changed':
+      return `Budget changed to ${money(Number(data['maxCostUsd']))}`;
     case 'history_reset':
       return 'Conversation cleared. This log stays.';
     case 'session_branched':

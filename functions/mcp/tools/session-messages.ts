@@ -74,6 +74,7 @@ const speechOf = (input: Arguments, { ports, principal, settings }: ToolContext)
     allowedTools: input.tools_allowed,
     disabledTools: input.tools_disallowed,
     labels: input.labels,
+    maxCostUsd: input.max_cost_usd,
     ...(input.network === undefined ? {} : { network: networkOf(input.network) }),
   },
   ...sealing(ports, input),

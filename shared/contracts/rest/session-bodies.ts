@@ -123,6 +123,7 @@ export const updateSessionBody = z.object({
   lifetimeSeconds: lifetimeSeconds.nullish(),
   network: network.optional(),
   thinking: thinking.nullish(),
+  maxCostUsd: maxCostUsd.nullish(),
 });
 
 /** A filter of a list. */

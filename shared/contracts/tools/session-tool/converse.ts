@@ -15,7 +15,7 @@ import { utf8Bytes } from '#shared/domain/text.ts';
 import { meaningfulEmpty } from '../../absent-arguments.ts';
 import { callerId, offeredToolsArgument } from '../../caller-tools.ts';
 import { plainName } from '../../fields.ts';
-import { labels, variables } from '../../rest/session-bodies.ts';
+import { labels, maxCostUsd, variables } from '../../rest/session-bodies.ts';
 import { networkArgument, pairs } from '../free-form-fields.ts';
 import {
   closed,
@@ -51,34 +51,35 @@ const speech = {
     .describe('Id of the workspace; absent: the default one of the project.'),
   create_workspace: flag
     .default(false)
-    .describe('True: create the workspace if it does not exist; without workspace_id a new one.'),
+    .describe('True: create a missing workspace; without workspace_id a new one.'),
   external_id: note.optional().describe('Id that the client gives a created workspace.'),
-  source: note.optional().describe('Origin of a created workspace, as the client states it.'),
+  source: note.optional().describe('Origin of a created workspace.'),
   model: text(clientIdCharactersMax).optional().describe('Model of the agent.'),
-  thinking: oneOf(thinkingLevels).optional().describe('How long the model thinks before it answers.'),
+  thinking: oneOf(thinkingLevels).optional().describe('How long the model thinks.'),
   runtime: oneOf(runtimeNames).optional().describe('Program that carries the turns of a new session.'),
   message_id: text(clientIdCharactersMax)
     .optional()
-    .describe('Id of the message; a repetition with the same id within a day has no effect.'),
-  flavor: flavor.optional().describe('Flavor of a new session, in upper or lower case.'),
+    .describe('Id of the message; a repetition within a day has no effect.'),
+  flavor: flavor.optional().describe('Flavor of a new session.'),
   template: templateName.optional().describe('Template of a new session.'),
   approvals: oneOf(approvalModes)
     .optional()
     .describe('Calls that need no approval in a new session: none with ask, all with auto.'),
   autonomy_level: oneOf(autonomies).optional().describe('Alternative name of approvals; off is auto.'),
+  max_cost_usd: maxCostUsd.optional().describe('US dollars that a new session may cost.'),
   labels: pairs(/^([^:]+):(.*)$/s, { form: 'key:value', of: labels })
     .optional()
     .describe('Labels of a new session, each as key:value.'),
   env: pairs(/^([^=]+)=(.*)$/s, { form: 'NAME=value', of: variables })
     .optional()
-    .describe('Environment variables in the sandbox of a new session, each as NAME=value.'),
+    .describe('Environment variables in a new sandbox, each as NAME=value.'),
   network: networkArgument
     .optional()
     .describe(
       "Hosts that the sandbox of a new session may reach; [none]: no network; absent: its project's.",
     ),
-  tools_allowed: toolNames.optional().describe('The only tools that the agent of a new session is offered.'),
-  tools_disallowed: toolNames.optional().describe('Tools that the agent of a new session is not offered.'),
+  tools_allowed: toolNames.optional().describe('The only tools that a new session offers its agent.'),
+  tools_disallowed: toolNames.optional().describe('Tools that a new session does not offer its agent.'),
   caller_id: callerId
     .optional()
     .describe('Id of the client that offers caller_tools; the agent sees them as <caller_id>_<name>.'),

@@ -100,8 +100,12 @@ class AsyncSandbox:
         return dict(await self._client.request("GET", session_path(self.id)))
 
     async def update(self, **change: Any) -> dict[str, Any]:
-        """Changes `title`, `labels`, `archived`, `idle_seconds` or `lifetime_seconds`."""
-        names = {"idle_seconds": "idleSeconds", "lifetime_seconds": "lifetimeSeconds"}
+        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds` or `max_cost_usd`."""
+        names = {
+            "idle_seconds": "idleSeconds",
+            "lifetime_seconds": "lifetimeSeconds",
+            "max_cost_usd": "maxCostUsd",
+        }
         body = {names.get(name, name): value for name, value in change.items()}
         return dict(await self._client.request("PATCH", session_path(self.id), body))
 

@@ -134,6 +134,10 @@ class AsyncSession:
     async def info(self) -> dict[str, Any]:
         return dict(await self._client.request("GET", session_path(self.id)))
 
+    async def update(self, **change: Any) -> dict[str, Any]:
+        """Changes what its sandbox has, and `max_cost_usd`: a turn that runs ends when that is spent."""
+        return await self.sandbox.update(**change)
+
     async def resume(self) -> dict[str, Any]:
         """Reopens it after its end, while its history is kept; without its grants."""
         return dict(await self._client.request("POST", session_path(self.id, "resume")))

@@ -101,8 +101,12 @@ class Sandbox:
         return dict(self._client.request("GET", session_path(self.id)))
 
     def update(self, **change: Any) -> dict[str, Any]:
-        """Changes `title`, `labels`, `archived`, `idle_seconds` or `lifetime_seconds`."""
-        names = {"idle_seconds": "idleSeconds", "lifetime_seconds": "lifetimeSeconds"}
+        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds` or `max_cost_usd`."""
+        names = {
+            "idle_seconds": "idleSeconds",
+            "lifetime_seconds": "lifetimeSeconds",
+            "max_cost_usd": "maxCostUsd",
+        }
         body = {names.get(name, name): value for name, value in change.items()}
         return dict(self._client.request("PATCH", session_path(self.id), body))
 

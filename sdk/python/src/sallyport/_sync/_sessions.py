@@ -135,6 +135,10 @@ class Session:
     def info(self) -> dict[str, Any]:
         return dict(self._client.request("GET", session_path(self.id)))
 
+    def update(self, **change: Any) -> dict[str, Any]:
+        """Changes what its sandbox has, and `max_cost_usd`: a turn that runs ends when that is spent."""
+        return self.sandbox.update(**change)
+
     def resume(self) -> dict[str, Any]:
         """Reopens it after its end, while its history is kept; without its grants."""
         return dict(self._client.request("POST", session_path(self.id, "resume")))

@@ -1,0 +1,75 @@
+/** The money of a session and of those below it, changed while they live. */
+import { expect, test } from 'vitest';
+import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { AuditRow } from '../../domain/audit.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { costUsdMaxOf, type SessionLimits } from '../../domain/session-tree.ts';
+import type { AuditLog } from '../../ports/access.ts';
+import { changeBudget } from './change-budget.ts';
+
+const operatorUsdMax = 50;
+const principal = { tokenHash: 'a'.repeat(64), isPerson: false } as unknown as Principal;
+
+const open = async (childLimits: readonly SessionLimits[] = []) => {
+  const rows: AuditRow[] = [];
+  const { ports: quiet } = openQuietPorts();
+  const append = async (row: AuditRow) => void rows.push(row);
+  const ports = { ...quiet, auditLog: { append } as unknown as AuditLog };
+  const root = newSession({ limits: { costUsdMax: 10 } });
+  await ports.sessions.create(root, { workspace: workspaceOf(root) });
+  const children = [];
+  for (const limits of childLimits) {
+    const tree = { root: root.id, parent: root.id };
+    const child = newSession({ limits, tree, depth: 1 });
+    const request = { parent: root, agentsMax: 9, isUnleased: true as const };
+    await ports.sessions.create(child, { workspace: workspaceOf(child), child: request });
+    children.push(child);
+  }
+  const maxOf = async (id: SessionId) => costUsdMaxOf((await ports.sessions.get(id)) ?? root, operatorUsdMax);
+  const change = async (costUsdMax: number | null) =>
+    changeBudget(ports, (await ports.sessions.get(root.id)) ?? root, {
+      principal,
+      costUsdMax,
+      operatorUsdMax,
+    });
+  const logged = async (id: SessionId) =>
+    (await ports.eventLog.read(id, { since: -1, eventsMax: 10 })).events.map(({ data }) => data);
+  return { root, children, rows, maxOf, change, logged };
+};
+
+test('a limit is lowered and raised, and never over that of the project', async () => {
+  const { root, rows, maxOf, change, logged } = await open();
+  for (const [given, max] of [
+    [2, 2],
+    [0, 0],
+    [40, 10],
+    [null, 10],
+  ] as const) {
+    await change(given);
+    expect(await maxOf(root.id)).toBe(max);
+  }
+  expect((await logged(root.id)).map((data) => 'maxCostUsd' in data && data['maxCostUsd'])).toEqual([
+    2, 0, 10, 10,
+  ]);
+  expect(rows.map(({ action, detail }) => [action, detail?.['before']])).toEqual(
+    [10, 2, 0, 10].map((before) => ['session.budget', before]),
+  );
+});
+
+test('a child has the limit of its parent, or the less that it was given', async () => {
+  const { children, maxOf, change, logged } = await open([
+    { costUsdMax: 10 },
+    { costUsdMax: 10, ownCostUsdMax: 1 },
+  ]);
+  const now = () => Promise.all(children.map(({ id }) => maxOf(id)));
+  await change(4);
+  expect(await now()).toEqual([4, 1]);
+  await change(0.5);
+  expect(await now()).toEqual([0.5, 0.5]);
+  await change(8);
+  expect((await now())[0]).toBe(8);
+  const [first] = children;
+  expect(first && (await logged(first.id)).at(-1)).toEqual({ kind: 'budget_changed', maxCostUsd: 8 });
+});
