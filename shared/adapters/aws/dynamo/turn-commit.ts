@@ -133,7 +133,7 @@ const afterRace = (
   // It wakes nothing for what came since its inbox was read.
   if (wakesForNothingElse(commit) && now.workSeq !== commit.session.workSeq) return 'moved';
   if (isDecidedOtherwise(commit, now)) return 'moved';
-  const { lastSeq, workSeq, hasChildren, limits } = now;
+  const { lastSeq, workSeq, hasChildren } = now;
   const sawAllWork = workSeq === commit.session.workSeq;
   // A message that came may be the work: its turn needs the slot.
   const keepsSlot = commit.state.kind === 'done' && !sawAllWork;
@@ -142,14 +142,14 @@ const afterRace = (
     ...(keepsSlot ? { slot: undefined } : {}),
     spends: spentOf(commit, now),
     // The writer goes on with the work it has loaded; concurrent work stays in the table.
-    session: { ...withLimits(commit.session, limits), lastSeq, ...(hasChildren ? { hasChildren } : {}) },
+    session: { ...withLimits(commit.session, now), lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
     ...(sawAllWork ? {} : { patch: stillRunning(commit.patch) }),
   };
 };
 
 /** Its next step has the limits of now: an answer that came is paid for, and counts. */
-const withLimits = ({ limits: _, ...session }: Session, limits: Session['limits']): Session =>
+const withLimits = ({ limits: _, ...session }: Session, { limits }: Session): Session =>
   limits === undefined ? session : { ...session, limits };
 
 /** The cost of an answer that came while a program of the sandbox began the tree: it was begun with the cost before (TM5). */
