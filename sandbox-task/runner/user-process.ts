@@ -12,7 +12,7 @@ import type { PlatformVariable } from '#shared/domain/session-environment.ts';
 import { type ProgramDefaults, userOomScore } from '../wire/messages.ts';
 import { markOption } from './call-processes.ts';
 import { networkVariables, trustVariables } from './network-variables.ts';
-import { takeStreams } from './standard-streams.ts';
+import { closeWriters, prepareOutputPipes, takeOutputPipes } from './output-pipes.ts';
 
 /** The folders of user code, and the programs that it gets. */
 export type SandboxPaths = {
@@ -47,13 +47,18 @@ export const spawnMarked = (
 ): ChildProcess => {
   const score = paths.isProcWritable ? ['choom', '-n', String(userOomScore), '--'] : [];
   const [program = '', ...rest] = [...score, 'prlimit', markOption(mark), '--', ...argv];
-  const streams = takeStreams(hasInput);
+  const pipes = takeOutputPipes();
   try {
     const child = spawn(program, rest, {
       cwd: cwd ?? defaultFolder(paths.workspace),
       // A session of its own: `kill 0` in user code does not reach the runner.
       detached: true,
-      stdio: [...streams.stdio, ...(hasChannel ? (['pipe'] as const) : [])],
+      stdio: [
+        hasInput ? 'pipe' : 'ignore',
+        pipes?.stdout.writer ?? 'pipe',
+        pipes?.stderr.writer ?? 'pipe',
+        ...(hasChannel ? (['pipe'] as const) : []),
+      ],
       env: {
         ...userEnvironment(paths),
         ...(defaults.hasAuthority ? trustVariables() : {}),
@@ -62,12 +67,12 @@ export const spawnMarked = (
         PATH: searchPath(variables),
       },
     });
-    return streams.giveTo(child);
-  } catch (error) {
-    streams.drop();
-    throw error;
+    return pipes === undefined
+      ? child
+      : Object.assign(child, { stdout: pipes.stdout.reader, stderr: pipes.stderr.reader });
   } finally {
-    streams.release();
+    if (pipes !== undefined) closeWriters(pipes);
+    prepareOutputPipes();
   }
 };
 

@@ -33,18 +33,6 @@ describe('a program that is awaited', () => {
     expect(stdout).toBe(`${sandbox.workspace}/deep\na${sandbox.workspace}\ntyped`);
   });
 
-  test.each([
-    ['text', 'typed', 'typed'],
-    ['more than a pipe takes', 'x'.repeat(300_000), 'x'.repeat(300_000)],
-    ['nothing', '', ''],
-  ])('opens its input by name: %s', async (_, text, read) => {
-    const stdin = Buffer.from(text).toString('base64');
-    // Its end is there before it is opened, and nothing is left after it.
-    const line = 'sleep 0.1; cat /dev/stdin; cat /proc/self/fd/0 /dev/fd/0';
-    const { stdout, stderr, exitCode } = await runToEnd(sandbox, line, { stdin });
-    expect([stdout === read, stderr, exitCode]).toEqual([true, '', 0]);
-  });
-
   test('runs on when it is not over in time, and has a result later', async () => {
     const id = randomUUID();
     const line = 'while [ ! -e go-on ]; do sleep 0.02; done; echo late';
