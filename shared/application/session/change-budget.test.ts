@@ -58,7 +58,7 @@ test('a limit is lowered and raised, and never over that of the project', async 
   );
 });
 
-test('a child has the limit of its parent, or the less that it was given', async () => {
+test('TM6: a child has the limit of its parent, or the less that it was given', async () => {
   const { children, maxOf, change, logged } = await open([
     { costUsdMax: 10 },
     { costUsdMax: 10, ownCostUsdMax: 1 },

@@ -1,5 +1,5 @@
 /**
- * Changes the money that a session and the sessions below it may spend. A turn that runs reads it with its next step: the entry
+ * Changes the money that a session and the sessions below it may spend (TM6). A turn that runs reads it with its next step: the entry
  * in the log has that step's write read the session again.
  */
 import type { Principal } from '../../domain/principal.ts';
