@@ -31,6 +31,10 @@ const skewMs = 4000;
 
 type Completion = Extract<LogEvent, { type: 'completion' }>['data'];
 
+/** Where another session started it, the turn may not have gone on in it. */
+const followsLoss = (sandbox: SandboxRecord | undefined, session: string): boolean =>
+  sandbox?.state === 'ready' && sandbox.lost !== undefined && sandbox.slot?.session === session;
+
 /** A call of an ended session has been given up. */
 const callsUnderWay = (session: Session | undefined): readonly number[] =>
   session === undefined || isEnded(session.status) ? [] : Object.values(session.runningCalls);
@@ -170,9 +174,8 @@ export class SandboxChecker {
     const { sandbox, checkpoint } = workspaceOf(table, sessionOf(table, id)?.workspace ?? '');
     const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
     for (const key of lines.keys.filter((one) => !kept.includes(one))) {
-      const isReady = sandbox?.state === 'ready';
-      const isThere = isReady && sandbox.taskArn === ledger.get(key)?.taskArn;
-      if (isReady && !isThere && sandbox.lost !== undefined && workspace?.lost !== true)
+      const isThere = sandbox?.state === 'ready' && sandbox.taskArn === ledger.get(key)?.taskArn;
+      if (!isThere && followsLoss(sandbox, id) && workspace?.lost !== true)
         this.#violate('L11: a completion says which files are lost', `${id}: ${key}`);
       if (lines.told) continue;
       const task = this.#taskOf(sandbox?.taskArn);
