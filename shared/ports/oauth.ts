@@ -1,5 +1,5 @@
 /** Clients that people connect to `/mcp`: their registrations, codes and grants, and the protocol that hands out tokens. */
-import type { AuthorizationCode, Consent, Grant, OAuthClient } from '../domain/oauth/grant.ts';
+import type { AuthorizationCode, Grant, OAuthClient } from '../domain/oauth/grant.ts';
 import type { AccessToken } from '../domain/principal.ts';
 
 export interface ClientStore {
@@ -20,9 +20,15 @@ export interface CodeStore {
 /** A new pair of tokens: the record of the access token, and the hash of the refresh token. */
 export type NewTokens = { readonly access: AccessToken; readonly refreshHash: string };
 
+/** `credential`: the record with which the code ends. */
+type UsedCode = { readonly hash: string } & Pick<AuthorizationCode, 'credential'>;
+
+/** A consent that becomes a code: with its challenge, and the record with which it ends. */
+export type Consented = Pick<AuthorizationCode, 'consent' | 'challenge' | 'credential'>;
+
 export interface GrantStore {
-  /** False when the code has been used a second time, or the grant is there already. */
-  open(grant: Grant, access: AccessToken, codeHash: string): Promise<boolean>;
+  /** False when the code has been used a second time, its credential has ended, or the grant is there already. */
+  open(grant: Grant, access: AccessToken, code: UsedCode): Promise<boolean>;
   get(family: string): Promise<Grant | undefined>;
   /** In one step the new pair is good and the old one is not. False: the old one was not good any more. */
   rotate(grant: Grant, tokens: NewTokens, times: Pick<Grant, 'refreshedAt' | 'expiresAt'>): Promise<boolean>;
@@ -46,10 +52,7 @@ export type Authorized =
 /** The authorization server's side of OAuth 2.1. */
 export interface OAuthProtocol {
   /** The code of a request to which a person consented. */
-  authorize(
-    fields: OAuthFields,
-    consented: { readonly consent: Consent; readonly challenge: string },
-  ): Promise<Authorized>;
+  authorize(fields: OAuthFields, consented: Consented): Promise<Authorized>;
   /** Codes and refresh tokens become access tokens. */
   token(fields: OAuthFields): Promise<OAuthAnswer>;
   /** The family of a refresh token; undefined for another text. */

@@ -61,14 +61,14 @@ test('OA3: of many who use a code one wins, and a replay keeps its grant from op
   const { codes, grants, grant, codeHash } = await opened();
   const uses = await Promise.all([1, 2, 3, 4].map((at) => codes.use(codeHash, at)));
   expect(uses.filter((isFirst) => isFirst)).toHaveLength(1);
-  expect(await grants.open(grant, accessOf(grant), codeHash)).toBe(false);
+  expect(await grants.open(grant, accessOf(grant), { hash: codeHash })).toBe(false);
   expect(await grants.get(grant.family)).toBeUndefined();
 });
 
 test('OA4: of many refreshes one wins, and the end takes the newest token along', async () => {
   const { codes, grants, grant, codeHash, tokens } = await opened();
   expect(await codes.use(codeHash, now)).toBe(true);
-  expect(await grants.open(grant, accessOf(grant), codeHash)).toBe(true);
+  expect(await grants.open(grant, accessOf(grant), { hash: codeHash })).toBe(true);
   expect(await grants.get(grant.family)).toEqual(grant);
   expect(await tokens.get(grant.accessHash)).toEqual(accessOf(grant));
   expect((await tokens.list({ itemsMax: 100 })).tokens).toEqual([]);
@@ -86,4 +86,14 @@ test('OA4: of many refreshes one wins, and the end takes the newest token along'
   expect(await grants.end(grant.family)).toEqual(current);
   expect(await tokens.get(current?.accessHash ?? '')).toBeUndefined();
   expect(await grants.end(grant.family)).toBeUndefined();
+});
+
+test('OA8: a code opens no grant once the record of its credential is gone', async () => {
+  const { codes, grants, grant, codeHash, tokens } = await opened();
+  const [id, credential] = [randomUUID(), randomUUID()];
+  await tokens.put({ id, hash: credential, name: 'ann', scope: 'admin', masked: '', createdAt: now });
+  await codes.use(codeHash, now);
+  await tokens.remove(id);
+  expect(await grants.open(grant, accessOf(grant), { hash: codeHash, credential })).toBe(false);
+  expect(await grants.get(grant.family)).toBeUndefined();
 });

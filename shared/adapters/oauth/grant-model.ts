@@ -15,7 +15,7 @@ import {
   grantEnd,
 } from '#shared/domain/oauth/grant.ts';
 import type { AccessToken } from '#shared/domain/principal.ts';
-import type { ClientStore, CodeStore, GrantStore } from '#shared/ports/oauth.ts';
+import type { ClientStore, CodeStore, Consented, GrantStore } from '#shared/ports/oauth.ts';
 import type { World } from '#shared/ports/world.ts';
 import { accessText, codeText, familyOfCode, familyOfRefresh, refreshText } from './grant-values.ts';
 
@@ -30,9 +30,6 @@ export type GrantPorts = {
   /** A grant was ended, since a code or a refresh token was used a second time. */
   readonly onReplay: (grant: Grant) => Promise<void>;
 };
-
-/** The consent that a code is made of, and its challenge. */
-export type Consented = { readonly consent: Consent; readonly challenge: string };
 
 type Model = OAuth2Server.AuthorizationCodeModel & OAuth2Server.RefreshTokenModel;
 
@@ -155,7 +152,7 @@ const tokenModel = (ports: GrantPorts, { refusal }: Parts): TokenModel => {
         accessHash: world.sha256(token.accessToken),
         refreshHash: world.sha256(token.refreshToken ?? ''),
       });
-      if (access === undefined) throw refusal('the grant was used a second time, and has ended');
+      if (access === undefined) throw refusal('the grant has ended');
       const accessTokenExpiresAt = new Date(access.expiresAt ?? 0);
       return { ...token, accessTokenExpiresAt, scope: [access.scope], client, user };
     },
@@ -172,7 +169,7 @@ const replayed = async ({ grants, onReplay }: GrantPorts, family: string): Promi
 
 type Hashes = Pick<Grant, 'accessHash' | 'refreshHash'>;
 
-/** The new access token; undefined when another request was first, which ends the grant. */
+/** The new access token; undefined when another request was first, which ends the grant, or when the credential of a code has ended. */
 const exchange = async (
   ports: GrantPorts,
   source: Source,
@@ -187,11 +184,13 @@ const exchange = async (
     await replayed(ports, grant.family);
     return undefined;
   }
-  const { client, consent, family, grantId, redirectUri } = source.code;
+  const { client, consent, credential, family, grantId, redirectUri } = source.code;
   const times = { createdAt: now, refreshedAt: now, expiresAt: grantEnd(consent, now, now) };
   const grant: Grant = { id: grantId, family, client, redirectUri, consent, ...made, ...times };
   const access = accessTokenOf(grant, { hash: made.accessHash, now });
-  if (!(await ports.grants.open(grant, access, source.codeHash))) return undefined;
+  if (grant.expiresAt <= now || !(await ports.stillHolds(consent))) return undefined;
+  const code = { hash: source.codeHash, ...(credential === undefined ? {} : { credential }) };
+  if (!(await ports.grants.open(grant, access, code))) return undefined;
   await ports.onConnected(grant);
   return access;
 };

@@ -6,8 +6,8 @@
  */
 import type OAuth2Server from '@node-oauth/oauth2-server';
 import { accessSecondsMax, codeSecondsMax, grantSecondsMax } from '#shared/domain/oauth/grant.ts';
-import type { OAuthFields, OAuthProtocol } from '#shared/ports/oauth.ts';
-import { type Consented, type GrantPorts, makeGrantModel } from './grant-model.ts';
+import type { Consented, OAuthFields, OAuthProtocol } from '#shared/ports/oauth.ts';
+import { type GrantPorts, makeGrantModel } from './grant-model.ts';
 import { familyOfRefresh } from './grant-values.ts';
 
 type Library = typeof OAuth2Server;

@@ -107,7 +107,9 @@ export const giveConsent = async (
   const consent = await consentOf(ports, principal, { holder, scope });
   const { code_challenge: challenge, scope: _, resource: __, ...asked } = fields;
   const given = { ...withoutAbsent(asked), code_challenge: challenge };
-  const authorized = await ports.protocol.authorize(given, { consent, challenge });
+  const credential = recordedAs(principal, ports.adminTokenHash);
+  const ends = credential === undefined ? {} : { credential };
+  const authorized = await ports.protocol.authorize(given, { consent, challenge, ...ends });
   if (authorized.kind === 'refused') throw new AppError('invalid_request', authorized.problem);
   return answerAt(fields, issuer, { code: authorized.code });
 };

@@ -56,6 +56,7 @@ export const codeRecord = z.object({
   redirectUri: z.string(),
   challenge: z.string(),
   consent,
+  credential: z.string().exactOptional(),
   grantId: z.string(),
   family: z.string(),
   expiresAt: epochMs,

@@ -39,6 +39,8 @@ export type AuthorizationCode = {
   readonly redirectUri: string;
   readonly challenge: string;
   readonly consent: Consent;
+  /** The hash under which the table has the token or the sign-in of the consent: the code ends with it. Absent: it has no record. */
+  readonly credential?: string;
   /** The id of the grant that it opens. */
   readonly grantId: string;
   /** The key of that grant, by which a replay ends it. */

@@ -42,18 +42,27 @@ export const makeGrantStore = (table: Table): GrantStore => {
     ConditionExpression: 'refreshHash = :was',
     ExpressionAttributeValues: { ':was': refreshHash },
   });
+  /** A revocation and a sign-out delete it: of either and an exchange, one is first. */
+  const standing = (credential: string) => ({
+    ConditionCheck: {
+      TableName,
+      Key: keys.token(credential),
+      ConditionExpression: 'attribute_exists(pk)',
+    },
+  });
   const isDone = async (TransactItems: TransactWriteCommand['input']['TransactItems']): Promise<boolean> =>
     (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   return {
-    open: (grant, access, codeHash) =>
+    open: (grant, access, { hash, credential }) =>
       isDone([
         {
           ConditionCheck: {
             TableName,
-            Key: keys.oauthCode(codeHash),
+            Key: keys.oauthCode(hash),
             ConditionExpression: 'attribute_exists(usedAt) AND attribute_not_exists(replayedAt)',
           },
         },
+        ...(credential === undefined ? [] : [standing(credential)]),
         { Put: { TableName, Item: itemOf(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
         { Put: { TableName, Item: tokenItem(access) } },
       ]),
