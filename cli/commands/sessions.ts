@@ -150,6 +150,7 @@ const readEvents = async (
   { id, since, isTree }: { readonly id: string; readonly since: number; readonly isTree: boolean },
 ): Promise<readonly LogEvent[]> => {
   const found: LogEvent[] = [];
+  const leftOut = new Map<string, number>();
   let last = since;
   for (let page = 0; page < pagesMax; page += 1) {
     const children = isTree ? { include_children: 'true' as const } : {};
@@ -157,10 +158,20 @@ const readEvents = async (
     const answer = await client.request(api.readEvents, { params: { id }, query });
     found.push(...answer.events);
     last = answer.lastIndex;
+    for (const one of answer.leftOut ?? [])
+      leftOut.set(one.sessionId, Math.min(one.sinceIndex, leftOut.get(one.sessionId) ?? one.sinceIndex));
     if (!answer.hasMore || answer.events.length === 0) break;
   }
-  return found;
+  for (const [child, from] of leftOut)
+    found.push(...(await readEvents(client, { id: child, since: from, isTree: false })));
+  return leftOut.size === 0 ? found : inOrder(found);
 };
+
+/** By time, each event once. */
+const inOrder = (events: readonly LogEvent[]): readonly LogEvent[] =>
+  [...new Map(events.map((event) => [`${event.sessionId}#${event.index}`, event])).values()].sort(
+    (one, other) => Date.parse(one.at) - Date.parse(other.at),
+  );
 
 const some = { min: 1, max: 100 } as const;
 

@@ -11,6 +11,7 @@ import type { Json, JsonObject } from './json.ts';
 import { eventsPerSessionMax } from './limits.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
 import type { Decider } from './principal.ts';
+import { utf8Bytes } from './text.ts';
 
 /** An MCP content block, as a tool returned it. */
 export type ToolContent = { readonly type: string; readonly [key: string]: Json };
@@ -213,3 +214,15 @@ export const oldestKept = (lastSeq: number): number => Math.max(0, lastSeq - eve
 /** True for a page after `since` that lacks no event before its last. */
 export const isWhole = (events: readonly LogEvent[], since: number): boolean =>
   events.every(({ seq }, index) => seq === since + 1 + index);
+
+/** As many of the first events as have so many bytes together, as JSON, and at least one. */
+export const withinBytes = <T>(events: readonly T[], bytesMax: number): readonly T[] => {
+  let bytes = 0;
+  const over = events.findIndex((event, index) => {
+    bytes += bytesOf(event);
+    return bytes > bytesMax && index > 0;
+  });
+  return over < 0 ? events : events.slice(0, over);
+};
+
+export const bytesOf = (event: unknown): number => utf8Bytes(JSON.stringify(event));

@@ -10,9 +10,12 @@ export interface EventLog {
     id: SessionId,
     once: { readonly mark: number; readonly entries: readonly LogEntry[]; readonly at: number },
   ): Promise<readonly LogEvent[] | undefined>;
-  /** Oldest first, after `since` (-1: all). None is left out but those that the ring has let go. */
+  /**
+   * Oldest first, after `since` (-1: all). None is left out but those that the ring has let go. With `bytesMax` as many
+   * as have so many bytes together, and at least one; hardly more than that is read.
+   */
   read(
     id: SessionId,
-    page: { readonly since: number; readonly eventsMax: number },
+    page: { readonly since: number; readonly eventsMax: number; readonly bytesMax?: number },
   ): Promise<{ readonly events: readonly LogEvent[]; readonly hasMore: boolean }>;
 }

@@ -67,6 +67,42 @@ test('events that the ring let go are no hole, and one behind them is', async ()
   expect(await read(-1)).toEqual([3, 4, 5, 6, 7]);
 });
 
+/** A log of so many events of about `size` bytes each, and the queries that a read of it makes. */
+const large = async (events: number, size: number) => {
+  const { create, eventLog } = onTable(fixture.table);
+  const { id } = await create(newSession());
+  for (let at = 0; at < events; at += 1) await eventLog.append(id, [note('x'.repeat(size))], at);
+  let read = 0;
+  const send = async (command: Parameters<Table['client']['send']>[0]): Promise<unknown> => {
+    const answer = (await fixture.table.client.send(command)) as { readonly Items?: readonly unknown[] };
+    read += answer.Items?.length ?? 0;
+    return answer;
+  };
+  const log = makeEventLog({ ...fixture.table, client: { send } as unknown as Table['client'] });
+  return { page: (page: Parameters<typeof log.read>[1]) => log.read(id, page), eventsRead: () => read };
+};
+
+const kilobyte = 1024;
+
+test('no more of a log is read than a page of bytes holds, and about a page of the table', async () => {
+  const { page, eventsRead } = await large(20, 200 * kilobyte);
+  const bytesMax = 1000 * kilobyte;
+  const first = await page({ since: -1, eventsMax: 1000, bytesMax });
+  expect(first.events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+  expect(first.hasMore).toBe(true);
+  expect(eventsRead()).toBeLessThan(16);
+  const last = await page({ since: 16, eventsMax: 1000, bytesMax });
+  expect(last.events.map(({ seq }) => seq)).toEqual([17, 18, 19]);
+  expect(last.hasMore).toBe(false);
+});
+
+test('of events that are larger than a page of bytes there is one at a time', async () => {
+  const { page } = await large(2, 100 * kilobyte);
+  const sizes = { eventsMax: 10, bytesMax: kilobyte };
+  expect(await page({ since: -1, ...sizes })).toMatchObject({ events: [{ seq: 0 }], hasMore: true });
+  expect(await page({ since: 0, ...sizes })).toMatchObject({ events: [{ seq: 1 }], hasMore: false });
+});
+
 test('a hole that nothing fills ends in an answer', async () => {
   const { read } = await hiding(6, [2], Number.POSITIVE_INFINITY);
   expect(await read(-1)).toEqual([0, 1, 3, 4, 5]);

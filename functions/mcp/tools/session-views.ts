@@ -101,7 +101,7 @@ export const eventsView = async (
   session: Session,
   { withChildren, ...page }: Page,
 ) => {
-  const read = withChildren
+  const read: Awaited<ReturnType<typeof readSessionTree>> = withChildren
     ? await readSessionTree(ports, session, page)
     : await readEvents(ports.eventLog, session, page);
   const shown = read.events.map(({ index, sessionId, type, at, data }) => {
@@ -119,8 +119,19 @@ export const eventsView = async (
     ...(error === undefined ? {} : { error }),
     dropped_events: read.droppedEvents,
     has_more: read.hasMore,
+    ...leftOutView(read),
   };
 };
+
+const leftOutView = ({ leftOut }: Awaited<ReturnType<typeof readSessionTree>>) =>
+  leftOut === undefined
+    ? {}
+    : {
+        left_out: leftOut.map(({ sessionId, sinceIndex }) => ({
+          session_id: sessionId,
+          since_index: sinceIndex,
+        })),
+      };
 
 export const usageView = ({ inputTokens, outputTokens }: TokenUsage) => ({
   input_tokens: inputTokens,

@@ -1,8 +1,8 @@
 /** Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. */
-import { oldestKept } from '../../domain/event-log.ts';
+import { type LogEvent, oldestKept, withinBytes } from '../../domain/event-log.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { eventPageBytesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
-import { utf8Bytes } from '../../domain/text.ts';
 import { AppError } from '../../errors.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 
@@ -17,15 +17,10 @@ export const readEvents = async (
       facts: { oldestIndex },
       suggestions: [`Read from since_index=${oldestIndex - 1}.`],
     });
-  const page = await eventLog.read(id, { since: Math.max(since, oldestIndex - 1), eventsMax });
-  const shown = page.events.map(({ seq, type, at, data }) => ({
-    index: seq,
-    type,
-    at: new Date(at).toISOString(),
-    data,
-    sessionId: id,
-  }));
-  const events = withinBytes(shown);
+  const from = Math.max(since, oldestIndex - 1);
+  const page = await eventLog.read(id, { since: from, eventsMax, bytesMax: eventPageBytesMax });
+  const shown = page.events.map((event) => shownEvent(id, event));
+  const events = withinBytes(shown, eventPageBytesMax);
   return {
     sessionId: id,
     status,
@@ -41,12 +36,11 @@ export const readEvents = async (
 const purged = (oldestIndex: number): string =>
   `events before index ${oldestIndex} have been purged (oldest available: ${oldestIndex})`;
 
-/** As many as one answer may hold, and at least one. */
-const withinBytes = <T>(events: readonly T[]): readonly T[] => {
-  let bytes = 0;
-  const over = events.findIndex((event, index) => {
-    bytes += utf8Bytes(JSON.stringify(event));
-    return bytes > eventPageBytesMax && index > 0;
-  });
-  return over < 0 ? events : events.slice(0, over);
-};
+/** As clients see it. */
+export const shownEvent = (sessionId: SessionId, { seq, type, at, data }: LogEvent) => ({
+  index: seq,
+  type,
+  at: new Date(at).toISOString(),
+  data,
+  sessionId,
+});

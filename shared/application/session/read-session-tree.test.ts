@@ -4,12 +4,12 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
 import { readSessionTree } from './read-session-tree.ts';
 
-const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]>>) => {
+const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]>>, text = '') => {
   const { ports } = openQuietPorts();
   const { sessions, eventLog } = ports;
   const log = async ({ id }: Session, at: readonly number[]): Promise<Session> => {
     for (const time of at)
-      await eventLog.append(id, [{ type: 'system', data: { kind: 'note', time } }], time);
+      await eventLog.append(id, [{ type: 'system', data: { kind: 'note', time, text } }], time);
     return (await sessions.get(id)) as Session;
   };
   const root = newSession();
@@ -40,4 +40,54 @@ test('a reader that continues misses no event, and no session is ahead of it', a
   expect(timesOf(await read(0, 1))).toEqual([20, 30, 30]);
   expect(timesOf(await read(1, 1))).toEqual([30, 50, 60]);
   expect(timesOf(await read(2))).toEqual([60]);
+});
+
+const bytes = (value: unknown): number => JSON.stringify(value).length;
+const mebibyte = 1_048_576;
+const from = (first: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => first + index);
+
+test('a page with descendants keeps the bytes of one answer, and the pages together lack nothing', async () => {
+  // 6 MB of a child between the events of its parent.
+  const read = await opened({ root: [0, 10, 20, 30, 40], child: from(1, 30) }, 'x'.repeat(200 * 1024));
+  const seen = new Map<number, string>();
+  let [since, hasMore, pages] = [-1, true, 0];
+  for (; hasMore && pages < 10; pages += 1) {
+    const page = await read(since);
+    expect(bytes(page.events)).toBeLessThan(4.01 * mebibyte);
+    expect(page.leftOut).toBeUndefined();
+    for (const { sessionId, index, at } of page.events) seen.set(Date.parse(at), `${sessionId}#${index}`);
+    expect(page.lastIndex > since || !page.hasMore).toBe(true);
+    [since, hasMore] = [page.lastIndex, page.hasMore];
+  }
+  expect(hasMore).toBe(false);
+  expect(pages).toBeGreaterThan(1);
+  expect(new Set(seen.keys())).toEqual(new Set([0, ...from(1, 30), 40]));
+});
+
+test('a child with more than fits before the next event of its parent is left out by name, and the reader goes on', async () => {
+  const read = await opened({ root: [0, 100], child: from(1, 30) }, 'x'.repeat(200 * 1024));
+  const first = await read(-1);
+  expect([first.lastIndex, first.hasMore, first.leftOut]).toEqual([0, true, undefined]);
+  const second = await read(0);
+  expect(bytes(second.events)).toBeLessThan(4.01 * mebibyte);
+  expect(timesOf(second).at(-1)).toBe(100);
+  expect([second.lastIndex, second.hasMore]).toEqual([1, true]);
+  const shown = second.events.length - 1;
+  const child = second.events[0]?.sessionId;
+  expect(second.leftOut).toEqual([{ sessionId: child, sinceIndex: shown - 1 }]);
+  expect(await read(1)).toMatchObject({ events: [], lastIndex: 1, hasMore: false });
+});
+
+test('a child of whose log the older megabytes are known is read from the time of the page on', async () => {
+  const read = await opened({ root: [0, 35], child: from(1, 40) }, 'x'.repeat(200 * 1024));
+  expect(timesOf(await read(1))).toEqual(from(35, 6));
+});
+
+test('a page with descendants has 1000 events at most', async () => {
+  const read = await opened({ root: [0, 2000], child: from(1, 999) });
+  const page = await read(-1);
+  expect(page.events).toHaveLength(1000);
+  expect([page.lastIndex, page.hasMore]).toEqual([0, true]);
+  expect(timesOf(await read(0))).toEqual([...from(1, 999), 2000]);
 });

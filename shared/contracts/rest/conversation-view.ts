@@ -63,6 +63,12 @@ export const eventsAnswer = z.object({
   failed: z.boolean(),
   droppedEvents: z.number().int().min(0),
   hasMore: z.boolean(),
+  leftOut: z
+    .array(z.object({ sessionId: z.uuid(), sinceIndex: z.number().int().min(-1) }))
+    .optional()
+    .describe(
+      'With include_children: descendants with more events than one answer holds; read the log of each from since_index=sinceIndex.',
+    ),
 });
 
 /** Without provider state, without the routes of calls, and without images, which the log has. */

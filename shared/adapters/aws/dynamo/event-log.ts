@@ -1,11 +1,13 @@
 /** `EventLog` on the one table: read in order, and appended to by writers that are no turn. */
 import { GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import {
+  bytesOf,
   isWhole,
   type LogEntry,
   type LogEvent,
   numberEntries,
   oldestKept,
+  withinBytes,
 } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { EventLog } from '#shared/ports/event-log.ts';
@@ -40,8 +42,14 @@ const read =
 
 type Page = Parameters<EventLog['read']>[1];
 
-const queryEvents = async ({ client, name }: Table, id: SessionId, { since, eventsMax }: Page) => {
+const queryEvents = async (
+  { client, name }: Table,
+  id: SessionId,
+  { since, eventsMax, bytesMax = Number.POSITIVE_INFINITY }: Page,
+) => {
+  const isBound = bytesMax < Number.POSITIVE_INFINITY;
   const events: LogEvent[] = [];
+  let bytes = 0;
   let start: Record<string, unknown> | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await client.send(
@@ -58,10 +66,14 @@ const queryEvents = async ({ client, name }: Table, id: SessionId, { since, even
         ...(start === undefined ? {} : { ExclusiveStartKey: start }),
       }),
     );
-    events.push(...Items.map(eventFrom));
+    const found = Items.map(eventFrom);
+    events.push(...found);
+    if (isBound) bytes += found.reduce((sum, event) => sum + bytesOf(event), 0);
     start = LastEvaluatedKey;
-  } while (start !== undefined && events.length <= eventsMax);
-  return { events: events.slice(0, eventsMax), hasMore: events.length > eventsMax };
+  } while (start !== undefined && events.length <= eventsMax && bytes <= bytesMax);
+  const shown = events.slice(0, eventsMax);
+  const fitting = bytes > bytesMax ? withinBytes(shown, bytesMax) : shown;
+  return { events: fitting, hasMore: fitting.length < events.length || start !== undefined };
 };
 
 /** The number of the oldest event that the ring keeps. */

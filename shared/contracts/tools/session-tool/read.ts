@@ -128,4 +128,10 @@ export const eventsResult = z.object({
   error: z.string().optional().describe('Last error in these events.'),
   dropped_events: z.int().describe('Number of events that the log no longer has.'),
   has_more: z.boolean().describe('True: more events are available.'),
+  left_out: z
+    .array(z.object({ session_id: z.string(), since_index: z.int() }))
+    .optional()
+    .describe(
+      'With include_children: descendants with more events than fit; read the events of each from since_index.',
+    ),
 });
