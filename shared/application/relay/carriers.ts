@@ -46,11 +46,13 @@ type Requests = {
   /** Opened before the program hears of success, so that a refusal reaches it; the first request has it. */
   readonly first: EgressConnection;
   readonly connect: () => Promise<EgressConnection>;
+  /** Throws when the host is not allowed any more. */
+  readonly judge: () => void;
 };
 
 export const carryRequests = (
   stream: RelayStream,
-  { target, injection, first, connect }: Requests,
+  { target, injection, first, connect, judge }: Requests,
 ): Carrier => {
   const opened = [first];
   let spare: EgressConnection | undefined = first;
@@ -64,6 +66,7 @@ export const carryRequests = (
     for (const one of opened) one.destroy();
   };
   const next = async (): Promise<EgressConnection> => {
+    judge();
     const taken = spare ?? (await connect());
     spare = undefined;
     opened.push(taken);

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EgressTarget, RelayReset } from '../../contracts/relay/frame.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
 import { AppError } from '../../errors.ts';
-import type { Egress } from '../../ports/egress.ts';
-import { type EgressRecord, openEgressStream, type Policies } from './egress-stream.ts';
+import type { Egress, InjectedExchange } from '../../ports/egress.ts';
+import { type EgressContext, type EgressRecord, openEgressStream, type Policies } from './egress-stream.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
@@ -28,6 +29,7 @@ type Options = {
   readonly target?: Partial<EgressTarget>;
   readonly policies?: Policies;
   readonly connect?: Egress['connect'];
+  readonly injection?: EgressContext['injection'];
 };
 
 /** A stream whose host says `answer` and keeps what it is sent. */
@@ -35,8 +37,11 @@ const open = ({
   target = {},
   policies = [{ allow: ['a.org'] }],
   connect,
+  injection = () => undefined,
   bytesLeft = 1000,
 }: Options = {}) => {
+  let current = policies;
+  const listeners = new Set<() => void>();
   const meter = meterOf(bytesLeft);
   const heard: string[] = [];
   const said: string[] = [];
@@ -61,7 +66,11 @@ const open = ({
   };
   const sink = openEgressStream(
     {
-      ...{ egress, policies: () => policies, injection: () => undefined, meter },
+      ...{ egress, policies: () => current, injection, meter },
+      onListsRead: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
       onRecord: (record) => void records.push(record),
     },
     { type: 'egress', via: 'http', host: 'a.org', port: 80, ...target },
@@ -81,7 +90,14 @@ const open = ({
       },
     },
   );
-  return { sink, heard, said, records, state, reset: () => reset };
+  /** Other lists, as the holder reads them. */
+  const setLists = (next: Policies): void => {
+    current = next;
+  };
+  const tell = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  return { sink, heard, said, records, state, reset: () => reset, setLists, tell, listeners };
 };
 
 test('bytes pass both ways, and the connection is recorded when both ends are over', async () => {
@@ -167,3 +183,63 @@ test('a connection ends, and says why, when the session has used its bytes (EG7)
     { host: 'a.org', port: 80, allowed: false, bytesIn: 0, bytesOut: 3, isOverLimit: true },
   ]);
 });
+
+test('a connection to a host that is not listed any more ends when the lists are read again (EG1)', async () => {
+  const { records, reset, state, setLists, tell, listeners } = open();
+  await settle();
+  tell();
+  expect([reset(), listeners.size]).toEqual([undefined, 1]);
+  setLists([{ allow: ['b.org'] }]);
+  tell();
+  expect([reset()?.status, state.destroyed, listeners.size]).toEqual([403, true, 0]);
+  expect(records.map(({ allowed }) => allowed)).toEqual([false]);
+});
+
+/** A connection whose requests get a header; its exchange is kept as the injector got it. */
+const openInjected = async (policies: Policies = [{ allow: ['a.org'] }]) => {
+  let value: string | undefined = 'one';
+  let exchange: InjectedExchange | undefined;
+  const injector = {
+    answer: (given: InjectedExchange): Promise<void> => {
+      exchange = given;
+      return new Promise(() => undefined);
+    },
+  };
+  const sandbox = { workspaceId: 'w' as WorkspaceId, generation: 1 };
+  const stream = open({
+    policies,
+    injection: () => {
+      if (value === undefined) return undefined;
+      const headers = { authorization: value };
+      return { injector, sandbox, headers: async () => headers };
+    },
+  });
+  await settle();
+  const { headers, connect } = exchange as InjectedExchange;
+  const setValue = (next: string | undefined): void => {
+    value = next;
+  };
+  return { ...stream, headers, connect, setValue };
+};
+
+test('each request of an open connection gets the headers of the rule of now, and none once it is gone (IJ1)', async () => {
+  const { headers, setValue, reset, tell } = await openInjected();
+  expect(await headers()).toEqual({ authorization: 'one' });
+  setValue('two');
+  expect(await headers()).toEqual({ authorization: 'two' });
+  setValue(undefined);
+  await expect(headers()).rejects.toMatchObject({ code: 'forbidden' });
+  tell();
+  expect(reset()).toEqual({ status: 403, message: 'the rule for a.org was taken away' });
+});
+
+test.each(['the first', 'a later'])(
+  '%s request of an open connection has no connection to a host that is not listed any more (EG1, IJ1)',
+  async (which) => {
+    const { headers, connect, setLists } = await openInjected();
+    if (which === 'a later') await connect();
+    setLists([{ allow: ['a.org'] }, undefined]);
+    await expect(connect()).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(headers()).rejects.toMatchObject({ code: 'forbidden' });
+  },
+);

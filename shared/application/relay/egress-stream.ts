@@ -1,16 +1,17 @@
 /**
  * One connection of a program in a sandbox to a host outside: judged, opened, carried both ways, counted.
  *
- * The policies are read when the connection is opened; a tunnel's first bytes are judged besides. A refusal is said to the
- * program where HTTP can carry it, and is recorded in any case. Where a rule puts a secret into requests to the host, they are
- * answered here instead of tunnelled. Invariants EG1, EG2, EG5 and IJ2: docs/spec/relay.md.
+ * The lists judge it when it is opened, before each request that is answered here, and whenever they are read again: what they no
+ * longer allow ends. A tunnel's first bytes are judged besides. A refusal is said to the program where HTTP can carry it, and is
+ * recorded in any case. Where a rule puts a secret into requests to the host, they are answered here instead of tunnelled.
+ * Invariants EG1, EG2, EG5, IJ1 and IJ2: docs/spec/relay.md.
  */
 
 import type { EgressTarget } from '../../contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
 import { type EgressRefusal, type Network, refuseEgress } from '../../domain/network.ts';
 import { openTunnelGate } from '../../domain/relay/first-bytes.ts';
-import { isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';
 import type { Deps } from '../deps.ts';
 import { type Carrier, carryBytes, carryRequests, type Injection } from './carriers.ts';
@@ -32,6 +33,8 @@ export type EgressContext = Deps<'egress'> & {
   readonly policies: () => Policies;
   /** Undefined: the connection is carried as it is. */
   readonly injection: (target: EgressTarget) => Injection | undefined;
+  /** Calls back after the lists were read again, until what it gives back is called. */
+  readonly onListsRead: (listener: () => void) => () => void;
   readonly meter: Pick<EgressMeter, 'count' | 'requireRoom'>;
   readonly onRecord: (record: EgressRecord) => void;
 };
@@ -61,6 +64,7 @@ export const openEgressStream = (
   target: EgressTarget,
   stream: RelayStream,
 ): StreamSink => {
+  const { judge, refusalOfNow, injectionOf } = judgeOf(context, target);
   const counted = { in: 0, out: 0 };
   let carrier: Carrier | undefined;
   let isOver = false;
@@ -70,6 +74,7 @@ export const openEgressStream = (
   const finish = ({ allowed, status, message, isOverLimit }: Ending): void => {
     if (isOver) return;
     isOver = true;
+    stopJudging();
     if (status !== undefined)
       stream.reset({ status, message: (message ?? '').slice(0, messageCharactersMax) });
     carrier?.destroy();
@@ -92,7 +97,7 @@ export const openEgressStream = (
     sending = sending.then(work).catch(fail);
     return sending;
   };
-  const count = (side: 'in' | 'out', bytes: number): void => {
+  const count: Count = (side, bytes) => {
     counted[side] += bytes;
     try {
       context.meter.count(bytes);
@@ -102,19 +107,22 @@ export const openEgressStream = (
     }
   };
   const connect = async (): Promise<EgressConnection> => {
+    judge();
     context.meter.requireRoom();
     return countedBy(count, await context.egress.connect(target));
   };
+  const stopJudging = context.onListsRead(() => {
+    const refusal = refusalOfNow();
+    if (refusal !== undefined) fail(refusal);
+  });
   const start = async (): Promise<void> => {
-    const refusal = refuseEgress(context.policies(), target);
-    if (refusal !== undefined) return finish(refusedWith(sentences[refusal](target.host)));
     const first = await connect();
     if (isOver) return first.destroy();
-    const injection = context.injection(target);
+    const injection = injectionOf();
     carrier =
       injection === undefined
         ? carryBytes(stream, first)
-        : carryRequests(stream, { target, injection, first, connect });
+        : carryRequests(stream, { target, injection, first, connect, judge });
     stream.accept();
     await carrier.run();
     finish({ allowed: true });
@@ -127,10 +135,37 @@ export const openEgressStream = (
   };
 };
 
-const countedBy = (
-  count: (side: 'in' | 'out', bytes: number) => void,
-  { incoming, write, end, destroy }: EgressConnection,
-): EgressConnection => ({
+/** By the lists of now, whatever they were when the connection was opened. */
+const judgeOf = ({ policies, injection }: EgressContext, target: EgressTarget) => {
+  let hadRule = false;
+  const refusalOfNow = (): AppError | undefined => {
+    const refusal = refuseEgress(policies(), target);
+    if (refusal !== undefined) return new AppError('forbidden', sentences[refusal](target.host));
+    if (!hadRule || injection(target) !== undefined) return undefined;
+    return new AppError('forbidden', `the rule for ${target.host} was taken away`);
+  };
+  const judge = (): void => {
+    const refusal = refusalOfNow();
+    if (refusal !== undefined) throw refusal;
+  };
+  const headers = async (): Promise<Readonly<Record<string, string>>> => {
+    judge();
+    return (await injection(target)?.headers()) ?? {};
+  };
+  return {
+    judge,
+    refusalOfNow,
+    injectionOf: (): Injection | undefined => {
+      const opened = injection(target);
+      hadRule = opened !== undefined;
+      return opened && { ...opened, headers };
+    },
+  };
+};
+
+type Count = (side: 'in' | 'out', bytes: number) => void;
+
+const countedBy = (count: Count, { incoming, write, end, destroy }: EgressConnection): EgressConnection => ({
   incoming: (async function* () {
     for await (const bytes of incoming) {
       count('in', bytes.length);

@@ -3,6 +3,7 @@ import { createRelayPeer, type RelayPeer } from '../../contracts/relay/peer.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Network } from '../../domain/network.ts';
 import { AppError } from '../../errors.ts';
+import type { EgressConnection } from '../../ports/egress.ts';
 import type { RelayWork } from '../../ports/invoker.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { RelayDeps } from '../deps.ts';
@@ -23,6 +24,10 @@ type Options = {
   readonly sliceMs?: number;
   readonly network?: Network | undefined;
   readonly projectNetwork?: Network | undefined;
+  /** From this slice on the project lists another host alone. */
+  readonly narrowedFrom?: number;
+  /** The hosts connect, and are silent. */
+  readonly isHostUp?: boolean;
   readonly generation?: number;
   readonly onSlice?: (slice: number, inside: RelayPeer) => void;
   /** Requests into the sandbox that are lost after they have arrived. */
@@ -30,6 +35,19 @@ type Options = {
 };
 
 const listed = { allow: ['a.org'] };
+
+const silentHost = (): EgressConnection => {
+  const ended = Promise.withResolvers<void>();
+  return {
+    incoming: (async function* () {
+      yield* [];
+      await ended.promise;
+    })(),
+    write: async () => undefined,
+    end: () => undefined,
+    destroy: ended.resolve,
+  };
+};
 
 /** A sandbox at the other end of the link, and a clock that moves with its answers. */
 const play = async (options: Options = {}) => {
@@ -72,7 +90,11 @@ const play = async (options: Options = {}) => {
   const ports = {
     workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox }) },
     projects: {
-      get: async () => ({ network: 'projectNetwork' in options ? options.projectNetwork : listed }),
+      get: async () => {
+        if (slice >= (options.narrowedFrom ?? Number.POSITIVE_INFINITY))
+          return { network: { allow: ['b.org'] } };
+        return { network: 'projectNetwork' in options ? options.projectNetwork : listed };
+      },
     },
     egressCeiling: { allow: ['*.org', 'a.org'] },
     relayIdleSeconds: 30,
@@ -83,6 +105,7 @@ const play = async (options: Options = {}) => {
     egress: {
       connect: async ({ host }: { readonly host: string }) => {
         connected.push(host);
+        if (options.isHostUp) return silentHost();
         throw new AppError('sandbox_unavailable', 'it is silent');
       },
     },
@@ -168,6 +191,19 @@ test('what the project no longer lists is refused, whatever the sandbox was give
     if (slice === 1) open(inside, 'a.org');
   };
   expect((await play({ slices: 2, projectNetwork: undefined, onSlice })).connected).toEqual([]);
+});
+
+test('a connection that is open ends once its host is not listed any more (EG1)', async () => {
+  const streams: { readonly reset: () => string | undefined }[] = [];
+  const seen: (string | undefined)[] = [];
+  const onSlice = (slice: number, inside: RelayPeer): void => {
+    if (slice === 1) streams.push(open(inside, 'a.org'));
+    seen.push(streams[0]?.reset());
+  };
+  const { connected } = await play({ slices: 6, onSlice, isHostUp: true, narrowedFrom: 3 });
+  expect(connected).toEqual(['a.org']);
+  expect(seen.slice(0, 3)).toEqual([undefined, undefined, undefined]);
+  expect(streams[0]?.reset()).toBe('a.org is not among the hosts that this sandbox may reach');
 });
 
 test('bytes whose answer was lost are sent again, and count once (RL2)', async () => {

@@ -3,7 +3,7 @@
  * for as long as the sandbox needs it and this function lives.
  *
  * The sandbox decides who holds it, so that two invocations do no harm. Before each answer of the sandbox its network and its
- * project are read again: what is taken away is gone within a slice. Before its time is over the function hands over; the
+ * project are read again: what is taken away is gone within a slice, on connections that are open too. Before its time is over the function hands over; the
  * connections that are open then end with an error that says so. Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
  */
 
@@ -99,6 +99,7 @@ const openHeld = (
   }: Found & { readonly holder: string; readonly meter: EgressMeter },
 ): Held => {
   let lists: Lists = first;
+  const listeners = new Set<() => void>();
   const exchange = openRelayExchange(ports, { sandbox, holder });
   const journal = openEgressJournal(ports, work.sessionId);
   const context: EgressContext = {
@@ -107,6 +108,10 @@ const openHeld = (
     injection: (target) => {
       const found = injectionFor(ports, lists.injected, target);
       return found && { ...found, sandbox, injector: ports.injector };
+    },
+    onListsRead: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     meter,
     onRecord: journal.add,
@@ -147,6 +152,7 @@ const openHeld = (
     },
     setLists: (next) => {
       lists = next;
+      for (const listener of [...listeners]) listener();
     },
     openStreams: peer.openStreams,
     resetAll: async (reason) => {
