@@ -30,7 +30,11 @@ const openClock = () => {
 /** Ports of a workspace whose sandbox stays as it is. */
 const portsOf = (get: (id: WorkspaceId) => Promise<object>) => {
   const world = openClock();
-  const ports = { world, workspaces: { get } } as unknown as SandboxDeps;
+  const ports = {
+    world,
+    workspaces: { get },
+    sessions: { get: async () => session },
+  } as unknown as SandboxDeps;
   return { ports, world };
 };
 const request = { ...startedFor(session) };

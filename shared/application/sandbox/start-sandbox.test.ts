@@ -43,3 +43,42 @@ test('a start whose answer was lost leaves the sandbox alone that another caller
   await expect(start({ host: { ...host, start: unheard } })).rejects.toThrow();
   expect(await sandbox()).toMatchObject({ state: 'ready', generation: 1 });
 });
+
+const wide = { allow: ['a.org', 'b.org'] };
+const narrow = { allow: ['b.org'] };
+
+/** A session whose network was read before somebody narrowed it; `before` runs once before the claim of its sandbox. */
+const startOutdated = async (before: (narrowSession: () => Promise<unknown>) => Promise<unknown>) => {
+  const { ports } = openQuietPorts();
+  const session = newSession({ network: wide });
+  const workspace = workspaceOf(session);
+  await ports.sessions.create(session, { workspace });
+  const { claimStart } = ports.workspaces;
+  let left = 1;
+  const workspaces = {
+    ...ports.workspaces,
+    claimStart: async (...given: Parameters<typeof claimStart>) => {
+      if (left-- > 0) await before(() => ports.sessions.change(session.id, { network: narrow }));
+      return claimStart(...given);
+    },
+  };
+  return {
+    ports,
+    narrowSession: () => ports.sessions.change(session.id, { network: narrow }),
+    start: () => startSandbox({ ...ports, workspaces }, workspace, startedFor(session)),
+    network: async () => (await ports.workspaces.get(workspace.id))?.sandbox?.network,
+  };
+};
+
+test('a sandbox has the network that its session has when it starts, not when it was read (EG1)', async () => {
+  const { narrowSession, start, network } = await startOutdated(async () => undefined);
+  await narrowSession();
+  await start();
+  expect(await network()).toEqual(narrow);
+});
+
+test('a sandbox whose session was narrowed while it was claimed has the narrow network (EG1)', async () => {
+  const { start, network } = await startOutdated((narrowSession) => narrowSession());
+  await start();
+  expect(await network()).toEqual(narrow);
+});

@@ -8,7 +8,7 @@
 import { type Flavor, smallerFlavor } from '../../domain/flavor.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
-import type { Network } from '../../domain/network.ts';
+import { isSameNetwork, type Network } from '../../domain/network.ts';
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
 import {
   lossOf,
@@ -53,10 +53,9 @@ export type SandboxRequest = {
   readonly lifetimeMs?: number | undefined;
   readonly environment?: EnvironmentRef | undefined;
   readonly cwd?: string | undefined;
-  readonly network?: Network | undefined;
   /** A call is tried in it. */
   readonly isTrial?: true | undefined;
-  /** It has the events of connections that programs of the sandbox make now. */
+  /** Its network is the sandbox's, and it has the events of connections that programs of the sandbox make now. */
   readonly sessionId: SessionId;
   /** Aborts the wait for it: the signal's reason is thrown. */
   readonly signal?: AbortSignal;
@@ -67,10 +66,10 @@ export type SandboxRequest = {
 /** The sandbox that a session starts. */
 export const startedFor = (session: Session): SandboxRequest => {
   const { workspace: workspaceId, flavor, template, allowSmallerFlavor } = session;
-  const { id: sessionId, kind, lifetimeMs, environment, cwd, network, trialOf, slot: known = {} } = session;
+  const { id: sessionId, kind, lifetimeMs, environment, cwd, trialOf, slot: known = {} } = session;
   return {
     ...{ workspaceId, flavor, template, allowSmallerFlavor, lifetimeMs, environment, cwd },
-    ...{ network, sessionId },
+    sessionId,
     ...(trialOf === undefined ? {} : { isTrial: true as const }),
     slot: { kind, holder: slotHolderOf(session), session: slotSessionOf(session), known },
   };
@@ -96,12 +95,15 @@ export const startSandbox = async (
 ): Promise<'requested' | 'full'> => {
   await tellOfEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
-  const next = nextOf(generation, workspace, request);
+  const network = await networkOf(ports, request);
+  const next = nextOf(generation, workspace, { ...request, network });
   const warm = await claimWarm(ports, request, next);
+  if (warm === 'claimed') await settleNetwork(ports, request, next);
   if (warm !== 'lost') return warm === 'full' ? 'full' : 'requested';
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
+  await settleNetwork(ports, request, next);
   const started = await requestTaskWithRetry(ports, {
     workspaceId: workspace.id,
     project: workspace.project,
@@ -115,7 +117,30 @@ export const startSandbox = async (
   return startSandbox(ports, over, { ...request, flavor: smaller });
 };
 
-const nextOf = (generation: number, { sandbox }: Workspace, request: SandboxRequest): Next => {
+/** As it is now: it may have changed since the caller read the session (EG1). */
+const networkOf = async (
+  { sessions }: SandboxDeps,
+  { sessionId }: SandboxRequest,
+): Promise<Network | undefined> => (await sessions.get(sessionId))?.network;
+
+/** A change that came between the read and the claim found no sandbox to change. */
+const settleNetwork = async (
+  ports: SandboxDeps,
+  request: SandboxRequest,
+  { generation, network: claimed }: Next,
+): Promise<void> => {
+  let given = claimed;
+  for (;;) {
+    const network = await networkOf(ports, request);
+    if (isSameNetwork(network, given)) return;
+    if (!(await ports.workspaces.setNetwork(request.workspaceId, generation, network))) return;
+    given = network;
+  }
+};
+
+type Networked = SandboxRequest & { readonly network: Network | undefined };
+
+const nextOf = (generation: number, { sandbox }: Workspace, request: Networked): Next => {
   const { holder, session } = request.slot;
   const { lifetimeMs, environment, cwd, network, isTrial } = request;
   const [lost, processesOf] = [lossOf(sandbox), processesBefore(sandbox)];
