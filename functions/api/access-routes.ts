@@ -24,7 +24,7 @@ import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api
 export const tokenRoutes = ({
   ports,
 }: {
-  readonly ports: AuditDeps & Deps<'tokens' | 'projects' | 'grants'>;
+  readonly ports: AuditDeps & Deps<'tokens' | 'projects' | 'grants' | 'connections' | 'sockets'>;
 }): readonly ApiRoute[] => [
   {
     method: 'POST',

@@ -296,7 +296,7 @@ describe('permissions', () => {
     ['janitor', ['POST']],
     ['schedules', ['POST']],
     ['api', ['DELETE', 'POST']],
-    ['mcp', ['POST']],
+    ['mcp', ['DELETE', 'POST']],
   ])('%s manages the connections of the one stage', (name, methods) => {
     const statement = statementsOf(name).find(({ Action }) => Action === 'execute-api:ManageConnections');
     const text = JSON.stringify(statement?.Resource ?? '');

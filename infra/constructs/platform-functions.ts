@@ -39,7 +39,7 @@ const rows: Rows = {
   'task-events': (p) => combine(p.items.taskEvents, p.sendFrames, p.invokeJanitor, p.notices),
   schedules: (p) => combine(p.items.schedules, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.createSchedules, p.adminToken, p.notices),
   api: (p) => combine(p.items.api, p.closeConnections, p.clientSecret, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.models, p.readSeals, p.secrets.manage, p.adminToken, p.notices, p.manageWebhooks),
-  mcp: (p) => combine(p.items.mcp, p.sendFrames, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.adminToken, p.notices),
+  mcp: (p) => combine(p.items.mcp, p.closeConnections, p.invokeTurn, p.invokeJanitor, p.invokeSchedules, p.startSandboxes, p.adminToken, p.notices),
   relay: (p) => combine(p.items.relay, p.sendFrames, p.invokeRelay, p.invokeMcp, p.useSandboxes, p.modelKeys, p.secrets.read),
   synthetic: (p) => p.items.synthetic,
 };

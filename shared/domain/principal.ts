@@ -82,6 +82,10 @@ export const recordedAs = (
   return tokenHash === adminTokenHash ? undefined : tokenHash;
 };
 
+/** The hash of the record with which a principal's sockets end; undefined for one without: a JWT, and the deployment's first token. */
+export const openerOf = ({ signIn, tokenHash, tokenId }: Principal): string | undefined =>
+  signIn ?? (tokenId === undefined ? undefined : tokenHash);
+
 export const decodeScope = (text: string): Scope | undefined => {
   if (text === 'admin' || text === 'admin:ro') return text;
   const [, given = '', ro = ''] = /^project:([^:]+)(:ro)?$/.exec(text) ?? [];

@@ -23,10 +23,10 @@ export type PreviewGrant = {
 };
 
 export interface ConnectionStore {
-  /** Refuses, as `unauthenticated`, the connection of a browser whose sign-in has ended. */
+  /** Refuses, as `unauthenticated`, the connection of a browser whose sign-in has ended, or of a token that was revoked. */
   put(connection: Connection): Promise<void>;
-  /** The connections that a browser's sign-in has opened. */
-  openedBy(signIn: string): Promise<readonly ConnectionId[]>;
+  /** The connections that a token, or a browser's sign-in, has opened, by the hash of its record. */
+  openedBy(credential: string): Promise<readonly ConnectionId[]>;
   get(id: ConnectionId): Promise<Connection | undefined>;
   /** The removed connection; undefined when there was none, or it was opened at `openedBefore` or later, and stays. */
   remove(id: ConnectionId, options?: { readonly openedBefore: number }): Promise<Connection | undefined>;

@@ -161,15 +161,13 @@ test('every route answers every scope as the table says, with its own, another a
   expect(foreign.filter((name) => texts[name] !== texts[name.replace(/other$/, 'none')])).toEqual([]);
 });
 
-test('a revoked token fails on the next frame of an open socket', async () => {
+test('the revocation of a token closes its socket, which need not send a frame', async () => {
   const { id, token } = await makeToken({ scope: 'admin' });
   const client = await connect({ url: cloud.url, token });
   await client.untilType('system:ready');
   client.send('ping');
   await client.untilType('pong');
   await cloud.ask(`/api/tokens/${id}`, { method: 'DELETE' });
-  client.send('message', { text: 'hello' });
-  expect((await client.untilType('error')).data.error.code).toBe('unauthenticated');
   expect(await client.closed).toBeGreaterThan(0);
 });
 

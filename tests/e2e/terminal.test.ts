@@ -256,8 +256,6 @@ test('a token that is revoked loses its terminal', async () => {
   client.send('process:resize', { processId, cols: 80, rows: 24 });
   await shows(client, processId, '> ');
   await cloud.request(`/api/tokens/${tokenId}`, { method: 'DELETE' });
-  client.send('process:input', { processId, text: 'x' });
-  expect((await client.untilType('error')).data.error.code).toBe('unauthenticated');
-  expect(await eventually(() => client.closed, Boolean)).toBeTruthy();
+  expect(await client.closed).toBeGreaterThan(0);
   await processes.send('DELETE', `/processes/${processId}`);
 });

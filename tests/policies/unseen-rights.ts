@@ -157,7 +157,7 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['socket', 'on-connected'],
+    functions: ['socket', 'on-connected', 'mcp'],
     right: /^execute-api:ManageConnections on execute-api socket\/ws\/DELETE\//,
     because:
       'A socket is closed when its token is revoked while it is open (access.test.ts of the whole does that).',

@@ -11,6 +11,7 @@ import type { SignInSecrets } from '../../ports/access.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
 import { unauthenticated } from './authenticate.ts';
+import { closeOpened } from './close-opened.ts';
 import { disconnectAll } from './connected-clients.ts';
 
 export type LoginDeps = AuditDeps &
@@ -107,11 +108,9 @@ export const endOneSignIn = async (ports: LoginDeps, principal: Principal, id: s
   await audit(ports, principal, { action: 'person.sign_out', subject: principal.tokenHash, detail });
 };
 
-/** Deleted first: a connection that opens after that is refused, and one that was open is found. */
-const endSignIn = async ({ signIns, connections, sockets }: LoginDeps, hash: string): Promise<void> => {
-  await signIns.remove(hash);
-  const opened = await connections.openedBy(hash);
-  await Promise.all(opened.map((connection) => sockets.close(connection)));
+const endSignIn = async (ports: LoginDeps, hash: string): Promise<void> => {
+  await ports.signIns.remove(hash);
+  await closeOpened(ports, hash);
 };
 
 const withoutIssuer = (): AppError =>

@@ -1,6 +1,6 @@
 /**
  * Access tokens: created, listed masked, revoked, by admins; the text of a new one is returned once. A token that is revoked takes
- * along the clients that were connected with it.
+ * along the clients that were connected with it, and closes the sockets that it opened.
  */
 
 import { projectOf } from '../../domain/access.ts';
@@ -9,6 +9,7 @@ import { type AccessToken, decodeScope, maskToken, type Principal } from '../../
 import { AppError } from '../../errors.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
+import { closeOpened } from './close-opened.ts';
 import { disconnectToken } from './connected-clients.ts';
 import { projectNotFound } from './find-project.ts';
 
@@ -56,13 +57,14 @@ export const listTokens = (
 ) => tokens.list(page);
 
 export const revokeToken = async (
-  ports: AuditDeps & Deps<'tokens' | 'grants'>,
+  ports: AuditDeps & Deps<'tokens' | 'grants' | 'connections' | 'sockets'>,
   principal: Principal,
   id: string,
 ): Promise<AccessToken> => {
   const removed = isUuid(id) ? await ports.tokens.remove(id) : undefined;
   if (removed === undefined) throw new AppError('token_not_found', 'there is no such token');
   await disconnectToken(ports, principal, id);
+  await closeOpened(ports, removed.hash);
   await audit(ports, principal, {
     action: 'token.revoke',
     subject: id,

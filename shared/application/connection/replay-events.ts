@@ -11,6 +11,7 @@ import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.
 import { oldestKept } from '../../domain/event-log.ts';
 import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
+import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { errorBody, isAppError } from '../../errors.ts';
@@ -59,14 +60,15 @@ export const replayEvents = async (
 };
 
 /**
- * A sign-out closes the sockets that it finds, and none can be closed before its `$connect` has returned: one that was
+ * A sign-out and a revocation close the sockets that they find, and none can be closed before its `$connect` has returned: one that was
  * accepted in between is closed here.
  */
 const isStillIn = async (
   { tokens, sockets }: ConnectionDeps,
   { id, principal }: Pick<Connection, 'id' | 'principal'>,
 ): Promise<boolean> => {
-  if (principal.signIn === undefined || (await tokens.get(principal.signIn)) !== undefined) return true;
+  const opener = openerOf(principal);
+  if (opener === undefined || (await tokens.get(opener)) !== undefined) return true;
   await sockets.close(id);
   return false;
 };

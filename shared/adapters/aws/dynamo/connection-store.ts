@@ -1,11 +1,12 @@
 /**
  * `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it subscribes
- * to. One that a browser's sign-in opened is listed with that sign-in, too.
+ * to. One that a token or a browser's sign-in opened is listed with that, too.
  */
 import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord, openedRecord } from '#shared/contracts/stored/session-records.ts';
+import { openerOf } from '#shared/domain/principal.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
@@ -60,28 +61,27 @@ const put =
         new TransactWriteCommand({ TransactItems: [...puts, ...listed(name, connection, ttl)] }),
       );
     } catch (error) {
-      if (principal.signIn === undefined || cancellations(error) === undefined) throw error;
-      throw new AppError('unauthenticated', 'the sign-in has ended', { cause: error });
+      if (openerOf(principal) === undefined || cancellations(error) === undefined) throw error;
+      throw new AppError('unauthenticated', 'the credential has ended', { cause: error });
     }
   };
 
-/** A sign-out that comes later finds the connection; after one that came before, there is none. */
-const listed = (TableName: string, { id, principal: { signIn } }: Connection, ttl: number) =>
-  signIn === undefined
-    ? []
-    : [
-        { Put: { TableName, Item: { ...keys.openedBy(signIn, id), id, ttl } } },
-        {
-          ConditionCheck: { TableName, Key: keys.token(signIn), ConditionExpression: 'attribute_exists(pk)' },
-        },
-      ];
+/** A sign-out or a revocation that comes later finds the connection; after one that came before, there is none. */
+const listed = (TableName: string, { id, principal }: Connection, ttl: number) => {
+  const opener = openerOf(principal);
+  if (opener === undefined) return [];
+  return [
+    { Put: { TableName, Item: { ...keys.openedBy(opener, id), id, ttl } } },
+    { ConditionCheck: { TableName, Key: keys.token(opener), ConditionExpression: 'attribute_exists(pk)' } },
+  ];
+};
 
 const openedBy =
   (table: Table): ConnectionStore['openedBy'] =>
-  async (signIn) => {
+  async (credential) => {
     const items = await queryAll(table, {
       KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': keys.openedBy(signIn, '').pk },
+      ExpressionAttributeValues: { ':pk': keys.openedBy(credential, '').pk },
       ConsistentRead: true,
     });
     return items.map((item) => decodeStored(openedRecord, item).id);
@@ -118,11 +118,11 @@ const remove =
     const { client, name: TableName } = table;
     const connection = await get(table)(id);
     if (connection === undefined || connection.connectedAt >= openedBefore) return undefined;
-    const { signIn } = connection.principal;
+    const opener = openerOf(connection.principal);
     const gone = [
       keys.connection(id),
       besideOf(connection),
-      ...(signIn === undefined ? [] : [keys.openedBy(signIn, id)]),
+      ...(opener === undefined ? [] : [keys.openedBy(opener, id)]),
     ];
     await client.send(
       new TransactWriteCommand({ TransactItems: gone.map((Key) => ({ Delete: { TableName, Key } })) }),

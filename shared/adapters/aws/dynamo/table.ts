@@ -64,9 +64,9 @@ export const keys = {
     pk: `CONNECTION#${connection}`,
     sk: `TERMINAL#${process}`,
   }),
-  /** Of the sign-in of a browser that opened it. */
-  openedBy: (signIn: string, connection: string) => ({
-    pk: `CONNECTION#BY#${signIn}`,
+  /** Of the token, or the sign-in of a browser, that opened it. */
+  openedBy: (credential: string, connection: string) => ({
+    pk: `CONNECTION#BY#${credential}`,
     sk: `SOCKET#${connection}`,
   }),
   openMessages: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'OPEN' }),
