@@ -28,7 +28,7 @@ export type McpPorts = ExecutionDeps &
   FileDeps &
   ProjectDeps &
   ScheduleDeps &
-  Deps<'callers' | 'tokens' | 'grants' | 'runningCalls' | 'trees' | 'secretNames'>;
+  Deps<'callers' | 'tokens' | 'grants' | 'runningCalls' | 'trees' | 'secretNames' | 'modelPrices'>;
 
 export type McpSettings = {
   readonly defaults: SessionDefaults;

@@ -28,6 +28,7 @@ import {
 import { isOwnAuthorizationServer } from '#shared/config/oidc-settings.ts';
 import { isPlatformCall, type PlatformCall } from '#shared/contracts/relay/platform-call.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
+import { pricesOf } from '#shared/domain/price.ts';
 import { answer } from './authenticate-request.ts';
 import { answerCall } from './relay/answer-call.ts';
 import { toolServer } from './tool-server.ts';
@@ -70,6 +71,7 @@ const ports = {
   ...slotLimitsOf(environment),
   ...egressCeilingOf(environment),
   trees: makeTreeStore(table),
+  modelPrices: pricesOf(environment.MODEL_PRICES),
   schedules: makeScheduleStore(table),
   scheduleDispatcher: makeScheduleDispatcher(lambda, environment.SCHEDULES_FUNCTION, runtime.correlation),
   rateLimiter: makeRateLimiter(table, settings.limits.rate),

@@ -69,6 +69,7 @@ const ports = {
   remoteMcp: openRemoteMcp({ allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS }),
   mcpTimes: { checkMs: environment.MCP_CHECK_SECONDS * 1000 },
   models,
+  modelPrices: prices,
   costOf: (provider: ProviderName, model: string, usage: TokenUsage) =>
     costOf({ provider, model }, usage, prices).usd,
 };

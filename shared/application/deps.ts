@@ -78,6 +78,8 @@ type AllDeps = {
   readonly clients: ClientStore;
   readonly connections: ConnectionStore;
   readonly correlation: Correlation;
+  /** The operator's own. */
+  readonly modelPrices: PriceTable;
   readonly costOf: (provider: ProviderName, model: string, usage: TokenUsage) => number;
   readonly deliveries: DeliveryQueue;
   /** Connections of sandboxes to hosts outside. */
@@ -246,7 +248,7 @@ export type ModelDeps = Deps<
   | 'telemetry'
   | 'world'
 >;
-export type LoopDeps = SandboxDeps & RegistryDeps & ModelDeps & Deps<'mcpTimes'>;
+export type LoopDeps = SandboxDeps & RegistryDeps & ModelDeps & Deps<'mcpTimes' | 'modelPrices'>;
 export type SessionDeps = MessageDeps & Deps<'projects'>;
 export type FileDeps = SandboxDeps & Deps<'savedFiles'>;
 export type ExecutionDeps = SessionDeps & SandboxDeps;

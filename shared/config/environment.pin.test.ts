@@ -197,6 +197,7 @@ const variables: Record<FunctionName, readonly string[]> = {
     'MAX_AGENTS_PER_SESSION',
     'MAX_RECURSION_DEPTH',
     'MAX_TOOL_SECONDS',
+    'MODEL_PRICES',
     ...quotas,
     'MSB_SHARED_VOLUME_GUEST_PATH',
     'MSB_SHARED_VOLUME_PATH',

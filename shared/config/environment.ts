@@ -227,6 +227,8 @@ export const environments = {
     ...volumeSettings.shape,
     ...ceiling.shape,
     MAX_TOOL_SECONDS: turnSettings.shape.MAX_TOOL_SECONDS,
+    /** The prices of models: those that a program may give to a child. */
+    MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
   }),
   synthetic: z.object({ ...deployment.shape, ...table.shape, ...checkSettings.shape }),
 } as const;

@@ -38,7 +38,8 @@ const listPrices: PriceTable = {
   'openai/gpt-6.1-terra': { input: 1, output: 5, cached: 0.05, cacheWrite: 1.25 },
   // Half of it until the end of 2026.
   'gemini/gemini-3.8-flash': { input: 1.5, output: 7.5, cached: 0.15 },
-  'demo/demo': { input: 0, output: 0 },
+  // It answers by itself, whatever its model is called.
+  'demo/': { input: 0, output: 0 },
 };
 
 const million = 1_000_000;
@@ -68,6 +69,13 @@ export const modelPrice = (
   { provider, model }: { readonly provider: ProviderName; readonly model: string },
   own: PriceTable = {},
 ): Price | undefined => priceOf(`${provider}/${model}`, own) ?? priceOf(`${provider}/${model}`, listPrices);
+
+/** The beginnings of the names of a provider's models that have a price. */
+export const pricedModels = (provider: ProviderName, own: PriceTable = {}): readonly string[] =>
+  Object.keys({ ...own, ...listPrices })
+    .filter((name) => name.startsWith(`${provider}/`))
+    .map((name) => name.slice(provider.length + 1))
+    .filter((name) => name !== '');
 
 const priceOf = (name: string, prices: PriceTable): Price | undefined => {
   const fits = Object.keys(prices).filter((prefix) => name.startsWith(prefix));

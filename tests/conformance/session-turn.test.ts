@@ -107,6 +107,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
         }),
     },
     costOf: () => 0,
+    modelPrices: {},
     mcpServers: {
       list: () => {
         asks.push('servers');

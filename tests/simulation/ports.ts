@@ -137,6 +137,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     secrets: fake<ProjectSecrets>({ read: () => Promise.resolve({}), clear: () => Promise.resolve() }),
     remoteMcp: remoteFor(invocation, { onPerform: (id) => turns.performsOutside(id) }),
     mcpTimes,
+    modelPrices: {},
     costOf: (_provider: ProviderName, _model: string, usage: TokenUsage) => costOf(usage, settings.outputUsd),
     checkProvider: () => undefined,
     poolSize: settings.poolSize,

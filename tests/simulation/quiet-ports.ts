@@ -111,6 +111,7 @@ export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
     sessions: makeSessionStore(table),
     turns: makeTurnStore(table),
     eventLog: makeEventLog(table),
+    modelPrices: {},
     inbox: makeInbox(table),
     workspaces,
     slots: makeSlotStore(table),

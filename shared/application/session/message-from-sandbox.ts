@@ -16,12 +16,15 @@ import { limitsInForceFor, type TreeLimits } from '../../domain/session-tree.ts'
 import { grantsInForce } from '../../domain/turn/approval-policy.ts';
 import { AppError } from '../../errors.ts';
 import { sessionNotFound } from '../access/find-session.ts';
-import type { SandboxDeps } from '../deps.ts';
+import type { Deps, SandboxDeps } from '../deps.ts';
 import { type KnownTemplates, knownTemplate } from '../sandbox/known-template.ts';
+import { refuseUnpriced } from '../turn/children/child-model.ts';
 import { spawnChild } from '../turn/children/spawn-child.ts';
 import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { descendantsOf } from './read-session-tree.ts';
+
+type ProgramDeps = SandboxDeps & Deps<'modelPrices'>;
 
 export type SandboxMessage = {
   readonly text: string;
@@ -49,7 +52,7 @@ export type SentMessage = {
 };
 
 export const messageFromSandbox = async (
-  ports: SandboxDeps,
+  ports: ProgramDeps,
   session: Session,
   message: SandboxMessage,
 ): Promise<SentMessage> =>
@@ -67,11 +70,12 @@ export const descendantNamed = async (
 };
 
 const tell = async (
-  ports: SandboxDeps,
+  ports: ProgramDeps,
   session: Session,
   { to = '', text, messageId, model }: SandboxMessage,
 ): Promise<SentMessage> => {
   const child = await descendantNamed(ports, session, to);
+  refuseUnpriced(ports, { caller: session, child }, model);
   const offered = await offerMessage(ports, child, { text, messageId, model });
   if (offered.result === 'ended')
     throw new AppError('invalid_session_state', `session ${child.id} is ${child.status}`, {
@@ -80,7 +84,7 @@ const tell = async (
   return { session: child.id, message: offered.messageId, isSpawned: false, lastIndex: child.lastSeq };
 };
 
-const spawn = async (ports: SandboxDeps, { id }: Session, message: SandboxMessage): Promise<SentMessage> => {
+const spawn = async (ports: ProgramDeps, { id }: Session, message: SandboxMessage): Promise<SentMessage> => {
   const key = `sandbox\n${message.messageId ?? ports.world.uuid()}`;
   // The parent's turn may move it at any moment.
   const started = await untilWon(
@@ -91,7 +95,7 @@ const spawn = async (ports: SandboxDeps, { id }: Session, message: SandboxMessag
 };
 
 const spawnUnder = async (
-  ports: SandboxDeps,
+  ports: ProgramDeps,
   id: SessionId,
   { key, text: prompt, approvals, limits, lifetimes, ...message }: SandboxMessage & { readonly key: string },
 ) => {
@@ -99,6 +103,7 @@ const spawnUnder = async (
   if (found === undefined) throw sessionNotFound();
   const { session: parent, turn } = found;
   refuseChildOf(parent);
+  refuseUnpriced(ports, { caller: parent }, message.model);
   if (message.template !== undefined) knownTemplate(message.template, message.templates);
   const sandbox = childSandbox(parent, message);
   if (!sandbox.ok) throw new AppError('invalid_request', sandbox.problem);

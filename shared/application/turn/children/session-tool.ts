@@ -18,12 +18,13 @@ import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import { sessionNotFound } from '../../access/find-session.ts';
-import type { MessageDeps, SandboxDeps } from '../../deps.ts';
+import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { readEvents } from '../../events/read-events.ts';
 import { knownTemplate } from '../../sandbox/known-template.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { offerMessage } from '../requests/accept-message.ts';
 import { endSession } from '../requests/end-session.ts';
+import { refuseUnpriced } from './child-model.ts';
 import { type SpawnedChild, spawnChild } from './spawn-child.ts';
 
 export type SessionToolCall = {
@@ -36,13 +37,15 @@ type Ask<Action extends AgentSessionCall['action']> = {
   readonly asked: Extract<AgentSessionCall, { action: Action }>;
 };
 
+type ToolDeps = SandboxDeps & Deps<'modelPrices'>;
+
 type CallEvent = Extract<TurnEvent, { type: 'call-delegated' | 'call-finished' | 'call-failed' }>;
 
 const eventsShownMax = 100;
 
 /** Undefined when another invocation holds the lease by now. */
 export const runSessionTool = async (
-  ports: SandboxDeps,
+  ports: ToolDeps,
   call: SessionToolCall,
 ): Promise<CallEvent | undefined> => {
   const { callId, args } = call.effect;
@@ -59,7 +62,7 @@ export const runSessionTool = async (
 };
 
 const act = async (
-  ports: SandboxDeps,
+  ports: ToolDeps,
   call: SessionToolCall,
   asked: AgentSessionCall,
 ): Promise<CallEvent | undefined> => {
@@ -96,12 +99,13 @@ const act = async (
   }
 };
 
-const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
+const spawn = async (ports: ToolDeps, { call, asked }: Ask<'spawn'>): Promise<CallEvent | undefined> => {
   const { context, effect } = call;
   const { tree, idleMs, templates } = context.limits;
   const { state } = context.turn;
   const { session: parent } = context;
   const { prompt, model, workspace, wait, template, flavor, env } = asked;
+  refuseUnpriced(ports, { caller: parent }, model);
   const network = asked.network && networkOf(asked.network);
   if (template !== undefined) knownTemplate(template, templates);
   const sandbox = childSandbox(parent, { template, flavor, env, network });
@@ -124,10 +128,14 @@ const spawn = async (ports: SandboxDeps, { call, asked }: Ask<'spawn'>): Promise
   return started && waitFor(ports, call, { started, wait });
 };
 
-const message = async (ports: MessageDeps, { call, asked }: Ask<'message'>): Promise<CallEvent> => {
+const message = async (
+  ports: MessageDeps & Deps<'modelPrices'>,
+  { call, asked }: Ask<'message'>,
+): Promise<CallEvent> => {
   const { effect } = call;
   const { session_id: id, prompt: text, model, wait } = asked;
   const child = await childOf(ports, call, id);
+  refuseUnpriced(ports, { caller: call.context.session, child }, model);
   const offer = { text, messageId: effect.key, model };
   const { messageId, result } = await offerMessage(ports, child, offer);
   if (result === 'ended')

@@ -129,7 +129,12 @@ export const eventsResult = z.object({
   dropped_events: z.int().describe('Number of events that the log no longer has.'),
   has_more: z.boolean().describe('True: more events are available.'),
   left_out: z
-    .array(z.object({ session_id: z.string(), since_index: z.int() }))
+    .array(
+      z.object({
+        session_id: z.string().describe('Id of the descendant.'),
+        since_index: z.int().describe('Read its events from here.'),
+      }),
+    )
     .optional()
     .describe(
       'With include_children: descendants with more events than fit; read the events of each from since_index.',
