@@ -18,6 +18,7 @@ test.each<[string, string | undefined, string | undefined]>([
   ['session', 'end', 'descendant'],
   ['project', 'get', 'none'],
   ['read_file', undefined, 'own'],
+  ['config_limits', undefined, 'own'],
   ...['approve', 'message', 'spawn', 'list', 'cleanup', 'constructor', undefined].map(
     (action): [string, string | undefined, undefined] => ['session', action, undefined],
   ),

@@ -31,7 +31,7 @@ const tools: Readonly<Record<string, Target | Readonly<Record<string, Target>>>>
   read_file: 'own',
   write_file: 'own',
   list_files: 'own',
-  config_limits: 'none',
+  config_limits: 'own',
   project: reads(['get', 'list', 'options']),
   workspace: reads(['list']),
   session: { get: 'own', events: 'own', cancel: 'descendant', end: 'descendant' },
