@@ -9,9 +9,13 @@ export interface ProjectStore {
   get(id: ProjectId): Promise<Project | undefined>;
   /**
    * The project after the change; undefined when it does not exist. Concurrent changes of different fields both
-   * hold.
+   * hold. With `read` only while those fields are as they were read (undefined: absent); undefined otherwise.
    */
-  change(id: ProjectId, change: ProjectChange): Promise<Project | undefined>;
+  change(
+    id: ProjectId,
+    change: ProjectChange,
+    read?: { readonly [Field in keyof Project]?: Project[Field] | undefined },
+  ): Promise<Project | undefined>;
   /** Hides the project from now on. Returns it, even if it was marked before; undefined when there is none. */
   markDeleted(id: ProjectId, at: number): Promise<Project | undefined>;
   /** Removes that mark, or one whose maker has died since: the project is visible again. */

@@ -74,6 +74,28 @@ test('the projects of an owner are listed newest first, page by page, without th
   expect(await store().list('nobody' as OwnerId, { itemsMax: 10 })).toEqual({ projects: [] });
 });
 
+test.each([
+  ['a project', () => projectOf()],
+  ['the default project', () => projectOf({ id: defaultId })],
+])('of %s a change is made while the fields are as they were read', async (_, made) => {
+  const another = await openTableFixture();
+  const { change, create, get } = makeProjectStore(another.table);
+  const project = made();
+  if (project.id !== defaultId) await create(project);
+  const limits = { costUsdMax: 2 };
+  const network = { allow: ['a.org'], inject: [{ host: 'a.org', header: 'x-key', secret: 'KEY' }] };
+  const absent = { limits: undefined, network: undefined };
+  expect(await change(project.id, { limits, network }, absent)).toMatchObject({ limits, network });
+  expect(await change(project.id, { limits: null }, absent)).toBeUndefined();
+  const other = { ...network, allow: ['b.org'] };
+  expect(await change(project.id, { network: null }, { network: other })).toBeUndefined();
+  expect(await get(project.id)).toMatchObject({ limits, network });
+  expect(await change(project.id, { network: other }, { limits, network })).toMatchObject({ network: other });
+  const cleared = await change(project.id, { limits: null }, { limits });
+  expect(cleared?.limits).toBeUndefined();
+  await another.close();
+});
+
 test('fields are set and removed separately', async () => {
   const { change, create, get } = store();
   const project = projectOf({ description: 'old', flavor: 'small', approvals: 'ask' });

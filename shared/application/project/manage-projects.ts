@@ -5,13 +5,14 @@ import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Network } from '../../domain/network.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import { type Project, theDefaultProject } from '../../domain/project.ts';
+import { type Project, type ProjectChange, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/projects.ts';
 import { audit } from '../access/audit.ts';
-import { findProject, projectNotFound } from '../access/find-project.ts';
+import { findProject } from '../access/find-project.ts';
 import type { ProjectDeps } from '../deps.ts';
 import type { KnownTemplates } from '../sandbox/known-template.ts';
 import { refuseBeyond } from '../session/choose-network.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { type ProjectOptions, projectFields } from './project-fields.ts';
 
 type Known = { readonly templates?: KnownTemplates | undefined };
@@ -51,20 +52,30 @@ export const updateProject = async (
   principal: Principal,
   { id, templates, ...options }: ProjectOptions & Known & { readonly id: string },
 ): Promise<Project> => {
-  const before = await findProject(ports.projects, { id, principal, intent: 'write' });
-  refuseBeyondCeiling(ports, options.network);
-  const change = projectFields(options, { before, templates });
-  if (Object.keys(change).length === 0) return before;
-  const changed = await ports.projects.change(before.id, change);
-  if (changed === undefined) throw projectNotFound();
+  const { change, changed } = await untilWon(async () => {
+    const before = await findProject(ports.projects, { id, principal, intent: 'write' });
+    refuseBeyondCeiling(ports, options.network);
+    const change = projectFields(options, { before, templates });
+    if (Object.keys(change).length === 0) return { change, changed: before };
+    // A project that was deleted since is not found by the next attempt.
+    const changed = await ports.projects.change(before.id, change, readFor(change, before));
+    return changed === undefined ? raceLost : { change, changed };
+  }, changesTooOften('the project'));
+  if (Object.keys(change).length === 0) return changed;
   await audit(ports, principal, {
     action: 'project.update',
-    subject: before.id,
-    project: before.id,
+    subject: changed.id,
+    project: changed.id,
     detail: changedIn(Object.entries(change)),
   });
   return changed;
 };
+
+/** The fields from which the change was made: another caller may have changed them since. */
+const readFor = (change: ProjectChange, before: Project) => ({
+  ...('limits' in change ? { limits: before.limits } : {}),
+  ...('network' in change ? { network: before.network } : {}),
+});
 
 /** The operator's list bounds every project's. */
 const refuseBeyondCeiling = ({ egressCeiling }: ProjectDeps, network: Network | null | undefined): void => {

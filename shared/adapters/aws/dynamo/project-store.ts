@@ -113,7 +113,7 @@ const update = async (
 
 const change =
   (table: Table): ProjectStore['change'] =>
-  async (id, wanted) => {
+  async (id, wanted, read = {}) => {
     const isDefault = id === defaultProject;
     const given = Object.entries(wanted satisfies ProjectChange).filter(([, value]) => value !== undefined);
     const put = given.filter(([, value]) => value !== null).map(([field]) => field);
@@ -130,14 +130,24 @@ const change =
       removed.length === 0 ? '' : `REMOVE ${removed.map((field) => `#${field}`).join(', ')}`,
     ];
     const values = Object.fromEntries([...given, ...initial].filter(([, value]) => value !== null));
-    const fields = [...put, ...removed, ...initial.map(([field]) => field)];
+    const wasRead = Object.entries(read);
+    const fields = [...put, ...removed, ...[...initial, ...wasRead].map(([field]) => field)];
+    const asRead = wasRead.map(([field, value]) =>
+      value === undefined ? `attribute_not_exists(#${field})` : `#${field} = :read_${field}`,
+    );
+    const exists = isDefault
+      ? 'attribute_not_exists(deletedAt)'
+      : 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
     const item = await update(table, id, {
-      when: isDefault
-        ? 'attribute_not_exists(deletedAt)'
-        : 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+      when: [exists, ...asRead].join(' AND '),
       expression: expression.join(' ').trim(),
       names: Object.fromEntries(fields.map((field) => [`#${field}`, field])),
-      values: Object.fromEntries(Object.entries(values).map(([field, value]) => [`:${field}`, value])),
+      values: Object.fromEntries([
+        ...Object.entries(values).map(([field, value]) => [`:${field}`, value]),
+        ...wasRead
+          .filter(([, value]) => value !== undefined)
+          .map(([field, value]) => [`:read_${field}`, value]),
+      ]),
     });
     return item && projectFrom(item);
   };
