@@ -4,6 +4,7 @@
 
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import type { CloseDeps } from '#shared/application/access/close-opened.ts';
 import { type ExportDeps, exportAudit } from '#shared/application/access/export-audit.ts';
 import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
 import type { AuditDeps, Deps } from '#shared/application/deps.ts';
@@ -24,7 +25,7 @@ import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api
 export const tokenRoutes = ({
   ports,
 }: {
-  readonly ports: AuditDeps & Deps<'tokens' | 'projects' | 'grants' | 'connections' | 'sockets'>;
+  readonly ports: AuditDeps & CloseDeps & Deps<'tokens' | 'projects' | 'grants'>;
 }): readonly ApiRoute[] => [
   {
     method: 'POST',

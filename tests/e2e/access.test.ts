@@ -168,6 +168,7 @@ test('the revocation of a token closes its socket, which need not send a frame',
   client.send('ping');
   await client.untilType('pong');
   await cloud.ask(`/api/tokens/${id}`, { method: 'DELETE' });
+  expect((await client.untilType('error')).data.error.code).toBe('unauthenticated');
   expect(await client.closed).toBeGreaterThan(0);
 });
 

@@ -11,10 +11,11 @@ import type { SignInSecrets } from '../../ports/access.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
 import { unauthenticated } from './authenticate.ts';
-import { closeOpened } from './close-opened.ts';
+import { type CloseDeps, closeOpened } from './close-opened.ts';
 import { disconnectAll } from './connected-clients.ts';
 
 export type LoginDeps = AuditDeps &
+  CloseDeps &
   Deps<'login' | 'signIn' | 'signIns' | 'signInMs' | 'tokens' | 'grants' | 'connections' | 'sockets'>;
 
 /** Kept apart from the hashes of tokens: the secret of a cookie is none of them. */

@@ -32,7 +32,7 @@ const open = async () => {
   return { ports, closed, asToken, connect };
 };
 
-test('a revoked token loses its sockets, with a session and without one, and no others', async () => {
+test('AC12: a revoked token loses its sockets, with a session and without one, and no others', async () => {
   const { ports, closed, asToken, connect } = await open();
   const [ann, bob] = [await asToken('ann'), await asToken('bob')];
   await connect('of ann', ann);

@@ -9,7 +9,7 @@ import { type AccessToken, decodeScope, maskToken, type Principal } from '../../
 import { AppError } from '../../errors.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
-import { closeOpened } from './close-opened.ts';
+import { type CloseDeps, closeOpened } from './close-opened.ts';
 import { disconnectToken } from './connected-clients.ts';
 import { projectNotFound } from './find-project.ts';
 
@@ -57,7 +57,7 @@ export const listTokens = (
 ) => tokens.list(page);
 
 export const revokeToken = async (
-  ports: AuditDeps & Deps<'tokens' | 'grants' | 'connections' | 'sockets'>,
+  ports: AuditDeps & CloseDeps & Deps<'tokens' | 'grants'>,
   principal: Principal,
   id: string,
 ): Promise<AccessToken> => {

@@ -33,7 +33,7 @@ const both = async (settings: Partial<Project>, first: ProjectOptions, second: P
   return ports.projects.get(id);
 };
 
-test('limits of two callers both hold', async () => {
+test('AC13: limits of two callers both hold', async () => {
   const limits = { recursionDepthMax: 2 };
   const first = { limits: { costUsdMax: 3 } };
   expect(await both({ limits }, first, { limits: { agentsPerSessionMax: 4 } })).toMatchObject({

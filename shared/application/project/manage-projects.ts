@@ -1,4 +1,4 @@
-/** Projects: created, changed, shown, listed. Another owner's is not found. */
+/** Projects: created, changed (AC13), shown, listed. Another owner's is not found. */
 
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
