@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Effect } from '#shared/domain/effect.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { digestOf } from '../fixtures/fake-deployment.ts';
 import { callInShort, callLines } from './call-view.ts';
@@ -119,6 +120,29 @@ test.each([
     if (columns !== undefined)
       expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(80);
   }
+});
+
+test('an effect shows where links point, permissions, and digests of what has no lines', () => {
+  const effect = {
+    files: [
+      { path: 'l', change: 'modified', bytes: 0, type: 'symlink', typeBefore: 'file', target: '/etc/x\n' },
+      { path: 'b', change: 'created', bytes: 9, type: 'file', mode: '755', sha256: 'ab'.repeat(32) },
+      { path: 't', change: 'created', bytes: 2, type: 'file', sha256: 'cd'.repeat(32), diff: '+t' },
+    ],
+    ...{ exitCode: 0, output: '', hosts: [], durationMs: 1 },
+  } satisfies Effect;
+  const lines = callLines({ ...named, args: {}, digest, effect, effectDigest: 'e' });
+  expect(lines.slice(4, -1)).toEqual([
+    'modified l (0 bytes)',
+    '│ a file, replaced by a link',
+    '│ → /etc/x⟦U+000A⟧',
+    'created b (9 bytes)',
+    '│ permissions rwxr-xr-x',
+    '│ SHA-256 abababababababab…',
+    '│ No lines shown: binary or too long.',
+    'created t (2 bytes)',
+    '│ +t',
+  ]);
 });
 
 test('a call in a list is cut to one line', () => {

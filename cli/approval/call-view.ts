@@ -6,6 +6,8 @@
  */
 import type { ShownCall } from '#sdk/approvals.ts';
 import type { SessionGrant } from '#sdk/routes.ts';
+import type { EffectFile } from '#shared/domain/effect.ts';
+import { effectNotes, missingLines } from '#shared/domain/effect-notes.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { visibleLine, visibleText } from '#shared/domain/visible-text.ts';
@@ -40,14 +42,7 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
   return [
     `tried in a fork of the workspace: ${durationMs} ms${end}; nothing is changed yet`,
     ...(files.length === 0 ? ['no file changes'] : []),
-    ...files.flatMap(({ path, change, bytes, diff = '' }) => [
-      `${change} ${visibleLine(path)} (${counted(bytes, 'byte')})`,
-      ...(diff === ''
-        ? []
-        : visibleText(diff)
-            .split('\n')
-            .map((line) => bar + line)),
-    ]),
+    ...files.flatMap(fileLines),
     ...(filesLeftOut === 0 ? [] : [`and ${counted(filesLeftOut, 'other file')}`]),
     ...(hosts.length === 0
       ? []
@@ -63,6 +58,19 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
     `effect ${effectDigest}`,
   ];
 };
+
+const fileLines = (file: EffectFile): readonly string[] => {
+  const { path, change, bytes, diff = '' } = file;
+  const missing = missingLines(file);
+  return [
+    `${change} ${visibleLine(path)} (${counted(bytes, 'byte')})`,
+    ...[...effectNotes(file), ...(missing === undefined ? [] : [missing]), ...linesOf(diff)].map(
+      (line) => bar + line,
+    ),
+  ];
+};
+
+const linesOf = (diff: string): readonly string[] => (diff === '' ? [] : visibleText(diff).split('\n'));
 
 const fieldLines = (name: string, value: Json): readonly string[] => {
   const isText = typeof value === 'string';

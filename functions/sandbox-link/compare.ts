@@ -1,11 +1,12 @@
 /**
  * Compares two saved states of a workspace: the files that differ, with a diff of lines where both sides are text that is
- * short enough. Nothing but the bucket is read; a manifest that is not the one that was saved is refused.
+ * short enough, and with what no diff shows: links, permissions, digests. Nothing but the bucket is read; a manifest that is not the one that was saved is refused.
  */
 import { createHash } from 'node:crypto';
 import { structuredPatch } from 'diff';
 import type { CompareAnswer, CompareCall } from '#shared/contracts/link.ts';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
+import { effectEntry } from '#shared/domain/effect-entry.ts';
 import { changesBetween, type EntryChange, shownChanges } from '#shared/domain/manifest-changes.ts';
 import { packKey, readManifest } from './manifest.ts';
 import type { BucketContext } from './obsolete-objects.ts';
@@ -26,10 +27,7 @@ export const compare = async (call: CompareCall, context: BucketContext): Promis
   const files = [];
   for (const [index, change] of changes.slice(0, namedFilesMax).entries()) {
     const diff = index < diffedFilesMax ? await diffOf(call.workspace, change, context) : undefined;
-    const { path } = change;
-    const entry = change.after ?? change.before;
-    const bytes = entry?.type === 'file' ? entry.size : 0;
-    files.push({ path, change: change.change, bytes, ...(diff === undefined ? {} : { diff }) });
+    files.push({ ...effectEntry(change), ...(diff === undefined ? {} : { diff }) });
   }
   return { status: 'compared', files, changes: changes.length };
 };

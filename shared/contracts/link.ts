@@ -3,6 +3,7 @@
  * or a read of a saved one. Contents of a workspace pass through the link alone.
  */
 import * as z from 'zod';
+import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
 import { savedWants } from '#shared/domain/checkpoint-paths.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -199,6 +200,7 @@ export const compareAnswer = z.discriminatedUnion('status', [
         change: z.enum(changeKinds),
         bytes: count,
         diff: z.string().exactOptional(),
+        ...effectEntryFields,
       }),
     ),
     changes: count,

@@ -13,6 +13,7 @@ const file = (path: string, change: EffectFile['change'] = 'modified', bytes = 1
   path,
   change,
   bytes,
+  type: 'file',
 });
 const effect = (files: EffectFile[], rest: Partial<Effect> = {}): Effect => ({
   ...{ files, exitCode: 0, output: '', hosts: [], durationMs: 1 },
@@ -92,6 +93,33 @@ test.each<[rule: EffectRule, verdict: EffectRule['verdict'] | undefined]>([
   [{ verdict: 'ask', touches: ['src'] }, 'ask'],
 ])('of an effect that is not listed whole nothing unknown is assumed: %j gives %s', (rule, verdict) => {
   expect(ruleOn(called([source], { filesLeftOut: 200 }), [rule])?.verdict).toBe(verdict);
+});
+
+const link: EffectFile = { path: 'docs/guide.md', change: 'created', bytes: 0, type: 'symlink', target: 'a' };
+test.each<[what: string, file: EffectFile, isApproved: boolean]>([
+  ['a link is made', link, false],
+  ['a link points outside', { ...link, target: '../.git/hooks/pre-commit' }, false],
+  ['a link changes', { ...link, change: 'modified', targetBefore: 'b' }, false],
+  ['a link is removed', { ...link, change: 'removed' }, true],
+  ['a link replaces a file', { ...link, change: 'modified', typeBefore: 'file' }, false],
+  [
+    'a file replaces a link',
+    { ...file('docs/guide.md'), typeBefore: 'symlink', targetBefore: '/etc/passwd' },
+    false,
+  ],
+  ['a folder replaces a file', { ...file('docs/guide.md'), type: 'directory', typeBefore: 'file' }, false],
+  ['an older version compared', { path: 'docs/guide.md', change: 'modified', bytes: 0 }, false],
+  ['a folder is made', { ...file('docs/new', 'created', 0), type: 'directory' }, true],
+  ['a mode changes', { ...file('docs/a'), mode: '755', modeBefore: '644' }, true],
+])('no rule approves that %s, others fit: %j', (_what, changed, isApproved) => {
+  const within = ['docs'];
+  const call = called([changed]);
+  expect(ruleOn(call, [{ verdict: 'approve', within, bytesMax: 1000 }])?.verdict).toBe(
+    isApproved ? 'approve' : undefined,
+  );
+  expect(ruleOn(call, [{ verdict: 'approve' }, { verdict: 'refuse', touches: within }])?.rule).toBe(
+    isApproved ? 1 : 2,
+  );
 });
 
 test('the first rule that fits decides', () => {

@@ -2,7 +2,8 @@
  * Rules over effects: what happens to a call that was tried, by what it would do. A rule approves it, refuses it, or has a
  * person asked; the first rule that fits decides, and where none fits a person is asked.
  *
- * An effect that is not listed whole is never approved by a rule: nobody knows the rest of it. A rule is a
+ * An effect that is not listed whole is never approved by a rule: nobody knows the rest of it. Neither is one that makes a
+ * link, changes one, or replaces an entry by another type: a later write through it lands where no path says. A rule is a
  * person's word, given before the call; what it approves is applied as what a person approves is.
  */
 
@@ -69,11 +70,16 @@ export type RuledCall = { readonly name: string; readonly effect: Effect; readon
 export type Ruling = { readonly verdict: EffectVerdict; readonly rule: number };
 
 export const ruleOn = (call: RuledCall, rules: readonly EffectRule[]): Ruling | undefined => {
-  const isWhole = call.effect.filesLeftOut === undefined;
-  const index = rules.findIndex((rule) => (isWhole || rule.verdict !== 'approve') && fits(rule, call));
+  const { files, filesLeftOut } = call.effect;
+  const mayApprove = filesLeftOut === undefined && files.every(isPlain);
+  const index = rules.findIndex((rule) => (mayApprove || rule.verdict !== 'approve') && fits(rule, call));
   const found = rules[index];
   return found && { verdict: found.verdict, rule: index + 1 };
 };
+
+/** Of an entry without a type nothing is known. A link that is removed leads nowhere any more. */
+const isPlain = ({ change, type, typeBefore }: EffectFile): boolean =>
+  type !== undefined && typeBefore === undefined && (type !== 'symlink' || change === 'removed');
 
 const fits = (rule: EffectRule, call: RuledCall): boolean =>
   fitsTool(rule, call) && fitsOutcome(rule, call) && fitsPaths(rule, call) && fitsAmount(rule, call);

@@ -37,6 +37,18 @@ describe('an effect', () => {
       effect([{ path: 'a\ud800', change: 'created', diff: '+\ud800', bytes: 1 }], '\udc00'),
     );
     expect(JSON.stringify(bound)).not.toContain('\\ud');
+    const link: EffectFile = { path: 'l', change: 'modified', bytes: 0, type: 'symlink' };
+    const linked = boundEffect(effect([{ ...link, target: '\ud800', targetBefore: '\udc00' }]));
+    expect(JSON.stringify(linked)).not.toContain('\\ud');
+  });
+
+  test('keeps what its diff did not show where there is no room for the diff', () => {
+    const named = { type: 'file', mode: '755', sha256: 'a'.repeat(64) } as const;
+    const files = ['a', 'b', 'c', 'd'].map(
+      (path): EffectFile => ({ ...named, path, change: 'created', bytes: 6000, diff: '+'.repeat(6000) }),
+    );
+    const bound = boundEffect(effect(files));
+    expect(bound.files.at(-1)).toEqual({ ...named, path: 'd', change: 'created', bytes: 6000 });
   });
 });
 

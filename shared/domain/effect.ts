@@ -8,6 +8,9 @@ import { type ChangeKind, lossesFirst } from './file-change.ts';
 import type { Json } from './json.ts';
 import { cutMiddle, utf8Bytes } from './text.ts';
 
+export const entryTypes = ['file', 'directory', 'symlink'] as const;
+export type EntryType = (typeof entryTypes)[number];
+
 export type EffectFile = {
   readonly path: string;
   readonly change: ChangeKind;
@@ -15,6 +18,19 @@ export type EffectFile = {
   readonly diff?: string;
   /** Of the file afterwards; of a removed one, before. */
   readonly bytes: number;
+  /** Afterwards; of a removed one, before. Absent where an older function compared: nothing of the following is known then. */
+  readonly type?: EntryType;
+  /** Where it was of another type. */
+  readonly typeBefore?: EntryType;
+  /** Of a link. */
+  readonly target?: string;
+  /** Of what was another link, where it changes. */
+  readonly targetBefore?: string;
+  /** Permissions in octal, such as `755`: where they change, or are not the usual ones of what is made. */
+  readonly mode?: string;
+  readonly modeBefore?: string;
+  /** Of a file's content, in hexadecimal: of what is made, changed or removed; absent where the content stays. */
+  readonly sha256?: string;
 };
 
 export type Effect = {
@@ -40,7 +56,7 @@ export const boundEffect = ({ files, output, ...rest }: Effect): Effect => {
   const kept: EffectFile[] = [];
   const ordered = files.toSorted(lossesFirst);
   for (const { diff, ...file } of ordered) {
-    const named = { ...file, path: file.path.toWellFormed() };
+    const named = wellFormed(file);
     const whole = diff === undefined ? named : { ...named, diff: diff.toWellFormed() };
     // Every file has its name before the first has its diff.
     const reserve = 200 * Math.min(20, files.length - kept.length - 1);
@@ -52,6 +68,13 @@ export const boundEffect = ({ files, output, ...rest }: Effect): Effect => {
   const leftOut = files.length - kept.length + (rest.filesLeftOut ?? 0);
   return { ...shown, files: kept, ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }) };
 };
+
+const wellFormed = (file: EffectFile): EffectFile => ({
+  ...file,
+  path: file.path.toWellFormed(),
+  ...(file.target === undefined ? {} : { target: file.target.toWellFormed() }),
+  ...(file.targetBefore === undefined ? {} : { targetBefore: file.targetBefore.toWellFormed() }),
+});
 
 const bytesOf = (value: object): number => utf8Bytes(JSON.stringify(value));
 

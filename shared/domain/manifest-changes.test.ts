@@ -36,6 +36,13 @@ describe('the changes between two states', () => {
     const changes = changesBetween([], [folder('a'), folder('a/b'), file('a/b/c'), folder('empty')]);
     expect(shownChanges(changes).map(({ path }) => path)).toEqual(['a/b/c', 'empty']);
   });
+
+  test('are shown with folders whose permissions say something', () => {
+    const opened = changesBetween([folder('a'), file('a/b')], [folder('a', 0o777), file('a/b', 'two')]);
+    expect(shownChanges(opened).map(({ path }) => path)).toEqual(['a', 'a/b']);
+    const made = changesBetween([], [folder('a', 0o777), file('a/b')]);
+    expect(shownChanges(made).map(({ path }) => path)).toEqual(['a', 'a/b']);
+  });
 });
 
 test('a person sees what is removed before what is new', () => {

@@ -28,18 +28,24 @@ export const changesBetween = (before: Entries, after: Entries): readonly EntryC
   return [...made, ...removed].toSorted((one, other) => (one.path < other.path ? -1 : 1));
 };
 
-/** As a person sees them: without folders that follow from the files in them, removed ones first. */
+/** As a person sees them: without folders that follow from the files in them and have usual permissions, removed ones first. */
 export const shownChanges = (changes: readonly EntryChange[]): readonly EntryChange[] => {
   const parents = new Set(
     changes.flatMap(({ path, change }) => foldersOf(path).map((at) => `${change} ${at}`)),
   );
   return changes
-    .filter(
-      ({ path, change, before, after }) =>
-        (after ?? before)?.type !== 'directory' || !parents.has(`${change} ${path}`),
-    )
+    .filter((change) => !isPlainFolder(change) || !parents.has(`${change.change} ${change.path}`))
     .toSorted(lossesFirst);
 };
+
+const isPlainFolder = ({ change, before, after }: EntryChange): boolean =>
+  (after ?? before)?.type === 'directory' &&
+  (change === 'removed' || (change === 'created' && after !== undefined && isUsualMode(after)));
+
+const usualModes = { file: 0o644, directory: 0o755 };
+
+export const isUsualMode = (entry: ManifestEntry): boolean =>
+  entry.type === 'symlink' || entry.mode === usualModes[entry.type];
 
 const foldersOf = (path: string): readonly string[] => {
   const steps = path.split('/').slice(0, -1);

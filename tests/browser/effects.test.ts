@@ -20,8 +20,13 @@ test.each([
   const { id } = await makeSession(cloud, { approvals: 'effect', flavor: 'micro' });
   await goTo(page, cloud, `/chat/${id}`);
   const effect = page.getByLabel('Effect');
-  await say(page, '$ seq 1 30 > list.txt; echo old > z-gone.txt; head -c 3000 /dev/urandom > blob.bin');
-  await effect.getByText('Files: 3 created.').waitFor();
+  await say(
+    page,
+    '$ seq 1 30 > list.txt; echo old > z-gone.txt; head -c 3000 /dev/urandom > blob.bin; ln -s /etc/passwd to',
+  );
+  await effect.getByText('Files: 4 created.').waitFor();
+  await effect.getByText('→ /etc/passwd').waitFor();
+  await effect.getByText(/SHA-256 [0-9a-f]{16}…/).waitFor();
   await effect.getByText('No lines shown: binary').waitFor();
   // Colours of a button that is about to be enabled are between two states.
   await mayApprove(page);

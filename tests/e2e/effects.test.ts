@@ -1,4 +1,5 @@
 /** A call is tried in a fork, asked about by its effect, and what was shown is applied without running again (AP7). */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from './agent.ts';
 import { effectDigestOf } from './call-digest.ts';
@@ -61,7 +62,7 @@ describe('a call that is asked by its effect', () => {
     await put(client.id, 'old.txt', 'one\ntwo\nthree\n');
     await put(client.id, 'gone.txt', 'soon\n');
     const command =
-      'date +%N > once.txt; sed -i s/two/2/ old.txt; rm gone.txt; chmod 755 old.txt; echo done; exit 3';
+      'date +%N > once.txt; sed -i s/two/2/ old.txt; rm gone.txt; chmod 755 old.txt; ln -s /etc/passwd to; echo done; exit 3';
     client.send('message', { text: `$ ${command}` });
     const { data } = await client.untilType('tool:approval_required');
     expect(data.effect).toEqual({
@@ -76,12 +77,15 @@ describe('a call that is asked by its effect', () => {
           path: 'old.txt',
           change: 'modified',
           diff: expect.stringContaining('-two\n+2'),
+          mode: '755',
+          sha256: createHash('sha256').update('one\n2\nthree\n').digest('hex'),
         }),
         expect.objectContaining({
           path: 'once.txt',
           change: 'created',
           diff: expect.stringMatching(/^@@.*\n\+\d+/),
         }),
+        { path: 'to', change: 'created', bytes: 0, type: 'symlink', target: '/etc/passwd' },
       ],
       ...{ exitCode: 3, output: 'done\n', hosts: [], durationMs: expect.any(Number) },
     });

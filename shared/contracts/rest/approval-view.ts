@@ -1,5 +1,6 @@
 /** Waiting calls, decisions and grants as REST shows them. */
 import * as z from 'zod';
+import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import { deciderKinds } from '#shared/domain/principal.ts';
 import type { Grant } from '#shared/domain/turn/grant.ts';
@@ -34,6 +35,7 @@ const effect = z
           .exactOptional()
           .describe('Unified diff of lines; absent for a binary or a long file.'),
         bytes: count.describe('Size afterwards; of a removed file, before.'),
+        ...effectEntryFields,
       }),
     ),
     filesLeftOut: count.exactOptional().describe('Number of changed files that are not listed.'),

@@ -4,6 +4,7 @@
  * of the list of waiting calls, and its connections.
  */
 import * as z from 'zod';
+import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
 import { platformTools } from '#shared/domain/asked-call.ts';
 import { type LogEntry, stopReasons, type ToolContent } from '#shared/domain/event-log.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
@@ -123,6 +124,7 @@ const effect = z.object({
       change: z.enum(changeKinds),
       diff: z.string().exactOptional(),
       bytes: count,
+      ...effectEntryFields,
     }),
   ),
   filesLeftOut: count.exactOptional(),
