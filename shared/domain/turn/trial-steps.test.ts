@@ -154,7 +154,7 @@ describe('a rule over effects', () => {
   });
   const changing = (path: string): TriedCall => ({
     ...tried,
-    effect: { ...tried.effect, files: [{ path, change: 'modified', bytes: 1 }] },
+    effect: { ...tried.effect, files: [{ path, change: 'modified', bytes: 1, type: 'file' }] },
   });
   const endedWith = (
     callId: string,
