@@ -75,3 +75,11 @@ test('a tree counts pending approvals, cost and the sessions that a stop ends', 
   if (root === undefined) throw new Error('no tree');
   expect([root.waiting, root.activeAt, treeCost(root), activeBelow(root)]).toEqual([1, at(4), 4, 2]);
 });
+
+test('a node is the same object until its session or a child changes', () => {
+  const [root] = treeOf(sessions);
+  expect(treeOf([...sessions])[0]).toBe(root);
+  const changed = treeOf(sessions.map((session) => (session.id === 'grandchild' ? { ...session } : session)));
+  expect(changed[0]).not.toBe(root);
+  expect(changed[0]).toEqual(root);
+});

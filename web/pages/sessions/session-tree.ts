@@ -1,7 +1,8 @@
 /**
  * Session trees: a child session is under the session whose agent started it. Pure.
  *
- * Trees with pending approvals come first, then the most recently active. A search keeps the parents of a match.
+ * Trees with pending approvals come first, then the most recently active. A search keeps the parents of a match. A node stays the same
+ * object while its session and its children do, so that a page of a thousand rows draws only those that changed.
  */
 import type { Session } from '#sdk/routes.ts';
 
@@ -32,12 +33,24 @@ export const treeOf = (sessions: readonly Session[]): readonly SessionNode[] => 
   return nodesOf('');
 };
 
-const nodeOf = (session: Session, children: readonly SessionNode[]): SessionNode => ({
-  session,
-  children,
-  waiting: session.pendingApprovals.length + sum(children.map(({ waiting }) => waiting)),
-  activeAt: [session.lastActiveAt, ...children.map(({ activeAt }) => activeAt)].toSorted().at(-1) ?? '',
-});
+const nodes = new WeakMap<Session, SessionNode>();
+
+const nodeOf = (session: Session, children: readonly SessionNode[]): SessionNode => {
+  const known = nodes.get(session);
+  if (
+    known?.children.length === children.length &&
+    known.children.every((child, at) => child === children[at])
+  )
+    return known;
+  const node = {
+    session,
+    children,
+    waiting: session.pendingApprovals.length + sum(children.map(({ waiting }) => waiting)),
+    activeAt: [session.lastActiveAt, ...children.map(({ activeAt }) => activeAt)].toSorted().at(-1) ?? '',
+  };
+  nodes.set(session, node);
+  return node;
+};
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
