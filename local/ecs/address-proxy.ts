@@ -44,7 +44,7 @@ export const openAddressProxy = async (
     sockets.add(socket);
     return socket.once('close', () => sockets.delete(socket));
   };
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (client) => {
     track(client).on('error', () => client.destroy());
     void reach(socketPath, client).then((reached) => {
       if (reached !== undefined && !client.destroyed) return joinSockets(client, track(reached));

@@ -18,7 +18,7 @@ import { createCallRegistry } from './call-registry.ts';
 import { createExecutor } from './executor.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog, createLogRing, type Log } from './logs.ts';
-import { createMcpEndpoint } from './mcp-endpoint.ts';
+import { createMcpEndpoint, prepareOnce } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
 import { createArrivalOrder } from './process/arrival-order.ts';
 import { createFrameOrder } from './process/frame-order.ts';
@@ -162,6 +162,7 @@ const main = (environment: Environment): void => {
   const parts = {
     bearer,
     mcp,
+    prepare: prepareOnce(mcp, log),
     userSide,
     registry,
     logRing,

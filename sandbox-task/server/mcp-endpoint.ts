@@ -132,6 +132,28 @@ const causeCharactersMax = 500;
 
 export type McpEndpoint = (request: Request) => Promise<Response>;
 
+const url = 'http://sandbox/mcp';
+
+/**
+ * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads all of `fetch` and compiles the
+ * schemas of the protocol, which takes longer than a command; nobody waits for it here.
+ */
+export const prepareOnce = (mcp: McpEndpoint, log: Log): (() => void) => {
+  let isPrepared = false;
+  const prepare = async (): Promise<void> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' });
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    await (await mcp(new Request(url, { method: 'POST', headers, body }))).text();
+  };
+  return () => {
+    if (isPrepared) return;
+    isPrepared = true;
+    setImmediate(() =>
+      prepare().catch((cause: unknown) => log.warn('not prepared', { cause: String(cause) })),
+    );
+  };
+};
+
 export const serveMcp = async (
   mcp: McpEndpoint,
   request: IncomingMessage,
@@ -144,7 +166,7 @@ export const serveMcp = async (
   );
   const hasBody = request.method === 'POST';
   const answer = await mcp(
-    new Request('http://sandbox/mcp', {
+    new Request(url, {
       method: request.method ?? 'GET',
       headers,
       signal: abort.signal,

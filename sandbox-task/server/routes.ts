@@ -45,6 +45,8 @@ import type { WorkCount } from './work-count.ts';
 export type RouteParts = {
   readonly bearer: Bearer;
   readonly mcp: McpEndpoint;
+  /** Behind the first answer of `/health`: the first call comes soon. */
+  readonly prepare: () => void;
   readonly userSide: UserSide;
   readonly registry: CallRegistry;
   readonly logRing: LogRing;
@@ -64,7 +66,13 @@ export type RouteParts = {
 
 type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
 const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
-  { pattern: /^GET \/health$/, serve: (_, { response }) => sendJson(response, { status: 'ok' }) },
+  {
+    pattern: /^GET \/health$/,
+    serve: ({ prepare }, { response }) => {
+      sendJson(response, { status: 'ok' });
+      prepare();
+    },
+  },
   {
     pattern: /^\S+ \/mcp$/,
     serve: ({ mcp }, { request, response }) => serveMcp(mcp, request, response),

@@ -1,0 +1,33 @@
+/** The preparation of the MCP endpoint: once, behind an answer, and harmless when it fails. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createLog } from './logs.ts';
+import { prepareOnce } from './mcp-endpoint.ts';
+
+test('the endpoint is asked once, not before what is answered now', async () => {
+  const asked: unknown[] = [];
+  const prepare = prepareOnce(
+    async (request) => {
+      asked.push(await request.json());
+      return new Response('{}');
+    },
+    createLog(() => undefined),
+  );
+  prepare();
+  prepare();
+  expect(asked).toEqual([]);
+  await nextTurn();
+  await nextTurn();
+  expect(asked).toEqual([expect.objectContaining({ method: 'ping' })]);
+});
+
+test('a failure is a line of the log', async () => {
+  const lines: string[] = [];
+  prepareOnce(
+    () => Promise.reject(new Error('no schema')),
+    createLog((line) => void lines.push(line)),
+  )();
+  await nextTurn();
+  await nextTurn();
+  expect(lines).toEqual([expect.stringContaining('no schema')]);
+});
