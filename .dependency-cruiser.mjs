@@ -86,7 +86,7 @@ export default {
       {
         from: source('shared/config'),
         // Prices, templates and lists of hosts are checked by the code that uses them.
-        to: { pathNot: ['^shared/config/', '^shared/domain/(price|template|network)[.]ts$', zod] },
+        to: { pathNot: ['^shared/config/', '^shared/domain/(price|template|egress-policy)[.]ts$', zod] },
       },
     ),
     forbid('one-function-per-folder', 'Functions share through shared/, never with each other.', {

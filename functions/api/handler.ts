@@ -1,10 +1,10 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
 import { makeAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
-import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/client-store.ts';
 import { makeFileLinkStore } from '#shared/adapters/aws/dynamo/file-links.ts';
-import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/oauth-client-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';

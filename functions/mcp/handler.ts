@@ -4,7 +4,7 @@
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
-import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';

@@ -23,7 +23,7 @@ import { treeOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import { answerTerminal, isTerminalAction, type TerminalPorts } from './answer-terminal.ts';
-import type { SocketRequest } from './socket-event.ts';
+import type { SocketRequest } from './socket-request.ts';
 
 export type FramePorts = MessageDeps &
   AuditDeps &

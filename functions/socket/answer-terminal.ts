@@ -8,7 +8,7 @@ import type { SocketAction } from '#shared/contracts/socket-actions.ts';
 import { isUuid } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
-import type { SocketRequest } from './socket-event.ts';
+import type { SocketRequest } from './socket-request.ts';
 
 export type TerminalAction = Extract<SocketAction, { action: 'process:input' | 'process:resize' }>;
 

@@ -12,7 +12,7 @@ import { socketSubprotocol } from '#shared/contracts/credentials.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { connectionQuery } from '#shared/contracts/socket-actions.ts';
 import { AppError, errorBody, errorStatus, isAppError } from '#shared/errors.ts';
-import type { SocketRequest } from './socket-event.ts';
+import type { SocketRequest } from './socket-request.ts';
 
 export type ConnectPorts = SessionDeps & Deps<'invoker' | 'rateLimiter'>;
 

@@ -17,7 +17,7 @@ import { rateOf, sessionDefaultsOf, slotLimitsOf, turnLimitsOf } from '#shared/c
 import { callsPerAnswerMax, frameRefusalMs } from '#shared/domain/limits.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
-import { decodeSocketEvent, type SocketContext } from './socket-event.ts';
+import { decodeSocketEvent, type SocketContext } from './socket-request.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('socket', process.env);

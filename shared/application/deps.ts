@@ -3,10 +3,10 @@
  * of its use cases. A use case that more callers need than its folder's names the few it uses, as `Deps<'…'>`.
  */
 
+import type { Network } from '../domain/egress-policy.ts';
 import type { ProjectId, WorkspaceId } from '../domain/ids.ts';
 import type { CheckTimes } from '../domain/mcp/health.ts';
 import type { ProviderName, TokenUsage } from '../domain/model.ts';
-import type { Network } from '../domain/network.ts';
 import type { PriceTable } from '../domain/price.ts';
 import type { Lifetimes } from '../domain/session-sweep.ts';
 import type { SlotLimits } from '../domain/slot-holder.ts';

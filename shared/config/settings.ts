@@ -5,7 +5,7 @@
  * as unset. A bad one is refused with one line that names variable, value and what is allowed.
  */
 import * as z from 'zod';
-import { parseHostPattern } from '../domain/network.ts';
+import { parseHostPattern } from '../domain/egress-policy.ts';
 import { decodePrices } from '../domain/price.ts';
 import { decodeTemplates, languages, templateNamePattern } from '../domain/template.ts';
 import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';

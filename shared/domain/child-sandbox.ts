@@ -4,9 +4,10 @@
  *
  * A child never gets more than its parent: a larger flavor, and variables, hosts and rules that the parent does not have are refused.
  */
+
+import { beyondCeiling, isSameNetwork, type Network } from './egress-policy.ts';
 import { type Flavor, flavorNames } from './flavor.ts';
 import { rulesBeyond, withRulesOf } from './inject-rule.ts';
-import { beyondCeiling, isSameNetwork, type Network } from './network.ts';
 import type { Session } from './session.ts';
 import type { Template } from './template.ts';
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { isSameNetwork } from './egress-policy.ts';
 import {
   hasRepeatedRule,
   isHeaderValue,
@@ -10,7 +11,6 @@ import {
   unlistedHosts,
   withRulesOf,
 } from './inject-rule.ts';
-import { isSameNetwork } from './network.ts';
 
 const rule = (host: string, header = 'authorization', secret = 'KEY') => ({ host, header, secret });
 

@@ -14,7 +14,7 @@ import {
   type Network,
   parseHostPattern,
   refuseEgress,
-} from './network.ts';
+} from './egress-policy.ts';
 
 export const injectHostRule =
   'must be one host, or a host and a port, such as api.example.org: a pattern is refused';

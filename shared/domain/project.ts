@@ -5,12 +5,12 @@
 
 import type { NamedAgent } from './agent-profile.ts';
 import type { EffectPolicy } from './effect-rule.ts';
+import type { Network } from './egress-policy.ts';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId } from './ids.ts';
 import { projectSecretsBytesMax, projectSecretsMax, secretValueBytesMax } from './limits.ts';
 import type { Namespacing } from './mcp/server.ts';
 import type { ProviderName, ThinkingLevel } from './model.ts';
-import type { Network } from './network.ts';
 import { defaultProject, deploymentOwner } from './principal.ts';
 import type { RuntimeName } from './runtime-name.ts';
 import type { ApprovalMode } from './session.ts';

@@ -1,6 +1,6 @@
 /** The differences between a sandbox that runs in a workspace and the one that a new session there asks for. */
 
-import { isSameNetwork } from './network.ts';
+import { isSameNetwork } from './egress-policy.ts';
 import type { SandboxRecord } from './sandbox.ts';
 import type { Session } from './session.ts';
 

@@ -5,6 +5,7 @@
  * `<workspace>:<generation>`, and the table refuses a write of an older generation.
  */
 import type { Checkpoint } from './checkpoint.ts';
+import type { Network } from './egress-policy.ts';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { KeptCheckpoints } from './kept-checkpoints.ts';
@@ -15,7 +16,6 @@ import {
   sandboxStartMsMax,
   startReissueMs,
 } from './limits.ts';
-import type { Network } from './network.ts';
 import type { EnvironmentRef } from './session-environment.ts';
 import type { SlotHolder } from './slot-holder.ts';
 import type { Template } from './template.ts';

@@ -5,9 +5,9 @@
  * The owner of a label is the client: the platform only compares it.
  */
 
+import type { Network } from './egress-policy.ts';
 import { labelValueCharactersMax } from './limits.ts';
 import type { ThinkingLevel } from './model.ts';
-import type { Network } from './network.ts';
 import { isPlainName } from './visible-text.ts';
 
 export type SessionDetails = {

@@ -5,9 +5,9 @@
  */
 
 import type { PlatformTool } from './asked-call.ts';
+import type { Network } from './egress-policy.ts';
 import { flavorNames } from './flavor.ts';
 import type { ToolSpec } from './model.ts';
-import type { Network } from './network.ts';
 
 export const sandboxToolNames = [
   'execute_command',

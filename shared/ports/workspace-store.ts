@@ -4,9 +4,9 @@
  */
 import type { AuditRow } from '../domain/audit.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
+import type { Network } from '../domain/egress-policy.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { KeptCheckpoints } from '../domain/kept-checkpoints.ts';
-import type { Network } from '../domain/network.ts';
 import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
 import type { Session } from '../domain/session.ts';
 import type { Slot } from '../domain/slot.ts';

@@ -1,4 +1,4 @@
-/** The folders of the use cases are in ARCHITECTURE.md in the order of their imports, and the files that it names exist. */
+/** The folders of the use cases are in ARCHITECTURE.md in the order of their imports, and the files that it and the glossary name exist. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,8 +34,11 @@ test('each folder of the use cases imports only those before it', () => {
   expect(forward).toEqual([]);
 });
 
-test('each file that the page names is there', () => {
-  const named = Array.from(text.matchAll(/`([a-z-]+\/[a-z0-9/.-]+)`/g), ([, path = '']) => path);
+test.each(['ARCHITECTURE.md', 'docs/glossary.md'])('each file that %s names is there', (page) => {
+  const named = Array.from(
+    readFileSync(join(repositoryFolder, page), 'utf8').matchAll(/`([a-z-]+\/[a-z0-9/.-]+)`/g),
+    ([, path = '']) => path,
+  );
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((path) => !existsSync(join(repositoryFolder, path)))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 /** Codes whose credential ends before they are exchanged: by a revocation, a sign-out, or its time (OA8). */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/client-store.ts';
-import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
+import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/oauth-client-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { holdsConsent } from '#shared/application/access/connected-clients.ts';

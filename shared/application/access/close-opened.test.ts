@@ -1,6 +1,6 @@
 /** Sockets of a token: its revocation closes them, and none opens after it. */
 import { expect, test } from 'vitest';
-import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';

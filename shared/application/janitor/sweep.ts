@@ -6,7 +6,7 @@
  */
 
 import { stopRetryMs, sweepMsMax } from '../../domain/limits.ts';
-import { type DueItem, openDueReader, type SweepDeps, type SweepSettings } from './due-items.ts';
+import { type DueItem, openDueReader, type SweepDeps, type SweepSettings } from './sweep-due-records.ts';
 
 export type SweepReport = { readonly due: number; readonly failed: number };
 

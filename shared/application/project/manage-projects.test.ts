@@ -1,8 +1,8 @@
 /** Changes of a project by two callers at the same time: neither is lost, and nothing that one removed comes back. */
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import type { OwnerId, ProjectId } from '../../domain/ids.ts';
-import type { Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { ProjectDeps } from '../deps.ts';

@@ -1,9 +1,9 @@
 /** Projects: created, changed (AC13), shown, listed. Another owner's is not found. */
 
 import { projectOf } from '../../domain/access.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Network } from '../../domain/network.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { type Project, type ProjectChange, theDefaultProject } from '../../domain/project.ts';
 import type { ProjectStore } from '../../ports/projects.ts';

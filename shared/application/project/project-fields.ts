@@ -5,12 +5,12 @@
 
 import { fitsProject, type NamedAgent } from '../../domain/agent-profile.ts';
 import type { EffectPolicy } from '../../domain/effect-rule.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import { decodeFlavor, type Flavor } from '../../domain/flavor.ts';
 import { withRulesOf } from '../../domain/inject-rule.ts';
 import { projectInstructionsBytesMax } from '../../domain/limits.ts';
 import type { Namespacing } from '../../domain/mcp/server.ts';
 import { decodeProvider, type ProviderName, providers, type ThinkingLevel } from '../../domain/model.ts';
-import type { Network } from '../../domain/network.ts';
 import { allowsFlavor, type Project, type ProjectChange } from '../../domain/project.ts';
 import type { RuntimeName } from '../../domain/runtime-name.ts';
 import type { ApprovalMode } from '../../domain/session.ts';

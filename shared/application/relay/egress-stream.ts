@@ -9,7 +9,7 @@
 
 import type { EgressTarget } from '../../contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
-import { type EgressRefusal, type Network, refuseEgress } from '../../domain/network.ts';
+import { type EgressRefusal, type Network, refuseEgress } from '../../domain/egress-policy.ts';
 import { openTunnelGate } from '../../domain/relay/first-bytes.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';

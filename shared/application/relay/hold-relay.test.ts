@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRelayPeer, type RelayPeer } from '../../contracts/relay/peer.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
-import type { Network } from '../../domain/network.ts';
 import { AppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';
 import type { RelayWork } from '../../ports/invoker.ts';

@@ -4,9 +4,10 @@
  * A secret that is gone, or that no header can hold, fails the request and is named; its value is in no text. Invariants IJ1 and
  * IJ2: docs/spec/relay.md.
  */
+
+import type { InjectRule } from '../../domain/egress-policy.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { isHeaderValue, rulesFor } from '../../domain/inject-rule.ts';
-import type { InjectRule } from '../../domain/network.ts';
 import { AppError } from '../../errors.ts';
 import type { EgressTarget, InjectedExchange } from '../../ports/egress.ts';
 import type { Deps } from '../deps.ts';

@@ -5,10 +5,10 @@
  * session allows it; then the generation ends and every waiting caller gets the error.
  */
 
+import { isSameNetwork, type Network } from '../../domain/egress-policy.ts';
 import { type Flavor, smallerFlavor } from '../../domain/flavor.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
-import { isSameNetwork, type Network } from '../../domain/network.ts';
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
 import {
   lossOf,

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
-import type { Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { Session } from '../../domain/session.ts';

@@ -5,8 +5,9 @@
  * A host that is taken away is refused by the platform from its next look on; the variables that name the proxy change for
  * programs that start later.
  */
+
+import { isSameNetwork, type Network } from '../../domain/egress-policy.ts';
 import { narrowedTo } from '../../domain/inject-rule.ts';
-import { isSameNetwork, type Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';

@@ -2,8 +2,9 @@
  * The network of a session: its own choice within its project's, or the project's. A host beyond the project's list is refused by
  * name, at creation and later alike (EG1), and so is a rule for a secret that the project does not have (IJ1).
  */
+
+import { beyondCeiling, type Network } from '../../domain/egress-policy.ts';
 import { rulesBeyond, withRulesOf } from '../../domain/inject-rule.ts';
-import { beyondCeiling, type Network } from '../../domain/network.ts';
 import type { Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
 

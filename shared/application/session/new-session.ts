@@ -6,6 +6,7 @@
 import { joinInstructions, type NamedAgent, toolsAllowedBy } from '../../domain/agent-profile.ts';
 import { InvariantError } from '../../domain/assert.ts';
 import type { EffectPolicy } from '../../domain/effect-rule.ts';
+import type { Network } from '../../domain/egress-policy.ts';
 import {
   decodeFlavor,
   type Flavor,
@@ -21,7 +22,6 @@ import {
   providers,
   type ThinkingLevel,
 } from '../../domain/model.ts';
-import type { Network } from '../../domain/network.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { agentRuntimeOf, type RuntimeName } from '../../domain/runtime-name.ts';

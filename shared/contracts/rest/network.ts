@@ -4,6 +4,7 @@
  * read, and a rule for a host that is not listed by the host.
  */
 import * as z from 'zod';
+import { hostPatternRule, type Network, parseHostPattern } from '#shared/domain/egress-policy.ts';
 import {
   hasRepeatedRule,
   injectHeaderRule,
@@ -12,7 +13,6 @@ import {
   parseInjectHost,
   unlistedHosts,
 } from '#shared/domain/inject-rule.ts';
-import { hostPatternRule, type Network, parseHostPattern } from '#shared/domain/network.ts';
 import { isSecretName } from '#shared/domain/project.ts';
 import { hostPatternCharactersMax, injectRulesMax, networkHostsMax } from '#shared/domain/relay/limits.ts';
 

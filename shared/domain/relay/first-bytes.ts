@@ -1,6 +1,7 @@
 /** The verdict on the first bytes of a tunnel: they go on, more are awaited, or the tunnel ends with a reason. */
+
+import type { Endpoint } from '../egress-policy.ts';
 import { parseAddress } from '../ip-address.ts';
-import type { Endpoint } from '../network.ts';
 import { readFirstBytes } from './client-hello.ts';
 import { clientHelloPiecesMax } from './limits.ts';
 

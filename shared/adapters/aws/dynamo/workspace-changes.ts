@@ -3,9 +3,9 @@
  * used alone and inside transactions alike; every change of a sandbox names its generation.
  */
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
+import type { Network } from '#shared/domain/egress-policy.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxLookMs } from '#shared/domain/limits.ts';
-import type { Network } from '#shared/domain/network.ts';
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';

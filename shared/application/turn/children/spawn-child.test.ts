@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
-import type { Network } from '../../../domain/network.ts';
+import type { Network } from '../../../domain/egress-policy.ts';
 import { spawnChild } from './spawn-child.ts';
 
 const limits = { recursionDepthMax: 3, agentsPerSessionMax: 10, costUsdMax: 1 };

@@ -7,9 +7,9 @@
  */
 
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
+import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { narrowedTo } from '../../../domain/inject-rule.ts';
-import { isSameNetwork } from '../../../domain/network.ts';
 import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';

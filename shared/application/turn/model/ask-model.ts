@@ -23,7 +23,7 @@ import type { PartialAnswer, Reasoning } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
 import type { Deps } from '../../deps.ts';
-import { openTextRelay } from '../../events/text-relay.ts';
+import { openTextBatches } from '../../events/text-batches.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 export type AskOptions = {
   readonly context: TurnContext;
@@ -153,7 +153,7 @@ const streamOnce = async (
     onText,
   }: { request: ModelRequest; messageId: MessageId; onText: (piece: string) => void },
 ): Promise<Answer> => {
-  const relay = openTextRelay(
+  const relay = openTextBatches(
     { publisher, world, lengthOf: (text) => text.length },
     (type: 'delta' | 'reasoning_delta', piece) =>
       unnumberedFrame(type, { sessionId: session.id, at: world.now(), data: { messageId, ...piece } }),

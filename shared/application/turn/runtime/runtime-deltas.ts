@@ -2,7 +2,7 @@
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { RuntimeDelta } from '../../../domain/runtime.ts';
 import type { Deps } from '../../deps.ts';
-import { openTextRelay } from '../../events/text-relay.ts';
+import { openTextBatches } from '../../events/text-batches.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 
 export type DeltaRelay = {
@@ -11,7 +11,7 @@ export type DeltaRelay = {
 };
 
 export const openDeltaRelay = ({ world }: Deps<'world'>, { publisher, session }: TurnContext): DeltaRelay => {
-  const relay = openTextRelay(
+  const relay = openTextBatches(
     { publisher, world, lengthOf: (text) => text.length },
     (key: `${RuntimeDelta['kind']} ${string}`, piece) => {
       const [kind, messageId = ''] = key.split(' ');

@@ -11,7 +11,7 @@ import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
-import type { TextRelay } from '../../events/text-relay.ts';
+import type { TextBatches } from '../../events/text-batches.ts';
 import { unlessAborted, untilAborted } from '../../unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import {
@@ -29,7 +29,7 @@ export type ToolWork = {
   readonly context: TurnContext;
   readonly lazySandbox: LazySandbox;
   readonly toolTimes: ToolTimes;
-  readonly relay: TextRelay<`${CallId} ${ToolProgress['stream']}`>;
+  readonly relay: TextBatches<`${CallId} ${ToolProgress['stream']}`>;
 };
 
 export const collectToolResults = async (

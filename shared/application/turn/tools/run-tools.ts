@@ -20,7 +20,7 @@ import type { ToolEffect } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { openTextRelay, type TextRelay } from '../../events/text-relay.ts';
+import { openTextBatches, type TextBatches } from '../../events/text-batches.ts';
 import { startedFor } from '../../sandbox/start-sandbox.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
 import { printedIn } from '../commit/printed-output.ts';
@@ -177,10 +177,10 @@ const failAll = async (
   return (await applyEvents(ports, context, failures)) ?? { status: 'current', context };
 };
 
-type Relay = TextRelay<`${CallId} ${ToolProgress['stream']}`>;
+type Relay = TextBatches<`${CallId} ${ToolProgress['stream']}`>;
 
 export const progressRelay = ({ world }: LoopDeps, { publisher, session }: TurnContext): Relay =>
-  openTextRelay({ publisher, world, lengthOf: utf8Bytes }, (key, piece) => {
+  openTextBatches({ publisher, world, lengthOf: utf8Bytes }, (key, piece) => {
     const [callId = '', stream = ''] = key.split(' ');
     const data = { callId, stream, ...piece };
     return unnumberedFrame('tool:progress', { sessionId: session.id, at: world.now(), data });

@@ -15,23 +15,23 @@ const frameTextBytesMax = 8 * 1024;
 
 type Piece = { readonly offset: number; readonly text: string };
 
-export type RelayOptions = {
+export type BatchOptions = {
   readonly publisher: Publisher;
   readonly world: World;
   /** In the unit that offsets count: characters of a delta, bytes of a program's output. */
   readonly lengthOf: (text: string) => number;
 };
 
-export type TextRelay<Key extends string> = {
+export type TextBatches<Key extends string> = {
   readonly push: (key: Key, piece: Piece) => void;
   /** Everything pushed so far has been sent; it waits neither for more to gather nor for what others push concurrently. */
   readonly flush: () => Promise<void>;
 };
 
-export const openTextRelay = <Key extends string>(
-  { publisher, world, lengthOf }: RelayOptions,
+export const openTextBatches = <Key extends string>(
+  { publisher, world, lengthOf }: BatchOptions,
   frame: (key: Key, piece: Piece) => Frame,
-): TextRelay<Key> => {
+): TextBatches<Key> => {
   const waiting = new Map<Key, { offset: number; text: string }>();
   let isSending = false;
   let gathering = new AbortController();

@@ -1,8 +1,8 @@
 /** Registrations, codes and grants of connected clients against a real DynamoDB engine: bounds, one use, and rotation in one step. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/client-store.ts';
-import { makeGrantStore } from '#shared/adapters/aws/dynamo/grant-store.ts';
+import { makeClientStore, makeCodeStore } from '#shared/adapters/aws/dynamo/oauth-client-store.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import {
   type AuthorizationCode,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { beyondCeiling, isSameNetwork, parseHostPattern, refuseEgress } from './network.ts';
+import { beyondCeiling, isSameNetwork, parseHostPattern, refuseEgress } from './egress-policy.ts';
 
 const list = (...allow: readonly string[]) => ({ allow });
 

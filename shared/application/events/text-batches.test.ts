@@ -4,7 +4,7 @@ import { unnumberedFrame } from '../../contracts/frames.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import type { World } from '../../ports/world.ts';
-import { openTextRelay } from './text-relay.ts';
+import { openTextBatches } from './text-batches.ts';
 
 const world: World = { now: () => 0, uuid: () => '', sha256: () => '', sleep: () => Promise.resolve() };
 
@@ -24,7 +24,7 @@ const openSleeplessWorld = () => {
 };
 
 const open = (world: World, tell: (frames: readonly Frame[]) => Promise<void>) =>
-  openTextRelay(
+  openTextBatches(
     {
       publisher: { publish: tell, waitingChanged: () => Promise.resolve(), setSubscribers: () => undefined },
       world,
