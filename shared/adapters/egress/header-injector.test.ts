@@ -48,8 +48,12 @@ beforeAll(async () => {
   good = await listening(createTlsServer(certificateOf('api.example.org'), echo));
   wrongName = await listening(createTlsServer(certificateOf('other.example.org'), echo));
   plain = await listening(
-    createServer(echo).on('upgrade', (_, socket: Duplex) => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: upgrade\r\n\r\n');
+    createServer(echo).on('upgrade', ({ url, headers }, socket: Duplex) => {
+      if (headers.upgrade !== 'websocket' || url === '/refused') {
+        socket.end('HTTP/1.1 401 Unauthorized\r\nx-reason: old\r\ncontent-length: 10\r\n\r\nlog in now');
+        return;
+      }
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n');
       socket.pipe(socket);
     }),
   );
@@ -189,7 +193,7 @@ test.each([
 test('an upgraded connection passes bytes both ways', async () => {
   const { program } = open(plain, { target: { host: 'api.example.org', port: 8080 } });
   program.write(
-    'GET / HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
   );
   const heard: Buffer[] = [];
   const isEchoed = Promise.withResolvers<void>();
@@ -202,4 +206,74 @@ test('an upgraded connection passes bytes both ways', async () => {
   await isEchoed.promise;
   expect(Buffer.concat(heard).toString()).toMatch(/^HTTP\/1\.1 101 .*ping$/s);
   program.destroy();
+});
+
+test('what a host answers instead of an upgrade passes as it is', async () => {
+  const said = await sayPlain(
+    'GET /refused HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+  );
+  expect(said).toMatch(/^HTTP\/1\.1 401 .*x-reason: old\r\n.*log in now$/s);
+});
+
+test('a request that offers another protocol is a request, and is answered with what its host says', async () => {
+  const said = await sayPlain(
+    [
+      'POST /x HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: close, Upgrade, HTTP2-Settings\r\n',
+      'Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\nContent-Length: 5\r\n\r\nwords',
+    ].join(''),
+  );
+  expect(said).toMatch(/^HTTP\/1\.1 200 .*"authorization":"Bearer hidden".*"body":"words"/s);
+});
+
+test('a host sees no secret in a request that it would send back by itself', async () => {
+  const { program, sockets } = open(plain, { target: { host: 'api.example.org', port: 8080 } });
+  program.write('TRACE / HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: close\r\n\r\n');
+  expect(Buffer.concat(await program.toArray()).toString()).toMatch(/^HTTP\/1\.1 403 /);
+  expect(sockets).toEqual([]);
+});
+
+test('a request of HTTP/1.0 that names no host is given the name and port of its connection', async () => {
+  expect(await sayPlain('GET /x HTTP/1.0\r\n\r\n')).toContain('"host":"api.example.org:8080"');
+});
+
+const noteConnections = () => {
+  let [opened, most] = [0, 0];
+  return {
+    most: () => most,
+    connect: async (): Promise<EgressConnection> => {
+      const socket = connect(portOf(plain), '127.0.0.1');
+      opened += 1;
+      most = Math.max(most, opened);
+      socket.once('close', () => {
+        opened -= 1;
+      });
+      return connectionOf(socket);
+    },
+  };
+};
+const requestsAhead = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, at) =>
+      `GET /${at} HTTP/1.1\r\nHost: api.example.org:8080\r\n${at + 1 === count ? 'Connection: close\r\n' : ''}\r\n`,
+  ).join('');
+
+test('requests that are sent without waiting are answered in their order, by one connection after the other', async () => {
+  const connections = noteConnections();
+  const said = await sayPlain(requestsAhead(50), { connect: connections.connect });
+  const answered = [...said.matchAll(/"url":"\/(\d+)"/g)].map(([, at]) => Number(at));
+  expect(answered).toEqual(Array.from({ length: 50 }, (_, at) => at));
+  expect(connections.most()).toBeLessThanOrEqual(2);
+});
+
+test('a connection that sends a thousand requests without waiting is broken off', async () => {
+  const connections = noteConnections();
+  const { program, answered } = open(plain, {
+    target: { host: 'api.example.org', port: 8080 },
+    connect: connections.connect,
+  });
+  program.write(requestsAhead(1000));
+  program.resume();
+  await answered;
+  expect(connections.most()).toBeLessThanOrEqual(2);
 });

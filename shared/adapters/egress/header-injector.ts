@@ -2,8 +2,9 @@
  * `HeaderInjector` over Node's own HTTP and TLS: what a program sends is parsed, and a request of its own goes to the host, so that
  * no bytes of a program stand beside a secret.
  *
- * Each request has a connection of its own, to an address that was judged. A request that names another host than its connection is
- * refused. HTTP/1.1 alone is spoken. Invariants IJ2 to IJ4: docs/spec/relay.md.
+ * Each request has a connection of its own, to an address that was judged; one connection of a program is answered one request after
+ * the other. A request that names another host than its connection is refused. HTTP/1.1 alone is spoken, and of upgrades WebSocket.
+ * Invariants IJ2 to IJ4: docs/spec/relay.md.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -25,6 +26,8 @@ type Parts = {
 const tlsHandshake = 22;
 const headBytesMax = 64 * 1024;
 const idleMsMax = 300_000;
+/** Requests of one connection that a program sends without waiting for their answers. */
+const aheadMax = 64;
 const sandboxesKept = 8;
 
 export const makeHeaderInjector = (parts: Parts): HeaderInjector => {
@@ -84,9 +87,19 @@ const bareHost = ({ host }: EgressTarget): string => host.toLowerCase().replace(
 
 const serverFor = (exchange: InjectedExchange, isTls: boolean): Server => {
   const host = { exchange, isTls, host: bareHost(exchange.target) };
-  const server = createServer({ maxHeaderSize: headBytesMax }, (request, response) => {
-    serve(host, request, response).catch((error: unknown) => refuse(response, failureOf(error, host.host)));
-  });
+  const answer = inTurn();
+  const server = createServer(
+    { maxHeaderSize: headBytesMax, shouldUpgradeCallback: isWebSocket },
+    (request, response) => {
+      const isAnswered = answer(async () => {
+        if (request.socket.destroyed) return;
+        await serve(host, request, response).catch((error: unknown) =>
+          refuse(response, failureOf(error, host.host)),
+        );
+      });
+      if (!isAnswered) request.socket.destroy();
+    },
+  );
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     passUpgrade(host, { request, socket, head, problem: problemOf(host, request) }).catch(() =>
@@ -97,6 +110,23 @@ const serverFor = (exchange: InjectedExchange, isTls: boolean): Server => {
   server.keepAliveTimeout = idleMsMax;
   return server;
 };
+
+/** One work after the other, each to its end; false when too many wait. */
+const inTurn = (): ((work: () => Promise<void>) => boolean) => {
+  let last = Promise.resolve();
+  let waiting = 0;
+  return (work) => {
+    if (waiting >= aheadMax) return false;
+    waiting += 1;
+    last = last.then(work).finally(() => {
+      waiting -= 1;
+    });
+    return true;
+  };
+};
+
+/** Another protocol is an offer, which a server may leave aside (RFC 9110, 7.8): here it always does. */
+const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
 
 const serve = async (
   host: HostRequest,
@@ -113,6 +143,8 @@ type Problem = { readonly status: number; readonly message: string };
 const problemOf = (host: HostRequest, request: IncomingMessage): Problem | undefined => {
   if (request.url?.startsWith('/') !== true && request.url !== '*')
     return { status: 400, message: 'the request names no path' };
+  // The answer is the request, with the secret (RFC 9110, 9.3.8).
+  if (request.method === 'TRACE') return { status: 403, message: 'TRACE would show what a host is sent' };
   return namesHost(host, request.headers.host)
     ? undefined
     : { status: 421, message: 'the request names another host than its connection' };

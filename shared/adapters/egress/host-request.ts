@@ -50,7 +50,7 @@ type Upgrade = {
   readonly problem: { readonly status: number; readonly message: string } | undefined;
 };
 
-/** A WebSocket, or what else goes on in bytes: only its request gets headers. */
+/** A WebSocket: only its request gets headers. */
 export const passUpgrade = async (
   host: HostRequest,
   { request, socket, head, problem }: Upgrade,
@@ -73,14 +73,8 @@ export const passUpgrade = async (
     outgoing.once('response', (answer) => answered.resolve({ answer }));
     outgoing.once('error', answered.reject);
     const { answer, upstream } = await answered.promise;
-    if (upstream === undefined) {
-      answer.destroy();
-      return refuseUpgrade(socket, {
-        status: answer.statusCode ?? badGateway,
-        message: 'the host did not upgrade',
-      });
-    }
     socket.write(headOf(answer));
+    if (upstream === undefined) return await pipeline(answer, socket);
     if (head.length > 0) upstream.write(head);
     await Promise.all([pipeline(socket, upstream), pipeline(upstream, socket)]);
   } catch (error) {
@@ -92,9 +86,16 @@ const refuseUpgrade = (socket: Duplex, { status, message }: { status: number; me
   if (socket.writable) socket.end(`HTTP/1.1 ${status} \r\nconnection: close\r\n\r\n${message}\n`);
 };
 
-const headOf = ({ statusCode, rawHeaders }: IncomingMessage): string => {
-  const lines = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []));
-  return [`HTTP/1.1 ${statusCode} Switching Protocols`, ...lines, '', ''].join('\r\n');
+/** Of an upgrade as it came; any other answer is the last one of its connection. */
+const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string => {
+  const isUpgrade = statusCode === switchingProtocols;
+  const lines = rawHeaders.flatMap((name, at) =>
+    at % 2 === 0 && (isUpgrade || !hopByHopHeaders.includes(name.toLowerCase()))
+      ? [`${name}: ${rawHeaders[at + 1]}`]
+      : [],
+  );
+  const last = isUpgrade ? [] : ['connection: close'];
+  return [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines, ...last, '', ''].join('\r\n');
 };
 
 const openTo = async (
@@ -113,7 +114,7 @@ const openTo = async (
       path: request.url ?? '/',
       setHost: false,
       headers: {
-        host: request.headers.host ?? host.host,
+        host: request.headers.host ?? authorityOf(host),
         ...passedOn(request),
         ...connection,
         ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
@@ -124,6 +125,12 @@ const openTo = async (
     socket.destroy();
     throw error;
   }
+};
+
+const authorityOf = ({ exchange, isTls, host }: HostRequest): string => {
+  const { port } = exchange.target;
+  const name = isIP(host) === 6 ? `[${host}]` : host;
+  return port === (isTls ? 443 : 80) ? name : `${name}:${port}`;
 };
 
 const connectTo = async ({ exchange, isTls, host }: HostRequest): Promise<Duplex> => {
@@ -158,6 +165,7 @@ const passedOn = ({ headers }: IncomingMessage): Record<string, string | string[
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+const switchingProtocols = 101;
 const badGateway = 502;
 const forbidden = 403;
 const refusals = ['forbidden', 'resource_limit_exceeded'];

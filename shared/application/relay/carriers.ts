@@ -54,7 +54,8 @@ export const carryRequests = (
   stream: RelayStream,
   { target, injection, first, connect, judge }: Requests,
 ): Carrier => {
-  const opened = [first];
+  /** Those that have not ended: a program may send any number of requests. */
+  const opened = new Set<EgressConnection>([first]);
   let spare: EgressConnection | undefined = first;
   let isOver = false;
   const sent = byteQueue((bytes) => {
@@ -63,13 +64,21 @@ export const carryRequests = (
   const destroy = (): void => {
     isOver = true;
     sent.end();
-    for (const one of opened) one.destroy();
+    for (const one of [...opened]) one.destroy();
   };
   const next = async (): Promise<EgressConnection> => {
     judge();
-    const taken = spare ?? (await connect());
+    const connection = spare ?? (await connect());
     spare = undefined;
-    opened.push(taken);
+    opened.delete(connection);
+    const taken: EgressConnection = {
+      ...connection,
+      destroy: () => {
+        opened.delete(taken);
+        connection.destroy();
+      },
+    };
+    opened.add(taken);
     if (isOver) taken.destroy();
     return taken;
   };

@@ -196,7 +196,7 @@ test('a connection to a host that is not listed any more ends when the lists are
 });
 
 /** A connection whose requests get a header; its exchange is kept as the injector got it. */
-const openInjected = async (policies: Policies = [{ allow: ['a.org'] }]) => {
+const openInjected = async (options: Options = {}) => {
   let value: string | undefined = 'one';
   let exchange: InjectedExchange | undefined;
   const injector = {
@@ -207,7 +207,7 @@ const openInjected = async (policies: Policies = [{ allow: ['a.org'] }]) => {
   };
   const sandbox = { workspaceId: 'w' as WorkspaceId, generation: 1 };
   const stream = open({
-    policies,
+    ...options,
     injection: () => {
       if (value === undefined) return undefined;
       const headers = { authorization: value };
@@ -231,6 +231,27 @@ test('each request of an open connection gets the headers of the rule of now, an
   await expect(headers()).rejects.toMatchObject({ code: 'forbidden' });
   tell();
   expect(reset()).toEqual({ status: 403, message: 'the rule for a.org was taken away' });
+});
+
+test('a connection of one request that has ended is not kept until the last one ends', async () => {
+  const ended: number[] = [];
+  let opened = 0;
+  const { connect, sink } = await openInjected({
+    connect: async () => {
+      const number = opened++;
+      return {
+        incoming: (async function* () {})(),
+        write: async () => undefined,
+        end: () => undefined,
+        destroy: () => void ended.push(number),
+      };
+    },
+  });
+  for (const connection of [await connect(), await connect(), await connect()]) connection.destroy();
+  await connect();
+  expect(ended).toEqual([0, 1, 2]);
+  sink.onReset({ status: 502, message: 'the program closed the connection' });
+  expect(ended).toEqual([0, 1, 2, 3]);
 });
 
 test.each(['the first', 'a later'])(
