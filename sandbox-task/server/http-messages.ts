@@ -4,11 +4,30 @@
  * A body over its bound is refused before it is held. A client that reads nothing for a minute is disconnected, so that it
  * cannot hold a file or the queue.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Refusal } from './refusal.ts';
 
 export const sendJson = (response: ServerResponse, body: object, status = 200): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+const headTooLong = 431;
+
+/** Answers what is no request of HTTP, or has too long a head, if nothing was answered yet, and ends its connection. */
+export const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (!(socket instanceof Socket) || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? headTooLong : 400;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: text/plain; charset=utf-8',
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\nthe request cannot be read\n`, () => socket.destroy());
 };
 
 export const readBody = async (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {

@@ -11,7 +11,7 @@ import { brokerBodyBytesMax } from '#shared/domain/broker/limits.ts';
 import { type BrokerProvider, brokerProviders } from '#shared/domain/broker/provider.ts';
 import { refusalBody, refusalEvent } from '#shared/domain/broker/refusal.ts';
 import type { BrokerRefusal } from '#shared/domain/broker/request.ts';
-import { endPaced, readBody, sendJson, writePaced } from '../http-messages.ts';
+import { endPaced, readBody, refuseUnreadable, sendJson, writePaced } from '../http-messages.ts';
 import type { Log } from '../logs.ts';
 import { Refusal } from '../refusal.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
@@ -36,7 +36,7 @@ export const createModelEndpoint = ({ relay, log }: EndpointParts): Server => {
       end(response, provider, refusalOf(cause)),
     );
   });
-  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('clientError', refuseUnreadable);
   server.on('error', (error) => log.warn('the model broker failed', { cause: error.message }));
   server.maxConnections = connectionsMax;
   server.requestTimeout = 0;

@@ -18,6 +18,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
+import { refuseUnreadable } from '../http-messages.ts';
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
 import { leftBy, openRelaySocket } from './relay-socket.ts';
@@ -44,7 +45,7 @@ export const createProxy = ({ relay, log }: ProxyParts): Server => {
     socket.on('error', () => socket.destroy());
     tunnel(relay, { request, socket, head }).catch((cause: unknown) => socket.end(refusalText(cause)));
   });
-  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('clientError', refuseUnreadable);
   server.on('error', (error) => log.warn('the proxy failed', { cause: error.message }));
   server.maxConnections = connectionsMax;
   server.requestTimeout = 0;

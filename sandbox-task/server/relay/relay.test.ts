@@ -285,4 +285,16 @@ test('requests that no proxy can carry are refused with a sentence', async () =>
     'CONNECT a.org:99999 HTTP/1.1',
   ])
     expect([request, await raw(request)]).toEqual([request, expect.stringContaining('HTTP/1.1 400')]);
+  for (const [request, status] of [
+    ['CONNECT b\\xc3\\xbccher.org:443 HTTP/1.1', 400],
+    ['GET http://a.org/\\t HTTP/1.1', 400],
+    ['POST http://a.org/ HTTP/1.1\\r\\ncontent-length: 3\\r\\ncontent-length: 30', 400],
+    ['POST http://a.org/ HTTP/1.1\\r\\ncontent-length: 3\\r\\ntransfer-encoding: chunked', 400],
+    ['GET http://a.org/ HTTP/1.1\\r\\nx: a\\r\\n b', 400],
+    ['GET http://a.org/ HTTP/1.1\\r\\nx: " + b"a" * 70000 + b"', 431],
+  ] as const)
+    expect([request, await raw(request)]).toEqual([
+      request,
+      expect.stringMatching(new RegExp(`^HTTP/1\\.1 ${status} .*the request cannot be read\n`, 's')),
+    ]);
 });

@@ -186,6 +186,7 @@ test.each([
     'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
   ],
   ['no HTTP', 'SSH-2.0-client\r\n'],
+  ['a tunnel in the tunnel', 'CONNECT other.example.org:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
 ])('%s is refused', async (_, text) => {
   expect(await sayPlain(text)).toMatch(/^HTTP\/1\.1 400 /);
 });
@@ -223,6 +224,13 @@ test('a request that offers another protocol is a request, and is answered with 
     ].join(''),
   );
   expect(said).toMatch(/^HTTP\/1\.1 200 .*"authorization":"Bearer hidden".*"body":"words"/s);
+});
+
+test('a WebSocket is asked for by GET alone', async () => {
+  const said = await sayPlain(
+    'POST /x HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\nwords',
+  );
+  expect(said).toMatch(/^HTTP\/1\.1 200 .*"body":"words"/s);
 });
 
 test('a host sees no secret in a request that it would send back by itself', async () => {

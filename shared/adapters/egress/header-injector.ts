@@ -100,12 +100,13 @@ const serverFor = (exchange: InjectedExchange, isTls: boolean): Server => {
       if (!isAnswered) request.socket.destroy();
     },
   );
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
-    passUpgrade(host, { request, socket, head, problem: problemOf(host, request) }).catch(() =>
-      socket.destroy(),
-    );
-  });
+  for (const event of ['upgrade', 'connect'])
+    server.on(event, (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      passUpgrade(host, { request, socket, head, problem: problemOf(host, request) }).catch(() =>
+        socket.destroy(),
+      );
+    });
   server.requestTimeout = 0;
   server.keepAliveTimeout = idleMsMax;
   return server;
@@ -126,7 +127,8 @@ const inTurn = (): ((work: () => Promise<void>) => boolean) => {
 };
 
 /** Another protocol is an offer, which a server may leave aside (RFC 9110, 7.8): here it always does. */
-const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 const serve = async (
   host: HostRequest,
@@ -141,7 +143,7 @@ const serve = async (
 type Problem = { readonly status: number; readonly message: string };
 
 const problemOf = (host: HostRequest, request: IncomingMessage): Problem | undefined => {
-  if (request.url?.startsWith('/') !== true && request.url !== '*')
+  if (request.method === 'CONNECT' || (request.url?.startsWith('/') !== true && request.url !== '*'))
     return { status: 400, message: 'the request names no path' };
   // The answer is the request, with the secret (RFC 9110, 9.3.8).
   if (request.method === 'TRACE') return { status: 403, message: 'TRACE would show what a host is sent' };

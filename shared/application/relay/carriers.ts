@@ -92,7 +92,11 @@ export const carryRequests = (
   };
   const { injector, headers, sandbox } = injection;
   return {
-    run: () => injector.answer({ target, headers, sandbox, program, connect: next }),
+    run: async () => {
+      await injector.answer({ target, headers, sandbox, program, connect: next });
+      // It may have given up without a word.
+      stream.end();
+    },
     send: async (bytes) => sent.push(bytes),
     end: sent.end,
     destroy,

@@ -199,10 +199,11 @@ test('a connection to a host that is not listed any more ends when the lists are
 const openInjected = async (options: Options = {}) => {
   let value: string | undefined = 'one';
   let exchange: InjectedExchange | undefined;
+  const answered = Promise.withResolvers<void>();
   const injector = {
     answer: (given: InjectedExchange): Promise<void> => {
       exchange = given;
-      return new Promise(() => undefined);
+      return answered.promise;
     },
   };
   const sandbox = { workspaceId: 'w' as WorkspaceId, generation: 1 };
@@ -219,7 +220,7 @@ const openInjected = async (options: Options = {}) => {
   const setValue = (next: string | undefined): void => {
     value = next;
   };
-  return { ...stream, headers, connect, setValue };
+  return { ...stream, headers, connect, setValue, answered: answered.resolve };
 };
 
 test('each request of an open connection gets the headers of the rule of now, and none once it is gone (IJ1)', async () => {
@@ -231,6 +232,13 @@ test('each request of an open connection gets the headers of the rule of now, an
   await expect(headers()).rejects.toMatchObject({ code: 'forbidden' });
   tell();
   expect(reset()).toEqual({ status: 403, message: 'the rule for a.org was taken away' });
+});
+
+test('a program hears the end of a connection whose requests are answered no more', async () => {
+  const { answered, state, records } = await openInjected();
+  answered();
+  await settle();
+  expect([state.ended, records.length]).toEqual([true, 1]);
 });
 
 test('a connection of one request that has ended is not kept until the last one ends', async () => {
