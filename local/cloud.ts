@@ -23,6 +23,7 @@ import { type OtherDynamoDb, start as startDynamoDb } from './dynamodb/start.ts'
 import { platformTable } from './dynamodb/table.ts';
 import { type Credentials, type Keys, makeKeys } from './endpoint/account.ts';
 import { start as startEvents, type TimedRule } from './events/start.ts';
+import { bundledFunctions } from './function-bundles.ts';
 import { loadSealKey } from './home.ts';
 import type { LambdaMode } from './lambda/environment.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
@@ -71,6 +72,7 @@ export type CloudOptions = {
   /** The timeout of one invocation of a turn. */
   readonly turnTimeoutMs?: number;
   readonly relayTimeoutMs?: number;
+  /** A folder of functions as sources; absent: those of the program, bundled. */
   readonly functionsFolder?: string;
   readonly webFolder?: string;
   /** The interval at which the access of an open preview connection is checked. */
@@ -185,8 +187,11 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
       POWERTOOLS_METRICS_NAMESPACE: 'Sallyport',
     },
   };
-  const deploy = (folder: string): void => lambda.deploy(deployedFunctions({ ...functions, folder }));
-  deploy(options.functionsFolder ?? join(repository, 'functions'));
+  const deployFrom = (entryOf: (name: FunctionName) => string): void =>
+    lambda.deploy(deployedFunctions({ ...functions, entryOf }));
+  const deploy = (folder: string): void => deployFrom((name) => join(folder, name, 'handler.ts'));
+  if (options.functionsFolder === undefined) deployFrom(await bundledFunctions());
+  else deploy(options.functionsFolder);
   if (otherDynamoDb(variables) === undefined) await takeOver(lambda, log);
   publicUrl = await gateway.open(options.port);
   events.fire();

@@ -5,7 +5,6 @@
  * before any endpoint answers.
  */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { environments, type FunctionName, readEnvironment } from '#shared/config/environment.ts';
 import type { Variables } from '#shared/config/read-variables.ts';
 import { operatorSettings } from '#shared/config/settings.ts';
@@ -13,8 +12,8 @@ import { familyFor } from './ecs/task.ts';
 import { arnOf, type FunctionDefinition } from './lambda/function.ts';
 
 type DeployedFunctionsOptions = {
-  /** The folder with one folder per function. */
-  readonly folder: string;
+  /** The module of a function that exports its handler. */
+  readonly entryOf: (name: FunctionName) => string;
   /** Values for all functions; each gets those that its contract names. */
   readonly variables: Variables;
   /** `AWS_ENDPOINT_URL_*` and other variables of the SDKs: every function gets them. */
@@ -64,7 +63,7 @@ export const deployedFunctions = (options: DeployedFunctionsOptions): readonly F
   const shorter = { turn, relay };
   return (Object.keys(environments) as FunctionName[]).map((name) => ({
     name: functionNamed(name),
-    entry: join(options.folder, name, 'handler.ts'),
+    entry: options.entryOf(name),
     environment: { ...environmentOf(name, options.variables), ...options.endpoints },
     timeoutMs: { ...timeouts, ...shorter }[name],
     memoryMb,

@@ -6,54 +6,23 @@
  * calls `bundleSandbox` at its start. A build is stored below `node_modules` and reused while its sources are unchanged.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { machineNames, seccompFilter } from './confinement/filter.ts';
+import { keepBuild } from './kept-build.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const kept = source('../node_modules/.sandbox');
+/** The programs import of `shared`, and of packages as the lock file says. */
+const sources = [source('../package-lock.json'), source('.'), source('../shared')];
 
+/** The folder is a copy. */
 export const bundleSandbox = async (folder: string): Promise<void> => {
-  const built = join(kept, await sourcesKey());
-  const isThere = await stat(built).catch(() => undefined);
-  if (isThere === undefined) await keep(built);
+  const built = await keepBuild({ kept, sources, isHeld: false, buildInto });
   await cp(built, folder, { recursive: true });
-};
-
-/** Names the state of the sources: the programs import of `shared`, and of packages as the lock file says. */
-const sourcesKey = async (): Promise<string> => {
-  const files = await Promise.all(['.', '../shared'].map((folder) => filesBelow(source(folder))));
-  const paths = [source('../package-lock.json'), ...files.flat()].toSorted();
-  const states = await Promise.all(
-    paths.map(async (path) => {
-      const { mtimeMs, size } = await stat(path);
-      return `${path} ${mtimeMs} ${size}`;
-    }),
-  );
-  return createHash('sha256').update(states.join('\n')).digest('hex').slice(0, 16);
-};
-
-const filesBelow = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter(({ name, parentPath }) => /(?<![.]test)[.](ts|py)$/.test(name) && !parentPath.endsWith('/dist'))
-    .map(({ name, parentPath }) => join(parentPath, name));
-};
-
-/** Moved into place whole: two programs may build at once. */
-const keep = async (target: string): Promise<void> => {
-  await mkdir(kept, { recursive: true });
-  const old = await readdir(kept);
-  const fresh = await mkdtemp(join(kept, 'new-'));
-  await buildInto(fresh);
-  await chmod(fresh, 0o755);
-  await rename(fresh, target).catch(() => rm(fresh, { recursive: true }));
-  const others = old.filter((name) => !name.startsWith('new-') && join(kept, name) !== target);
-  await Promise.all(others.map((name) => rm(join(kept, name), { recursive: true, force: true })));
 };
 
 /** The flags of the server's Node: small heaps. A compile cache is good for the flags that it was made with. */

@@ -12,7 +12,8 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import type { FunctionName } from '#shared/config/environment.ts';
-import { bundleHandlers, inRepository } from './bundles.ts';
+import { bundleHandlers } from '../../functions/bundle.ts';
+import { inRepository } from './repository.ts';
 
 /** Source maps contain its depth, not its name: every build has the same bytes. */
 const outdir = inRepository(`node_modules/.cache/bundles-${process.pid}`);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorRules } from '#shared/errors.ts';
-import { inRepository } from '../constructs/bundles.ts';
+import { inRepository } from '../constructs/repository.ts';
 import { widgetsOf } from '../stacks/shown-metrics.ts';
 import { ofType, synthesise } from '../stacks/synthesise.ts';
 import { queries } from './queries.ts';

@@ -8,7 +8,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
-import { bundleHandler } from '../constructs/bundles.ts';
+import { bundleHandler } from '../../functions/bundle.ts';
 import { type Settings, settingsOf, stages } from '../settings.ts';
 import { synthesise } from './synthesise.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { inRepository } from '../constructs/bundles.ts';
+import { inRepository } from '../constructs/repository.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-synth-twice-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -9,6 +9,7 @@ import {
   ResourceNotFoundException,
   TooManyRequestsException,
 } from '@aws-sdk/client-lambda';
+import { build } from 'esbuild';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { LambdaMode } from './environment.ts';
 import type { FunctionDefinition } from './function.ts';
@@ -59,6 +60,31 @@ const call = async (client: LambdaClient, fixture: string, event: unknown = {}) 
   );
   return { ...answer, result: JSON.parse(answer.Payload?.transformToString() ?? 'null') };
 };
+
+test('the stack of a bundled function names its sources', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-bundled-'));
+  const source = join(folder, 'source.ts');
+  await writeFile(
+    source,
+    "\n\nexport const handler = async (): Promise<never> => {\n  throw new RangeError('out of reach');\n};\n",
+  );
+  const entry = join(folder, 'handler.mjs');
+  await build({
+    entryPoints: [source],
+    outfile: entry,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    sourcemap: 'linked',
+  });
+  const { client } = await deploy([define('bundled', { entry })]);
+  const { result } = await call(client, 'bundled');
+  expect(result).toMatchObject({ errorType: 'RangeError', errorMessage: 'out of reach' });
+  expect(result.trace.slice(0, 2)).toEqual([
+    'RangeError: out of reach',
+    expect.stringContaining(`${source}:4:9`),
+  ]);
+});
 
 test('a deploy of other code is for the next invocations: what runs ends with its own', async () => {
   const { client, endpoint } = await deploy([define('slow')]);

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inRepository } from '../../infra/constructs/bundles.ts';
+import { inRepository } from '../../infra/constructs/repository.ts';
 import { mavenArtifact, versionOf } from './installed.ts';
 import { run, type Server, serve } from './programs.ts';
 import type { Proof } from './proof.ts';

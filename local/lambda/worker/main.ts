@@ -11,6 +11,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
 import type { Call, FromWorker, FunctionError, ToWorker, WorkerSettings } from './messages.ts';
 import { installStreaming, isStreaming, openResponseStream, type ResponseStream } from './response-stream.ts';
+import { installSourcePositions } from './source-positions.ts';
 
 type Handler = (...parameters: unknown[]) => unknown;
 
@@ -126,5 +127,6 @@ const makeContext = (call: Call): RuntimeContext => {
 
 const { compileCache } = workerData as WorkerSettings;
 if (compileCache !== undefined) enableCompileCache(compileCache);
+installSourcePositions();
 installStreaming();
 parentPort?.on('message', receive);

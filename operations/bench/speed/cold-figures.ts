@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
-import { bundleHandler, bundleProgram } from '../../../infra/constructs/bundles.ts';
+import { bundleHandler, bundleProgram } from '../../../functions/bundle.ts';
 import { deployedFunctions, functionNamed, functionVariables } from '../../../local/deployed-functions.ts';
 import { beside } from './beside.ts';
 import type { Figure, Target } from './figures.ts';
@@ -94,7 +94,7 @@ const environmentOf = (name: FunctionName): Readonly<Record<string, string>> => 
     ...{ connectionsUrl: 'https://example.com', limits: 'enforced', sealKeyFile: '/nonexistent' },
     variables: {},
   });
-  const functions = deployedFunctions({ folder: '/', variables, endpoints: {} });
+  const functions = deployedFunctions({ entryOf: () => '/', variables, endpoints: {} });
   const { environment } = functions.find((one) => one.name === functionNamed(name)) ?? { environment: {} };
   return { AWS_REGION: 'eu-central-1', ...environment };
 };

@@ -1,0 +1,129 @@
+/**
+ * The bundler of the functions: what esbuild makes of `functions/<name>/handler.ts`.
+ *
+ * For AWS each function is alone. One that loads a part only when it needs it (a provider's SDK, the client of registered servers)
+ * is split: `index.mjs` and the chunks that it imports are loaded by each cold start, and the other chunks when they are first
+ * used. A build of its own for each of those costs time, so the rest are built at once, with shared sources read once, and each
+ * as one file. For one machine, whose functions share a process, all are one build that shares its chunks.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, buildSync, type Metafile, type Plugin } from 'esbuild';
+import { environments, type FunctionName } from '#shared/config/environment.ts';
+
+const inFunctions = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * An import of these into an ES module reads all that they export, and two of them then load the whole of `fetch`: they are asked
+ * of the process instead.
+ */
+/** An alias is one of what is below its name, too. */
+const costlyBuiltins = ['crypto', 'fs', 'fs/promises', 'http', 'https'];
+const alias = Object.fromEntries(
+  costlyBuiltins.flatMap((name) => {
+    const module = `data:text/javascript,module.exports=process.getBuiltinModule("${name}")`;
+    return [name, `node:${name}`].map((specifier) => [specifier, module]);
+  }),
+);
+
+const options = {
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  // The default order takes the CommonJS builds, which are 50 % larger and call `require`.
+  mainFields: ['module', 'main'],
+  // Some packages call `require` all the same, a few only on first use; an ES module has none. A short name could be that of a chunk's import.
+  banner: {
+    js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);",
+  },
+  alias,
+  minify: true,
+  keepNames: true,
+  legalComments: 'none',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  logLevel: 'warning',
+  metafile: true,
+  outExtension: { '.js': '.mjs' },
+} as const satisfies BuildOptions;
+
+/** Of those with the largest parts that most calls do not need, and those that a person waits for at a connection. */
+const splitFunctions: readonly FunctionName[] = ['api', 'authorizer', 'janitor', 'mcp', 'socket', 'turn'];
+
+const functionNames = Object.keys(environments) as readonly FunctionName[];
+
+const isSplit = (name: FunctionName): boolean => splitFunctions.includes(name);
+
+const entryOf = (name: FunctionName): string => inFunctions(`./${name}/handler.ts`);
+
+/** Writes `index.mjs`, its chunks and their source maps into the folder. */
+export const bundleHandler = (name: FunctionName, folder: string): Metafile =>
+  buildSync({
+    ...options,
+    splitting: isSplit(name),
+    entryPoints: { index: entryOf(name) },
+    outdir: folder,
+  }).metafile;
+
+/** Writes a folder for each function. */
+export const bundleHandlers = (folder: string): void => {
+  const whole = functionNames.filter((name) => !isSplit(name));
+  const entryPoints = Object.fromEntries(whole.map((name) => [`${name}/index`, entryOf(name)]));
+  buildSync({ ...options, entryPoints, outdir: folder });
+  for (const name of functionNames.filter(isSplit)) bundleHandler(name, `${folder}/${name}`);
+};
+
+/** Writes a program with the same options: the libraries of a function without the function. */
+export const bundleProgram = (contents: string, folder: string): Metafile =>
+  buildSync({
+    ...options,
+    stdin: { contents, resolveDir: inFunctions('..'), sourcefile: 'index.js' },
+    splitting: true,
+    outdir: folder,
+    entryNames: 'index',
+  }).metafile;
+
+/**
+ * Writes `<name>/index.mjs` for each function, and the chunks that they share.
+ *
+ * One machine loads the entry of a function once for each execution environment, so that it holds the handler alone: what a handler
+ * imports is imported by a second entry as well, and therefore is in chunks, which are loaded once.
+ */
+export const bundleTogether = async (folder: string): Promise<void> => {
+  const entries = functionNames.flatMap((name) => [
+    [`${name}/index`, entryOf(name)],
+    [`${name}/imports`, `${importsOf}${entryOf(name)}`],
+  ]);
+  await build({
+    ...options,
+    splitting: true,
+    entryPoints: Object.fromEntries(entries),
+    plugins: [importsOfHandlers],
+    outdir: folder,
+  });
+};
+
+const importsOf = 'imports-of:';
+
+const importsOfHandlers: Plugin = {
+  name: importsOf,
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^imports-of:/ }, ({ path }) => ({
+      path: path.slice(importsOf.length),
+      namespace: importsOf,
+    }));
+    onLoad({ filter: /^/, namespace: importsOf }, async ({ path }) => {
+      const specifiers = ownImports(await readFile(path, 'utf8'));
+      const lines = specifiers.map((specifier, index) => `export * as part${index} from '${specifier}';`);
+      return { contents: lines.join('\n'), resolveDir: dirname(path), loader: 'ts' };
+    });
+  },
+};
+
+/** Libraries are left out: all of their exports would be kept, where a handler uses some. */
+const ownImports = (source: string): readonly string[] =>
+  [...source.matchAll(/^import (?!type )[^;]*? from '([.#][^']*)';$/gm)].flatMap(
+    ([, specifier = '']) => specifier,
+  );

@@ -1,0 +1,23 @@
+/**
+ * The functions of the program, bundled as on AWS: a third of the memory of their sources, and of the time of a start.
+ *
+ * The build takes about two seconds and is kept while no source of it changes. Chunks of it are loaded when they are first used,
+ * so that the running program holds it.
+ */
+import { join, resolve } from 'node:path';
+import type { FunctionName } from '#shared/config/environment.ts';
+import { bundleTogether } from '../functions/bundle.ts';
+import { keepBuild } from '../sandbox-task/kept-build.ts';
+
+const repository = resolve(import.meta.dirname, '..');
+
+/** The module of each function that exports its handler. */
+export const bundledFunctions = async (): Promise<(name: FunctionName) => string> => {
+  const folder = await keepBuild({
+    kept: join(repository, 'node_modules', '.functions'),
+    sources: ['package-lock.json', 'functions', 'shared'].map((path) => join(repository, path)),
+    isHeld: true,
+    buildInto: bundleTogether,
+  });
+  return (name) => join(folder, name, 'index.mjs');
+};

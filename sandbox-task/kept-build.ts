@@ -1,0 +1,86 @@
+/**
+ * Builds that are kept below `node_modules`, each under a name for the state of its sources, and made again when these have changed.
+ *
+ * A build is moved into place whole, since two programs may make it at once. A program that reads a build for as long as it runs
+ * holds it: builds of older sources are deleted, but for those that a living process holds.
+ */
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+type KeptBuild = {
+  /** The folder of all builds of a kind; it has no other content. */
+  readonly kept: string;
+  /** Files, and folders whose sources count. */
+  readonly sources: readonly string[];
+  /** True where the calling process reads the build until it ends. */
+  readonly isHeld: boolean;
+  readonly buildInto: (folder: string) => Promise<void>;
+};
+
+/** The folder of the build. */
+export const keepBuild = async ({ kept, sources, isHeld, buildInto }: KeptBuild): Promise<string> => {
+  const target = join(kept, await nameOf(sources));
+  if (await isMissing(target)) await make(target, { kept, buildInto });
+  if (isHeld) await writeFile(join(target, `${holder}${process.pid}`), '');
+  return target;
+};
+
+const make = async (
+  target: string,
+  { kept, buildInto }: Pick<KeptBuild, 'kept' | 'buildInto'>,
+): Promise<void> => {
+  await mkdir(kept, { recursive: true });
+  const old = (await readdir(kept)).filter((name) => !name.startsWith(unfinished));
+  const fresh = await mkdtemp(join(kept, unfinished));
+  await buildInto(fresh);
+  await chmod(fresh, 0o755);
+  await rename(fresh, target).catch(() => rm(fresh, { recursive: true }));
+  for (const path of old.map((name) => join(kept, name)))
+    if (path !== target && !(await isInUse(path))) await rm(path, { recursive: true, force: true });
+};
+
+const unfinished = 'new-';
+const holder = 'held-by-';
+
+const isInUse = async (build: string): Promise<boolean> => {
+  const names = await readdir(build).catch(() => []);
+  return names.some((name) => name.startsWith(holder) && isAlive(Number(name.slice(holder.length))));
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    // It is alive and another user's.
+    return (cause as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+const isMissing = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => false,
+    () => true,
+  );
+
+const nameOf = async (sources: readonly string[]): Promise<string> => {
+  const paths = (await Promise.all(sources.map(filesBelow))).flat().toSorted();
+  const states = await Promise.all(
+    paths.map(async (path) => {
+      const { mtimeMs, size } = await stat(path);
+      return `${path} ${mtimeMs} ${size}`;
+    }),
+  );
+  return createHash('sha256').update(states.join('\n')).digest('hex').slice(0, 16);
+};
+
+const filesBelow = async (path: string): Promise<readonly string[]> => {
+  const { isFile } = await stat(path).then((found) => ({ isFile: found.isFile() }));
+  if (isFile) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter(({ name, parentPath }) => isSource(name) && !parentPath.endsWith('/dist'))
+    .map(({ name, parentPath }) => join(parentPath, name));
+};
+
+const isSource = (name: string): boolean => /(?<![.]test)[.](ts|py|json)$/.test(name);
