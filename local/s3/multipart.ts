@@ -11,7 +11,7 @@ import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
 import { type ObjectRequest, refusePut, storedHeadersOf } from './object-routes.ts';
 import { receive } from './received-body.ts';
-import { sendXml, textsOf, type XmlElement } from './xml.ts';
+import { sendXml, sendXmlOnceKnown, textsOf, type XmlDocument, type XmlElement } from './xml.ts';
 
 type Draft = Awaited<ReturnType<Bucket['draft']>>;
 type Part = { readonly draft: Draft; readonly size: number; readonly md5: string };
@@ -19,6 +19,8 @@ type Upload = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly parts: Map<number, Part>;
+  /** Of the request that completes it; a repeated one gets the same answer. */
+  joined?: Promise<XmlDocument>;
 };
 
 export type Uploads = Map<string, Upload>;
@@ -33,6 +35,9 @@ type UploadRequest = ObjectRequest & {
 const partBytesMin = 5 * 1024 * 1024;
 const partsMax = 10_000;
 const completeBodyBytesMax = 8 * 1024 * 1024;
+const joinChunkBytes = 1024 * 1024;
+/** A client breaks off after a minute without a byte. */
+const keepAliveMs = 5000;
 
 export const createUpload = (uploads: Uploads, { request, response, key }: ObjectRequest): void => {
   refusePut(request, key);
@@ -65,14 +70,24 @@ export const putPart = async (input: UploadRequest): Promise<void> => {
 };
 
 export const completeUpload = async (input: UploadRequest): Promise<void> => {
-  const { request, response, bucket, key, uploads, uploadId } = input;
+  const { request, response } = input;
   const upload = find(input);
   const xml = (await readBody(request, completeBodyBytesMax))?.toString() ?? '';
   const parts = chosenParts(upload, xml);
+  upload.joined ??= join(input, upload, parts);
+  await sendXmlOnceKnown(response, upload.joined.catch(failedJoin), keepAliveMs);
+};
+
+const join = async (
+  { bucket, key, uploads, uploadId }: UploadRequest,
+  upload: Upload,
+  parts: readonly Part[],
+): Promise<XmlDocument> => {
   const draft = await bucket.draft();
   let size = 0;
   for (const part of parts) {
-    for await (const bytes of part.draft.handle.createReadStream({ autoClose: false, start: 0 })) {
+    const read = { autoClose: false, start: 0, highWaterMark: joinChunkBytes };
+    for await (const bytes of part.draft.handle.createReadStream(read)) {
       size += bytes.length;
       await draft.handle.writeFile(bytes);
     }
@@ -83,10 +98,25 @@ export const completeUpload = async (input: UploadRequest): Promise<void> => {
   await draft.commit({ key, size, etag, headers: upload.headers });
   uploads.delete(uploadId);
   await discardParts(upload);
-  sendXml(response, 'CompleteMultipartUploadResult', [
-    ['Key', key],
-    ['ETag', etag],
-  ]);
+  return [
+    'CompleteMultipartUploadResult',
+    [
+      ['Key', key],
+      ['ETag', etag],
+    ],
+  ];
+};
+
+/** The status is sent by then: the failure is in the document, as S3 does it. */
+const failedJoin = (cause: unknown): XmlDocument => {
+  process.stderr.write(`s3: an upload was not completed: ${cause}\n`);
+  return [
+    'Error',
+    [
+      ['Code', 'InternalError'],
+      ['Message', 'We encountered an internal error. Please try again.'],
+    ],
+  ];
 };
 
 export const abortUpload = async (input: UploadRequest): Promise<void> => {

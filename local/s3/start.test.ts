@@ -278,6 +278,16 @@ test('parts become one object in their order, which does not exist before', asyn
   expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
 });
 
+test('A27: requests that complete one upload at once get one answer, and make one object', async () => {
+  const { client, folder } = await open();
+  const { put, complete } = await openUpload(client);
+  const part = await put(1, Buffer.alloc(fiveMegabytes, 'a'));
+  const etags = (await Promise.all([complete(part), complete(part)])).map(({ ETag }) => ETag);
+  expect(new Set(etags).size).toBe(1);
+  expect((await read(client, 'big')).length).toBe(fiveMegabytes);
+  expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
+});
+
 test('an aborted upload leaves no data', async () => {
   const { client, folder } = await open();
   const { put, abort } = await openUpload(client);

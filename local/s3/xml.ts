@@ -17,7 +17,30 @@ export const sendXml = (response: ServerResponse, name: string, content: readonl
 };
 
 export const document = (name: string, content: readonly XmlElement[]): string =>
-  `${declaration}<${name} xmlns="${namespace}">${content.map(render).join('')}</${name}>`;
+  declaration + element(name, content);
+
+export type XmlDocument = readonly [name: string, content: readonly XmlElement[]];
+
+/**
+ * An answer that begins at once, with 200, and has white space until its document is known: a client that waits for bytes does not
+ * give up. https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
+ */
+export const sendXmlOnceKnown = async (
+  response: ServerResponse,
+  known: Promise<XmlDocument>,
+  everyMs: number,
+): Promise<void> => {
+  response.writeHead(200, { 'content-type': 'application/xml' }).write(declaration);
+  const keepAlive = setInterval(() => response.write(' '), everyMs);
+  try {
+    response.end(element(...(await known)));
+  } finally {
+    clearInterval(keepAlive);
+  }
+};
+
+const element = (name: string, content: readonly XmlElement[]): string =>
+  `<${name} xmlns="${namespace}">${content.map(render).join('')}</${name}>`;
 
 const render = ([name, content]: XmlElement): string =>
   `<${name}>${typeof content === 'object' ? content.map(render).join('') : escapeText(String(content))}</${name}>`;

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  AbortMultipartUploadCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -22,12 +23,16 @@ afterEach(async () => {
 
 const Bucket = 'workspaces';
 
-const clientOf = (endpoint: string, credentials = { accessKeyId: 'any', secretAccessKey: 'any' }) => {
+const clientOf = (
+  endpoint: string,
+  credentials = { accessKeyId: 'any', secretAccessKey: 'any' },
+  maxAttempts = 1,
+) => {
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',
     credentials,
-    maxAttempts: 1,
+    maxAttempts,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -35,10 +40,10 @@ const clientOf = (endpoint: string, credentials = { accessKeyId: 'any', secretAc
   return client;
 };
 
-const open = async () => {
+const open = async ({ maxAttempts = 1 } = {}) => {
   const s3 = await start({ folder: await mkdtemp(join(tmpdir(), 'sallyport-bucket-')), buckets: [Bucket] });
   opened.push(s3.stop);
-  const client = clientOf(s3.url, s3.credentials);
+  const client = clientOf(s3.url, s3.credentials, maxAttempts);
   const calls: string[] = [];
   client.middlewareStack.add(
     (next, context) => (args) => {
@@ -190,6 +195,40 @@ test.each([
   expect(calls.toSorted()).toEqual(wanted.toSorted());
   const got = await bucket.read('k', 20 * megabyte);
   expect(Buffer.compare(Buffer.from(got ?? []), whole)).toBe(0);
+});
+
+/** A client that is answered after it has given up, once: its repeated request completes what is complete. */
+const loseFirstAnswer = (client: S3Client, command: string) => {
+  let isLost = false;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const answer = await next(args);
+      if (context['commandName'] !== command || isLost) return answer;
+      isLost = true;
+      throw Object.assign(new Error('no byte came'), { name: 'TimeoutError' });
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+};
+
+test('an upload whose completion was answered to nobody is complete', async () => {
+  const { bucket, client } = await open({ maxAttempts: 2 });
+  loseFirstAnswer(client, 'CompleteMultipartUploadCommand');
+  const upload = bucket.upload('k');
+  await upload.append(Buffer.alloc(9 * megabyte, 'a'));
+  await upload.finish();
+  expect((await bucket.read('k', 20 * megabyte))?.length).toBe(9 * megabyte);
+});
+
+test('an upload that was aborted meanwhile is not complete because an object of its key is there', async () => {
+  const { bucket, client } = await open();
+  await bucket.write('k', Buffer.alloc(9 * megabyte, 'b'));
+  const upload = bucket.upload('k');
+  await upload.append(Buffer.alloc(9 * megabyte, 'a'));
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  for (const { UploadId } of Uploads)
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'k', UploadId }));
+  await expect(upload.finish()).rejects.toMatchObject({ name: 'NoSuchUpload' });
 });
 
 test('an aborted upload leaves no object, at any point', async () => {

@@ -2,11 +2,13 @@
  * One object written as its bytes come: a single PUT when it is small, parts when it is not, nothing at all when
  * no byte came. It holds at most four parts in memory, and leaves nothing behind when it is aborted.
  */
+import { randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  HeadObjectCommand,
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
@@ -24,6 +26,8 @@ export type Upload = {
 /** Parts but the last have at least 5 MB (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const partBytes = 8 * 1024 * 1024;
 const partsOnTheirWayMax = 3;
+/** Metadata by which an object is known to come from one upload and no other. */
+const uploadMark = 'upload';
 
 type ObjectRef = { readonly Bucket: string; readonly Key: string };
 type Begun = ObjectRef & { readonly Metadata?: Record<string, string> };
@@ -71,8 +75,12 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
   let begun: Promise<string | undefined> | undefined;
   let failure: { readonly cause: unknown } | undefined;
   let count = 0;
+  const mark = randomUUID();
 
-  const begin = async () => (await client.send(new CreateMultipartUploadCommand(first))).UploadId;
+  const begin = async () => {
+    const Metadata = { ...first.Metadata, [uploadMark]: mark };
+    return (await client.send(new CreateMultipartUploadCommand({ ...first, Metadata }))).UploadId;
+  };
   const put = async (Body: Uint8Array, PartNumber: number): Promise<void> => {
     begun ??= begin();
     const UploadId = await begun;
@@ -82,6 +90,12 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
   };
   const throwFailure = (): void => {
     if (failure !== undefined) throw failure.cause;
+  };
+  /** A request whose answer was lost may have been carried out: the repeated one then finds no upload, but the object is there. */
+  const unlessCompleted = async (cause: unknown): Promise<void> => {
+    if (!isNoUpload(cause)) throw cause;
+    const found = await client.send(new HeadObjectCommand(ref)).catch(() => undefined);
+    if (found?.Metadata?.[uploadMark] !== mark) throw cause;
   };
   return {
     isBegun: () => begun !== undefined,
@@ -102,7 +116,9 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
       throwFailure();
       const Parts = completed.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0));
       const UploadId = await begun;
-      await client.send(new CompleteMultipartUploadCommand({ ...ref, UploadId, MultipartUpload: { Parts } }));
+      await client
+        .send(new CompleteMultipartUploadCommand({ ...ref, UploadId, MultipartUpload: { Parts } }))
+        .catch(unlessCompleted);
     },
     /** After all parts in flight: one that arrives after the abort would stay. */
     abort: async (): Promise<void> => {
@@ -115,5 +131,7 @@ const openParts = (client: S3Client, ref: ObjectRef, first: Begun) => {
 };
 
 const ignoreNotFound = (cause: unknown): void => {
-  if (!(cause instanceof Error) || cause.name !== 'NoSuchUpload') throw cause;
+  if (!isNoUpload(cause)) throw cause;
 };
+
+const isNoUpload = (cause: unknown): boolean => cause instanceof Error && cause.name === 'NoSuchUpload';
