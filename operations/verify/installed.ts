@@ -55,6 +55,17 @@ export const mavenArtifact = ({ group, artifact, version }: MavenArtifact): Prom
     await printed('mvn', ['-q', '-B', '-f', pom, ...words]);
   });
 
+type NpmPackage = { readonly name: string; readonly version: string };
+
+/** The folder of the package; none of its scripts runs. */
+export const npmPackage = async ({ name, version }: NpmPackage): Promise<string> => {
+  const folder = await installed(`${name.replace('/', '-')}-${version}`, async (home) => {
+    const words = ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', home];
+    await printed('npm', [...words, `${name}@${version}`]);
+  });
+  return join(folder, 'node_modules', name);
+};
+
 export const versionOf = async (
   program: string,
   args: readonly string[] = ['--version'],

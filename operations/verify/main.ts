@@ -8,10 +8,17 @@ import { stacksByMoto } from './cloudformation.ts';
 import { storesOnDynamoDbLocal } from './dynamodb-local.ts';
 import { NotInstalled } from './installed.ts';
 import { openApiByRequests } from './openapi.ts';
+import { policiesByReference } from './policies.ts';
 import type { Proof } from './proof.ts';
 import { lintedTemplates } from './templates.ts';
 
-const proofs: readonly Proof[] = [lintedTemplates, stacksByMoto, storesOnDynamoDbLocal, openApiByRequests];
+const proofs: readonly Proof[] = [
+  lintedTemplates,
+  policiesByReference,
+  stacksByMoto,
+  storesOnDynamoDbLocal,
+  openApiByRequests,
+];
 
 type Result = 'proved' | 'failed' | 'not proved';
 

@@ -16,7 +16,7 @@ type Options = {
   readonly shown?: boolean;
 };
 
-/** What package managers need of the shell: its search path, its home with their settings, and the proxy. */
+/** What package managers need of the shell: its search path, its home with their settings, the proxy and whom to trust. */
 const inherited = [
   'PATH',
   'HOME',
@@ -26,6 +26,7 @@ const inherited = [
   'NO_PROXY',
   'https_proxy',
   'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
 ];
 
 const environment = (variables: Readonly<Record<string, string>> = {}): Record<string, string> => ({
