@@ -76,6 +76,7 @@ test('A29: a one-time schedule invokes its target at its moment, once, and is de
     Arn: 'arn:aws:scheduler:us-east-1:000000000000:schedule/g/one',
     ScheduleExpression: 'at(2026-11-21T10:01:00)',
     CreationDate: new Date(begin),
+    State: 'ENABLED',
     Target: { Input: '{"a":1}' },
   });
   clock.now = begin + minute - 1;

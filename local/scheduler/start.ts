@@ -164,7 +164,7 @@ const decode = ({ name, group, input }: ScheduleRequest, now: number): StoredSch
     throw invalid('Target: the ARN of a function and of a role.');
   if (Target.Input !== undefined && parseJson(Target.Input) === undefined)
     throw invalid('Target.Input is not JSON.');
-  return { ...input, Name: name, GroupName: group, at, createdAt: now } as StoredSchedule;
+  return { State: 'ENABLED', ...input, Name: name, GroupName: group, at, createdAt: now } as StoredSchedule;
 };
 
 const operations: Readonly<Record<string, Operation>> = {

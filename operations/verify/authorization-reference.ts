@@ -117,13 +117,13 @@ const takes = ({ resourceTypes, service }: KnownAction, arn: string): boolean =>
 
 /** A character, or a run of any: of one part of a name, or across parts. */
 type Token = string | typeof inPart | typeof across;
-const inPart = Symbol('characters without a slash');
+const inPart = Symbol('characters without a slash or a colon');
 const across = Symbol('characters');
 
 const patternOf = (arn: string): readonly Token[] =>
   arn.split(/(\$\{\w+\})/).flatMap((piece): readonly Token[] => {
     if (!piece.startsWith('${')) return [...piece];
-    return [/^\$\{(?:Bucket|Table)Name\}$/.test(piece) ? inPart : across];
+    return [/^\$\{(?:Partition|Region|Account|BucketName|TableName)\}$/.test(piece) ? inPart : across];
   });
 
 const wildcardsOf = (arn: string): readonly Token[] => [...arn].map((one) => (one === '*' ? across : one));
@@ -139,4 +139,4 @@ const meet = (one: readonly Token[], other: readonly Token[]): boolean => {
 };
 
 const holds = (run: symbol, token: Token | undefined): boolean =>
-  token !== undefined && (run === across || token !== '/');
+  token !== undefined && (run === across || (token !== '/' && token !== ':'));

@@ -8,13 +8,12 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client
 import { settingsOf } from '../../infra/settings.ts';
 import type { Template } from '../../infra/stacks/synthesise.ts';
 import { pythonTool, versionOf } from './installed.ts';
-import { createdIn, createStack, motoKey, outputsOf, putParameter, region } from './moto.ts';
+import { createdIn, createStack, motoKey, motoTool, outputsOf, putParameter, region } from './moto.ts';
 import { asCreatable } from './moto-template.ts';
 import { printed, serve } from './programs.ts';
 import type { Proof } from './proof.ts';
 import { templatesOfStages } from './templates.ts';
 
-const version = '5.2.5';
 const account = '123456789012';
 /** As a deploy creates them. */
 const order = ['data', 'network', 'compute', 'firewall', 'edge', 'observability'] as const;
@@ -23,8 +22,8 @@ export const stacksByMoto: Proof = {
   name: 'cloudformation',
   about: 'the stacks of every stage, created by moto’s CloudFormation',
   prove: async (say) => {
-    const programs = await pythonTool({ name: 'moto', version, extras: '[all,server]' });
-    say(`moto ${version}, ${await versionOf(`${programs}/python`)}`);
+    const programs = await pythonTool(motoTool);
+    say(`moto ${motoTool.version}, ${await versionOf(`${programs}/python`)}`);
     const stages = templatesOfStages();
     const types = await typesKnown(`${programs}/python`, Object.values(stages).flatMap(Object.values));
     const faults: string[] = [];

@@ -10,12 +10,14 @@ import { NotInstalled } from './installed.ts';
 import { openApiByRequests } from './openapi.ts';
 import { policiesByReference } from './policies.ts';
 import type { Proof } from './proof.ts';
+import { adaptersOnMoto } from './services.ts';
 import { lintedTemplates } from './templates.ts';
 
 const proofs: readonly Proof[] = [
   lintedTemplates,
   policiesByReference,
   stacksByMoto,
+  adaptersOnMoto,
   storesOnDynamoDbLocal,
   openApiByRequests,
 ];

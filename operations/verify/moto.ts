@@ -7,12 +7,33 @@ const signedFor = (service: string): Readonly<Record<string, string>> => ({
   authorization: `AWS4-HMAC-SHA256 Credential=${motoKey.accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=any`,
 });
 
+export const motoTool = { name: 'moto', version: '5.2.5', extras: '[all,server]' } as const;
+
 type Answer = { readonly isDone: boolean; readonly text: string };
 
+type Fields = Readonly<Record<string, string>>;
+
 /** One action of CloudFormation, whose requests are forms. */
-const ask = async (url: string, fields: Readonly<Record<string, string>>): Promise<Answer> => {
-  const body = new URLSearchParams({ Version: '2010-05-15', ...fields });
-  const headers = signedFor('cloudformation');
+const ask = (url: string, fields: Fields): Promise<Answer> =>
+  askForm(url, 'cloudformation', { Version: '2010-05-15', ...fields });
+
+/** A subnet of the network that moto gives an account. */
+export const firstSubnet = async (url: string): Promise<string> => {
+  const { text } = await askForm(url, 'ec2', { Version: '2016-11-15', Action: 'DescribeSubnets' });
+  return valuesOf(text, 'subnetId')[0] ?? '';
+};
+
+/** Tasks would stop of themselves once they were described. */
+export const keepRunning = async (url: string): Promise<void> => {
+  const transition = { progression: 'time', seconds: 3600 };
+  const body = JSON.stringify({ model_name: 'ecs::task', transition });
+  const response = await fetch(`${url}/moto-api/state-manager/set-transition`, { method: 'POST', body });
+  if (!response.ok) throw new Error(`moto does not keep tasks running: ${await response.text()}`);
+};
+
+const askForm = async (url: string, service: string, fields: Fields): Promise<Answer> => {
+  const body = new URLSearchParams(fields);
+  const headers = signedFor(service);
   const response = await fetch(url, { method: 'POST', headers, body });
   return { isDone: response.ok, text: await response.text() };
 };

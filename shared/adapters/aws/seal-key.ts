@@ -11,10 +11,10 @@ import type { SealKey } from '#shared/ports/audit-seals.ts';
 /** The ARN of a KMS key, or the path of a private key in PEM. */
 export const openSealKey = (named: string | undefined): SealKey => {
   if (named === undefined) return { publicKey: async () => undefined, sign: async () => undefined };
-  return named.startsWith('arn:') ? kmsKey(new KMSClient({}), named) : fileKey(named);
+  return named.startsWith('arn:') ? kmsSealKey(new KMSClient({}), named) : fileKey(named);
 };
 
-const kmsKey = (client: KMSClient, KeyId: string): SealKey => ({
+export const kmsSealKey = (client: KMSClient, KeyId: string): SealKey => ({
   publicKey: async () => {
     const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId }));
     const key = createPublicKey({ key: Buffer.from(PublicKey), format: 'der', type: 'spki' });
