@@ -18,21 +18,30 @@ const keyOf = (secret: string, use: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', `sallyport ${use}`, keyBytes));
 
 export const makeEnvironments = ({ client, name }: Table, secret: string): Environments => {
-  const sealKey = keyOf(secret, 'environment seal');
-  const printKey = keyOf(secret, 'environment fingerprint');
+  const sealKey = derivedOnce(secret, 'environment seal');
+  const printKey = derivedOnce(secret, 'environment fingerprint');
   return {
     seal: (session, variables) => ({
       of: session,
       names: Object.keys(variables).toSorted(),
-      fingerprint: createHmac('sha256', printKey).update(canonical(variables)).digest('hex'),
-      sealed: seal(sealKey, session, canonical(variables)),
+      fingerprint: createHmac('sha256', printKey()).update(canonical(variables)).digest('hex'),
+      sealed: seal(sealKey(), session, canonical(variables)),
     }),
     read: async (session) => {
       const { Item } = await client.send(
         new GetCommand({ TableName: name, Key: keys.environment(session), ConsistentRead: true }),
       );
-      return Item && open(sealKey, session, String(Item['sealed']));
+      return Item && open(sealKey(), session, String(Item['sealed']));
     },
+  };
+};
+
+/** The key of a use, derived when it is first needed: most functions seal and open nothing. */
+const derivedOnce = (secret: string, use: string): (() => Buffer) => {
+  let key: Buffer | undefined;
+  return () => {
+    key ??= keyOf(secret, use);
+    return key;
   };
 };
 
