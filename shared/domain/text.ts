@@ -4,10 +4,19 @@ const codePointBytes = (codePoint: number): number =>
   codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x1_0000 ? 3 : 4;
 
 export const utf8Bytes = (text: string): number => {
-  let bytes = 0;
-  for (const character of text) bytes += codePointBytes(character.codePointAt(0) ?? 0);
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    bytes += unit < 0x800 ? 1 : 2;
+    // The two units of a pair are one character of four bytes.
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(at + 1))) at += 1;
+  }
   return bytes;
 };
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** The longest start of `text` that has at most `bytesMax` bytes; a surrogate pair is never split. */
 export const cutBytes = (text: string, bytesMax: number): string => {
