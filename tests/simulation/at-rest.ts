@@ -4,7 +4,7 @@ import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { isEnded } from '#shared/domain/session.ts';
 import type { Item } from './memory-table.ts';
 import type { Platform } from './platform.ts';
-import { idsOf, isAtRest, isOfNewerVersion, sessionOf, turnOf, workspaceOf } from './stored.ts';
+import { idsOf, inboxOf, isAtRest, isOfNewerVersion, sessionOf, turnOf, workspaceOf } from './stored.ts';
 import { checkSessionTree, checkTree } from './tree-at-rest.ts';
 
 /** Soon after the last fault everybody has an answer: nobody waits until an idle limit has a look. */
@@ -52,7 +52,7 @@ const checkProjects = ({ sim, table, deletedProjects }: Platform): void => {
       sim.violate('WS5: a deleted project leaves nothing', `${project}: ${left.map(({ sk }) => sk)}`);
   }
   for (const id of idsOf(table, 'SCHEDULE#'))
-    if (table.partition(`SCHEDULE#${id}`).some(({ sk }) => String(sk).startsWith('OPEN#')))
+    if (table.startingWith(`SCHEDULE#${id}`, 'OPEN#').length > 0)
       sim.violate('no run of a schedule is open for ever', id);
 };
 
@@ -65,8 +65,7 @@ const checkSession = ({ sim, table }: Platform, id: string): void => {
       sim.violate('what is left of a session has its record', id);
     return;
   }
-  if (table.partition(`SESSION#${id}`).some(({ sk }) => String(sk).startsWith('INBOX#')))
-    sim.violate('no message waits for ever', id);
+  if (inboxOf(table, id).length > 0) sim.violate('no message waits for ever', id);
   const state = turnOf(table, id);
   if (!isAtRest(state)) sim.violate('no turn runs for ever', `${id} is ${state.kind}`);
   if (meta.kind === 'execution' && meta.status !== 'paused' && !isEnded(meta.status))

@@ -23,9 +23,10 @@ import { WakeChecker } from './wake-checker.ts';
 
 /** A cancel asks the holder of the turn: the turn itself is as it was. */
 const isOnlyAsked = ({ before, after }: Change): boolean => {
-  const { cancelAsked, ...now } = after ?? {};
-  const { cancelAsked: _, ...was } = before ?? {};
-  return cancelAsked === true && JSON.stringify(now) === JSON.stringify(was);
+  if (after?.['cancelAsked'] !== true) return false;
+  const { cancelAsked: _, ...now } = after;
+  const { cancelAsked: __, ...was } = before ?? {};
+  return JSON.stringify(now) === JSON.stringify(was);
 };
 
 export class Checkers {

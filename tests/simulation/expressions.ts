@@ -1,5 +1,5 @@
 /**
- * The part of DynamoDB's expression language that the adapters use, compiled once per text.
+ * The conditions of DynamoDB's expression language, as far as the adapters use them, compiled once per text.
  *
  * A comparison with an attribute that is not there is false, except `<>`; names and values are looked up when
  * an expression runs. Unknown syntax is refused, so that no condition is taken for true unread.
@@ -15,12 +15,11 @@ export type Scope = {
 };
 
 type Condition = (scope: Scope) => boolean;
-type Operand = (scope: Scope) => unknown;
-type Update = (scope: Scope) => Item;
+export type Operand = (scope: Scope) => unknown;
 
 const tokensOf = (text: string): readonly string[] => text.match(/<>|<=|>=|[()=<>,+]|[:#\w][\w#.:]*/g) ?? [];
 
-class Reader {
+export class Reader {
   readonly #tokens: readonly string[];
   #at = 0;
 
@@ -50,21 +49,29 @@ class Reader {
   }
 }
 
-const pathOf = (token: string, names: Scope['names']): readonly string[] =>
-  token.split('.').map((part) => {
-    if (!part.startsWith('#')) return part;
-    const name = names[part];
-    if (name === undefined) throw new Error(`the name ${part} is not declared`);
-    return name;
-  });
+const nameOf = (part: string, names: Scope['names']): string => {
+  if (!part.startsWith('#')) return part;
+  const name = names[part];
+  if (name === undefined) throw new Error(`the name ${part} is not declared`);
+  return name;
+};
 
-const valueAt = (token: string, { item, names }: Scope): unknown => {
-  let current: unknown = item;
-  for (const part of pathOf(token, names)) {
-    if (typeof current !== 'object' || current === null || Array.isArray(current)) return undefined;
-    current = Reflect.get(current, part);
-  }
-  return current;
+export const pathOf = (token: string): ((names: Scope['names']) => readonly string[]) => {
+  const parts = token.split('.');
+  return (names) => parts.map((part) => nameOf(part, names));
+};
+
+export const attributeOf = (token: string): Operand => {
+  if (!token.includes('.')) return ({ item, names }) => item[nameOf(token, names)];
+  const path = pathOf(token);
+  return ({ item, names }) => {
+    let current: unknown = item;
+    for (const name of path(names)) {
+      if (typeof current !== 'object' || current === null || Array.isArray(current)) return undefined;
+      current = Reflect.get(current, name);
+    }
+    return current;
+  };
 };
 
 const sizeOf = (value: unknown): number | undefined => {
@@ -73,7 +80,7 @@ const sizeOf = (value: unknown): number | undefined => {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
 };
 
-const operand = (reader: Reader): Operand => {
+export const operand = (reader: Reader): Operand => {
   const token = reader.next();
   if (token === 'size') {
     reader.expect('(');
@@ -86,7 +93,7 @@ const operand = (reader: Reader): Operand => {
       if (!Object.hasOwn(values, token)) throw new Error(`the value ${token} is not declared`);
       return values[token];
     };
-  return (scope) => valueAt(token, scope);
+  return attributeOf(token);
 };
 
 const orderOf = (one: unknown, other: unknown): number => {
@@ -95,19 +102,25 @@ const orderOf = (one: unknown, other: unknown): number => {
   return Number.NaN;
 };
 
+/** Most values are texts and numbers. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  typeof one === 'object' && typeof other === 'object'
+    ? isDeepStrictEqual(one, other)
+    : Object.is(one, other);
+
 const comparisons: Readonly<Record<string, (one: unknown, other: unknown) => boolean>> = {
-  '=': (one, other) => one !== undefined && isDeepStrictEqual(one, other),
-  '<>': (one, other) => !isDeepStrictEqual(one, other),
+  '=': (one, other) => one !== undefined && isSame(one, other),
+  '<>': (one, other) => !isSame(one, other),
   '<': (one, other) => orderOf(one, other) < 0,
   '<=': (one, other) => orderOf(one, other) <= 0,
   '>': (one, other) => orderOf(one, other) > 0,
   '>=': (one, other) => orderOf(one, other) >= 0,
 };
 
-const holds = (one: unknown, other: unknown): boolean => {
+export const holds = (one: unknown, other: unknown): boolean => {
   if (typeof one === 'string') return typeof other === 'string' && one.includes(other);
   if (one instanceof Set) return one.has(other);
-  return Array.isArray(one) && one.some((entry) => isDeepStrictEqual(entry, other));
+  return Array.isArray(one) && one.some((entry) => isSame(entry, other));
 };
 
 const functions: Readonly<Record<string, (given: readonly Operand[], scope: Scope) => boolean>> = {
@@ -130,7 +143,7 @@ const comparison = (reader: Reader): Condition => {
   const word = reader.next();
   if (word === 'IN') {
     const all = listOf(reader);
-    return (scope) => all.some((one) => isDeepStrictEqual(left(scope), one(scope)));
+    return (scope) => all.some((one) => isSame(left(scope), one(scope)));
   }
   if (word === 'BETWEEN') {
     const from = operand(reader);
@@ -173,87 +186,7 @@ const alternatives = (reader: Reader): Condition => {
   return (scope) => all.some((one) => one(scope));
 };
 
-const withValue = (item: Item, path: readonly string[], value: unknown): Item => {
-  const [first = '', ...rest] = path;
-  if (rest.length === 0) {
-    if (value !== undefined) return { ...item, [first]: value };
-    const { [first]: _, ...others } = item;
-    return others;
-  }
-  const inner = item[first];
-  if (typeof inner !== 'object' || inner === null) {
-    if (value === undefined) return item;
-    throw new Error(`ValidationException: the path ${path.join('.')} leads nowhere`);
-  }
-  return { ...item, [first]: withValue(inner as Item, rest, value) };
-};
-
-const term = (reader: Reader): Operand => {
-  const word = reader.peek();
-  if (word !== 'if_not_exists' && word !== 'list_append') return operand(reader);
-  reader.next();
-  reader.expect('(');
-  const one = term(reader);
-  reader.expect(',');
-  const other = term(reader);
-  reader.expect(')');
-  return word === 'if_not_exists'
-    ? (scope) => one(scope) ?? other(scope)
-    : (scope) => [...(one(scope) as unknown[]), ...(other(scope) as unknown[])];
-};
-
-const sum = (reader: Reader): Operand => {
-  const one = term(reader);
-  if (!reader.takes('+')) return one;
-  const other = term(reader);
-  return (scope) => Number(one(scope)) + Number(other(scope));
-};
-
-type Step = { readonly path: string; readonly readValue: Operand };
-
-const added = (before: unknown, value: unknown): unknown => {
-  if (value instanceof Set) return new Set([...((before as Set<unknown> | undefined) ?? []), ...value]);
-  return Number(before ?? 0) + Number(value);
-};
-
-const without = (before: unknown, value: unknown): unknown => {
-  const left = [...((before as Set<unknown> | undefined) ?? [])].filter((entry) => !holds(value, entry));
-  return left.length === 0 ? undefined : new Set(left);
-};
-
-const clause = (section: string, reader: Reader): Step => {
-  const path = reader.next();
-  switch (section) {
-    case 'SET': {
-      reader.expect('=');
-      return { path, readValue: sum(reader) };
-    }
-    case 'REMOVE':
-      return { path, readValue: () => undefined };
-    case 'ADD': {
-      const value = operand(reader);
-      return { path, readValue: (scope) => added(valueAt(path, scope), value(scope)) };
-    }
-    case 'DELETE': {
-      const value = operand(reader);
-      return { path, readValue: (scope) => without(valueAt(path, scope), value(scope)) };
-    }
-    default:
-      throw new Error(`an update begins with ${section}`);
-  }
-};
-
-const steps = (reader: Reader): readonly Step[] => {
-  const all: Step[] = [];
-  while (reader.peek() !== undefined) {
-    const section = reader.next();
-    do all.push(clause(section, reader));
-    while (reader.takes(','));
-  }
-  return all;
-};
-
-const cached = <T>(compile: (text: string) => T): ((text: string) => T) => {
+export const cached = <T>(compile: (text: string) => T): ((text: string) => T) => {
   const known = new Map<string, T>();
   return (text) => {
     const before = known.get(text);
@@ -269,16 +202,4 @@ export const conditionOf = cached((text): Condition => {
   const condition = alternatives(reader);
   if (reader.peek() !== undefined) throw new Error(`a condition goes on with ${reader.peek()}`);
   return condition;
-});
-
-/** Every value is worked out on the item as it was, as DynamoDB does. */
-export const updateOf = cached((text): Update => {
-  const all = steps(new Reader(text));
-  return (scope) => {
-    const values = all.map(({ path, readValue }) => ({
-      path: pathOf(path, scope.names),
-      value: readValue(scope),
-    }));
-    return values.reduce((item, { path, value }) => withValue(item, path, value), scope.item);
-  };
 });

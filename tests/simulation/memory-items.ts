@@ -3,23 +3,31 @@
  * that queries do not see yet, and the size of an item as DynamoDB counts it.
  */
 import type { Item } from './expressions.ts';
+import { placeWhere } from './key-range.ts';
 
 export type Key = { readonly pk: string; readonly sk: string };
 export type Change = Key & { readonly before: Item | undefined; readonly after: Item | undefined };
 
+/** Items in the order of their sort keys. A list that was handed out stays as it was. */
 export class Partition {
   readonly items = new Map<string, Item>();
-  #sorted: readonly string[] | undefined = [];
+  #ordered: Item[] = [];
+  #isHandedOut = false;
 
   set(sk: string, item: Item | undefined): void {
-    if (item === undefined ? this.items.has(sk) : !this.items.has(sk)) this.#sorted = undefined;
+    const isKnown = this.items.has(sk);
+    if (item === undefined && !isKnown) return;
+    if (this.#isHandedOut) this.#ordered = this.#ordered.slice();
+    this.#isHandedOut = false;
+    const place = placeWhere(this.#ordered, (other) => String(other['sk']) >= sk);
+    this.#ordered.splice(place, isKnown ? 1 : 0, ...(item === undefined ? [] : [item]));
     if (item === undefined) this.items.delete(sk);
     else this.items.set(sk, item);
   }
 
   inOrder(): readonly Item[] {
-    this.#sorted ??= [...this.items.keys()].sort();
-    return this.#sorted.map((sk) => this.items.get(sk) ?? {});
+    this.#isHandedOut = true;
+    return this.#ordered;
   }
 }
 
@@ -29,6 +37,9 @@ const indexes = {
 } as const;
 
 export type IndexName = keyof typeof indexes;
+
+export const sortKeyOf = (name: IndexName | undefined): string =>
+  name === undefined ? 'sk' : indexes[name].sort;
 
 /** The place of an item in an index. */
 export const rankIn = (name: IndexName, item: Item): string | number =>
@@ -45,17 +56,21 @@ type Entry = { readonly rank: string | number; readonly order: number; readonly 
 /** The items of one partition of an index, in order of the sort key; of equal ones the first written is first. */
 class IndexPartition {
   readonly #entries: Entry[] = [];
+  #items: readonly Item[] | undefined;
 
   add(entry: Entry): void {
+    this.#items = undefined;
     this.#entries.splice(this.#placeOf(entry), 0, entry);
   }
 
   remove(entry: Entry): void {
+    this.#items = undefined;
     this.#entries.splice(this.#placeOf(entry), 1);
   }
 
   items(): readonly Item[] {
-    return this.#entries.map(({ item }) => item);
+    this.#items ??= this.#entries.map(({ item }) => item);
+    return this.#items;
   }
 
   #placeOf({ rank, order }: Entry): number {
@@ -193,7 +208,8 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, bytes
 export const itemBytes = (item: Item): number => {
   const known = sizes.get(item);
   if (known !== undefined) return known;
-  const bytes = sum(Object.entries(item).map(([name, value]) => name.length + valueBytes(value)));
+  let bytes = 0;
+  for (const name of Object.keys(item)) bytes += name.length + valueBytes(item[name]);
   sizes.set(item, bytes);
   return bytes;
 };

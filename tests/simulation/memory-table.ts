@@ -10,7 +10,8 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
-import { conditionOf, type Item, type Scope, updateOf } from './expressions.ts';
+import { conditionOf, type Item, type Scope } from './expressions.ts';
+import { beginningWith, rangeOf, within } from './key-range.ts';
 import {
   type Change,
   Indexes,
@@ -19,8 +20,10 @@ import {
   type Key,
   Partition,
   rankIn,
+  sortKeyOf,
   Unseen,
 } from './memory-items.ts';
+import { updateOf } from './updates.ts';
 
 export type { Item } from './expressions.ts';
 export type { Change } from './memory-items.ts';
@@ -55,6 +58,8 @@ export type MemoryTable = {
   readonly get: (pk: string, sk: string) => Item | undefined;
   /** Every item of a partition, by sort key. */
   readonly partition: (pk: string) => readonly Item[];
+  /** Those of a partition whose sort key begins so. */
+  readonly startingWith: (pk: string, prefix: string) => readonly Item[];
   readonly partitions: () => readonly string[];
 };
 
@@ -80,9 +85,9 @@ const stored = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
     return value;
   if (Array.isArray(value)) return value.map(stored);
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, entry]) => (entry === undefined ? [] : [[key, stored(entry)]])),
-  );
+  const kept: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(value)) if (entry !== undefined) kept[name] = stored(entry);
+  return kept;
 };
 
 const scopeOf = (item: Item, fields: Fields): Scope => ({
@@ -105,6 +110,8 @@ const keyOf = ({ Key, Item }: Fields): Key => {
   const key = Key ?? Item;
   return { pk: String(key?.['pk']), sk: String(key?.['sk']) };
 };
+
+const keyText = ({ pk, sk }: Key): string => `${pk} ${sk}`;
 
 const plain: TableBehaviour = {
   now: () => 0,
@@ -164,7 +171,7 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
 
   const transact = (actions: readonly Readonly<Partial<Record<Action, Fields>>>[]) => {
     const all = actions.map((one) => Object.entries(one)[0] as [Action, Fields]);
-    const named = new Set(all.map(([, fields]) => JSON.stringify(keyOf(fields))));
+    const named = new Set(all.map(([, fields]) => keyText(keyOf(fields))));
     if (all.length > actionsMax) throw invalid(`a transaction of ${all.length} actions`);
     if (named.size < all.length) throw invalid('two actions of a transaction on one item');
     const plans = all.map(([action, fields]) => plan(action, fields));
@@ -188,14 +195,13 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
 
   const query = (fields: Fields) => {
     const { IndexName, KeyConditionExpression = '', Limit, ExclusiveStartKey: start } = fields;
-    const condition = conditionOf(KeyConditionExpression);
     const values = fields.ExpressionAttributeValues ?? {};
     const pk = String(values[':pk']);
     const all =
       IndexName === undefined
         ? unseen.inOrder(pk, partitions.get(pk)?.inOrder() ?? [])
         : following.query(IndexName as IndexName, pk);
-    const matching = runOf(all, (item) => condition(scopeOf(item, fields)));
+    const matching = within(all, sortKeyOf(IndexName as IndexName), rangeOf(KeyConditionExpression, values));
     if (fields.ScanIndexForward === false) matching.reverse();
     const from = start === undefined ? 0 : firstAfter(matching, start, fields);
     const { read, isCut } = pageOf(matching.slice(from), Limit);
@@ -295,6 +301,7 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
     hide: (change, until) => unseen.hide(change, until),
     get,
     partition: (pk) => partitions.get(pk)?.inOrder() ?? [],
+    startingWith: (pk, prefix) => within(partitions.get(pk)?.inOrder() ?? [], 'sk', beginningWith(prefix)),
     partitions: () => [...partitions.keys()],
   };
 };
@@ -306,14 +313,6 @@ const placeIn = (name: IndexName, items: readonly Item[], start: Item): number =
   const isAscending = (ranks[0] ?? 0) <= (ranks.at(-1) ?? 0);
   const at = ranks.findIndex((other) => (isAscending ? other >= rank : other <= rank));
   return at === -1 ? items.length : at;
-};
-
-/** Items that a condition on the keys matches: they follow each other. */
-const runOf = (items: readonly Item[], matches: (item: Item) => boolean): Item[] => {
-  const from = items.findIndex(matches);
-  if (from === -1) return [];
-  const length = items.slice(from).findIndex((item) => !matches(item));
-  return items.slice(from, length === -1 ? undefined : from + length);
 };
 
 const itemShown = (item: Item | undefined, fields: Fields): object =>

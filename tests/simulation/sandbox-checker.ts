@@ -14,6 +14,7 @@ import type { Change } from './memory-table.ts';
 import {
   callsOf,
   idsOf,
+  inboxOf,
   isAtRest,
   type StoredWorkspace,
   sessionOf,
@@ -141,9 +142,7 @@ export class SandboxChecker {
       const state = turnOf(table, user);
       const detached = detachedCalls(state).map(({ wait }) => wait.endsBy);
       const isBusy = [...calls, ...detached].some((until) => until > sim.now() + skewMs);
-      const hasMessages = table
-        .partition(`SESSION#${user}`)
-        .some(({ sk }) => String(sk).startsWith('INBOX#'));
+      const hasMessages = inboxOf(table, user).length > 0;
       const runs = this.#taskOf(taskArn)?.machine.running ?? [];
       // A turn that waits for a person, a client or a child has nothing to do.
       if (isBusy || pendingWork(state).length > 0 || (hasMessages && isAtRest(state)))

@@ -4,7 +4,7 @@ import { canBecome, isEnded, type Session } from '#shared/domain/session.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Change, Item } from './memory-table.ts';
-import { isAtRest, turnOf } from './stored.ts';
+import { inboxOf, isAtRest, turnOf } from './stored.ts';
 
 export class SessionChecker {
   readonly #options: CheckerOptions;
@@ -67,8 +67,7 @@ export class SessionChecker {
   }
 
   #waiting(id: string): readonly Item[] {
-    const items = this.#options.table.partition(`SESSION#${id}`);
-    return items.filter(({ sk }) => String(sk).startsWith('INBOX#'));
+    return inboxOf(this.#options.table, id);
   }
 
   #status(id: string, before: Session['status'] | undefined, now: Session['status']): void {

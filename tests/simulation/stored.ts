@@ -17,10 +17,12 @@ export type StoredWorkspace = {
   readonly deletedAt?: number;
 };
 
-type Stored = Pick<MemoryTable, 'get' | 'partition' | 'partitions'>;
+type Stored = Pick<MemoryTable, 'get' | 'partition' | 'startingWith' | 'partitions'>;
 
 /** States that are stored in parts, by the first: it alone does not say them. */
 const inParts = new WeakMap<object, TurnState>();
+/** States that were read before: an item never changes. */
+const whole = new WeakMap<object, TurnState>();
 
 /** A turn in parts was written: they are all there now. */
 export const rememberParts = (table: Stored, changes: readonly Change[]): void => {
@@ -33,7 +35,11 @@ export const rememberParts = (table: Stored, changes: readonly Change[]): void =
 
 export const stateOf = (item: Item | undefined): TurnState => {
   if (item === undefined) return { kind: 'idle' };
-  return inParts.get(item) ?? (JSON.parse(String(item['state'])) as TurnState);
+  const known = inParts.get(item) ?? whole.get(item);
+  if (known !== undefined) return known;
+  const state = JSON.parse(String(item['state'])) as TurnState;
+  whole.set(item, state);
+  return state;
 };
 
 export const isAtRest = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';
@@ -66,10 +72,13 @@ export const treeItemOf = (table: Stored, root: string): Tree | undefined =>
 
 /** Of the tree under a root, as far as they are not forgotten. */
 export const childrenOf = (table: Stored, root: string): readonly Session[] =>
-  table.partition(`SESSION#${root}`).flatMap(({ sk, child }) => {
-    const session = String(sk).startsWith('CHILD#') ? sessionOf(table, String(child)) : undefined;
-    return session ?? [];
-  });
+  table
+    .startingWith(`SESSION#${root}`, 'CHILD#')
+    .flatMap(({ child }) => sessionOf(table, String(child)) ?? []);
+
+/** Messages that wait, by sort key. */
+export const inboxOf = (table: Stored, id: string): readonly Item[] =>
+  table.startingWith(`SESSION#${id}`, 'INBOX#');
 
 /** Ids after a prefix, from the names of the partitions that hold anything. */
 export const idsOf = (table: Stored, prefix: string): readonly string[] =>
@@ -81,8 +90,5 @@ export const idsOf = (table: Stored, prefix: string): readonly string[] =>
 /** All snapshots of all projects. */
 export const snapshotsIn = (table: Stored): readonly Snapshot[] =>
   idsOf(table, 'PROJECT#').flatMap((project) =>
-    table
-      .partition(`PROJECT#${project}`)
-      .filter(({ sk }) => String(sk).startsWith('SNAPSHOT#'))
-      .map((item) => item as unknown as Snapshot),
+    table.startingWith(`PROJECT#${project}`, 'SNAPSHOT#').map((item) => item as unknown as Snapshot),
   );

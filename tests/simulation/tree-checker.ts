@@ -69,8 +69,7 @@ export class SessionTreeChecker {
     const root = parent.tree?.root ?? parent.id;
     if (membership?.root !== root || depth !== parent.depth + 1 || depth > tree.recursionDepthMax)
       this.#violate('CH2: a child stands under its parent, within the depth', `${id}: ${depth}`);
-    const items = table.partition(`SESSION#${root}`);
-    const agents = items.filter(({ sk }) => String(sk).startsWith('CHILD#')).length + 1;
+    const agents = table.startingWith(`SESSION#${root}`, 'CHILD#').length + 1;
     if (agents > tree.agentsPerSessionMax)
       this.#violate('CH2: no more agents than the limit', `${root}: ${agents}`);
     if (treeItemOf(table, root)?.agents !== agents)

@@ -8,9 +8,9 @@ import type { CheckerOptions } from './checker-options.ts';
 import { brokenHistory } from './conversation.ts';
 import type { LogChecker } from './log-checker.ts';
 import { finishedText } from './machine.ts';
-import type { Change } from './memory-table.ts';
+import type { Change, Item } from './memory-table.ts';
 import { foundText } from './registry.ts';
-import { callsOf, isAtRest, stateOf } from './stored.ts';
+import { callsOf, inboxOf, isAtRest, stateOf } from './stored.ts';
 
 type Call = ReturnType<typeof callsOf>[number];
 
@@ -28,6 +28,9 @@ export class TurnChecker {
   readonly #came = new Map<string, number>();
   /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
   readonly #outside = new Map<string, { status: ToolCall['status']; times: number }>();
+
+  /** Messages that were decoded before: an item never changes. */
+  readonly #messages = new WeakMap<Item, HistoryMessage>();
 
   constructor(options: CheckerOptions, log: LogChecker) {
     this.#options = options;
@@ -104,9 +107,7 @@ export class TurnChecker {
   /** The turn of a message begins: none that came before it still waits. */
   begins(id: string, messageId: string): void {
     const { sim, table } = this.#options;
-    const waiting = table
-      .partition(`SESSION#${id}`)
-      .flatMap(({ sk }) => (String(sk).startsWith('INBOX#') ? [String(sk)] : []));
+    const waiting = inboxOf(table, id).map(({ sk }) => String(sk));
     const cameAt = (sk: string): number => this.#came.get(`${id} ${sk}`) ?? sim.now();
     const own = waiting.find((sk) => sk.endsWith(`#${messageId}`));
     if (own === undefined) return;
@@ -123,10 +124,16 @@ export class TurnChecker {
   #history(id: string, from: number): void {
     const first = `MESSAGE#${String(from).padStart(12, '0')}`;
     const messages = this.#options.table
-      .partition(`SESSION#${id}`)
-      .filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first)
-      .map(messageFrom);
+      .startingWith(`SESSION#${id}`, 'MESSAGE#')
+      .filter(({ sk }) => String(sk) >= first)
+      .map((item) => this.#messageOf(item));
     this.#conversation(id, messages);
+  }
+
+  #messageOf(item: Item): HistoryMessage {
+    const message = this.#messages.get(item) ?? messageFrom(item);
+    this.#messages.set(item, message);
+    return message;
   }
 
   #conversation(where: string, messages: readonly HistoryMessage[]): void {

@@ -8,7 +8,7 @@ import { isEnded } from '#shared/domain/session.ts';
 import { callsWithChildren, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { LogChecker } from './log-checker.ts';
-import { isAtRest, isOfNewerVersion, sessionOf, turnOf } from './stored.ts';
+import { inboxOf, isAtRest, isOfNewerVersion, sessionOf, turnOf } from './stored.ts';
 
 /** A wake, a lease and a read; far below the first look that a parent takes by itself. */
 const hearMs = 20_000;
@@ -78,7 +78,7 @@ export class WakeChecker {
     if (session === undefined || isEnded(session.status) || isOfNewerVersion(session)) return false;
     const state = turnOf(table, id);
     if (pendingWork(state).length > 0) return true;
-    return isAtRest(state) && table.partition(`SESSION#${id}`).some(({ sk }) => isInbox(String(sk)));
+    return isAtRest(state) && inboxOf(table, id).length > 0;
   }
 
   #boundMs(): number {
@@ -137,5 +137,3 @@ export class WakeChecker {
     }
   }
 }
-
-const isInbox = (sk: string): boolean => sk.startsWith('INBOX#');
