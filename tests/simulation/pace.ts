@@ -14,9 +14,12 @@ type Clock = {
 
 export type Actor = { priority: number; steps: number };
 
+/** A step that is due and waits for those of higher functions. */
+type Waiting = { readonly actor: Actor; readonly run: () => void };
+
 const stepsExpected = 4000;
 const changesMax = 8;
-const againMs = [3, 20] as const;
+const nextMs = [1, 5] as const;
 
 export class Pace {
   readonly #clock: Clock;
@@ -25,7 +28,9 @@ export class Pace {
   readonly #waitMsMax: number;
   readonly #changesAt = new Set<number>();
   readonly #busy = new Set<Actor>();
+  readonly #waiting = new Set<Waiting>();
   #taken = 0;
+  #willLook = false;
 
   constructor(clock: Clock, random: Random, isOrdered: boolean) {
     this.#clock = clock;
@@ -50,25 +55,52 @@ export class Pace {
       this.#clock.after(milliseconds, run);
       return;
     }
-    const due = this.#clock.now() + milliseconds;
     actor.steps += 1;
     this.#busy.add(actor);
-    const attempt = (): void => {
-      if (this.#waits(actor, due)) {
-        this.#clock.after(this.#random.int(...againMs), attempt);
-        return;
-      }
-      actor.steps -= 1;
-      if (actor.steps === 0) this.#busy.delete(actor);
-      this.#taken += 1;
-      if (this.#changesAt.has(this.#taken)) actor.priority = -this.#taken;
-      run();
-    };
-    this.#clock.after(milliseconds, attempt);
+    this.#clock.after(milliseconds, () => {
+      const step = { actor, run };
+      if (!this.#waits(actor)) return this.#take(step);
+      this.#waiting.add(step);
+      this.#clock.after(this.#waitMsMax, () => {
+        if (this.#waiting.has(step)) this.#take(step);
+      });
+    });
   }
 
-  #waits({ priority }: Actor, due: number): boolean {
-    if (this.#clock.isCalm || this.#clock.now() - due >= this.#waitMsMax) return false;
+  /** Nobody waits for others any more. */
+  release(): void {
+    this.#lookSoon();
+  }
+
+  #take(step: Waiting): void {
+    const { actor, run } = step;
+    this.#waiting.delete(step);
+    actor.steps -= 1;
+    if (actor.steps === 0) this.#busy.delete(actor);
+    this.#taken += 1;
+    if (this.#changesAt.has(this.#taken)) actor.priority = -this.#taken;
+    run();
+    this.#lookSoon();
+  }
+
+  /** One step has been taken: the highest of those that wait may be free now. */
+  #lookSoon(): void {
+    if (this.#willLook || this.#waiting.size === 0) return;
+    this.#willLook = true;
+    this.#clock.after(this.#random.int(...nextMs), () => {
+      this.#willLook = false;
+      const [first, ...others] = this.#waiting;
+      if (first === undefined) return;
+      const highest = others.reduce(
+        (high, one) => (one.actor.priority > high.actor.priority ? one : high),
+        first,
+      );
+      if (!this.#waits(highest.actor)) this.#take(highest);
+    });
+  }
+
+  #waits({ priority }: Actor): boolean {
+    if (this.#clock.isCalm) return false;
     for (const other of this.#busy) if (other.priority > priority) return true;
     return false;
   }

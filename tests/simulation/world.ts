@@ -86,6 +86,7 @@ export class Simulation {
   calmDown(): void {
     this.calmSince = this.#now;
     this.faults = calm;
+    this.pace.release();
   }
 
   after(milliseconds: number, run: () => void): void {
