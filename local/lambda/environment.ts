@@ -17,7 +17,14 @@ import { startWorkerHost, type WorkerHost } from './worker-host.ts';
 
 export type LambdaMode =
   | { readonly kind: 'shared' }
-  | { readonly kind: 'strict'; readonly killEvery?: number };
+  | { readonly kind: 'strict'; readonly killEvery?: number }
+  /** Each environment is the caller's own. */
+  | { readonly kind: 'separate'; readonly start: (environment: SeparateEnvironment) => Environment };
+
+export type SeparateEnvironment = {
+  readonly definition: FunctionDefinition;
+  readonly variables: Readonly<Record<string, string>>;
+};
 
 export type Environment = {
   readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
@@ -42,7 +49,7 @@ export const hostEnvironments = (
 ): EnvironmentHost =>
   options.mode.kind === 'shared'
     ? hostShared(definitions, options)
-    : hostStrict(options.mode.killEvery, options);
+    : hostSeparate(starterOf(options.mode, options), options.keys);
 
 const hostShared = (
   definitions: readonly FunctionDefinition[],
@@ -91,33 +98,50 @@ const hostShared = (
   };
 };
 
-const hostStrict = (killEvery: number | undefined, { keys, log }: HostOptions): EnvironmentHost => {
-  const hosts = new Set<WorkerHost>();
-  const stopAll = async (): Promise<void> => void (await Promise.all([...hosts].map((host) => host.stop())));
+type StartEnvironment = (environment: SeparateEnvironment) => Environment;
+
+const starterOf = (mode: Exclude<LambdaMode, { kind: 'shared' }>, { log }: HostOptions): StartEnvironment =>
+  mode.kind === 'separate' ? mode.start : (environment) => startThread(environment, mode.killEvery, log);
+
+const hostSeparate = (start: StartEnvironment, keys: Keys): EnvironmentHost => {
+  const running = new Set<Environment>();
+  const stopAll = async (): Promise<void> => void (await Promise.all([...running].map((one) => one.stop())));
   return {
     open: (definition) => {
-      const environment = {
+      const variables = {
         ...runtimeVariables(definition.name, definition.memoryMb),
         ...roleVariables(definition.name, keys),
         ...definition.environment,
       };
-      const host = startWorkerHost({ environment, memoryMb: definition.memoryMb, log });
-      hosts.add(host);
-      let calls = 0;
+      const environment = start({ definition, variables });
+      running.add(environment);
       return {
-        run: (invocation, sink) => {
-          calls += 1;
-          return host.run(callOf(definition, { invocation, callId: calls, environment: undefined }), sink);
-        },
-        isReusable: () => host.isAlive() && (killEvery === undefined || calls < killEvery),
+        ...environment,
         stop: async () => {
-          hosts.delete(host);
-          await host.stop();
+          running.delete(environment);
+          await environment.stop();
         },
       };
     },
     kill: stopAll,
     stop: stopAll,
+  };
+};
+
+const startThread = (
+  { definition, variables }: SeparateEnvironment,
+  killEvery: number | undefined,
+  log: Log,
+): Environment => {
+  const host = startWorkerHost({ environment: variables, memoryMb: definition.memoryMb, log });
+  let calls = 0;
+  return {
+    run: (invocation, sink) => {
+      calls += 1;
+      return host.run(callOf(definition, { invocation, callId: calls, environment: undefined }), sink);
+    },
+    isReusable: () => host.isAlive() && (killEvery === undefined || calls < killEvery),
+    stop: () => host.stop(),
   };
 };
 

