@@ -62,6 +62,14 @@ test('help names every command, and the version is the package’s', async () =>
   expect(code).toBe(0);
   for (const name of ['login', 'chat', 'exec', 'files put', 'token revoke', 'mcp health', 'setup cursor'])
     expect(stdout).toContain(`  ${name} `);
+  expect(stdout.match(/^\w.*$/gm)?.slice(2, -3)).toEqual([
+    'Log in',
+    'Work with agents',
+    'Run programs in sandboxes',
+    'Set up projects',
+    'Connect programs',
+    'Operate a deployment',
+  ]);
   expect((await run(['exec', '--help'])).stdout).toContain('Usage: sallyport exec');
   expect((await run(['mcp', '--help'])).stdout).toContain('  mcp add ');
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

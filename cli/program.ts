@@ -13,6 +13,7 @@ import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts'
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
 import { networkCommands } from './commands/network.ts';
+import { newSessionCommand } from './commands/new-session.ts';
 import { auditCommand, statsCommand } from './commands/operator.ts';
 import { projectCommands } from './commands/projects.ts';
 import { scheduleCommands } from './commands/schedules.ts';
@@ -33,38 +34,40 @@ import { toFailure, wrongUsage } from './runtime/failure.ts';
 import type { Host } from './runtime/host.ts';
 import { makeOutput, type Output } from './runtime/output.ts';
 
-/** All commands, in the order of the help. */
-export const commands: readonly Command[] = [
-  loginCommand,
-  logoutCommand,
-  whoamiCommand,
-  chatCommand,
-  execCommand,
-  codeCommand,
-  shellCommand,
-  ...approvalCommands,
-  ...grantCommands,
-  ...networkCommands,
-  ...sessionCommands,
-  ...searchCommands,
-  ...sessionMessageCommands,
-  ...sessionDecisionCommands,
-  ...fileCommands,
-  ...snapshotCommands,
-  ...projectCommands,
-  ...workspaceCommands,
-  ...scheduleCommands,
-  ...secretCommands,
-  ...tokenCommands,
-  ...clientCommands,
-  ...webhookCommands,
-  ...mcpCommands,
-  ...modelCommands,
-  auditCommand,
-  ...auditRecordCommands,
-  statsCommand,
-  ...setupCommands,
-];
+/** The commands by the tasks they serve, in the order of the help. */
+const groups: Readonly<Record<string, readonly Command[]>> = {
+  'Log in': [loginCommand, logoutCommand, whoamiCommand],
+  'Work with agents': [
+    chatCommand,
+    ...approvalCommands,
+    ...grantCommands,
+    newSessionCommand,
+    ...sessionCommands,
+    ...searchCommands,
+    ...sessionMessageCommands,
+    ...sessionDecisionCommands,
+  ],
+  'Run programs in sandboxes': [
+    execCommand,
+    codeCommand,
+    shellCommand,
+    ...fileCommands,
+    ...snapshotCommands,
+    ...networkCommands,
+  ],
+  'Set up projects': [
+    ...projectCommands,
+    ...workspaceCommands,
+    ...scheduleCommands,
+    ...secretCommands,
+    ...mcpCommands,
+    ...webhookCommands,
+  ],
+  'Connect programs': [...tokenCommands, ...clientCommands, ...setupCommands],
+  'Operate a deployment': [...modelCommands, auditCommand, ...auditRecordCommands, statsCommand],
+};
+
+export const commands: readonly Command[] = Object.values(groups).flat();
 
 export const runProgram = async (args: readonly string[], host: Host): Promise<number> => {
   const output = makeOutput(host, isJsonRequested(args));
@@ -185,8 +188,7 @@ const printHelp = (words: readonly string[], output: Output): number => {
     '',
     'Usage: sallyport <command> [arguments]',
     '',
-    ...overview(commands),
-    '',
+    ...groupedOverview(),
     'Global options: --json prints JSON for programs, --help explains a command, --version.',
     'SALLYPORT_URL and SALLYPORT_TOKEN take precedence over the stored login.',
     'Exit codes: 0 success, 1 error, 2 wrong usage; `exec`, `code` and `shell` exit with the code of their program.',
@@ -197,10 +199,17 @@ const printHelp = (words: readonly string[], output: Output): number => {
 const described = ({ name, usage, summary }: Command) => ({ name, usage, summary });
 
 /** `sessions` and `sessions list` are one command, shown once. */
-const overview = (all: readonly Command[]): readonly string[] => {
-  const listed = all.filter(({ name }) => !name.endsWith(' list'));
-  const width = Math.max(...listed.map(({ name }) => name.length));
-  return listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+const overview = (all: readonly Command[], width = widthOf(all)): readonly string[] =>
+  all
+    .filter(({ name }) => !name.endsWith(' list'))
+    .map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+
+const widthOf = (all: readonly Command[]): number => Math.max(...all.map(({ name }) => name.length));
+
+/** All commands below the titles of their groups, in columns of one width. */
+const groupedOverview = (): readonly string[] => {
+  const width = widthOf(commands);
+  return Object.entries(groups).flatMap(([title, all]) => [title, ...overview(all, width), '']);
 };
 
 /** The help of `mcp` includes all commands that begin with it. */

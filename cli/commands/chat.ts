@@ -1,13 +1,13 @@
 /** `chat`: talks to an agent. With a message as argument or on stdin it prints the answer and exits. */
 import type { FrameOf } from '#sdk/frames.ts';
-import type { BodyOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion, MessageChoices } from '../conversation/conversation.ts';
-import { type Call, type Command, dollars, flag, given, pairsOf, value, values } from '../runtime/command.ts';
+import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
+import { namedChoices, newSessionOf, newSessionOptions, newSessionUsage } from './new-session.ts';
 
 const messageBytesMax = 1_048_576;
 
@@ -47,33 +47,13 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
 
 const findSession = async (call: Call, client: Sallyport): Promise<string> => {
   const session = call.text('session');
-  const options = given<BodyOf<typeof api.makeSession>>(
-    Object.fromEntries(
-      ['provider', 'approvals', 'runtime', 'flavor', 'template', 'project', 'agent', 'instructions'].map(
-        (name) => [name, call.text(name)],
-      ),
-    ),
-  );
-  if (session === undefined) {
-    const body = { ...options, ...chosenFor(call), ...choicesOf(call) };
-    return (await client.request(api.makeSession, { body })).id;
-  }
+  if (session === undefined) return (await client.request(api.makeSession, { body: newSessionOf(call) })).id;
+  const { model: _model, thinking: _thinking, ...options } = namedChoices(call);
   const [conflicting] = Object.keys(options);
   if (conflicting !== undefined) throw wrongUsage(`--${conflicting} cannot be combined with --session`);
   // A refused handshake gives no reason, but the same request by REST does.
   await client.request(api.showSession, { params: { id: session } });
   return session;
-};
-
-/** Limit of money, labels and variables of a new session. */
-const chosenFor = (call: Call) => {
-  const [labels, env] = [call.list('label'), call.list('env')];
-  const maxCostUsd = dollars(call.text('max-cost'), 'max-cost');
-  return {
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-    ...(labels.length === 0 ? {} : { labels: pairsOf(labels, ':', 'label') }),
-    ...(env.length === 0 ? {} : { env: pairsOf(env, '=', 'env') }),
-  };
 };
 
 const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Promise<number> => {
@@ -127,8 +107,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
 
 export const chatCommand: Command = {
   name: 'chat',
-  usage:
-    '[--session <id>] [--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--label <key>:<value>…] [--env <NAME>=<value>…] [--yes] [--stop] [message…]',
+  usage: `[--session <id>] ${newSessionUsage} [--yes] [--stop] [message…]`,
   summary: 'Chat with an agent, or get one answer',
   details: [
     'With a message (or one on stdin) it prints the answer and exits. A call that needs approval prompts on a terminal and',
@@ -137,19 +116,7 @@ export const chatCommand: Command = {
   ],
   options: {
     session: value,
-    model: value,
-    thinking: value,
-    provider: value,
-    approvals: value,
-    runtime: value,
-    flavor: value,
-    template: value,
-    agent: value,
-    instructions: value,
-    project: value,
-    'max-cost': value,
-    label: values,
-    env: values,
+    ...newSessionOptions,
     yes: { type: 'boolean', short: 'y' },
     stop: flag,
   },

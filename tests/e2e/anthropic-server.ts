@@ -9,10 +9,12 @@ export type ScriptedFault =
   | { readonly status: number; readonly retryAfter?: string }
   | { readonly text: string; readonly stalls?: true };
 
+type Scripted = readonly ScriptedCall[] | ScriptedFault | { readonly says: string };
+
 export type AnthropicServer = {
   readonly url: string;
   /** The answer to the next request; without one, a sentence. */
-  readonly script: (readonly ScriptedCall[] | ScriptedFault)[];
+  readonly script: Scripted[];
   /** The bodies of all requests. */
   readonly asked: unknown[];
   readonly close: () => void;
@@ -27,7 +29,7 @@ type Asked = { readonly tools?: readonly unknown[] };
 export const openAnthropicServer = async (
   isScripted: (asked: Asked) => boolean = () => true,
 ): Promise<AnthropicServer> => {
-  const script: (readonly ScriptedCall[] | ScriptedFault)[] = [];
+  const script: Scripted[] = [];
   const asked: unknown[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString();
@@ -90,20 +92,24 @@ const brokenOff = ({ text, stalls = false }: { readonly text: string; readonly s
   ...(stalls ? [] : [{ type: 'error', error: overload }]),
 ];
 
-const eventsOf = (calls: readonly ScriptedCall[]) => [
-  begin,
-  ...(calls.length === 0 ? sentence : calls.flatMap(callEvents)),
-  {
-    type: 'message_delta',
-    delta: { stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use', stop_sequence: null },
-    usage,
-  },
-  { type: 'message_stop' },
-];
+const eventsOf = (next: readonly ScriptedCall[] | { readonly says: string }) => {
+  const says = 'says' in next ? next.says : 'done';
+  const calls = 'says' in next ? [] : next;
+  return [
+    begin,
+    ...(calls.length === 0 ? sentence(says) : calls.flatMap(callEvents)),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use', stop_sequence: null },
+      usage,
+    },
+    { type: 'message_stop' },
+  ];
+};
 
-const sentence = [
+const sentence = (text: string) => [
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'done' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
   { type: 'content_block_stop', index: 0 },
 ];
 

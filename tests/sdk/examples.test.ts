@@ -1,5 +1,6 @@
 /**
- * The examples of the client library's page, run with the package as it is installed: they print what the page says.
+ * The examples of the client library's page and of the page for users of E2B, run with the package as it is installed: they
+ * print what the pages say.
  *
  * Lines of its table that ask a host outside ask one of this test's instead.
  */
@@ -17,7 +18,7 @@ import { type Server, startServer } from '../e2e/server.ts';
 import { buildPackage, type InstalledPackage } from './installed-package.ts';
 import { readExamples, readTableLines } from './page-examples.ts';
 
-const examples = await readExamples('sdk.md');
+const examples = [...(await readExamples('sdk.md')), ...(await readExamples('from-e2b.md'))];
 const lines = await readTableLines('sdk.md');
 
 let server: Server;
@@ -67,8 +68,8 @@ const run = async (program: string): Promise<string> => {
   return (await promisify(execFile)(process.execPath, args, options)).stdout;
 };
 
-test('the page has its examples', () => {
-  expect([examples.length, lines.length]).toEqual([10, 48]);
+test('the pages have their examples', () => {
+  expect([examples.length, lines.length]).toEqual([11, 48]);
 });
 
 test.each(examples)('example %#', async ({ program, printed }) => {

@@ -1,0 +1,98 @@
+/** The pages by task, executed: each block runs as it stands, and prints what the page says. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AnthropicServer, openAnthropicServer } from './anthropic-server.ts';
+import { type OutsideHost, openHttpHost } from './egress-hosts.ts';
+import { makeOutside, serveOutside } from './egress-packages.ts';
+import { type Server, startServer } from './server.ts';
+import { outputPattern, readTranscripts, runTranscripts } from './transcripts.ts';
+import { openReceiver, type Receiver } from './webhook-receiver.ts';
+
+let server: Server;
+let claude: AnthropicServer;
+let host: OutsideHost;
+let push: Receiver;
+let folder: string;
+let hookPort: number;
+const seen: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sallyport-outside-'));
+  await makeOutside(folder);
+  [claude, push] = await Promise.all([openAnthropicServer(), openReceiver()]);
+  // A port that is free now: the program of the page listens there later.
+  const taken = await openHttpHost(() => undefined);
+  taken.close();
+  hookPort = taken.port;
+  host = await openHttpHost(serveOutside(folder, { origin: () => `http://localhost:${host.port}`, seen }));
+  server = await startServer({
+    variables: {
+      ANTHROPIC_API_KEY: 'sk-ant-test',
+      ANTHROPIC_BASE_URL: claude.url,
+      EGRESS_ALLOW: `localhost:${host.port},files.pythonhosted.org`,
+      EGRESS_ALLOWED_PRIVATE_HOSTS: `localhost:${host.port}`,
+      WEBHOOK_ALLOWED_PRIVATE_HOSTS: `127.0.0.1:${hookPort}`,
+    },
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  claude.close();
+  host.close();
+  await Promise.all([push.down(), rm(folder, { recursive: true })]);
+});
+
+type Options = Parameters<typeof runTranscripts>[2];
+
+const expectAsShown = async (page: string, blocks: number, options?: Options): Promise<void> => {
+  const transcripts = await readTranscripts(page);
+  expect(transcripts).toHaveLength(blocks);
+  const outputs = await runTranscripts(transcripts, server, options);
+  for (const [index, { printed }] of transcripts.entries())
+    expect(outputs[index]).toMatch(outputPattern(printed));
+};
+
+test('the first agent mends the bug, with two approvals', async () => {
+  const mended = 'def mean(values):\n    return sum(values) / len(values)\n';
+  claude.script.push(
+    [{ id: 'call_1', name: 'read_file', input: { path: 'stats.py' } }],
+    [{ id: 'call_2', name: 'write_file', input: { path: 'stats.py', content: mended } }],
+    [{ id: 'call_3', name: 'execute_command', input: { command: 'python3 check.py' } }],
+    { says: '`mean` divided by `len(values) - 1`. It divides by `len(values)` now, and check.py prints ok.' },
+  );
+  await expectAsShown('docs/first-agent.md', 6);
+});
+
+test('a sandbox gets packages', async () => {
+  const index = `--index-url http://localhost:${host.port}/simple/ --trusted-host localhost`;
+  const install = 'env/bin/pip install -q six';
+  await expectAsShown('docs/packages.md', 4, {
+    words: [
+      [install, `no_proxy= NO_PROXY= env/bin/pip install -q --disable-pip-version-check ${index} outside`],
+      ['import six; print(six.__version__)', 'import outside; print(outside.word / 42)'],
+      ['pypi.org', `localhost:${host.port}`],
+    ],
+  });
+  expect(seen).toContain('/simple/outside/');
+});
+
+test('a colleague gets a token, and loses it', async () => {
+  await expectAsShown('docs/colleagues.md', 3);
+});
+
+test('a webhook tells a phone', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/approve-from-a-phone.md'), 'utf8');
+  const [, program = ''] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
+  await expectAsShown('docs/approve-from-a-phone.md', 3, {
+    words: [
+      ['127.0.0.1:8080', `127.0.0.1:${hookPort}`],
+      ['https://ntfy.sh/a-topic-that-nobody-guesses', push.url],
+    ],
+    programs: { 'notify.mjs': program.replace('8080', String(hookPort)) },
+  });
+  expect(push.delivered.map(({ body, headers }) => [body, headers['title']])).toEqual([
+    ['A test of this webhook', 'test needs you'],
+  ]);
+});
