@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { floodCost } from './flood-cost.ts';
 import { forkCost } from './fork-cost.ts';
 import { type BenchResult, print } from './report.ts';
+import { scale } from './scale/scale.ts';
 import { speed } from './speed/speed.ts';
 import { backlogCost, sweepCost } from './sweep-cost.ts';
 import { turnCost } from './turn-cost.ts';
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, (flags: Flags) => Promise<BenchResult>>> 
   flood: floodCost,
   fork: () => forkCost(),
   web: webCost,
+  scale,
   speed: ({ only, tries, ...files }) => speed({ ...files, only: only?.split(','), tries: Number(tries) }),
 };
 

@@ -28,7 +28,16 @@ const waitMsMax = 60_000;
 
 type Frame = { readonly type: string; readonly data: Record<string, unknown> };
 
-export const turnCost = async (): Promise<BenchResult> => {
+export type TurnCalls = {
+  readonly name: string;
+  readonly calls: number;
+  readonly callsMax: number;
+  readonly writeUnits: number;
+  readonly which: string;
+};
+
+/** Without tools, without tools but long, and with one approved call. */
+export const measureTurns = async (): Promise<readonly [TurnCalls, TurnCalls, TurnCalls]> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
   await using cleaning = new AsyncDisposableStack();
   cleaning.defer(() => rm(home, { recursive: true, force: true }));
@@ -54,7 +63,7 @@ export const turnCost = async (): Promise<BenchResult> => {
   const client = await openClient(`${cloud.url.replace('http', 'ws')}/ws`, token);
   cleaning.defer(client.close);
   await client.until('completion', { text: '$ true', approve: true });
-  const rows = [
+  return [
     await measure(proxy, client, { name: 'no tools', text: 'hello', callsMax: withoutTools }),
     await measure(proxy, client, {
       name: 'no tools, long',
@@ -63,6 +72,10 @@ export const turnCost = async (): Promise<BenchResult> => {
     }),
     await measure(proxy, client, { name: 'one approved call', text: '$ echo hi', callsMax: withOneCall }),
   ];
+};
+
+export const turnCost = async (): Promise<BenchResult> => {
+  const rows = await measureTurns();
   return {
     title: 'table calls of a turn',
     text: table(
@@ -80,7 +93,7 @@ type Wanted = { readonly name: string; readonly text: string; readonly callsMax:
 const tries = 3;
 
 /** The least of three tries: on a slow machine the holder of a turn reads its version meanwhile, every half second. */
-const measure = async (proxy: CountingProxy, client: Client, wanted: Wanted) => {
+const measure = async (proxy: CountingProxy, client: Client, wanted: Wanted): Promise<TurnCalls> => {
   let least = await measureOnce(proxy, client, wanted);
   for (let tried = 1; tried < tries && least.calls > wanted.callsMax; tried += 1) {
     const next = await measureOnce(proxy, client, wanted);
@@ -89,7 +102,11 @@ const measure = async (proxy: CountingProxy, client: Client, wanted: Wanted) => 
   return least;
 };
 
-const measureOnce = async (proxy: CountingProxy, client: Client, { name, text, callsMax }: Wanted) => {
+const measureOnce = async (
+  proxy: CountingProxy,
+  client: Client,
+  { name, text, callsMax }: Wanted,
+): Promise<TurnCalls> => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   proxy.reset();
   await client.until('completion', { text, approve: true });

@@ -27,6 +27,12 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
   ].join('\n');
 };
 
+export const unitPrices = ({ bill, templates }: StageBill) => ({
+  idleMonth: bill.usd,
+  thousandTurns: thousandTurns(templates),
+  relayHour: heldRelay(templates),
+});
+
 export const thousandTurns = (templates: Templates): number =>
   usdOf(itemsOf('turns', turn, { times: 1000, memory: memoryIn(resourcesOf(templates)) }));
 
