@@ -59,6 +59,9 @@ const cellOf = (value: unknown): Cell =>
         .join(', ')
     : (value as Cell);
 
+/** `totalMemoryMb` as `total memory mb`. */
+const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 export const statsCommand: Command = {
   name: 'stats',
   usage: '',
@@ -67,7 +70,7 @@ export const statsCommand: Command = {
   run: async (call) => {
     const stats = await call.request(api.stats);
     call.output.result(stats, () =>
-      factLines(Object.entries(stats).map(([name, value]) => [name, cellOf(value)] as const)),
+      factLines(Object.entries(stats).map(([name, value]) => [inWords(name), cellOf(value)] as const)),
     );
     return undefined;
   },

@@ -25,6 +25,9 @@ const cellOf = (value: unknown): Cell =>
 const facts = (project: Project): readonly string[] =>
   factLines(Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const));
 
+/** The default project is as old as the deployment, which records no time for it. */
+const madeAt = (at: string): string => (Date.parse(at) === 0 ? '-' : at);
+
 const list = async (call: Call): Promise<undefined> => {
   const projects = await readPages(
     (after) => call.request(api.listProjects, { query: { after } }),
@@ -33,7 +36,12 @@ const list = async (call: Call): Promise<undefined> => {
   call.output.result({ projects }, () =>
     tableLines(
       ['ID', 'NAME', 'CREATED', 'DESCRIPTION'],
-      projects.map(({ id, name, createdAt, description }) => [id, name, createdAt, description ?? '']),
+      projects.map(({ id, name, createdAt, description }) => [
+        id,
+        name,
+        madeAt(createdAt),
+        description ?? '',
+      ]),
     ),
   );
 };

@@ -97,13 +97,20 @@ const refuseForeign = ({ headers, requestContext }: APIGatewayProxyEvent): void 
   const own = [...localhostAllowedHostnames(), ...(domainName === undefined ? [] : [domainName])];
   const host = header(headers, 'host');
   if (host !== undefined && !own.includes(hostnameOf(`http://${host}`)))
-    throw foreign('this server is not known under that name');
+    throw foreign(
+      'this server is not known under that name',
+      'Use the address of the deployment, and let a proxy send its own name as Host.',
+    );
   const origin = header(headers, 'origin');
   if (origin !== undefined && !own.includes(hostnameOf(origin)))
-    throw foreign('pages of another origin are not served');
+    throw foreign(
+      'pages of another origin are not served',
+      'Connect from a program, or from a page of the deployment itself.',
+    );
 };
 
 /** Empty for text that is no URL, as the `null` of a sandboxed page. */
 const hostnameOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '');
 
-const foreign = (message: string): AppError => new AppError('forbidden', message);
+const foreign = (message: string, suggestion: string): AppError =>
+  new AppError('forbidden', message, { suggestions: [suggestion] });

@@ -168,7 +168,7 @@ test.each(['anthropic', 'openai', 'gemini'] as const)(
     const { catalog } = await over(refused, refused);
     await expect(catalog.list(provider)).rejects.toMatchObject({ code: 'provider_auth_failed' });
     expect(await catalog.check(provider, ['one'])).toEqual({
-      one: 'error: the model provider refused the key',
+      one: 'error: the model provider rejected the API key',
     });
   },
 );

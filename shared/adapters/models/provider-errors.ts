@@ -8,16 +8,16 @@ import { AppError, type ErrorCode } from '#shared/errors.ts';
 export type Meaning = readonly [code: ErrorCode, message: string];
 
 export const meanings = {
-  refusedKey: ['provider_auth_failed', 'the model provider refused the key'],
+  refusedKey: ['provider_auth_failed', 'the model provider rejected the API key'],
   unpaid: ['provider_auth_failed', 'the account of this key has no credit left'],
   noCredentials: ['provider_auth_failed', 'there are no AWS credentials to sign model requests with'],
-  rateLimited: ['provider_rate_limited', 'the model provider limits the rate of requests'],
+  rateLimited: ['provider_rate_limited', 'the model provider is limiting the rate of requests'],
   overloaded: ['provider_overloaded', 'the model provider is overloaded'],
   unavailable: ['provider_unavailable', 'the model provider failed to answer'],
   unreachable: ['provider_unavailable', 'the connection to the model provider failed'],
   brokenOff: ['provider_unavailable', 'the model broke off in the middle of its answer'],
-  tooLong: ['context_too_long', 'the conversation is longer than the model can take'],
-  refusedContent: ['content_refused', 'the model provider refuses this content'],
+  tooLong: ['context_too_long', 'the conversation is longer than the model accepts'],
+  refusedContent: ['content_refused', 'the model provider refused this content'],
   // A request that we composed wrongly: our fault, not the client's.
   notUnderstood: ['internal_error', 'the model provider did not understand our request'],
 } as const satisfies Record<string, Meaning>;
