@@ -10,6 +10,7 @@ import { readVariables, type Variables } from '#shared/config/read-variables.ts'
 import { sandboxSettings } from '#shared/config/settings.ts';
 import { mcpSweepSecondsMax } from '#shared/domain/mcp/limits.ts';
 import type { NamedTemplate } from '#shared/domain/template.ts';
+import { strictRestLimits } from './api-gateway/rest-integration.ts';
 import { type ApiGateway, start as startApiGateway } from './api-gateway/start.ts';
 import {
   deployedFunctions,
@@ -25,7 +26,7 @@ import { type Credentials, type Keys, makeKeys } from './endpoint/account.ts';
 import { start as startEvents, type TimedRule } from './events/start.ts';
 import { bundledFunctions } from './function-bundles.ts';
 import { loadSealKey } from './home.ts';
-import type { LambdaMode } from './lambda/environment.ts';
+import { type LambdaMode, strictLambda } from './lambda/environment.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
 import { start as startLambda } from './lambda/start.ts';
 import { type RecordCall, startRecorder } from './recorder/start.ts';
@@ -69,6 +70,8 @@ export type CloudOptions = {
   /** The interval of the janitor's sweeps. */
   readonly sweepMs?: number;
   readonly mode?: LambdaMode;
+  /** True: what one machine need not do, as AWS does it (docs/spec/aws.md); it costs memory and processor time. */
+  readonly strict?: boolean;
   /** The timeout of one invocation of a turn. */
   readonly turnTimeoutMs?: number;
   readonly relayTimeoutMs?: number;
@@ -145,7 +148,7 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   );
   const s3 = started(await startS3({ folder: join(home, 's3'), buckets: [workspaceBucket], keys }));
   const secretsManager = started(await startSecretsManager({ folder: join(home, 'secrets'), keys }));
-  const lambda = started(await startLambda({ mode: options.mode ?? { kind: 'shared' }, log, keys }));
+  const lambda = started(await startLambda({ mode: modeOf(options), log, keys }));
   const events = started(
     await startEvents({
       functions: lambda,
@@ -223,6 +226,9 @@ const endpointsOf = async (
   ...(ecs === undefined ? {} : { AWS_ENDPOINT_URL_ECS: await recorded(ecs.url) }),
 });
 
+const modeOf = ({ mode, strict }: CloudOptions): LambdaMode =>
+  mode ?? (strict ? strictLambda : { kind: 'shared' });
+
 const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys): Promise<ApiGateway> =>
   startApiGateway({
     functions,
@@ -234,6 +240,7 @@ const openGateway = (options: CloudOptions, functions: FunctionHost, keys: Keys)
       { resource: '/.well-known/{proxy+}', functionName: functionNamed('mcp') },
     ],
     previewCheckMs: options.previewCheckMs,
+    limits: options.strict ? { rest: strictRestLimits } : {},
     webSocket: { authorizer: functionNamed('authorizer'), functionName: functionNamed('socket') },
     webRoot: options.webFolder ?? webFolder(repository),
   });

@@ -49,6 +49,8 @@ const main = async (variables: Variables): Promise<void> => {
     variables,
     log: log.write,
     progress: print,
+    // Of tests alone, as the faults.
+    strict: variables['SALLYPORT_STRICT'] === 'true',
     sweepMs: settings.value.SALLYPORT_SWEEP_SECONDS * 1000,
     startSandboxHost: (options) => startEcs({ ...options, faults, sharedVolume: volume }),
   }).catch((cause: unknown) => explainStartFailure(cause, port));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { start as startLambda } from '../lambda/start.ts';
-import type { RestLimits } from './rest-integration.ts';
+import { type RestLimits, strictRestLimits } from './rest-integration.ts';
 import { start } from './start.ts';
 
 const opened: (() => Promise<void>)[] = [];
@@ -252,4 +252,13 @@ test.each(['/api', '/mcp/more', '/mcp/'])('%s is no route, in the body of every 
       },
     },
   ]);
+});
+
+test('a strict gateway renames WWW-Authenticate, as a REST API does', async () => {
+  const namesOf = async (url: string) => [...(await fetch(`${url}/api/refuse`)).headers.keys()];
+  expect(await namesOf(await open())).toContain('www-authenticate');
+  const strict = await open(strictRestLimits);
+  const names = await namesOf(strict);
+  expect(names).toContain('x-amzn-remapped-www-authenticate');
+  expect(names).not.toContain('www-authenticate');
 });

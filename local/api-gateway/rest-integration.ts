@@ -20,6 +20,8 @@ export type RestLimits = {
   readonly requestBytesMax: number;
   readonly idleMsMax: number;
   readonly totalMsMax: number;
+  /** As AWS: `WWW-Authenticate` leaves under another name, but for `/mcp`, where CloudFront puts it back. */
+  readonly renamesAuthenticate: boolean;
 };
 
 const minuteMs = 60_000;
@@ -29,6 +31,14 @@ export const restLimits: RestLimits = {
   requestBytesMax: 10 * 1024 * 1024,
   idleMsMax: 5 * minuteMs,
   totalMsMax: 15 * minuteMs,
+  renamesAuthenticate: false,
+};
+
+/** With CloudFront before it, which ends an answer that is silent for a minute (`infra/constructs/distribution.ts`). */
+export const strictRestLimits: Partial<RestLimits> = { idleMsMax: minuteMs, renamesAuthenticate: true };
+
+const renamed: Readonly<Record<string, string>> = {
+  'www-authenticate': 'x-amzn-remapped-www-authenticate',
 };
 
 type RestIntegration = {
@@ -47,7 +57,8 @@ export const answerFromFunction = async (
   const body = await readBody(request, limits.requestBytesMax);
   if (body === undefined) return refuseTooLarge(response, requestId);
   const payload = JSON.stringify(makeProxyEvent({ request, route, body, requestId }));
-  const answer = streamAnswer(response, limits);
+  const isRenaming = limits.renamesAuthenticate && route.resource !== '/mcp';
+  const answer = streamAnswer(response, limits, isRenaming ? renamed : {});
   try {
     answer.end(await functions.invokeStreamed(route.functionName, payload, answer));
   } catch (cause) {
@@ -79,7 +90,11 @@ const answerRefusal = (response: ServerResponse, status: number, body: object): 
   response.end(JSON.stringify(body));
 };
 
-const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
+const streamAnswer = (
+  response: ServerResponse,
+  limits: RestLimits,
+  names: Readonly<Record<string, string>>,
+) => {
   const reader = openHeadReader();
   const refuseLate = (): void => refuse(response, 504, 'Endpoint request timed out');
   const idle = setTimeout(refuseLate, limits.idleMsMax);
@@ -103,7 +118,7 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
       const read = reader.read(bytes);
       if (read === 'incomplete') return;
       if (read === 'malformed') return refuse(response, 502, 'Internal server error');
-      response.writeHead(read.head.status, read.head.headers);
+      response.writeHead(read.head.status, withNames(read.head.headers, names));
       response.flushHeaders();
       await writePaced(response, read.body);
     },
@@ -114,6 +129,12 @@ const streamAnswer = (response: ServerResponse, limits: RestLimits) => {
     },
   };
 };
+
+const withNames = (
+  headers: OutgoingHttpHeaders,
+  names: Readonly<Record<string, string>>,
+): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [names[name] ?? name, value]));
 
 type AnswerHead = { readonly status: number; readonly headers: OutgoingHttpHeaders };
 

@@ -17,9 +17,24 @@ import { startWorkerHost, type WorkerHost } from './worker-host.ts';
 
 export type LambdaMode =
   | { readonly kind: 'shared' }
-  | { readonly kind: 'strict'; readonly killEvery?: number }
+  | {
+      readonly kind: 'strict';
+      readonly killEvery?: number;
+      /** Absent: each asynchronous invocation runs at once, and only once. */
+      readonly lateEvents?: LateEvents;
+    }
   /** Each environment is the caller's own. */
   | { readonly kind: 'separate'; readonly start: (environment: SeparateEnvironment) => Environment };
+
+/** Asynchronous invocations as they may come: of every few one runs late, and another runs again, late. */
+export type LateEvents = { readonly every: number; readonly lateMs: number };
+
+/** Each environment is alone, starts cold, and ends after some invocations; events come late and twice. */
+export const strictLambda: LambdaMode = {
+  kind: 'strict',
+  killEvery: 20,
+  lateEvents: { every: 4, lateMs: 300 },
+};
 
 export type SeparateEnvironment = {
   readonly definition: FunctionDefinition;

@@ -8,7 +8,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Keys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/http-messages.ts';
-import { type Environment, type EnvironmentHost, hostEnvironments, type LambdaMode } from './environment.ts';
+import {
+  type Environment,
+  type EnvironmentHost,
+  hostEnvironments,
+  type LambdaMode,
+  type LateEvents,
+} from './environment.ts';
 import {
   arnOf,
   type Buffered,
@@ -60,6 +66,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
   const { environmentsMax = environmentsMaxDefault, retryDelaysMs = retryDelaysMsDefault } = options;
   const pools = new Map<string, FunctionPool>();
   const background = retryInBackground(retryDelaysMs);
+  const runsOf = planEvents(options.mode.kind === 'strict' ? options.mode.lateEvents : undefined);
   const environments: EnvironmentHost[] = [];
 
   return {
@@ -70,7 +77,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
         pools.set(definition.name, openPool(definition, { environmentsMax, open: host.open }));
       }
     },
-    ...invokers(pools, background),
+    ...invokers(pools, background, runsOf),
     kill: async () => void (await Promise.all(environments.map((host) => host.kill()))),
     stop: async () => {
       background.stop();
@@ -79,7 +86,11 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
   };
 };
 
-const invokers = (pools: ReadonlyMap<string, FunctionPool>, background: AsyncRetry): FunctionHost => {
+const invokers = (
+  pools: ReadonlyMap<string, FunctionPool>,
+  background: AsyncRetry,
+  runsOf: () => readonly number[],
+): FunctionHost => {
   const find = (reference: string): FunctionPool =>
     pools.get(nameFrom(reference)) ?? refuseUnknown(reference);
   const invoke = async (
@@ -96,10 +107,11 @@ const invokers = (pools: ReadonlyMap<string, FunctionPool>, background: AsyncRet
     invokeLater: (name, payload, requestId = randomUUID()) => {
       refuseTooLarge(payload, eventBytesMax, 'InvokeAsync');
       const pool = find(name);
-      background.run(async () => {
+      const attempt = async () => {
         const { outcome } = await bufferAnswer((sink) => pool.run({ requestId, payload }, sink));
         return outcome;
-      });
+      };
+      for (const delayMs of runsOf()) background.run(attempt, delayMs);
     },
     invokeStreamed: async (name, payload, sink) => {
       refuseTooLarge(payload, requestBytesMax, 'InvokeWithResponseStream');
@@ -130,8 +142,19 @@ const refuseLargeAnswer = (answer: Buffered): Buffered => {
   return { outcome: failure('Function.ResponseSizeTooLarge', text), payload: '' };
 };
 
+/** The delays of the runs of the next asynchronous invocation (A20). */
+const planEvents = (late: LateEvents | undefined): (() => readonly number[]) => {
+  if (late === undefined) return () => [0];
+  let accepted = 0;
+  return () => {
+    accepted += 1;
+    if (accepted % late.every === 0) return [0, late.lateMs];
+    return accepted % late.every === 1 ? [late.lateMs] : [0];
+  };
+};
+
 type AsyncRetry = {
-  readonly run: (attempt: () => Promise<Outcome>) => void;
+  readonly run: (attempt: () => Promise<Outcome>, delayMs: number) => void;
   readonly stop: () => void;
 };
 
@@ -162,7 +185,7 @@ const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
   };
 
   return {
-    run: (attempt) => later(0, () => void attemptNumber(attempt, 0)),
+    run: (attempt, delayMs) => later(delayMs, () => void attemptNumber(attempt, 0)),
     stop: () => {
       isStopped = true;
       for (const timer of timers) clearTimeout(timer);

@@ -264,6 +264,21 @@ test('A20: an asynchronous invocation that fails is retried twice under its requ
   await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe(`${id}\n${id}\n${id}\n`), patience);
 });
 
+test('A20: in the strict mode some asynchronous invocations run late, and some twice', async () => {
+  const lateEvents = { every: 2, lateMs: 300 };
+  const { client } = await deploy([define('flaky')], { kind: 'strict', lateEvents });
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-lambda-'));
+  const invoke = async (name: string): Promise<string | undefined> => {
+    const Payload = JSON.stringify({ file: join(folder, name), succeedAt: 1 });
+    const command = new InvokeCommand({ FunctionName: 'sallyport-flaky', InvocationType: 'Event', Payload });
+    return (await client.send(command)).$metadata.requestId;
+  };
+  const [late, twice] = [await invoke('late'), await invoke('twice')];
+  const attempts = (name: string) => readFile(join(folder, name), 'utf8').catch(() => '');
+  await vi.waitFor(async () => expect(await attempts('twice')).toBe(`${twice}\n${twice}\n`), patience);
+  await vi.waitFor(async () => expect(await attempts('late')).toBe(`${late}\n`), patience);
+});
+
 const readStream = async (client: LambdaClient, fixture: string, event: unknown) => {
   const answer = await client.send(
     new InvokeWithResponseStreamCommand({

@@ -15,7 +15,7 @@ import type { Credentials } from '../../local/endpoint/account.ts';
 import type { LambdaMode } from '../../local/lambda/environment.ts';
 import type { RecordCall } from '../../local/recorder/start.ts';
 import { sendSigned } from '../signed-request.ts';
-import { unthrottled } from './server.ts';
+import { isStrict, unthrottled } from './server.ts';
 
 export type EmbeddedCloud = {
   readonly url: string;
@@ -88,6 +88,7 @@ export const openEmbeddedCloud = async ({
     sandboxSecret: 'a secret of at least thirty-two characters',
     variables: { ...unthrottled, ...variables },
     sweepMs,
+    strict: isStrict,
     ...(turnTimeoutMs === undefined ? {} : { turnTimeoutMs }),
     ...(relayTimeoutMs === undefined ? {} : { relayTimeoutMs }),
     ...(mode === undefined ? {} : { mode }),

@@ -27,6 +27,10 @@ export type ServerOptions = {
 /** A test asks faster than a person; and a bucket of 40 s forgives a request that a busy machine holds up. */
 export const unthrottled = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '20000' };
 
+/** `SALLYPORT_STRICT=true`: the tests run in the strict mode of the embedded cloud. */
+// biome-ignore lint/style/noProcessEnv: the one read of the tests' environment
+export const isStrict = process.env['SALLYPORT_STRICT'] === 'true';
+
 const startMsMax = 60_000;
 const repository = join(import.meta.dirname, '..', '..');
 const main = join(repository, 'local', 'main.ts');
@@ -62,6 +66,7 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
       PORT: '0',
       SALLYPORT_HOME: folder,
       SALLYPORT_INSTALL_PACKAGES: 'false',
+      SALLYPORT_STRICT: String(isStrict),
       ...unthrottled,
       ...variables,
     },

@@ -16,7 +16,8 @@ test('a turn needs no state that one environment keeps for another', async () =>
     token,
     sandboxSecret: 'a secret of at least thirty-two characters',
     variables: {},
-    mode: { kind: 'strict', killEvery: 2 },
+    mode: { kind: 'strict', killEvery: 2, lateEvents: { every: 2, lateMs: 200 } },
+    strict: true,
     startSandboxHost: startEcs,
   });
   const client = await connect({ url: cloud.url, token });
