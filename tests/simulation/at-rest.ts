@@ -19,6 +19,7 @@ export const checkRest = (platform: Platform): void => {
   const { table, sim } = platform;
   checkAnswers(platform);
   platform.checkers.ends.atRest();
+  platform.checkers.relays.atRest();
   for (const id of idsOf(table, 'SESSION#')) {
     checkSession(platform, id);
     checkTree(platform, id);

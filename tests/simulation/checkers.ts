@@ -13,6 +13,7 @@ import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
 import { MoneyChecker } from './money-checker.ts';
+import { RelayChecker } from './relay-checker.ts';
 import { SandboxChecker } from './sandbox-checker.ts';
 import { SessionChecker } from './session-checker.ts';
 import { SlotChecker } from './slot-checker.ts';
@@ -42,6 +43,7 @@ export class Checkers {
   readonly ends: EndChecker;
   readonly #approvals: ApprovalChecker;
   readonly #detached: DetachedChecker;
+  readonly relays: RelayChecker;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -56,6 +58,7 @@ export class Checkers {
     this.#approvals = new ApprovalChecker(options);
     this.ends = new EndChecker(options);
     this.#detached = new DetachedChecker(options);
+    this.relays = new RelayChecker(options);
   }
 
   wrote(all: readonly Change[], by: Invocation): void {

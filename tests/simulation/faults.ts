@@ -86,6 +86,7 @@ const worlds = [
   'projects',
   'snapshots',
   'detach',
+  'relay',
 ] as const;
 
 export type ClassName = keyof typeof classes | (typeof worlds)[number];

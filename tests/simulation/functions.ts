@@ -5,7 +5,7 @@ import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { Sockets } from '#shared/ports/connections.ts';
-import type { Forgetter, Invoker } from '#shared/ports/invoker.ts';
+import type { Forgetter, Invoker, RelayWork } from '#shared/ports/invoker.ts';
 import type { ScheduleDispatcher } from '#shared/ports/schedules.ts';
 import type { Correlation, Telemetry } from '#shared/ports/telemetry.ts';
 import type { Invocation } from './invocation.ts';
@@ -46,6 +46,9 @@ export type Functions = {
   readonly woken: (session: SessionId, inMs: number) => void;
   readonly connected: (connection: ConnectionId) => Promise<void>;
   readonly schedules: (schedule: ScheduleId) => Promise<void>;
+  /** Its sandboxes have a network. */
+  readonly hasRelay: boolean;
+  readonly relay: (work: RelayWork) => Promise<void>;
 };
 
 /** Invoked at least once, late, twice, or not at all. */
@@ -82,7 +85,10 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
     fillPool: () => wake('wakes the janitor to fill the pool', () => platform.janitor({ sweep: 'pool' })),
     // The simulation registers no servers.
     checkMcpServer: () => Promise.resolve(),
-    holdRelay: () => Promise.resolve(),
+    holdRelay: (work) =>
+      platform.hasRelay
+        ? wake(`wakes the relay of ${work.workspaceId}`, () => platform.relay(work))
+        : Promise.resolve(),
     connected: (connectionId) =>
       wake(`wakes on-connected of ${connectionId}`, () => platform.connected(connectionId)),
   };

@@ -6,7 +6,13 @@
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError, UnsentError } from '#shared/errors.ts';
-import type { AskedOutcome, SandboxCall, SandboxLink, SandboxTools } from '#shared/ports/sandbox.ts';
+import type {
+  AskedOutcome,
+  LinkRequest,
+  SandboxCall,
+  SandboxLink,
+  SandboxTools,
+} from '#shared/ports/sandbox.ts';
 import type {
   AdoptOutcome,
   RestoreOutcome,
@@ -17,6 +23,8 @@ import type { Bucket, Manifest } from './bucket.ts';
 import type { Ecs } from './ecs.ts';
 import { type Invocation, Later } from './invocation.ts';
 import type { Line, Machine } from './machine.ts';
+import type { RelayChecker } from './relay-checker.ts';
+import { answerRelay } from './relay-link.ts';
 import type { Simulation } from './world.ts';
 
 export type InsideOptions = {
@@ -28,6 +36,7 @@ export type InsideOptions = {
   readonly onRestore: (sandbox: LiveSandbox) => void;
   /** A process receives input. */
   readonly onInput: (processId: string) => void;
+  readonly relays: RelayChecker;
   readonly bearerHash: (workspaceId: WorkspaceId, generation: number) => string;
 };
 
@@ -58,23 +67,32 @@ const answer = (status: number, body: object = refused): Response =>
   ({ status, ok: status < 400, body: null, json: async () => body }) as unknown as Response;
 
 export const linkFor = (inside: InsideOptions, invocation: Invocation): SandboxLink => ({
-  fetch: (sandbox, { method, path, body }) =>
-    invocation.call(
-      `${method} ${path}`,
+  fetch: (sandbox, request) =>
+    invocation.request<Response>(
+      `${request.method} ${request.path}`,
       () => {
         const machine = reached(inside, invocation, sandbox);
         if (machine.bearer !== inside.bearerHash(sandbox.workspaceId, sandbox.generation)) return answer(401);
-        const input = /^\/processes\/([^/]+)\/stdin/.exec(path)?.[1];
-        if (input !== undefined) inside.onInput(input);
-        if (path === '/processes' && method === 'GET')
-          return answer(200, { processes: [], calls: machine.running.length });
-        if (path !== '/claim') return answer(200);
-        machine.bearer = String(JSON.parse(String(body))['bearerSha256']);
-        return answer(204);
+        const by = { by: invocation, checker: inside.relays };
+        return answerRelay(machine, request, by) ?? answerServer(inside, machine, request);
       },
       options,
     ),
 });
+
+const answerServer = (
+  { onInput }: InsideOptions,
+  machine: Machine,
+  { method, path, body }: LinkRequest,
+): Response => {
+  const input = /^\/processes\/([^/]+)\/stdin/.exec(path)?.[1];
+  if (input !== undefined) onInput(input);
+  if (path === '/processes' && method === 'GET')
+    return answer(200, { processes: [], calls: machine.running.length });
+  if (path !== '/claim') return answer(200);
+  machine.bearer = String(JSON.parse(String(body))['bearerSha256']);
+  return answer(204);
+};
 
 export const toolsFor = (inside: InsideOptions, invocation: Invocation): SandboxTools => {
   const ask = (call: SandboxCall, waitMs?: number): Promise<AskedOutcome> =>

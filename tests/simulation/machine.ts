@@ -4,6 +4,7 @@
  */
 import type { AskedOutcome, ToolOutcome } from '#shared/ports/sandbox.ts';
 import { longText } from './long-text.ts';
+import { RelayInside } from './relay-inside.ts';
 import type { Simulation } from './world.ts';
 
 export type Line = string;
@@ -40,6 +41,8 @@ const longResultBytesMax = 600_000;
 
 export class Machine {
   isUp = false;
+  readonly taskArn: string;
+  readonly relay: RelayInside;
   bearer: string;
   lines: readonly Line[] = [];
   /** The number of the last restore that it took. */
@@ -50,6 +53,8 @@ export class Machine {
   constructor(options: MachineOptions) {
     this.#options = options;
     this.bearer = options.bearer;
+    this.taskArn = options.taskArn;
+    this.relay = new RelayInside(options.sim, () => this.running.length > 0);
   }
 
   get running(): readonly string[] {

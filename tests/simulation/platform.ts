@@ -2,7 +2,9 @@
  * The platform in the simulated world: its functions as they are deployed, each invocation with ports of its own,
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
+import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { replayEvents } from '#shared/application/connection/replay-events.ts';
+import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
@@ -11,23 +13,29 @@ import type { SessionDefaults } from '#shared/application/session/create-session
 import { runTurn, type TurnInvocation } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
+import { theDefaultProject } from '#shared/domain/project.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
+import type { RelayWork } from '#shared/ports/invoker.ts';
 import { perform } from '../../functions/janitor/perform.ts';
 import { Bucket } from './bucket.ts';
 import { Checkers } from './checkers.ts';
 import { type Ecs, openEcs } from './ecs.ts';
 import { type Ended, type Job, Lambda } from './lambda.ts';
 import type { Ledger } from './machine.ts';
-import { type MemoryTable, openMemoryTable, pageBytesMax } from './memory-table.ts';
+import { type MemoryTable, openMemoryTable, pageBytesMax, tableOver } from './memory-table.ts';
 import { portsOf } from './ports.ts';
 import { outputTokensMax } from './prices.ts';
+import { relayNetwork, relayPortsOf } from './relay-link.ts';
 import { Scheduling } from './scheduler.ts';
 import { mcpTimes, principal, requestMs, type Settings } from './settings.ts';
+import { idsOf, workspaceOf } from './stored.ts';
 import { TableService } from './table-requests.ts';
 import type { Simulation } from './world.ts';
 
 const longestMs = 900_000;
 const janitorMs = 300_000;
+/** Shorter than as it is deployed: holders of a world of minutes hand over, a minute after they came. */
+const relayMs = 240_000;
 
 export class Platform {
   readonly sim: Simulation;
@@ -47,6 +55,7 @@ export class Platform {
   readonly mayLoseCalls: boolean;
   /** Sum of what the provider asked for its answers, in dollars, whether or not anybody heard them. */
   billedUsd = 0;
+  hasRelay = false;
   readonly #lambda: Lambda;
 
   constructor(sim: Simulation, settings: Settings) {
@@ -73,7 +82,10 @@ export class Platform {
     this.ecs = openEcs({
       sim,
       ledger: this.ledger,
-      onBegin: (callKey, taskArn) => this.checkers.sandboxes.begins(callKey, taskArn),
+      onBegin: (callKey, taskArn) => {
+        this.checkers.sandboxes.begins(callKey, taskArn);
+        this.#used(taskArn);
+      },
       onStop: (taskArn, reason) => this.checkers.sandboxes.stops(taskArn, reason),
       onEvent: (event) => this.#taskEvent(event),
     });
@@ -134,6 +146,23 @@ export class Platform {
     });
   }
 
+  /** From now on its sandboxes have a network, and their relays are held. */
+  async openNetwork(): Promise<void> {
+    this.hasRelay = true;
+    this.sim.coverage.hit('world/relay');
+    const projects = makeProjectStore(tableOver(async (command) => this.table.execute(command).output));
+    await projects.create({ ...theDefaultProject, network: relayNetwork });
+  }
+
+  relay(work: RelayWork): Promise<void> {
+    return this.#lambda.background({
+      name: 'relay',
+      timeoutMs: relayMs,
+      handsOver: true,
+      run: (ports) => holdRelay(relayPortsOf(ports), { ...work, deadlineAt: ports.world.now() + relayMs }),
+    });
+  }
+
   woken(sessionId: SessionId, inMs: number): void {
     this.checkers.wakes.woken(sessionId, inMs);
   }
@@ -159,6 +188,14 @@ export class Platform {
           ...work,
         }),
     });
+  }
+
+  #used(taskArn: string): void {
+    if (!this.hasRelay) return;
+    const records = idsOf(this.table, 'WORKSPACE#').map((id) => workspaceOf(this.table, id).sandbox);
+    const machine = this.ecs.tasks.find((task) => task.taskArn === taskArn)?.machine;
+    const hasNetwork = records.some((record) => record?.taskArn === taskArn && record.network !== undefined);
+    if (hasNetwork && machine !== undefined) this.checkers.relays.used(machine);
   }
 
   #taskEvent(event: TaskEvent): void {

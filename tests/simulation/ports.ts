@@ -64,12 +64,13 @@ export type Ports = ReturnType<typeof portsOf>;
 const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
   `bearer of ${workspaceId}:${generation}`;
 
-const insideOf = ({ ecs, bucket, checkers: { sandboxes, turns } }: Platform): InsideOptions => ({
+const insideOf = ({ ecs, bucket, checkers: { sandboxes, turns, relays } }: Platform): InsideOptions => ({
   ecs,
   bucket,
   onLastSave: (sandbox) => sandboxes.savesLast(sandbox),
   onRestore: (sandbox) => sandboxes.restores(sandbox),
   onInput: (processId) => turns.performsOutside(processId),
+  relays,
   bearerHash,
 });
 

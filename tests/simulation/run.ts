@@ -63,6 +63,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   const minutes = random.int(2, 7) + (settings.isLong ? sim.further.int(8, 25) : 0);
   const until = startOfTime + minutes * minute;
   await register(platform.table);
+  if (on.has('relay') && openRandom(seed ^ 0x1b873593).chance(relayShare)) await platform.openNetwork();
   startJanitor(platform);
   const users = { platform, until };
   if (on.has('snapshots')) startKeeper(users, seed);
@@ -92,6 +93,8 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
 type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };
 
 const keeperShare = 0.25;
+/** Of the worlds whose sandboxes have a network. */
+const relayShare = 0.3;
 
 /** In some worlds a person keeps snapshots of a session of their own. */
 const startKeeper = (users: Users, seed: number): void => {
