@@ -1,7 +1,7 @@
 /**
  * Session trees: a child session is under the session whose agent started it. Pure.
  *
- * Trees with pending approvals come first, then the most recently active. A search keeps the parents of a match. A node stays the same
+ * A search keeps the parents of a match. A node stays the same
  * object while its session and its children do, so that a page of a thousand rows draws only those that changed.
  */
 import type { Session } from '#sdk/routes.ts';
@@ -23,13 +23,17 @@ export type SessionRow = {
   readonly isContext: boolean;
 };
 
-export const treeOf = (sessions: readonly Session[]): readonly SessionNode[] => {
+/** Those with pending approvals first, then the most recently active. */
+export const waitingFirst = (nodes: readonly SessionNode[]): readonly SessionNode[] =>
+  nodes.toSorted(byWaiting);
+
+export const treeOf = (sessions: readonly Session[], inOrder = waitingFirst): readonly SessionNode[] => {
   const known = new Set(sessions.map(({ id }) => id));
   const below = Map.groupBy(sessions, ({ parent }) =>
     parent !== undefined && known.has(parent) ? parent : '',
   );
   const nodesOf = (parent: string): readonly SessionNode[] =>
-    (below.get(parent) ?? []).map((session) => nodeOf(session, nodesOf(session.id))).sort(waitingFirst);
+    inOrder((below.get(parent) ?? []).map((session) => nodeOf(session, nodesOf(session.id))));
   return nodesOf('');
 };
 
@@ -54,7 +58,7 @@ const nodeOf = (session: Session, children: readonly SessionNode[]): SessionNode
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-const waitingFirst = (one: SessionNode, other: SessionNode): number =>
+const byWaiting = (one: SessionNode, other: SessionNode): number =>
   Number(other.waiting > 0) - Number(one.waiting > 0) || other.activeAt.localeCompare(one.activeAt);
 
 export type Shown = {
@@ -86,3 +90,12 @@ export const activeBelow = ({ children }: SessionNode): number =>
 /** Cost in US dollars of the session and its descendants. */
 export const treeCost = ({ session, children }: SessionNode): number =>
   session.costUsd + sum(children.map(treeCost));
+
+/** What the columns of the table sort by. */
+export const sortValues: Readonly<Record<string, (node: SessionNode) => string | number>> = {
+  session: ({ session }) => session.title ?? session.id,
+  status: ({ session, waiting }) => (waiting > 0 ? ' waiting' : session.status),
+  model: ({ session }) => (session.kind === 'agent' ? session.model : session.template),
+  used: treeCost,
+  active: ({ activeAt }) => activeAt,
+};
