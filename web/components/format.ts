@@ -8,9 +8,23 @@ const dayMs = 24 * hourMs;
 export const relativeTime = (atMs: number, nowMs: number): string => {
   const span = Math.abs(nowMs - atMs);
   if (span < 10_000) return atMs > nowMs ? 'now' : 'just now';
-  if (span > 30 * dayMs) return new Date(atMs).toISOString().slice(0, 10);
+  if (span > 30 * dayMs) return localDay(atMs);
   const distance = spanOf(span);
   return atMs > nowMs ? `in ${distance}` : `${distance} ago`;
+};
+
+/** In the reader's zone, as `2026-11-25`. */
+export const localDay = (atMs: number): string => new Date(atMs).toLocaleDateString('sv');
+
+/** In the reader's zone, as `14:03:09`. */
+export const localClock = (atMs: number): string => new Date(atMs).toLocaleTimeString('sv');
+
+/** In the reader's zone, with its name, as `2026-11-25 14:03:09 GMT+1`. */
+export const exactTime = (atMs: number): string => {
+  const zone = new Intl.DateTimeFormat('en', { timeZoneName: 'short' })
+    .formatToParts(atMs)
+    .find(({ type }) => type === 'timeZoneName');
+  return `${localDay(atMs)} ${localClock(atMs)} ${zone?.value ?? ''}`.trimEnd();
 };
 
 const spanOf = (ms: number): string => {

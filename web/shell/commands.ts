@@ -48,6 +48,15 @@ export const appCommands = (router: Router): readonly PaletteCommand[] => [
   { id: 'sign-out', label: 'Sign out', hint: 'Access', icon: 'sign-out', act: () => signOut() },
 ];
 
+const panels = { files: 'Files', changes: 'Changes', terminal: 'Terminal', preview: 'Preview', logs: 'Logs' } as const;
+
+/** The panel beside the conversation. */
+const panelCommands = (router: Router, sessionId: string): readonly PaletteCommand[] =>
+  Object.entries(panels).map(([panel, name]) => ({
+    ...{ id: `panel-${panel}`, label: `${name} beside the chat`, hint: 'This session', icon: 'panel' as const },
+    act: () => router.push({ name: 'chat', params: { sessionId }, query: { panel } }),
+  }));
+
 /** Of the open session. */
 const sessionCommands = (router: Router): readonly PaletteCommand[] => {
   const sessionId = openSessionId.value;
@@ -71,6 +80,7 @@ const sessionCommands = (router: Router): readonly PaletteCommand[] => {
       ...{ id: 'sandbox', label: 'Sandbox and files', hint, icon: 'sandbox' },
       act: () => router.push({ name: 'sandbox', params: { sessionId } }),
     },
+    ...panelCommands(router, sessionId),
     { id: 'markdown', label: 'Export as Markdown', hint, icon: 'download', act: exported('markdown') },
     { id: 'json', label: 'Export as JSON', hint, icon: 'download', act: exported('json') },
   ];
