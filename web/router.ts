@@ -78,6 +78,12 @@ const pages: RouteRecordRaw[] = [
     meta: { title: 'Models', permission: 'global:read' },
   },
   {
+    path: '/usage',
+    name: 'usage',
+    component: () => import('./pages/usage/usage-page.vue'),
+    meta: { title: 'Usage', permission: 'own:read' },
+  },
+  {
     path: '/tokens',
     name: 'tokens',
     component: () => import('./pages/tokens/tokens-page.vue'),

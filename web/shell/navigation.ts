@@ -12,6 +12,7 @@ export const navigation = [
   { name: 'servers', label: 'MCP servers', icon: 'servers', permission: 'own:read' },
   { name: 'webhooks', label: 'Webhooks', icon: 'webhook', permission: 'own:read' },
   { name: 'models', label: 'Models', icon: 'models', permission: 'global:read' },
+  { name: 'usage', label: 'Usage', icon: 'usage', permission: 'own:read' },
   { name: 'tokens', label: 'Tokens', icon: 'tokens', permission: 'admin' },
   { name: 'operator', label: 'Operator', icon: 'operator', permission: 'own:read' },
   { name: 'audit', label: 'Audit log', icon: 'audit', permission: 'admin:read' },
