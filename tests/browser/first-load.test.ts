@@ -1,4 +1,4 @@
-/** First load of the chat: the compressed size of every script. */
+/** First load of the chat: the compressed size of every script, with the style and the font. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const repository = join(import.meta.dirname, '..', '..');
 const scriptBytesMax = 130 * 1024;
+const bytesMax = 180_000;
 
-type Chunk = { readonly file: string; readonly isEntry?: boolean; readonly imports?: readonly string[] };
+type Chunk = {
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly imports?: readonly string[];
+  readonly css?: readonly string[];
+  readonly assets?: readonly string[];
+};
 
 const folders: string[] = [];
 const build = async (): Promise<string> => {
@@ -57,8 +64,17 @@ test('the first load is small', async () => {
   for (const name of [...entries, 'pages/chat/chat-page.vue']) visit(name);
   const files = [...seen].map((name) => manifest[name]?.file ?? '').filter((file) => file.endsWith('.js'));
   expect(files.length).toBeGreaterThan(1);
-  const sizes = files.map(async (file) => gzipSync(await readFile(join(folder, file))).length);
-  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const sizeOf = async (all: readonly string[]): Promise<number> => {
+    const sizes = all.map(async (file) => gzipSync(await readFile(join(folder, file))).length);
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  };
+  const bytes = await sizeOf(files);
+  const others = [...seen].flatMap((name) => [
+    ...(manifest[name]?.css ?? []),
+    ...(manifest[name]?.assets ?? []),
+  ]);
+  expect(others.filter((file) => file.endsWith('.woff2'))).toHaveLength(1);
+  expect(bytes + (await sizeOf(others))).toBeLessThan(bytesMax);
   expect(bytes).toBeGreaterThan(40 * 1024);
   expect(bytes).toBeLessThan(scriptBytesMax);
 });
