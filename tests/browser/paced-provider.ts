@@ -6,7 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pass } from 'node:timers/promises';
 
-/** What an answer is made of. A part that breaks ends the stream with an overload. */
+/** Part of an answer. One that breaks ends the stream with an overload. */
 export type AnswerPart =
   | { readonly thinking: string }
   | { readonly text: string }

@@ -32,6 +32,10 @@ test('no attribute carries style: the policy of the page forbids it', () => {
   expect(found(/<[a-z][^>]*\sstyle="/)).toEqual([]);
 });
 
+test('no watch makes an array of its sources: a new array differs each time, and the watch runs for every change', () => {
+  expect(found(/\bwatch\(\s*\(\) => \[/)).toEqual([]);
+});
+
 test('a component opens with a header that says what it is', () => {
   const silent = files.filter(
     ({ path, text }) => path.endsWith('.vue') && !/^<script (?:setup )?lang="ts"[^>]*>\n\/\*\*/.test(text),

@@ -1,4 +1,4 @@
-/** What files held when their change was approved here, so that the card of the call shows the difference that was approved. */
+/** Texts of files as they were when their change was approved here: the card of the call shows the difference that was approved. */
 type Comparison = { readonly session: string; readonly path: string; readonly content: string };
 
 /** The newest ones: a conversation is not kept in memory twice. */

@@ -1,6 +1,6 @@
 /**
- * Files that the calls of a conversation changed, the newest first: as the log tells it, whatever the sandbox does. What programs
- * changed is told only by calls that were tried for their effect. Pure.
+ * Files that the calls of a conversation changed, the newest first: as the log tells it, whatever the sandbox does. Changes
+ * by programs are known only of calls that were tried for their effect. Pure.
  */
 import type { EffectFile } from '#shared/domain/effect.ts';
 import type { CallItem, Items } from './items.ts';
@@ -22,7 +22,7 @@ type Write = { readonly path: string; readonly content: string };
 export const workspacePath = (path: string): string =>
   path.replace(/^\/workspace\//, '').replace(/^(\.\/)+/, '');
 
-/** What a call writes, with the arguments that a person may have edited. */
+/** The file that a call writes, with the arguments that a person may have edited. */
 export const writeOf = ({
   name,
   args,

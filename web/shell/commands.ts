@@ -48,12 +48,23 @@ export const appCommands = (router: Router): readonly PaletteCommand[] => [
   { id: 'sign-out', label: 'Sign out', hint: 'Access', icon: 'sign-out', act: () => signOut() },
 ];
 
-const panels = { files: 'Files', changes: 'Changes', terminal: 'Terminal', preview: 'Preview', logs: 'Logs' } as const;
+const panels = {
+  files: 'Files',
+  changes: 'Changes',
+  terminal: 'Terminal',
+  preview: 'Preview',
+  logs: 'Logs',
+} as const;
 
 /** The panel beside the conversation. */
 const panelCommands = (router: Router, sessionId: string): readonly PaletteCommand[] =>
   Object.entries(panels).map(([panel, name]) => ({
-    ...{ id: `panel-${panel}`, label: `${name} beside the chat`, hint: 'This session', icon: 'panel' as const },
+    ...{
+      id: `panel-${panel}`,
+      label: `${name} beside the chat`,
+      hint: 'This session',
+      icon: 'panel' as const,
+    },
     act: () => router.push({ name: 'chat', params: { sessionId }, query: { panel } }),
   }));
 

@@ -26,7 +26,7 @@ export const usePageTitle = (): void => {
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   const plainIcon = icon?.href ?? '';
   watch(
-    () => [route.meta.title, waitingShown.value] as const,
+    [() => route.meta.title, waitingShown] as const,
     ([title, waiting]) => {
       const name = title === undefined ? 'Sallyport' : `${title} · Sallyport`;
       document.title = waiting > 0 ? `(${waiting}) ${name}` : name;

@@ -91,7 +91,7 @@ export const activeBelow = ({ children }: SessionNode): number =>
 export const treeCost = ({ session, children }: SessionNode): number =>
   session.costUsd + sum(children.map(treeCost));
 
-/** What the columns of the table sort by. */
+/** Values by which the columns of the table sort. */
 export const sortValues: Readonly<Record<string, (node: SessionNode) => string | number>> = {
   session: ({ session }) => session.title ?? session.id,
   status: ({ session, waiting }) => (waiting > 0 ? ' waiting' : session.status),
