@@ -9,8 +9,10 @@ test('the words are those of the glossary, and comments open with their subject'
   expect(complaintsOf(repositoryFolder)).toEqual([]);
 });
 
-test('a retired word, a retired file name, a header and a sentence that open with a clause are found', () => {
+test('a retired word, a retired file name, a header and a sentence that open with a clause are found, in documents too', () => {
   expect(complaintsOf(brokenRepositoryFolder)).toEqual([
+    'docs/opens-with-a-clause.md:4 a sentence begins with "What"',
+    'docs/opens-with-a-clause.md:6 a sentence begins with "Whoever"',
     'shared/desk.ts:1 the file is called turn-loop now',
     'shared/desk.ts:4 Desk is called TurnContext now',
     'shared/opens-with-a-clause.ts:1 the header opens with a clause: Whoever holds the lease of a turn.',

@@ -97,6 +97,8 @@ const nameOf = (path: string): string => path.replace(/^.*\//, '').replace(/\..*
 
 /** A relative clause, a pronoun or a preposition in front: the reader has to wait for the subject. */
 const clause = /^(?:Who|Whoever|Whose|What|Whatever|Whether|How|Where|Which|Of|One that|Those)\b/;
+/** At the start of a paragraph, of an item of a list, or behind another sentence; questions may. */
+const openingClause = /(?:(?<=\n\n)|^[-*] |[.!?:]\s+)(Who|Whoever|Whose|What|Whatever)\b(?![^.!?]*\?)/gm;
 const sentenceStart = /(?:^|[.!?:] )(Who|Whoever|Whose|What|Whatever|Whether|How)\b(?![^.!?]*\?)/;
 
 const comments = (
@@ -128,6 +130,16 @@ const commentComplaints = ({ path, text }: RepositoryFile): readonly Complaint[]
         ];
   });
 
+/** Sentences of documents, but for headings, rows of tables and code. Decision records keep the words of their day. */
+const documentComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] => {
+  const prose = text.replaceAll(/```[\s\S]*?```|^(?:#|\|).*$/gm, (part) => part.replaceAll(/[^\n]/g, ' '));
+  return Array.from(prose.matchAll(openingClause), ({ 0: sentence, 1: opening, index }) => ({
+    path,
+    line: text.slice(0, index + sentence.length).split('\n').length,
+    message: `a sentence begins with "${opening}"`,
+  }));
+};
+
 const wordComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] => {
   const replacedBy = retiredFiles[nameOf(path)];
   const named =
@@ -146,10 +158,14 @@ const isCommented = (file: RepositoryFile): boolean => isSource(file) || /^web\/
 const isWritten = ({ path }: RepositoryFile): boolean =>
   /\.(?:ts|js|mjs|vue|md|patch|sh)$/.test(path) && path !== 'CHANGELOG.md';
 
+const isDocument = ({ path }: RepositoryFile): boolean =>
+  path.endsWith('.md') && !path.startsWith('docs/adr/');
+
 export const languageComplaints = (files: readonly RepositoryFile[]): readonly Complaint[] =>
   files
     .filter(({ path }) => !isRuleItself(path))
     .flatMap((file) => [
       ...(isWritten(file) ? wordComplaints(file) : []),
       ...(isCommented(file) ? commentComplaints(file) : []),
+      ...(isDocument(file) ? documentComplaints(file) : []),
     ]);
