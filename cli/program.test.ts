@@ -226,6 +226,22 @@ test('MCP servers are added, shown with their secrets masked, tested and removed
   });
 });
 
+test('a server that takes a secret into sandboxes is added and shown with a warning', async () => {
+  const warning = 'All code in the sandbox can read KEY';
+  const summary = { total: 0, healthy: 0, unhealthy: 0, reconnecting: 0, disconnected: 0 };
+  const server = { name: 'fs', status: 'healthy', config: { transport: 'stdio', command: 'npx' }, warning };
+  await using one = await loggedIn({
+    'POST /api/mcp/add': { status: 201, body: { message: 'added', name: 'fs', warning } },
+    'GET /api/mcp': { body: { servers: [server] } },
+    'GET /api/mcp/health': { body: { summary, mcps: [] } },
+  });
+  expect(await one.run(['mcp', 'add', 'fs', '--command', 'npx', '--env', `K=\${KEY}`])).toMatchObject({
+    stdout: 'added: fs\n',
+    stderr: `Warning: ${warning}\n`,
+  });
+  expect((await one.run(['mcp', 'info', 'fs'])).stdout).toContain(`warning    ${warning}\n`);
+});
+
 test('a missing model has exit code 1', async () => {
   await using one = await loggedIn({
     'GET /api/models/check?models=a%2Cb': {

@@ -71,6 +71,7 @@ const info = async (call: Call): Promise<undefined> => {
       ['folder', cwd],
       ...Object.entries(headers).map(([key, value]) => [`header ${key}`, masked(value)] as const),
       ...Object.entries(env).map(([key, value]) => [`env ${key}`, masked(value)] as const),
+      ['warning', server.warning],
       ['status', health?.status ?? server.status],
       ['last success', health?.lastSuccess],
       ['error', health?.error],
@@ -135,7 +136,9 @@ const add = async (call: Call): Promise<undefined> => {
   const body = { name: idOf(call), config: configOf(call) };
   const answer = await call.request(api.addServer, { ...inProject(call), body });
   call.output.result(answer, () => []);
-  if (!call.output.isJson) call.output.line(`${answer.message}: ${idOf(call)}`);
+  if (call.output.isJson) return;
+  call.output.line(`${answer.message}: ${idOf(call)}`);
+  if (answer.warning !== undefined) call.output.note(`Warning: ${answer.warning}`);
 };
 
 const configOf = (call: Call): ServerConfig => {

@@ -19,6 +19,8 @@ import {
   messageAnswer,
   projectQuery,
   removedAnswer,
+  savedAnswer,
+  savedView,
   serversAnswer,
   serverView,
   testAnswer,
@@ -108,12 +110,12 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       summary: 'Register an MCP server',
       query: projectQuery,
       body: addServerBody,
-      answers: { 201: messageAnswer },
+      answers: { 201: savedAnswer },
       errors: ['project_not_found', 'conflict', 'resource_limit_exceeded'],
     },
     handler: async (event) => {
-      const { name } = await addMcpServer(ports, requestOf(event), addedFields(event));
-      return json(201, { message: 'MCP server added successfully', name });
+      const server = await addMcpServer(ports, requestOf(event), addedFields(event));
+      return json(201, savedView(server, 'MCP server added successfully'));
     },
   },
   {
@@ -124,13 +126,13 @@ const writingRoutes = (ports: McpPorts): readonly ApiRoute[] => [
       summary: 'Change an MCP server',
       query: projectQuery,
       body: changeServerBody,
-      answers: { 200: messageAnswer },
+      answers: { 200: savedAnswer },
       errors: ['project_not_found', 'mcp_server_not_found', 'conflict'],
     },
     handler: async (event) => {
       const change = changedFields(fieldsOf(event, changeServerBody));
-      const { name } = await changeMcpServer(ports, requestOf(event), { name: nameOf(event), change });
-      return json(200, { message: 'MCP server updated successfully', name });
+      const server = await changeMcpServer(ports, requestOf(event), { name: nameOf(event), change });
+      return json(200, savedView(server, 'MCP server updated successfully'));
     },
   },
   {

@@ -124,6 +124,27 @@ test('a failing server has its error and advice; it is edited, tested, disabled 
   await card.waitFor({ state: 'detached' });
 });
 
+test('a secret that a server takes into sandboxes is warned of while it is written, and on its card', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/servers`);
+  await page.getByRole('button', { name: 'Add server' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').first().fill('inside');
+  await dialog.getByRole('radio', { name: /stdio/ }).check();
+  await dialog.getByLabel('Command').fill('true');
+  await dialog.getByRole('button', { name: 'Add variable' }).click();
+  await dialog.getByLabel('Variable 1, name').fill('TOKEN');
+  await dialog.getByLabel('Variable 1, value').fill(`\${TAKEN}`);
+  await dialog.getByText('can read TAKEN').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'servers-secret');
+  await dialog.getByRole('button', { name: 'Add server' }).click();
+  const card = page.getByRole('article', { name: 'inside' });
+  await card.getByText('can read TAKEN').waitFor();
+  await cloud.ask('/api/mcp/inside', { method: 'DELETE' });
+  await card.waitFor({ state: 'detached' });
+});
+
 test('a failing server is shown without a reload', async () => {
   const passing = await modernServer({ list: tools });
   await add('passing', { transport: 'http', url: passing.url });

@@ -129,6 +129,30 @@ test('the audit log has who set and deleted which name', async () => {
   expect(JSON.stringify(rows)).not.toContain('hunter0');
 });
 
+test('a secret that a server takes into sandboxes is warned of, and named in the audit log (R7)', async () => {
+  const project = await makeProject();
+  await admin(`/api/projects/${project}/secrets/TAKEN`, put('hunter1'));
+  const config = { transport: 'stdio', command: 'true', env: { TOKEN: `\${TAKEN}` } };
+  const init = { method: 'POST', body: JSON.stringify({ name: 'inside', config }) };
+  const warning = expect.stringContaining('can read TAKEN');
+  expect(await admin(`/api/mcp/add?project=${project}`, init)).toEqual([
+    201,
+    { message: 'MCP server added successfully', name: 'inside', warning },
+  ]);
+  const withNone = { method: 'PATCH', body: JSON.stringify({ config: { env: null } }) };
+  expect(await admin(`/api/mcp/inside?project=${project}`, withNone)).toEqual([
+    200,
+    { message: 'MCP server updated successfully', name: 'inside' },
+  ]);
+  type Row = { readonly action: string; readonly detail: object };
+  const { rows } = await cloud.ask<{ rows: readonly Row[] }>(`/api/audit?project=${project}`);
+  const own = rows.filter(({ action }) => action.startsWith('mcp.'));
+  expect(own.map(({ action, detail }) => [action, detail])).toEqual([
+    ['mcp.change', {}],
+    ['mcp.add', { secretsInSandbox: ['TAKEN'] }],
+  ]);
+});
+
 /** Every file of a folder, with its bytes as Latin-1. */
 const filesOf = async (folder: string): Promise<readonly (readonly [string, string])[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -26,7 +26,8 @@ export const opencode: Proof = async (progress) => {
       ...{ LLM_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: provider.url },
       TURN_LEASE_SECONDS: '10',
     },
-    sweepMs: 1000,
+    // Sweeps of a busy machine must not pile up.
+    sweepMs: 5000,
   });
   try {
     const program = await installOpencode(folder, progress);

@@ -112,8 +112,8 @@ const openRegistry = async () => {
       close: () => Promise.resolve(),
     },
     auditLog: fake<AuditLog>({
-      append: ({ action, subject }) => {
-        seen.audited.push(`${action} ${subject.split('/')[1]}`);
+      append: ({ action, subject, detail: { secretsInSandbox = [] } }) => {
+        seen.audited.push([action, subject.split('/')[1], secretsInSandbox].flat().join(' '));
         return Promise.resolve();
       },
     }),

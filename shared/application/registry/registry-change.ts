@@ -7,6 +7,7 @@
 import { type Intent, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { dueAtOf } from '../../domain/mcp/health.ts';
+import { secretsInSandbox } from '../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../domain/mcp/server.ts';
 import { isServerName, type Validated } from '../../domain/mcp/validate.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
@@ -66,8 +67,10 @@ export const announce = async (
   { principal }: RegistryRequest,
   { server, action, status }: Change,
 ): Promise<void> => {
-  const { project, name } = server;
-  await audit(ports, principal, { action, subject: `${project}/${name}`, project });
+  const { project, name, config } = server;
+  const secrets = secretsInSandbox(config);
+  const detail = secrets.length === 0 ? {} : { secretsInSandbox: [...secrets] };
+  await audit(ports, principal, { action, subject: `${project}/${name}`, project, detail });
   await publishMcpStatus(ports, project, { name, status });
   const isUnknown = server.isEnabled && server.tools === undefined;
   if (status === 'removed' || !(isUnknown || dueAtOf(server, 0) !== undefined)) return;

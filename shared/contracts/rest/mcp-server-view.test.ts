@@ -9,6 +9,7 @@ import {
   changedFields,
   healthAnswer,
   healthView,
+  savedView,
   serverAnswer,
   serverView,
   testAnswer,
@@ -124,6 +125,14 @@ describe('a server is shown', () => {
     expect('lastCheck' in view || 'lastSuccess' in view).toBe(false);
     expect(serverAnswer.parse(view)).toEqual(view);
   });
+});
+
+test('a server that puts a secret into sandboxes is shown and saved with a warning', () => {
+  const config = { transport: 'stdio' as const, command: 'x', env: { TOKEN: `\${KEY}` } };
+  const said = expect.stringContaining('can read KEY');
+  expect(serverView(server({ config }))).toMatchObject({ config: { env: config.env }, warning: said });
+  expect(savedView(server({ config }), 'saved')).toEqual({ message: 'saved', name: 'one', warning: said });
+  expect(savedView(server(), 'saved')).toEqual({ message: 'saved', name: 'one' });
 });
 
 test('the health summary counts enabled servers', () => {

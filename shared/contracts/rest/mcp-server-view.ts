@@ -12,8 +12,14 @@ import {
   mcpNameCharactersMax,
   mcpServersPerProjectMax,
 } from '#shared/domain/mcp/limits.ts';
-import { maskedConfig } from '#shared/domain/mcp/secrets.ts';
-import { type McpServer, type McpTool, mcpStatuses, mcpTransports } from '#shared/domain/mcp/server.ts';
+import { maskedConfig, sandboxSecretsWarning } from '#shared/domain/mcp/secrets.ts';
+import {
+  type McpServer,
+  type McpServerConfig,
+  type McpTool,
+  mcpStatuses,
+  mcpTransports,
+} from '#shared/domain/mcp/server.ts';
 import { givenUuid, iso } from '../fields.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -64,6 +70,14 @@ export const projectQuery = z.object({
 export const messageAnswer = z.object({ message: z.string(), name: serverName });
 export const removedAnswer = messageAnswer.pick({ message: true });
 
+const warning = z
+  .string()
+  .optional()
+  .describe(
+    'The secrets of the project that its variables put into sandboxes, where all code can read them.',
+  );
+export const savedAnswer = messageAnswer.extend({ warning });
+
 const shownStatuses = z.enum([...mcpStatuses, 'disabled']);
 const seen = {
   lastCheck: time.optional(),
@@ -87,6 +101,7 @@ export const serverAnswer = z
       .optional()
       .describe('Descriptions by name, for the tools that have one.'),
     ...seen,
+    warning,
     createdAt: time,
   })
   .meta({ id: 'McpServer' });
@@ -145,9 +160,20 @@ export const serverView = (server: McpServer): z.output<typeof serverAnswer> => 
     ...(lastSuccess === undefined ? {} : { lastSuccess: iso(lastSuccess) }),
     consecutiveFailures,
     ...(error === undefined ? {} : { error }),
+    ...warningView(config),
     createdAt: iso(createdAt),
   };
 };
+
+const warningView = (config: McpServerConfig): { readonly warning?: string } => {
+  const said = sandboxSecretsWarning(config);
+  return said === undefined ? {} : { warning: said };
+};
+
+export const savedView = ({ name, config }: McpServer, message: string): z.output<typeof savedAnswer> => ({
+  ...{ message, name },
+  ...warningView(config),
+});
 
 const descriptionsOf = (
   tools: readonly McpTool[],

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { isWellFormed, maskedConfig, namesOfSecrets, resolveTexts, withoutSecrets } from './secrets.ts';
+import {
+  isWellFormed,
+  maskedConfig,
+  namesOfSecrets,
+  resolveTexts,
+  sandboxSecretsWarning,
+  secretsInSandbox,
+  withoutSecrets,
+} from './secrets.ts';
 import type { McpServerConfig } from './server.ts';
 
 test.each([
@@ -63,6 +71,20 @@ test('R6: a configuration is shown without its secrets, and with their names', (
     { transport: 'stdio', command: 'x' },
   ];
   expect(bare.map(maskedConfig)).toEqual(bare);
+});
+
+test('R7: secrets in the variables of a server that runs in sandboxes are warned of by name', () => {
+  const config: McpServerConfig = {
+    transport: 'stdio',
+    command: 'x',
+    args: [`\${NOT_FILLED}`],
+    env: { A: `\${KEY} \${KEY}`, B: `x\${DB}`, C: 'plain' },
+  };
+  expect(secretsInSandbox(config)).toEqual(['DB', 'KEY']);
+  expect(sandboxSecretsWarning(config)).toMatch(/can read DB, KEY:/);
+  const outside: McpServerConfig = { transport: 'http', url: 'https://a', headers: { A: `\${KEY}` } };
+  expect([secretsInSandbox(outside), sandboxSecretsWarning(outside)]).toEqual([[], undefined]);
+  expect(secretsInSandbox({ transport: 'stdio', command: 'x' })).toEqual([]);
 });
 
 test('R6: a server’s messages are stored without the secrets it was sent', () => {

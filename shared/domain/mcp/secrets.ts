@@ -4,7 +4,7 @@
  * secret is an error that names it.
  *
  * Masks: a header, a variable or a part of the query whose name says that it is a secret shows none, unless it only
- * names one of the project's (R6). Arguments are shown as they are.
+ * names one of the project's (R6). Arguments are shown as they are. A secret that enters a sandbox is warned of by its name (R7).
  */
 import type { McpServerConfig } from './server.ts';
 
@@ -32,6 +32,19 @@ export const resolveTexts = (texts: Texts, secrets: Texts): Resolved => {
     text.replace(template, (_, name: string) => secrets[name] ?? ''),
   ]);
   return { ok: true, texts: Object.fromEntries(filled) };
+};
+
+/** The secrets that code in a sandbox can read: those in the variables of a server that runs there. */
+export const secretsInSandbox = (config: McpServerConfig): readonly string[] => {
+  if (config.transport !== 'stdio') return [];
+  return [...new Set(Object.values(config.env ?? {}).flatMap(namesOfSecrets))].sort();
+};
+
+/** What whoever sets or sees such a server is told; undefined where there is nothing to say. */
+export const sandboxSecretsWarning = (config: McpServerConfig): string | undefined => {
+  const names = secretsInSandbox(config);
+  if (names.length === 0) return undefined;
+  return `All code in the sandbox, the agent's too, can read ${names.join(', ')}: a variable of a server that runs there is no secret from it.`;
 };
 
 /** The text shown for a masked value: sent back, it would overwrite the value with its own mask. */

@@ -5,6 +5,7 @@
  * `fieldOf` finds the field of its message.
  */
 import type { McpServer, ServerConfig } from '#sdk/routes.ts';
+import { sandboxSecretsWarning } from '#shared/domain/mcp/secrets.ts';
 
 export type Entry = { readonly name: string; readonly value: string };
 type Transport = ServerConfig['transport'];
@@ -66,6 +67,15 @@ const textsOf = (entries: readonly Entry[]): Fields | undefined => {
     : Object.fromEntries(given.map(({ name, value }) => [name.trim(), value]));
 };
 const textOf = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
+
+/** What the API will say of a server that puts secrets into sandboxes, while it is written. */
+export const draftWarning = ({ transport, command, env }: ServerDraft): string | undefined =>
+  transport === 'stdio'
+    ? sandboxSecretsWarning({
+        ...{ transport, command },
+        env: Object.fromEntries(env.map(({ value }, at) => [String(at), value])),
+      })
+    : undefined;
 
 /** Missing values are undefined. */
 const fieldsOf = (draft: ServerDraft): Fields => ({
