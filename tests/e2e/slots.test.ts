@@ -97,7 +97,9 @@ test('an ended agent session is resumed with its conversation and its approvals 
     'invalid_session_state',
   ]);
   expect((await end(id)).status).toBe('completed');
-  expect((await post(`/api/sessions/${id}/messages`, { text: 'hello' })).status).toBe(409);
+  const refused = await post(`/api/sessions/${id}/messages`, { text: 'hello' });
+  expect(refused.status).toBe(409);
+  expect(await refused.text()).toContain('POST /api/sessions/{id}/resume');
   const resumed = await post(`/api/sessions/${id}/resume`);
   expect(resumed.status).toBe(200);
   expect(await resumed.json()).toMatchObject({ id, status: 'idle', approvals: 'auto' });

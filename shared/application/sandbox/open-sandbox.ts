@@ -7,9 +7,9 @@ import { startEntries } from '../../contracts/sandbox-start.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
-import { AppError } from '../../errors.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
+import { endedSession } from '../session/ended-session.ts';
 import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';
 import { startedFor } from './start-sandbox.ts';
 
@@ -44,12 +44,8 @@ export const openSandbox = async (
   return acquired;
 };
 
-export const requireActive = ({ status }: Pick<Session, 'status'>): void => {
-  if (!isEnded(status)) return;
-  throw new AppError('invalid_session_state', `the session is ${status}`, {
-    suggestions: ['Create a new session.'],
-    recoveryActions: ['create_new_session'],
-  });
+export const requireActive = (session: Pick<Session, 'kind' | 'status'>): void => {
+  if (isEnded(session.status)) throw endedSession(session);
 };
 
 /** Written only when the last one is old enough: a busy session costs no write per request. */

@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { TurnDeps } from '../deps.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
+import { endedSession } from './ended-session.ts';
 
 export const resetHistory = async (
   ports: TurnDeps,
@@ -18,7 +19,7 @@ export const resetHistory = async (
     const current = race === 0 ? found : await ports.turns.getWithTurn(found.session.id);
     if (current === undefined) throw busy();
     const { session, turn } = current;
-    if (isEnded(session.status)) throw ended(session);
+    if (isEnded(session.status)) throw endedSession(session);
     if (!isBetweenTurns(turn.state)) throw busy();
     if (session.runtime !== undefined) throw keptElsewhere(session.runtime);
     const at = ports.world.now();
@@ -30,12 +31,6 @@ export const resetHistory = async (
   };
   return untilWon(attempt, changesTooOften('the turn'));
 };
-
-const ended = ({ status }: Session): AppError =>
-  new AppError('invalid_session_state', `the session is ${status}`, {
-    suggestions: ['Create a new session.'],
-    recoveryActions: ['create_new_session'],
-  });
 
 /** The program keeps it among its own files. */
 const keptElsewhere = (runtime: string): AppError =>

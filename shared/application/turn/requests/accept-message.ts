@@ -18,6 +18,7 @@ import type { AcceptResult, InboxMessage } from '../../../ports/inbox.ts';
 import { noConversationLeft, noFreeSlot } from '../../access/find-session.ts';
 import type { MessageDeps } from '../../deps.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
+import { endedSession } from '../../session/ended-session.ts';
 
 export type NewMessage = {
   readonly text: string;
@@ -41,10 +42,7 @@ export const acceptMessage = async (
 ): Promise<MessageId> => {
   const { messageId, result } = await offerMessage(ports, session, message);
   if (result !== 'ended') return messageId;
-  throw new AppError('invalid_session_state', `the session is ${session.status}`, {
-    suggestions: ['Create a new session.'],
-    recoveryActions: ['create_new_session'],
-  });
+  throw endedSession(session);
 };
 
 export type Offered = {
