@@ -3,7 +3,8 @@
  *
  * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
  * Parts of an upload are appended to a hidden partial, and the last one gives it its name; until then the old file stays.
- * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte.
+ * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
+ * unless it is the last one that arrived: its sender does not know that.
  * A link is removed, never its target.
  */
 import {
@@ -13,6 +14,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readSync,
   renameSync,
   writeSync,
 } from 'node:fs';
@@ -95,6 +97,7 @@ export const writePart = async (roots: Roots, part: Part, content: Buffer): Prom
     throw new FileRefusal('invalid_request', `${part.path} is not a file`);
   }
   const partial = partialOf(target);
+  if (isWritten({ target, partial }, part, content)) return { isNew: false, size: part.total };
   const received = appendPart(partial, part, content);
   if (received < part.total) return { received };
   if (old !== undefined) chmodFile(partial, old.mode & 0o777);
@@ -107,6 +110,7 @@ export const appendPart = (partial: string, { start }: Part, content: Buffer): n
   const descriptor = openPartial(partial, start === 0);
   try {
     const { size } = fstatSync(descriptor);
+    if (endsWith(descriptor, size, { start, content })) return size;
     if (size !== start) throw expected(size);
     for (let done = 0; done < content.length; ) {
       done += writeSync(descriptor, content, done, content.length - done, start + done);
@@ -117,10 +121,37 @@ export const appendPart = (partial: string, { start }: Part, content: Buffer): n
   }
 };
 
+type Placed = { readonly start: number; readonly content: Buffer };
+
+/** True when a file of this size has the content there, at its end. */
+const endsWith = (descriptor: number, size: number, { start, content }: Placed): boolean => {
+  if (start === 0 || size !== start + content.length) return false;
+  const there = Buffer.allocUnsafe(content.length);
+  const read = readSync(descriptor, there, 0, there.length, start);
+  return read === content.length && there.equals(content);
+};
+
+/** The last part was sent before: the file has its name, and no other upload has begun. */
+const isWritten = (
+  { target, partial }: { readonly target: string; readonly partial: string },
+  { start, total }: Part,
+  content: Buffer,
+): boolean => {
+  if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) return false;
+  const old = lstatSync(target, { throwIfNoEntry: false });
+  if (!old?.isFile() || old.size !== total || (old.mode & constants.S_IRUSR) === 0) return false;
+  const descriptor = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return endsWith(descriptor, total, { start, content });
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
 const openPartial = (partial: string, isFirst: boolean): number => {
   const fresh = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
   try {
-    return openSync(partial, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | fresh);
+    return openSync(partial, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | fresh);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw expected(0);
     throw cause;

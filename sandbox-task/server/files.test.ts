@@ -61,6 +61,23 @@ test('parts are written in order and replace the file with the last one, which k
   expect((await readdir(sandbox.workspace)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
+test('a part that is sent again, since its answer was lost, is answered as before; other bytes in its place are refused', async () => {
+  expect(await put('again', 'abc', 'bytes 0-2/8')).toEqual([202, { received: 3 }]);
+  for (let time = 0; time < 2; time += 1)
+    expect(await put('again', 'def', 'bytes 3-5/8')).toEqual([202, { received: 6 }]);
+  expect(await put('again', 'dex', 'bytes 3-5/8')).toEqual([
+    409,
+    refusal('conflict', 'the next part must start at byte 6'),
+  ]);
+  expect(await put('again', 'gh', 'bytes 6-7/8')).toEqual([201, { path: 'again', size: 8 }]);
+  expect(await put('again', 'gh', 'bytes 6-7/8')).toEqual([200, { path: 'again', size: 8 }]);
+  expect(await put('again', 'gx', 'bytes 6-7/8')).toEqual([
+    409,
+    refusal('conflict', 'the next part must start at byte 0'),
+  ]);
+  expect(await readFile(inside('again'), 'utf8')).toBe('abcdefgh');
+});
+
 test('two concurrent parts run one after another: a repeat is refused', async () => {
   const outcomes = await Promise.all([put('twice', 'ab', 'bytes 0-1/4'), put('twice', 'cd', 'bytes 2-3/4')]);
   expect(outcomes.map(([status]) => status).toSorted()).toEqual(
