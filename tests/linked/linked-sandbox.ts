@@ -43,6 +43,7 @@ export const openSandbox = async (bucket: WorkspaceBucket) => {
     incoming.pipe(outgoing).pipe(incoming);
     incoming.on('error', () => outgoing.destroy());
     outgoing.on('error', () => incoming.destroy());
+    outgoing.on('error', () => incoming.destroy());
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
