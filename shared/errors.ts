@@ -178,6 +178,10 @@ export class UnsentError extends AppError {
   }
 }
 
+/** A model provider refused before it began to answer: it charges nothing for that. */
+export const isUncharged = (error: unknown): boolean =>
+  isAppError(error) && error.details.context?.['isUncharged'] === true;
+
 /** By name and code, not `instanceof`: two bundles of one program hold two copies of the class. */
 export const isAppError = (error: unknown): error is AppError =>
   error instanceof Error && error.name === 'AppError' && 'code' in error && isErrorCode(String(error.code));

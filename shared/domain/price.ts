@@ -163,6 +163,20 @@ export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) =
   return Math.max(costOf(plain), costOf(cached), costOf(written));
 };
 
+/** Providers count the pixels of an image, not its bytes, and scale a larger one down: none counts more for one. */
+const tokensPerImageMax = 10_000;
+
 /** A token stands for at least one byte of text: usually for four, so that the true number is far lower. */
-const inputTokensMax = ({ system, tools, history }: ModelRequest): number =>
-  addedTokensMax + utf8Bytes(JSON.stringify({ system, tools, history }));
+const inputTokensMax = ({ system, tools, history }: ModelRequest): number => {
+  const texts = history.map((message) => ({ ...message, images: undefined }));
+  const images = history.flatMap((message) => ('images' in message ? (message.images ?? []) : []));
+  return (
+    addedTokensMax +
+    utf8Bytes(JSON.stringify({ system, tools, history: texts })) +
+    images.length * tokensPerImageMax
+  );
+};
+
+/** The status of a refusal that no provider charges for. A gateway's (502, 504) says nothing about the provider behind it. */
+export const isUnchargedStatus = (status: number): boolean =>
+  status !== 408 && (status < 500 || [500, 503, 529].includes(status));

@@ -41,6 +41,8 @@ type World = {
   /** Calls that are made right now, by session. */
   readonly live: Map<number, Call>;
   readonly fences: number[];
+  /** By the provider, for all calls that were made, whatever became of them. */
+  billedUsd: number;
   asker?: SessionId;
   answer?: MoneyAnswer;
   /** The calls that were made at once when the last of them was granted. */
@@ -63,7 +65,7 @@ const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
   world.answer = decideReservation(world.tree, request);
   if (typeof world.answer === 'string') return;
   const { grantedUsd } = world.answer;
-  world.tree = { ...world.tree, reserved: withReservation(world.tree, { ...request, usd: grantedUsd }) };
+  world.tree = { ...world.tree, ...withReservation(world.tree, { ...request, usd: grantedUsd }) };
   // An answer is bounded by the grant; one that costs more than its estimate is not.
   world.live.set(session, {
     usd: grantedUsd,
@@ -74,8 +76,9 @@ const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
   world.atOnce = [...world.live.values()];
 };
 
-/** Its function is gone, and its reservation stays; the next holder of the session has the next fence. */
+/** Its function is gone, and its reservation stays; the next holder of the session has the next fence. The provider has its money. */
 const die = (world: World, session: number): void => {
+  world.billedUsd += world.live.get(session)?.cost ?? 0;
   if (world.live.delete(session)) world.fences[session] = (world.fences[session] ?? 1) + 1;
 };
 
@@ -84,13 +87,17 @@ const wait = (world: World, ms: number): void => {
   for (const [session, { until }] of [...world.live]) if (until <= world.now) die(world, session);
 };
 
-/** Its call ends: heard, and paid for, or not. */
+/** Its call ends: heard and paid for, or broken off and paid for all the same. */
 const conclude = (world: World, session: number, isHeard: boolean): void => {
   const call = world.live.get(session);
   if (call === undefined) return;
   const { tree } = world;
-  const costUsd = isHeard ? call.cost : 0;
-  world.tree = { ...tree, spentUsd: tree.spentUsd + costUsd, reserved: without(tree, session) };
+  const { spentUsd, unsettledUsd = 0 } = tree;
+  const money = isHeard
+    ? { spentUsd: spentUsd + call.cost }
+    : { unsettledUsd: unsettledUsd + Math.max(call.usd, call.cost) };
+  world.tree = { ...tree, ...money, reserved: without(tree, session) };
+  world.billedUsd += call.cost;
   world.live.delete(session);
 };
 
@@ -110,7 +117,7 @@ const holds = (
   fc.assert(
     fc.property(fc.array(stepWith(cost), { maxLength: 60 }), usdMax, (steps, max) => {
       const tree = { agents: 5, spentUsd: 0, reserved: {}, version: 1 };
-      const world: World = { tree, now: 1, live: new Map(), fences: [], atOnce: [] };
+      const world: World = { tree, now: 1, live: new Map(), fences: [], atOnce: [], billedUsd: 0 };
       for (const step of steps) {
         take(world, max, step);
         look(world, max);
@@ -121,6 +128,13 @@ const holds = (
 
 test('if no call costs more than it reserved, a tree spends at most its limit (TM1)', () => {
   holds(withinEstimate, ({ tree }, max) => expect(tree.spentUsd).toBeLessThanOrEqual(max));
+});
+
+test('if no call costs more than it reserved, a provider never bills more than the limit, whoever dies (TM7)', () => {
+  holds(withinEstimate, ({ billedUsd, live }, max) => {
+    const underway = [...live.values()].reduce((sum, { cost }) => sum + cost, 0);
+    expect(billedUsd + underway).toBeLessThanOrEqual(max);
+  });
 });
 
 test('if calls cost more than they reserved, a tree exceeds that by the excess of calls concurrent with the last granted one (TM2)', () => {

@@ -126,15 +126,26 @@ describe('a call is', () => {
     ],
     ['not made where nothing may be spent', 'spent', [treeOf(0), { usdMax: 0 }]],
     [
-      'made once the time of the others is over',
-      'whole',
+      'not made for what others had reserved whose time is over',
+      'spent',
       [treeOf(4, { other: reservation(6, { until: 1000 }) }), {}],
+    ],
+    [
+      'made for the rest of it',
+      { grantedUsd: 1 },
+      [treeOf(4, { other: reservation(5, { until: 1000 }) }), {}],
     ],
     ['put off until then', 'busy', [treeOf(4, { other: reservation(6, { until: 1001 }) }), {}]],
     [
-      'made again by a session whose function died',
+      'made again by a session whose function died, beside what that had reserved',
+      { grantedUsd: 2 },
+      [treeOf(4, { own: reservation(4) }), { usd: 6 }],
+    ],
+    ['not made for what is unsettled', { grantedUsd: 1 }, [{ ...treeOf(4), unsettledUsd: 5 }, {}]],
+    [
+      'made once for a request that is sent again',
       'whole',
-      [treeOf(4, { own: reservation(6) }), { usd: 6 }],
+      [treeOf(4, { own: reservation(6, { call: 'c' }) }), { usd: 6, call: 'c' }],
     ],
     ['put off for an earlier holder', 'busy', [treeOf(0, { own: reservation(1, { fence: 6 }) }), {}]],
     ['made for the same holder', 'whole', [treeOf(0, { own: reservation(1, { fence: 5 }) }), {}]],
@@ -144,8 +155,17 @@ describe('a call is', () => {
   });
 });
 
-test('a reservation replaces its session’s older one and expired ones', () => {
+test('a reservation replaces its session’s older one and expired ones, which stay counted (TM7)', () => {
   const other = reservation(2);
   const tree = treeOf(1, { own: reservation(4), other, dead: reservation(1, { until: 1000 }) });
-  expect(withReservation(tree, request())).toEqual({ other, own: { usd: 3, fence: 5, until: 9000 } });
+  const own = { usd: 3, fence: 5, until: 9000, call: 'c' };
+  expect(withReservation(tree, request({ call: 'c' }))).toEqual({
+    reserved: { other, own },
+    unsettledUsd: 5,
+  });
+  const again = treeOf(1, { own: { ...own, usd: 2 }, other });
+  expect(withReservation(again, request({ call: 'c' }))).toEqual({
+    reserved: { other, own },
+    unsettledUsd: 0,
+  });
 });

@@ -2,8 +2,9 @@
  * Trees of sessions: descendants and their generations, the limits of a tree, and its money.
  *
  * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. Where less is
- * left, it reserves what is left, and its answer is bounded by that. While no call costs more than it reserved, a tree never
- * spends more than its limit; and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3).
+ * left, it reserves what is left, and its answer is bounded by that. A reservation whose call may have been charged for, and whose
+ * cost nobody knows, counts as spent. While no call costs more than it reserved, a tree is never charged for more than its limit;
+ * and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3, TM7).
  */
 import type { SessionId } from './ids.ts';
 
@@ -86,15 +87,27 @@ export type Reservation = {
   readonly fence: number;
   /** Epoch milliseconds after which that call cannot be made any more. */
   readonly until: number;
+  /** The call it is for, by a name of its own. Absent: made by an older version. */
+  readonly call?: string | undefined;
 };
 
 export type Tree = {
   /** The number of agents, the root included. */
   readonly agents: number;
   readonly spentUsd: number;
+  /** Reservations of calls that may have been charged for, and whose cost nobody knows any more. Absent: none. */
+  readonly unsettledUsd?: number | undefined;
   /** Reservations by session: each calls one model at a time. */
   readonly reserved: Readonly<Record<string, Reservation>>;
   readonly version: number;
+};
+
+/** The end of a call, as its tree counts it. */
+export type TreeSpend = {
+  readonly root: SessionId;
+  readonly usd: number;
+  /** The most that it may have cost besides. Absent: nothing. */
+  readonly unsettledUsd?: number | undefined;
 };
 
 export type ReservationRequest = Reservation & {
@@ -113,28 +126,47 @@ export type ReservationRequest = Reservation & {
 export type MoneyAnswer = { readonly grantedUsd: number } | 'busy' | 'spent';
 
 /** While others have reservations a call waits for them rather than take less: most calls cost far less than they reserve. */
-export const decideReservation = ({ spentUsd, reserved }: Tree, request: ReservationRequest): MoneyAnswer => {
+export const decideReservation = (tree: Tree, request: ReservationRequest): MoneyAnswer => {
   const { session, fence, usd, usdMin, usdMax } = request;
-  if (spentUsd >= usdMax) return 'spent';
-  if ((reserved[session]?.fence ?? 0) > fence) return 'busy';
-  const others = Object.values(reservedByOthers(reserved, request));
-  const leftUsd = others.reduce((left, other) => left - other.usd, usdMax - spentUsd);
+  if ((tree.reserved[session]?.fence ?? 0) > fence) return 'busy';
+  const { others, unsettledUsd } = sorted(tree, request);
+  const restUsd = usdMax - tree.spentUsd - unsettledUsd;
+  if (restUsd <= 0) return 'spent';
+  const reservations = Object.values(others);
+  const leftUsd = reservations.reduce((left, other) => left - other.usd, restUsd);
   if (usd <= leftUsd) return { grantedUsd: usd };
-  if (others.length > 0) return 'busy';
+  if (reservations.length > 0) return 'busy';
   return usdMin <= leftUsd ? { grantedUsd: leftUsd } : 'spent';
 };
 
-/** The reservations after a grant of `usd`: without the session's older one and those that have expired. */
+type Claim = Reservation & Pick<ReservationRequest, 'session' | 'at'>;
+
+/** The reservations after a grant of `usd`, and the unsettled money. */
 export const withReservation = (
-  { reserved }: Tree,
-  request: Reservation & Pick<ReservationRequest, 'session' | 'at'>,
-): Tree['reserved'] => {
-  const { session, usd, fence, until } = request;
-  return { ...reservedByOthers(reserved, request), [session]: { usd, fence, until } };
+  tree: Tree,
+  claim: Claim,
+): { readonly reserved: Tree['reserved']; readonly unsettledUsd: number } => {
+  const { session, usd, fence, until, call } = claim;
+  const { others, unsettledUsd } = sorted(tree, claim);
+  const own = { usd, fence, until, ...(call === undefined ? {} : { call }) };
+  return { reserved: { ...others, [session]: own }, unsettledUsd };
 };
 
-const reservedByOthers = (
-  reserved: Tree['reserved'],
-  { session, at }: Pick<ReservationRequest, 'session' | 'at'>,
-): Tree['reserved'] =>
-  Object.fromEntries(Object.entries(reserved).filter(([id, { until }]) => id !== session && until > at));
+/**
+ * The reservations of other calls, and what is unsettled. The session's older call and those whose time is over may have been made:
+ * nobody is left who knows. A request that is sent again, since its answer was lost, finds its own.
+ */
+const sorted = (
+  { reserved, unsettledUsd = 0 }: Tree,
+  { session, call, at }: Pick<Claim, 'session' | 'call' | 'at'>,
+): { readonly others: Tree['reserved']; readonly unsettledUsd: number } => {
+  const entries = Object.entries(reserved).filter(
+    ([id, other]) => id !== session || call === undefined || other.call !== call,
+  );
+  const isOver = ([id, { until }]: [string, Reservation]): boolean => id === session || until <= at;
+  const over = entries.filter(isOver);
+  return {
+    others: Object.fromEntries(entries.filter((entry) => !isOver(entry))),
+    unsettledUsd: over.reduce((sum, [, { usd }]) => sum + usd, unsettledUsd),
+  };
+};

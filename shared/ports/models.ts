@@ -12,13 +12,17 @@ import type {
  *
  * Failures are AppErrors: provider_not_configured, provider_auth_failed, provider_rate_limited,
  * provider_overloaded, provider_unavailable, context_too_long, content_refused, and invalid_request for a model
- * that does not exist. An aborted signal closes the connection and its reason is thrown as it is.
+ * that does not exist. One that was refused before an answer began says so (`isUncharged`). An aborted signal closes the connection
+ * and its reason is thrown as it is.
  */
 export interface ModelProvider {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
+  stream(request: ModelRequest, signal: AbortSignal, mayResend?: MayResend): AsyncIterable<ModelChunk>;
   /** Tokens of the request's input, where the provider counts them; gives up within seconds. */
   count?(request: ModelRequest, signal: AbortSignal): Promise<number>;
 }
+
+/** Asked before a request is sent again whose first sending may be charged for; absent: it may. */
+export type MayResend = () => Promise<boolean>;
 
 /** Returns a provider by its name, and loads its SDK only then. Throws `provider_not_configured` without its key. */
 export interface ModelProviders {

@@ -16,7 +16,7 @@ export interface TreeStore {
   begin(session: Session): Promise<boolean>;
   /**
    * A call outside any turn has ended: its cost takes the place of its reservation, and is added to its session with its usage.
-   * Without effect where one of the two is deleted.
+   * Without effect where tree or session is deleted.
    */
   spend(
     root: SessionId,
@@ -25,10 +25,15 @@ export interface TreeStore {
       readonly session: SessionId;
       readonly usd: number;
       readonly usage: TokenUsage;
+      /** The most that it may have cost besides. */
+      readonly unsettledUsd: number;
     },
   ): Promise<void>;
   /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
-  /** For a call that did not complete; the reservation of a later holder of the session stays. */
-  release(root: SessionId, of: { readonly session: SessionId; readonly fence: number }): Promise<void>;
+  /** For a call that did not complete, with what it may have cost; the reservation of a later holder of the session stays. */
+  release(
+    root: SessionId,
+    of: { readonly session: SessionId; readonly fence: number; readonly unsettledUsd: number },
+  ): Promise<void>;
 }

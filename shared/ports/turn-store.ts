@@ -14,6 +14,7 @@ import type { HistoryMessage } from '../domain/history.ts';
 import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { AccessToken } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
+import type { TreeSpend } from '../domain/session-tree.ts';
 import type { Slot } from '../domain/slot.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
 import type { WaitingChange } from '../domain/turn/waiting-call.ts';
@@ -78,7 +79,7 @@ export type TurnCommit = {
    * The cost for its tree of the call that this commit answers: recorded in the same write, in place of its
    * reservation.
    */
-  readonly spends?: { readonly root: SessionId; readonly usd: number } | undefined;
+  readonly spends?: TreeSpend | undefined;
   /** The message this commit completes: it leaves the inbox, and its connection may have one more. */
   readonly completed?: InboxMessage | undefined;
   /** The message that begins the turn: refused as moved when it waits no longer. */

@@ -35,9 +35,9 @@ test('a call replaces its reservation and is added to its session, each call by 
   const session = await create(newSession({ costUsd: 1, usage: { inputTokens: 1, outputTokens: 1 } }));
   await trees.begin(session);
   expect(await trees.reserve(session.id, request)).toEqual({ grantedUsd: request.usd });
-  const spent = { reservation, session: session.id, usd: 0.5, usage };
+  const spent = { reservation, session: session.id, usd: 0.5, usage, unsettledUsd: 0.25 };
   await atOnce(4, () => trees.spend(session.id, spent));
-  expect(await trees.read(session.id)).toMatchObject({ spentUsd: 3, reserved: {} });
+  expect(await trees.read(session.id)).toMatchObject({ spentUsd: 3, unsettledUsd: 1, reserved: {} });
   const after = await read(session.id);
   expect(after).toMatchObject({ costUsd: 1, brokeredUsd: 2 });
   expect(totalsOf(after)).toEqual({ costUsd: 3, usage: { inputTokens: 41, outputTokens: 9 } });
@@ -47,7 +47,7 @@ test('a call of a deleted session is recorded nowhere', async () => {
   const { create, trees, sessions } = stores();
   const { id } = await create(newSession());
   await sessions.forget(id);
-  await trees.spend(id, { reservation, session: id, usd: 1, usage });
+  await trees.spend(id, { reservation, session: id, usd: 1, usage, unsettledUsd: 0 });
   expect(await sessions.get(id)).toBeUndefined();
   expect(await trees.read(id)).toBeUndefined();
 });

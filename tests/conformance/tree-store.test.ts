@@ -53,7 +53,7 @@ describe('a tree', () => {
     const { trees } = stores();
     expect(await trees.read(newId())).toBeUndefined();
     expect(await trees.reserve(newId(), options())).toBe('spent');
-    await trees.release(newId(), options());
+    await trees.release(newId(), { ...options(), unsettledUsd: 0 });
   });
 
   test('begins with its first child: two agents, and its root’s cost so far', async () => {
@@ -119,36 +119,58 @@ describe('money', () => {
     expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, version: 1 });
   });
 
-  test('reserved by a dead function can be reserved again by its session', async () => {
+  test('reserved by a dead function stays counted, and its session reserves of the rest (TM7)', async () => {
     const root = await newTree();
     const { trees } = stores();
-    const dead = options({ usd: 9 });
+    const dead = options({ usd: 6 });
     await trees.reserve(root, dead);
-    expect(await trees.reserve(root, { ...dead, fence: 2, usd: 8 })).toEqual({ grantedUsd: 8 });
+    expect(await trees.reserve(root, { ...dead, fence: 2, usd: 3 })).toEqual({ grantedUsd: 3 });
     expect(await read(root)).toMatchObject({
-      reserved: { [dead.session]: { usd: 8, fence: 2, until: 5000 } },
+      ...{ spentUsd: 0, unsettledUsd: 6 },
+      reserved: { [dead.session]: { usd: 3, fence: 2, until: 5000 } },
     });
   });
 
-  test('is available to others once its reservation has expired', async () => {
+  test('is waited for until its reservation has expired, and then stays counted (TM3, TM7)', async () => {
     const root = await newTree();
     const { trees } = stores();
-    await trees.reserve(root, options({ usd: 9 }));
-    const next = options({ usd: 9, at: 4999, until: 9000 });
+    await trees.reserve(root, options({ usd: 6 }));
+    const next = options({ usd: 6, at: 4999, until: 9000 });
     expect(await trees.reserve(root, next)).toBe('busy');
-    expect(await trees.reserve(root, { ...next, at: 5000 })).toEqual({ grantedUsd: 9 });
-    expect(Object.keys((await read(root)).reserved)).toEqual([next.session]);
+    expect(await trees.reserve(root, { ...next, at: 5000 })).toEqual({ grantedUsd: 4 });
+    const { reserved, unsettledUsd } = await read(root);
+    expect([Object.keys(reserved), unsettledUsd]).toEqual([[next.session], 6]);
   });
 
   test('is available to others after a release', async () => {
     const root = await newTree();
     const { trees } = stores();
-    const own = options({ usd: 9 });
+    const own = { ...options({ usd: 9 }), unsettledUsd: 0 };
     await trees.reserve(root, own);
     await trees.release(root, own);
-    expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, reserved: {}, version: 3 });
+    expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, unsettledUsd: 0, reserved: {}, version: 3 });
     await trees.release(root, own);
     expect(await trees.reserve(root, options({ usd: 9 }))).toEqual({ grantedUsd: 9 });
+  });
+
+  test('of a call that may be charged for stays counted, once (TM7)', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    const own = { ...options({ usd: 9 }), unsettledUsd: 9 };
+    await trees.reserve(root, own);
+    await atOnce(5, () => trees.release(root, own));
+    expect(await read(root)).toMatchObject({ spentUsd: 0, unsettledUsd: 9, reserved: {} });
+    expect(await trees.reserve(root, options({ usd: 9 }))).toEqual({ grantedUsd: 1 });
+  });
+
+  test('is reserved once for a call whose request is sent again', async () => {
+    const root = await newTree();
+    const { trees } = stores();
+    const own = options({ usd: 4, call: 'first' });
+    expect(await atOnce(3, () => trees.reserve(root, own))).toEqual(Array(3).fill({ grantedUsd: 4 }));
+    expect(await read(root)).toMatchObject({ unsettledUsd: 0, reserved: { [own.session]: { usd: 4 } } });
+    expect(await trees.reserve(root, { ...own, call: 'second' })).toEqual({ grantedUsd: 4 });
+    expect(await read(root)).toMatchObject({ unsettledUsd: 4, reserved: { [own.session]: { usd: 4 } } });
   });
 
   test('is neither released nor reserved by a holder that lost its session', async () => {
@@ -156,7 +178,7 @@ describe('money', () => {
     const { trees } = stores();
     const own = options({ fence: 2 });
     await trees.reserve(root, own);
-    await trees.release(root, { ...own, fence: 1 });
+    await trees.release(root, { ...own, fence: 1, unsettledUsd: 1 });
     expect(await trees.reserve(root, { ...own, fence: 1, usd: 3 })).toBe('busy');
     expect(await read(root)).toMatchObject({ reserved: { [own.session]: { usd: 1, fence: 2 } } });
   });
@@ -191,7 +213,7 @@ describe('an answer', () => {
     const { root, session, turns } = await begun();
     const commit = commitOf(session, { spends: { root, usd: 0.5 } });
     expect(await turns.commit(commit)).toMatchObject({ status: 'committed' });
-    expect(await read(root)).toEqual({ agents: 2, spentUsd: 1.5, reserved: {}, version: 3 });
+    expect(await read(root)).toMatchObject({ spentUsd: 1.5, unsettledUsd: 0, reserved: {} });
   });
 
   test('is counted once for twenty commits (TM4)', async () => {

@@ -221,9 +221,12 @@ test('the reservation of a function that fails before its model call is released
 });
 
 test('a call that waits for money hands over near its deadline, and continues when others have answered', async () => {
-  const { ports, newChild, say, run, tree, ends, asked, answerBy } = await open(speechless, {
-    spentUsd: 3,
-  });
+  const answers = Promise.withResolvers<void>();
+  const held: Answer = async function* (signal) {
+    await answers.promise;
+    yield* saying(10)(signal);
+  };
+  const { newChild, say, run, tree, ends, asked, answerBy } = await open(held, { spentUsd: 2.5 });
   const [first, second] = [await newChild(), await newChild()];
   await say(first.id, 'a');
   const running = run(first.id);
@@ -234,10 +237,25 @@ test('a call that waits for money hands over near its deadline, and continues wh
   expect([asked(), await ends(second.id)]).toEqual([1, []]);
   expect(Object.keys((await tree()).reserved)).toEqual([first.id]);
   const waiting = run(second.id);
-  await cancelTurn(ports, first.id);
+  answers.resolve();
   await Promise.all([running, waiting]);
   expect([asked(), await ends(second.id)]).toEqual([2, ['end_turn']]);
-  expect(await tree()).toEqual({ reserved: {}, spentUsd: 3.1 });
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 2.7 });
+});
+
+test('a call that is cancelled while its model is asked stays counted, so that its bill is paid for (TM7)', async () => {
+  const { root, ports, newChild, say, run, tree, ends, asked } = await open(speechless, { spentUsd: 3 });
+  const [first, second] = [await newChild(), await newChild()];
+  await say(first.id, 'a');
+  const running = run(first.id);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
+  await cancelTurn(ports, first.id);
+  await running;
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 3 });
+  expect(await ports.trees.read(root.id)).toMatchObject({ unsettledUsd: 1 });
+  await say(second.id, 'b');
+  await run(second.id);
+  expect([asked(), await ends(second.id)]).toEqual([1, ['budget_exceeded']]);
 });
 
 test('the reservation of a session’s next holder is not released by the one before', async () => {

@@ -17,8 +17,8 @@ import { BrokenPromise, Simulation } from './world.ts';
 
 export const agentsMax = 50;
 export const budgetUsd = 1;
-/** A full answer costs a cent, so that fifty calls at once reserve half of the dollar. */
-const outputUsd = 0.000_01;
+/** A full answer costs half a cent, so that fifty calls at once reserve a quarter of the dollar, and a tree grows before it is spent. */
+const outputUsd = 0.000_005;
 const minute = 60_000;
 const depthMax = 6;
 /** Nobody says more; a tree that is spent is left earlier. */
@@ -32,9 +32,11 @@ export type LargeTree = {
   /** Of the tree, its root included. */
   readonly agents: number;
   readonly spentUsd: number;
+  /** Of calls that may have been charged for, and whose cost nobody knows. */
+  readonly unsettledUsd: number;
   /** Sum of what its sessions say they cost. */
   readonly costUsd: number;
-  /** The provider's bill: with answers that nobody lived to write down. */
+  /** The provider's bill since the tree began, with answers that nobody lived to write down, and what its root had spent before. */
   readonly billedUsd: number;
   /** Turns that ended since the money was spent. */
   readonly refused: number;
@@ -47,13 +49,24 @@ export const runLargeTree = async (seed: number): Promise<LargeTree> => {
   const platform = new Platform(sim, settingsOf(sim));
   const random = openRandom(seed ^ 0x1b873593);
   const root = random.uuid() as SessionId;
+  const bill = billOf(platform, root);
   try {
     await live(platform, root, random);
-    return reportOf(platform, root, seed);
+    return { ...reportOf(platform, root, seed), billedUsd: bill() };
   } catch (error) {
     if (!(error instanceof BrokenPromise)) throw error;
-    return { ...reportOf(platform, root, seed), broken: error.message };
+    return { ...reportOf(platform, root, seed), billedUsd: bill(), broken: error.message };
   }
+};
+
+/** Of a root without a tree nothing is reserved: what it lost before is in no tree (TM7). */
+const billOf = (platform: Platform, root: SessionId): (() => number) => {
+  let billedUsd: number | undefined;
+  platform.onCharged = (usd) => {
+    const tree = treeItemOf(platform.table, root);
+    if (tree !== undefined) billedUsd = (billedUsd ?? tree.spentUsd) + usd;
+  };
+  return () => rounded(billedUsd ?? 0);
 };
 
 const settingsOf = (sim: Simulation): Settings => {
@@ -110,17 +123,18 @@ const speak = async (users: Users, root: SessionId, random: Random): Promise<voi
 const isSpent = ({ checkers }: Platform): boolean => checkers.log.stopped('budget_exceeded') >= refusalsMax;
 
 const reportOf = (
-  { sim, table, checkers, billedUsd }: Platform,
+  { sim, table, checkers }: Platform,
   root: SessionId,
   seed: number,
-): LargeTree => {
+): Omit<LargeTree, 'billedUsd'> => {
   const tree = treeItemOf(table, root);
   const sessions = [sessionOf(table, root), ...childrenOf(table, root)];
   const fired = Object.entries(sim.coverage.counts).filter(([met]) => met.startsWith('fault/'));
   return {
-    ...{ seed, steps: sim.steps, billedUsd },
+    ...{ seed, steps: sim.steps },
     agents: tree?.agents ?? 1,
     spentUsd: rounded(tree?.spentUsd ?? 0),
+    unsettledUsd: rounded(tree?.unsettledUsd ?? 0),
     costUsd: rounded(sessions.reduce((sum, session) => sum + (session?.costUsd ?? 0), 0)),
     refused: checkers.log.stopped('budget_exceeded'),
     faults: fired.reduce((sum, [, times]) => sum + times, 0),

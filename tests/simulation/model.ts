@@ -5,7 +5,7 @@
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { ModelChunk, ModelRequest, TokenUsage } from '#shared/domain/model.ts';
+import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/models.ts';
@@ -35,6 +35,7 @@ const passing: readonly ErrorCode[] = [
   'provider_auth_failed',
 ];
 
+const uncharged = { context: { isUncharged: true } };
 const longAnswerBytesMax = 330_000;
 const longArgumentsBytesMax = 1_000_000;
 
@@ -42,8 +43,8 @@ export type Character = {
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
-  /** It has said all, whoever hears it. */
-  readonly onAnswered: (usage: TokenUsage) => void;
+  /** Charged so much more, whoever hears of it: with the beginning of an answer for some end of it, with its end for the difference. */
+  readonly onCharged: (outputTokens: number) => void;
 };
 
 export const modelFor = (invocation: Invocation, character: Character): ModelProvider => ({
@@ -53,7 +54,7 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 async function* stream(
   { sim, world }: Invocation,
   { history, outputTokensMax }: ModelRequest,
-  { signal, onAsked, onAnswered, delegates }: Character & { readonly signal: AbortSignal },
+  { signal, onAsked, onCharged, delegates }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
   onAsked(history);
@@ -63,7 +64,10 @@ async function* stream(
   };
   await wait(sim.fires('modelSlow') ? random.spread(1000, 120_000) : random.int(20, 1500));
   if (sim.fires('modelFails')) throw failure(random);
-  if (sim.fires('modelTooLong')) throw new AppError('context_too_long', 'too long');
+  if (sim.fires('modelTooLong')) throw new AppError('context_too_long', 'too long', uncharged);
+  // Of an answer that is cut off the provider charges what it made, of which nobody hears.
+  const cutOffTokens = sim.further.int(1, outputTokensMax);
+  onCharged(cutOffTokens);
   const step = history.length - history.findLastIndex(({ role }) => role === 'user');
   for (let piece = random.int(0, 2); piece > 0; piece -= 1) {
     yield { type: 'text', text: `word${piece} ` };
@@ -79,7 +83,7 @@ async function* stream(
       lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm })),
     );
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
-  onAnswered(usage);
+  onCharged(usage.outputTokens - cutOffTokens);
   yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
 }
 
@@ -117,6 +121,6 @@ const argsOf = (random: Random, name: string, told: Told): JsonObject => {
 
 const failure = (random: Random): AppError => {
   const code = random.pick(passing);
-  const context = random.chance(0.3) ? { retryAfter: random.int(1, 30) } : {};
-  return new AppError(code, 'the provider said no', { context });
+  const wait = random.chance(0.3) ? { retryAfter: random.int(1, 30) } : {};
+  return new AppError(code, 'the provider said no', { context: { ...uncharged.context, ...wait } });
 };

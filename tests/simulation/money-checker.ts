@@ -4,7 +4,7 @@
  * sessions, whichever function dies (TM4): a call that is paid and not written is in neither.
  */
 import type { Session } from '#shared/domain/session.ts';
-import type { Tree } from '#shared/domain/session-tree.ts';
+import type { Reservation, Tree } from '#shared/domain/session-tree.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Change } from './memory-table.ts';
 import { childrenOf, sessionOf, stateOf, treeItemOf } from './stored.ts';
@@ -19,6 +19,9 @@ export class MoneyChecker {
   /** Dollars that the root of each tree had spent before it. */
   readonly #begunAt = new Map<string, number>();
 
+  /** Dollars that each tree has spent or may have spent. */
+  readonly #countedUsd = new Map<string, number>();
+
   constructor(options: CheckerOptions) {
     this.#options = options;
   }
@@ -32,6 +35,7 @@ export class MoneyChecker {
     for (const change of changes.filter(({ pk }) => pk.startsWith('SESSION#'))) {
       const session = change.after as Session | undefined;
       if (change.sk === 'TREE') roots.add(idOf(change));
+      if (change.sk === 'TREE') this.#granted(change);
       if (change.sk === 'META') roots.add(session?.tree?.root ?? idOf(change));
       if (change.sk === 'TURN') this.#thought(change, changes);
     }
@@ -47,6 +51,7 @@ export class MoneyChecker {
     this.#begunAt.set(root, begunAt);
     if (tree.spentUsd > Math.max(begunAt, bounds.costUsdMax) + closeUsd)
       this.#violate('TM1: a tree spends its limit at most', `${root}: ${tree.spentUsd}`);
+    this.#uncounted(root, tree);
     const children = childrenOf(table, root);
     // The cost of a forgotten session cannot be added up any more.
     if (children.length < tree.agents - 1) return;
@@ -55,6 +60,34 @@ export class MoneyChecker {
       this.#violate(
         'TM4: what an answer cost is counted once',
         `${root}: ${tree.spentUsd}, its sessions ${spentUsd}`,
+      );
+  }
+
+  /** All that a tree has granted is spent, reserved, unsettled or given back: a part of it that vanishes could be granted again. */
+  #uncounted(root: string, { spentUsd, unsettledUsd = 0, reserved }: Tree): void {
+    const before = this.#countedUsd.get(root) ?? 0;
+    const now = spentUsd + unsettledUsd;
+    this.#countedUsd.set(root, now);
+    const reservedUsd = Object.values(reserved).reduce((sum, { usd }) => sum + usd, 0);
+    if (now < before - closeUsd)
+      this.#violate('TM7: what may be charged for stays counted', `${root}: ${before}, then ${now}`);
+    if (now + reservedUsd > Math.max(this.#begunAt.get(root) ?? 0, this.#options.tree.costUsdMax) + closeUsd)
+      this.#violate('TM7: a tree grants its limit at most', `${root}: ${now}, reserved ${reservedUsd}`);
+  }
+
+  /** With a new reservation older ones go whose calls may have been made: their money stays counted. */
+  #granted({ pk, before, after }: Change): void {
+    const [was, is] = [before as Tree | undefined, after as Tree | undefined];
+    if (was === undefined || is === undefined) return;
+    const isKept = ([id, { call }]: [string, Reservation]): boolean => is.reserved[id]?.call === call;
+    const isGranted = Object.entries(is.reserved).some(([id, { call }]) => was.reserved[id]?.call !== call);
+    if (!isGranted) return;
+    const gone = Object.entries(was.reserved).filter((entry) => !isKept(entry));
+    const goneUsd = gone.reduce((sum, [, { usd }]) => sum + usd, 0);
+    if ((is.unsettledUsd ?? 0) - (was.unsettledUsd ?? 0) < goneUsd - closeUsd)
+      this.#violate(
+        'TM7: the money of a call that may have been made is not granted again',
+        `${pk}: ${goneUsd}`,
       );
   }
 

@@ -53,9 +53,10 @@ export class Platform {
   readonly clients = new Map<ConnectionId, string[]>();
   /** A function may die in this world, or not learn the outcome of a call. */
   readonly mayLoseCalls: boolean;
-  /** Sum of what the provider asked for its answers, in dollars, whether or not anybody heard them. */
+  /** The provider's bill in dollars: for all answers that it began, whether or not anybody heard them. */
   billedUsd = 0;
   hasRelay = false;
+  onCharged: ((usd: number) => void) | undefined;
   readonly #lambda: Lambda;
 
   constructor(sim: Simulation, settings: Settings) {
@@ -107,8 +108,9 @@ export class Platform {
     });
   }
 
-  answered(usd: number): void {
+  charged(usd: number): void {
     this.billedUsd += usd;
+    this.onCharged?.(usd);
   }
 
   get defaults(): SessionDefaults {

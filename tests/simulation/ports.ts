@@ -55,8 +55,8 @@ type Platform = Functions & {
   readonly checkers: Checkers;
   readonly bucket: Bucket;
   readonly clients: Map<ConnectionId, string[]>;
-  /** A model has answered, and its provider asks this sum. */
-  readonly answered: (usd: number) => void;
+  /** The provider of a model charges so much more. */
+  readonly charged: (usd: number) => void;
 };
 
 export type Ports = ReturnType<typeof portsOf>;
@@ -114,7 +114,8 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const inside = insideOf(platform);
   const { delegates } = settings;
   const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
-  const onAnswered = (usage: TokenUsage): void => platform.answered(costOf(usage, settings.outputUsd));
+  const onCharged = (outputTokens: number): void =>
+    platform.charged(costOf({ inputTokens: 0, outputTokens }, settings.outputUsd));
   return {
     ...storesOf(platform, invocation),
     sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
@@ -130,7 +131,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     archive: archiveFor(inside, invocation),
     // No message here is about a file.
     savedFiles: fake<SavedFiles>({}),
-    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked, onAnswered })) },
+    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked, onCharged })) },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
     webhookDispatcher: fake<WebhookDispatcher>({ dispatch: () => Promise.resolve() }),

@@ -29,7 +29,13 @@ export const configLimits = defineTool({
       ...(session === undefined
         ? {}
         : { current_depth: session.depth, current_cost_usd: totalsOf(session).costUsd }),
-      ...(tree === undefined ? {} : { tree_cost_usd: tree.spentUsd, tree_agents: tree.agents }),
+      ...(tree === undefined
+        ? {}
+        : {
+            tree_cost_usd: tree.spentUsd,
+            tree_unsettled_usd: tree.unsettledUsd ?? 0,
+            tree_agents: tree.agents,
+          }),
       max_sessions: ports.slotLimits.executionMax,
       active_sessions: inForce.activeSessions,
       max_agent_sessions: ports.slotLimits.agentMax,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
-import { isAppError } from '#shared/errors.ts';
+import { isAppError, isUncharged } from '#shared/errors.ts';
 import { makeAnthropicProvider } from './anthropic.ts';
 import type { ModelBackend } from './model-backend.ts';
 
@@ -292,6 +292,40 @@ describe('a transient failure is retried once, and then reported', () => {
     expect(await failure(provider)).toMatchObject({ code });
     expect(seen).toHaveLength(2);
     expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
+  });
+
+  const asked = async (...replies: Reply[]) => {
+    const { provider, seen } = await wire(...replies);
+    let times = 0;
+    const mayResend = async (): Promise<boolean> => {
+      times += 1;
+      return false;
+    };
+    const chunks = Array.fromAsync(provider.stream(request, new AbortController().signal, mayResend));
+    const error: unknown = await chunks.catch((thrown: unknown) => thrown);
+    return { times, seen: seen.length, isUncharged: isUncharged(error) };
+  };
+
+  test.each([
+    ['an overload', overloaded],
+    ['a fault', broken],
+  ] as const)('%s is charged by nobody, so that nobody is asked for the retry', async (_title, reply) => {
+    expect(await asked(reply, reply)).toEqual({ times: 0, seen: 2, isUncharged: true });
+  });
+
+  test.each([
+    ['a gateway', (response: ServerResponse) => response.writeHead(502).end('<html>')],
+    ['a closed connection', hungUp],
+  ] as const)(
+    'after %s, who pays is asked for the retry, since the first may be charged for',
+    async (_title, reply) => {
+      expect(await asked(reply, answered)).toEqual({ times: 1, seen: 1, isUncharged: false });
+    },
+  );
+
+  test('what breaks off after it began may be charged for', async () => {
+    const cut = streamed(start, text('The first w'));
+    expect(await asked(cut)).toEqual({ times: 0, seen: 1, isUncharged: false });
   });
 
   test('the retry may answer', async () => {

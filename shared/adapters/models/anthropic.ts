@@ -28,7 +28,7 @@ const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax:
 export const makeAnthropicProvider = async (settings: AnthropicSettings): Promise<ModelBackend> => {
   const client = await openAnthropic(settings);
   return {
-    stream: (request, signal) => {
+    stream: (request, signal, mayResend) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<Anthropic.RawMessageStreamEvent>(
         {
@@ -42,7 +42,7 @@ export const makeAnthropicProvider = async (settings: AnthropicSettings): Promis
           translate: (error) => translateError(error, request.model),
         },
         request,
-        signal,
+        { signal, mayResend },
       );
     },
     count: async (request, signal) => {

@@ -47,7 +47,7 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
     httpOptions: { baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com' },
   });
   return {
-    stream: (request, signal) => {
+    stream: (request, signal, mayResend) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<GenerateContentResponse>(
         {
@@ -61,7 +61,7 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
           translate: (error) => translateError(error, request.model),
         },
         request,
-        signal,
+        { signal, mayResend },
       );
     },
     count: (request, signal) => countTokens(models, request, signal),

@@ -20,7 +20,7 @@ import type { ToolNameRule } from './tool-names.ts';
 
 export const streamChat =
   (client: OpenAI, rule: ToolNameRule): ModelBackend['stream'] =>
-  (request, signal) => {
+  (request, signal, mayResend) => {
     const names = toolNamesOf(request, rule);
     return streamAnswer<OpenAI.Chat.ChatCompletionChunk>(
       {
@@ -34,6 +34,6 @@ export const streamChat =
         translate: (error) => translateError(error, request.model),
       },
       request,
-      signal,
+      { signal, mayResend },
     );
   };

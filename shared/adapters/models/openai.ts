@@ -58,7 +58,7 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
   const models = { listModels: () => listModels(client), hasModel: (id: string) => hasModel(client, id) };
   if (api === 'chat') return { stream: streamChat(client, toolNameRule), ...models };
   return {
-    stream: (request, signal) => {
+    stream: (request, signal, mayResend) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
         {
@@ -72,7 +72,7 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
           translate: (error) => translateError(error, request.model),
         },
         request,
-        signal,
+        { signal, mayResend },
       );
     },
     count: async (request, signal) => {

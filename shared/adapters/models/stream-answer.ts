@@ -9,7 +9,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ModelChunk, ModelRequest, ProviderName, ThinkingLevel } from '#shared/domain/model.ts';
-import { type AppError, isAppError } from '#shared/errors.ts';
+import { isUnchargedStatus } from '#shared/domain/price.ts';
+import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
+import type { MayResend } from '#shared/ports/models.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
 import { hasImages } from './request-images.ts';
 
@@ -37,19 +39,22 @@ export type Wire<E> = {
   readonly translate: (error: unknown) => AppError;
 };
 
+/** Of whoever asked. */
+type Hearing = { readonly signal: AbortSignal; readonly mayResend?: MayResend | undefined };
+
 const secondTryPauseMs = 300;
 
 export async function* streamAnswer<E>(
   wire: Wire<E>,
   { history, model, thinking }: ModelRequest,
-  signal: AbortSignal,
+  { signal, mayResend = async () => true }: Hearing,
 ): AsyncGenerator<ModelChunk> {
   const sending = {
     withState: hasProviderState(history),
     withImages: hasImages(history),
     thinking: firstShown(thinking),
   };
-  const { events, withoutHistory } = await begin(wire, { sending, signal });
+  const { events, withoutHistory } = await begin(wire, { sending, signal, mayResend });
   yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, withoutHistory });
 }
 
@@ -57,48 +62,64 @@ export async function* streamAnswer<E>(
 const firstShown = (level: ThinkingLevel | undefined): ShownThinking =>
   level === undefined ? 'unset' : level === 'off' ? 'unshown' : 'shown';
 
+type Attempt = {
+  readonly sending: Sending;
+  readonly signal: AbortSignal;
+  readonly mayResend: MayResend;
+};
+
 const begin = async <E>(
   wire: Wire<E>,
-  { sending, signal }: { readonly sending: Sending; readonly signal: AbortSignal },
+  attempt: Attempt,
 ): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
   try {
-    return await sendWithLess(wire, sending, signal);
+    return await sendWithLess(wire, attempt);
   } catch (error) {
-    return fail(error, wire, signal);
+    attempt.signal.throwIfAborted();
+    throw refusal(error, wire);
   }
+};
+
+/** Before an answer began: whether it is charged for depends on who said no. */
+const refusal = (error: unknown, { translate }: Pick<Wire<never>, 'translate'>): AppError => {
+  const known = isAppError(error) ? error : translate(error);
+  const { code, message, details } = known;
+  const status = details.context?.['status'];
+  if (typeof status !== 'number' || !isUnchargedStatus(status)) return known;
+  return new AppError(code, message, { ...details, context: { ...details.context, isUncharged: true } });
 };
 
 const sendWithLess = async <E>(
   wire: Wire<E>,
-  sending: Sending,
-  signal: AbortSignal,
+  attempt: Attempt,
 ): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
+  const { sending } = attempt;
+  const withLess = (less: Partial<Sending>) =>
+    sendWithLess(wire, { ...attempt, sending: { ...sending, ...less } });
   try {
-    return { events: await sendWithOneRetry(wire, sending, signal), withoutHistory: false };
+    return { events: await sendWithOneRetry(wire, attempt), withoutHistory: false };
   } catch (error) {
     const { withState, withImages, thinking } = sending;
     if (thinking !== 'unset' && wire.isRefusedThinking(error))
-      return sendWithLess(wire, { ...sending, thinking: thinking === 'shown' ? 'unshown' : 'unset' }, signal);
-    if (withState && wire.isRefusedState(error)) {
-      const sent = await sendWithLess(wire, { ...sending, withState: false }, signal);
-      return { ...sent, withoutHistory: true };
-    }
+      return withLess({ thinking: thinking === 'shown' ? 'unshown' : 'unset' });
+    if (withState && wire.isRefusedState(error))
+      return { ...(await withLess({ withState: false })), withoutHistory: true };
     // A model may see no images, or not these: the conversation goes on without them.
     if (!withImages || !wire.isRefusedRequest(error)) throw error;
-    return await sendWithLess(wire, { ...sending, withImages: false }, signal);
+    return await withLess({ withImages: false });
   }
 };
 
 const sendWithOneRetry = async <E>(
-  { send, isPassing }: Wire<E>,
-  sending: Sending,
-  signal: AbortSignal,
+  { send, isPassing, translate }: Wire<E>,
+  { sending, signal, mayResend }: Attempt,
 ): Promise<AsyncIterable<E>> => {
   signal.throwIfAborted();
   try {
     return await send(sending);
   } catch (error) {
     if (signal.aborted || !isPassing(error)) throw error;
+    if (!isUncharged(refusal(error, { translate })) && !(await mayResend())) throw error;
     await pause(secondTryPauseMs, undefined, { signal });
     return await send(sending);
   }

@@ -97,7 +97,8 @@ test('a call reserves the most that it can cost, and counts what it did', async 
   expect(reserved).toMatchObject([{ session: 's/u', usdMax: 10, until: 2_060_000 }]);
   expect(reserved[0]?.usd).toBeGreaterThan(100 * 0.5e-6);
   const usage = { inputTokens: 1000, outputTokens: 10 };
-  expect(spent).toEqual([{ reservation: 's/u', session: 's', usd: expect.closeTo(0.000_105, 9), usage }]);
+  const usd = expect.closeTo(0.000_105, 9);
+  expect(spent).toEqual([{ reservation: 's/u', session: 's', usd, usage, unsettledUsd: 0 }]);
 });
 
 test('the answer to a program is bounded by what is left', async () => {
@@ -123,12 +124,25 @@ test('a call waits for the reservations of others, and not for ever', async () =
 
 test('a refusal of the provider passes, and costs nothing', async () => {
   const send = async () => Response.json({ type: 'error' }, { status: 429 });
-  const nothing = { usd: 0, usage: { inputTokens: 0, outputTokens: 0 } };
+  const nothing = { usd: 0, usage: { inputTokens: 0, outputTokens: 0 }, unsettledUsd: 0 };
   expect(await play({ send })).toMatchObject({ status: 429, answer: { type: 'error' }, spent: [nothing] });
+});
+
+test('what a provider may charge for without saying so stays counted (TM7)', async () => {
   const gone = () => Promise.reject(new AppError('provider_unavailable', 'anthropic cannot be reached'));
-  expect(await play({ send: gone })).toMatchObject({
-    ...{ spent: [nothing], answer: { type: 'error', error: { message: 'anthropic cannot be reached' } } },
+  const unreached = await play({ send: gone });
+  const all = { usd: 0, unsettledUsd: unreached.reserved[0]?.usd };
+  expect(all.unsettledUsd).toBeGreaterThan(0);
+  expect(unreached).toMatchObject({
+    answer: { error: { message: 'anthropic cannot be reached' } },
+    spent: [all],
   });
+  const gateway = async () => Response.json({ type: 'error' }, { status: 504 });
+  expect(await play({ send: gateway })).toMatchObject({ status: 504, spent: [all] });
+  const unreported = await play({ send: async () => Response.json({ content: 'words' }) });
+  const [{ usd = 0, unsettledUsd = 0 } = {}] = unreported.spent;
+  expect(usd).toBeGreaterThan(0);
+  expect(usd + unsettledUsd).toBeCloseTo(all.unsettledUsd ?? 0, 9);
 });
 
 test('a failure of ours shows no details', async () => {

@@ -11,7 +11,7 @@ import { openMeter } from '../../domain/broker/meter.ts';
 import { refusalBody } from '../../domain/broker/refusal.ts';
 import { type BrokerCall, type BrokerRefusal, readBrokerCall } from '../../domain/broker/request.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
-import { modelPrice } from '../../domain/price.ts';
+import { isUnchargedStatus, modelPrice } from '../../domain/price.ts';
 import { sandboxPrincipal } from '../../domain/relay/sandbox-rights.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { AppError, errorStatus, isAppError } from '../../errors.ts';
@@ -74,13 +74,21 @@ const answerTo = async (ports: BrokerDeps, request: ModelCall): Promise<ModelAns
   const requestBytes = Buffer.byteLength(request.body);
   const opening = { session, call, requestBytes, deadlineAt: request.deadlineAt };
   const budget = await openBudget(ports, opening);
+  const response = await sent(ports, budget, request.signal);
+  if (response.ok) return metered({ response, budget, call, requestBytes });
+  await budget.settle({ usage: noUsage, isKnown: isUnchargedStatus(response.status) });
+  return passOn(response);
+};
+
+const noUsage = { inputTokens: 0, outputTokens: 0 };
+
+/** A provider that cannot be reached may have got the request. */
+const sent = async (ports: BrokerDeps, { call, settle }: Budget, signal: AbortSignal): Promise<Response> => {
   try {
-    const response = await ports.modelWire.send(budget.call, request.signal);
-    if (response.ok) return metered({ response, budget, call, requestBytes });
-    await budget.settle(undefined);
-    return await passOn(response);
+    return await ports.modelWire.send(call, signal);
   } catch (error) {
-    await budget.settle(undefined);
+    const isUnsent = isAppError(error) && error.code === 'provider_not_configured';
+    await settle({ usage: noUsage, isKnown: isUnsent });
     throw error;
   }
 };

@@ -14,14 +14,15 @@ import { costUsdMaxOf, type ReservationRequest } from '../../domain/session-tree
 import { AppError } from '../../errors.ts';
 import type { BrokerDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
+import type { Outcome } from './metered-body.ts';
 
 export type Budget = {
   /** The call with an answer that the reservation pays for. */
   readonly call: BrokerCall;
   /** True when a call with this usage passes what the tree had left when it began: the provider did not keep to its bound. */
   readonly isOver: (usage: TokenUsage) => boolean;
-  /** Undefined: the provider charged nothing. A failure is recorded, and its reservation expires. */
-  readonly settle: (usage: TokenUsage | undefined) => Promise<void>;
+  /** The part of the cost that is not known stays counted (TM7). A failure is recorded, and its reservation expires. */
+  readonly settle: (outcome: Outcome) => Promise<void>;
 };
 
 type Opening = {
@@ -56,14 +57,16 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const usd = costWith(call.outputTokensMax);
   const usdMin = costWith(Math.min(call.outputTokensMax, answerTokensMin));
   const until = deadlineAt + lateMsMax;
-  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until };
+  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until, call: reservation };
   const grantedUsd = usd === 0 ? 0 : await reserve(ports, root, request);
   const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   return {
     call: boundedCall(call, answerTokensWithin(grantedUsd, call.outputTokensMax, costWith)),
     isOver: (usage) => cost(usage) > 0 && spentUsd + cost(usage) > usdMax,
-    settle: async (usage = { inputTokens: 0, outputTokens: 0 }) => {
-      const spent = { reservation, session: session.id, usd: cost(usage), usage };
+    settle: async ({ usage, isKnown }) => {
+      const usd = cost(usage);
+      const unsettledUsd = isKnown ? 0 : Math.max(0, grantedUsd - usd);
+      const spent = { reservation, session: session.id, usd, usage, unsettledUsd };
       const { provider, model } = call;
       telemetry.info('a model call of a sandbox has ended', {
         ...{ event: 'model_brokered', sessionId: session.id, provider, model, usd: spent.usd },

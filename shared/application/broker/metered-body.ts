@@ -7,13 +7,16 @@ import type { BrokerProvider } from '../../domain/broker/provider.ts';
 import { refusalEvent } from '../../domain/broker/refusal.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 
+/** `isKnown`: the provider charges for this usage and nothing else. */
+export type Outcome = { readonly usage: TokenUsage; readonly isKnown: boolean };
+
 type Metering = {
   readonly provider: BrokerProvider;
   readonly isStreamed: boolean;
   readonly meter: Meter;
   /** True when the usage so far passes what is left. */
   readonly isOver: (usage: TokenUsage) => boolean;
-  readonly settle: (usage: TokenUsage) => Promise<void>;
+  readonly settle: (outcome: Outcome) => Promise<void>;
 };
 
 const spent = { status: 402, message: 'the budget of the session is spent: the answer ends here' };
@@ -28,7 +31,8 @@ export const meteredBody = (
   const encoder = new TextEncoder();
   let settled: Promise<void> | undefined;
   const settleOnce = (): Promise<void> => {
-    settled ??= settle(meter.usage());
+    const usage = meter.usage();
+    settled ??= settle({ usage, isKnown: meter.isFinal() });
     return settled;
   };
   const endWith = async (

@@ -43,6 +43,10 @@ export const slotRecord = z.object({
 export const treeRecord = z.object({
   agents: count,
   spentUsd: usd,
-  reserved: z.record(z.string(), z.object({ usd, fence: count, until: epochMs })),
+  unsettledUsd: usd.optional(),
+  reserved: z.record(
+    z.string(),
+    z.object({ usd, fence: count, until: epochMs, call: z.string().optional() }),
+  ),
   version: count,
 });

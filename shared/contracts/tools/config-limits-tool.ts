@@ -25,6 +25,10 @@ export const configLimitsResult = z.object({
     .number()
     .optional()
     .describe('Cost of the session tree, in US dollars; absent: the session has no tree.'),
+  tree_unsettled_usd: z
+    .number()
+    .optional()
+    .describe('What calls of the tree may have cost whose cost nobody knows: it counts as spent.'),
   tree_agents: z
     .int()
     .optional()

@@ -12,6 +12,8 @@ export type Meter = {
   readonly take: (text: string) => void;
   /** So far. */
   readonly usage: () => TokenUsage;
+  /** The provider has said what it charges for. Until then `usage` is an estimate. */
+  readonly isFinal: () => boolean;
 };
 
 type Report = { readonly usage: Partial<TokenUsage>; readonly isFinal: boolean };
@@ -71,6 +73,7 @@ export const openMeter = (
       }
       return spokenUsage();
     },
+    isFinal: () => isFinal,
   };
 };
 

@@ -3,8 +3,9 @@
  * same for the holder of the lease and for a caller without one.
  */
 import { type Completion, completionOf, isRepetition } from '../event-log.ts';
-import type { MessageId, SessionId } from '../ids.ts';
+import type { MessageId } from '../ids.ts';
 import { type Session, titleOf, treeOf } from '../session.ts';
+import type { TreeSpend } from '../session-tree.ts';
 import { grantsInForce } from './approval-policy.ts';
 import { addUsage } from './call-queue.ts';
 import { detachedCalls, isWaitingAlone, pendingWork } from './pending-work.ts';
@@ -102,13 +103,10 @@ export const completedMessage = <Message extends Waiting>(
 export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boolean =>
   pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
 
-/** The money that a session's tree spent on a call of the model; the cost of a failed one is not known. */
-export const spendOf = (
-  session: Session,
-  event: TurnEvent,
-): { readonly root: SessionId; readonly usd: number } | undefined => {
+/** The money that a session's tree spent on a call of the model, or may have spent on one that failed. */
+export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefined => {
   const root = treeOf(session);
   if (root === undefined) return undefined;
   if (event.type === 'model-answered') return { root, usd: event.costUsd };
-  return event.type === 'model-failed' ? { root, usd: 0 } : undefined;
+  return event.type === 'model-failed' ? { root, usd: 0, unsettledUsd: event.unsettledUsd } : undefined;
 };

@@ -160,6 +160,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly origin?: ModelFailureOrigin;
       /** The text that had come before. */
       readonly partial?: PartialAnswer;
+      /** US dollars of its tree that the provider may have charged for it. Absent: none. */
+      readonly unsettledUsd?: number;
     }
   /** The session's tree has nothing left: the model is not asked. */
   | { readonly type: 'budget-spent'; readonly step: number }

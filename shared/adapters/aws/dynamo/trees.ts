@@ -14,7 +14,12 @@ import {
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { decideReservation, type Tree, withReservation } from '#shared/domain/session-tree.ts';
+import {
+  decideReservation,
+  type Tree,
+  type TreeSpend,
+  withReservation,
+} from '#shared/domain/session-tree.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { keys, type Table } from './table.ts';
@@ -37,12 +42,12 @@ export const makeTreeStore = (table: Table): TreeStore => ({
   reserve: reserve(table),
   begin: begin(table),
   spend: spend(table),
-  release: async (root, { session, fence }) => {
+  release: async (root, { session, fence, unsettledUsd }) => {
     const own: Change = {
       ConditionExpression: 'reserved.#session.fence = :fence',
-      UpdateExpression: 'REMOVE reserved.#session ADD version :one',
+      UpdateExpression: 'REMOVE reserved.#session ADD unsettledUsd :unsettled, version :one',
       ExpressionAttributeNames: { '#session': session },
-      ExpressionAttributeValues: { ':fence': fence, ':one': 1 },
+      ExpressionAttributeValues: { ':fence': fence, ':unsettled': unsettledUsd, ':one': 1 },
     };
     await transact(table, alone(treeUpdate(table.name, root, own)));
   },
@@ -69,16 +74,16 @@ export const growTree = (
     ExpressionAttributeValues: { ':one': 1, ':max': agentsMax, ':spentUsd': spentUsd, ':none': {} },
   });
 
-/** The call of a session has ended: its cost replaces its reservation (TM4). Refused without a tree. */
+/** The call of a session has ended: its cost replaces its reservation (TM4, TM7). Refused without a tree. */
 export const spendOfTree = (
   TableName: string,
-  { root, session, usd }: { readonly root: SessionId; readonly session: SessionId; readonly usd: number },
+  { root, session, usd, unsettledUsd = 0 }: TreeSpend & { readonly session: SessionId },
 ): Action =>
   treeUpdate(TableName, root, {
     ConditionExpression: 'attribute_exists(pk)',
-    UpdateExpression: 'REMOVE reserved.#session ADD spentUsd :usd, version :one',
+    UpdateExpression: 'REMOVE reserved.#session ADD spentUsd :usd, unsettledUsd :unsettled, version :one',
     ExpressionAttributeNames: { '#session': session },
-    ExpressionAttributeValues: { ':usd': usd, ':one': 1 },
+    ExpressionAttributeValues: { ':usd': usd, ':unsettled': unsettledUsd, ':one': 1 },
   });
 
 /** A session with a tree of its own and no child: so that its turn reserves money, too. */
@@ -105,7 +110,7 @@ const begin =
 /** Both or neither: what the session shows is what its tree has spent. */
 const spend =
   (table: Table): TreeStore['spend'] =>
-  async (root, { reservation, session, usd, usage }) => {
+  async (root, { reservation, session, usd, usage, unsettledUsd }) => {
     const billed = {
       TableName: table.name,
       Key: keys.session(session),
@@ -117,7 +122,7 @@ const spend =
         ':output': usage.outputTokens,
       },
     };
-    const ofTree = spendOfTree(table.name, { root, session: reservation, usd });
+    const ofTree = spendOfTree(table.name, { root, session: reservation, usd, unsettledUsd });
     await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
   };
 
@@ -145,8 +150,8 @@ const reserve =
       if (tree === undefined) return 'spent';
       const answer = decideReservation(tree, request);
       if (typeof answer === 'string') return answer;
-      const reserved = withReservation(tree, { ...request, usd: answer.grantedUsd });
-      const result = await transact(table, alone(replaced(table.name, root, { ...tree, reserved })));
+      const after = { ...tree, ...withReservation(tree, { ...request, usd: answer.grantedUsd }) };
+      const result = await transact(table, alone(replaced(table.name, root, after)));
       if (result === 'done') return answer;
       const now = result[0]?.item;
       tree = now && decodeStored(treeRecord, now);
@@ -154,10 +159,19 @@ const reserve =
     return 'busy';
   };
 
-const replaced = (TableName: string, root: SessionId, { version, reserved }: Tree): Action =>
+const replaced = (
+  TableName: string,
+  root: SessionId,
+  { version, reserved, unsettledUsd = 0 }: Tree,
+): Action =>
   treeUpdate(TableName, root, {
     ConditionExpression: 'version = :version',
-    UpdateExpression: 'SET reserved = :reserved ADD version :one',
-    ExpressionAttributeValues: { ':version': version, ':reserved': reserved, ':one': 1 },
+    UpdateExpression: 'SET reserved = :reserved, unsettledUsd = :unsettled ADD version :one',
+    ExpressionAttributeValues: {
+      ':version': version,
+      ':reserved': reserved,
+      ':unsettled': unsettledUsd,
+      ':one': 1,
+    },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });

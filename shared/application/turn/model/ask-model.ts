@@ -20,16 +20,21 @@ import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../../d
 import { cutBytes, utf8Bytes } from '../../../domain/text.ts';
 import { modelWaitMs } from '../../../domain/turn/model-retry.ts';
 import type { PartialAnswer, Reasoning } from '../../../domain/turn/turn.ts';
-import { AppError, isAppError } from '../../../errors.ts';
-import type { ModelProvider } from '../../../ports/models.ts';
+import { AppError, isAppError, isUncharged } from '../../../errors.ts';
+import type { MayResend, ModelProvider } from '../../../ports/models.ts';
 import type { Deps } from '../../deps.ts';
 import { openTextBatches } from '../../events/text-batches.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
+
 export type AskOptions = {
   readonly context: TurnContext;
   readonly signal: AbortSignal;
   /** The first text has come. */
   readonly onFirstText?: () => void;
+  /** The request is on its way: it may be charged for. */
+  readonly onSent?: () => void;
+  /** Asked before a further try when the last one may be charged for. Absent: always. */
+  readonly mayResend?: MayResend;
   /** All text of the answer that has come so far. */
   readonly onText?: (said: PartialAnswer) => void;
 };
@@ -49,7 +54,13 @@ type Answer = {
 type Asked = { readonly messageId: MessageId; readonly answer: Answer };
 
 /** A try that failed; with the text that was streamed before, which may be empty. */
-type Failed = { readonly error: unknown; readonly messageId: MessageId; readonly text: string };
+type Failed = {
+  readonly error: unknown;
+  readonly messageId: MessageId;
+  readonly text: string;
+  /** The provider may have got the request. */
+  readonly isSent: boolean;
+};
 
 export type FailedAnswer = Failed & {
   /** The number of tries, from 1. */
@@ -73,6 +84,7 @@ export const askModel = async (
     const { wait, retryAt } = waitAfter(asked.error, attempt, world.now());
     const again = asked.text === '' ? (shorter ?? wait) : undefined;
     if (again === undefined) return { ...asked, attempt, retryAt };
+    if (!(await mayAskAgain(call, asked))) return { ...asked, attempt, retryAt };
     if ('history' in again) current = again;
     else {
       await announceRetry(call.context, again);
@@ -80,6 +92,10 @@ export const askModel = async (
     }
   }
 };
+
+/** A try that the provider may charge for is paid for before the next. */
+const mayAskAgain = async ({ mayResend }: AskOptions, { error, isSent }: Failed): Promise<boolean> =>
+  !isSent || isUncharged(error) || mayResend === undefined || mayResend();
 
 type Wait = {
   readonly error: AppError;
@@ -125,16 +141,22 @@ const askOnce = async (
 ): Promise<Asked | Failed> => {
   const messageId = ports.world.uuid() as MessageId;
   let text = '';
+  let isSent = false;
+  const onSent = (): void => {
+    isSent = true;
+    call.onSent?.();
+  };
   const onText = (piece: string): void => {
     if (text === '') call.onFirstText?.();
     text += piece;
     call.onText?.({ messageId, text });
   };
   try {
-    return { messageId, answer: await streamOnce(ports, call, { request, messageId, onText }) };
+    const answer = await streamOnce(ports, { ...call, onSent }, { request, messageId, onText });
+    return { messageId, answer };
   } catch (error) {
     call.signal.throwIfAborted();
-    return { error, messageId, text };
+    return { error, messageId, text, isSent };
   }
 };
 
@@ -146,7 +168,7 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
 
 const streamOnce = async (
   { models, world }: Deps<'models' | 'world'>,
-  { context: { publisher, session }, signal }: AskOptions,
+  { context: { publisher, session }, signal, onSent, mayResend }: AskOptions,
   {
     request,
     messageId,
@@ -170,7 +192,8 @@ const streamOnce = async (
     argumentBytes: 0,
     providerState: undefined,
   };
-  for await (const chunk of provider.stream(request, signal)) {
+  onSent?.();
+  for await (const chunk of provider.stream(request, signal, mayResend)) {
     if (chunk.type === 'text') {
       onText(chunk.text);
       relay.push('delta', { offset: answer.text.length, text: chunk.text });

@@ -9,6 +9,7 @@ import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
@@ -39,9 +40,13 @@ type Options = {
   readonly count?: ModelProvider['count'];
   readonly model?: string;
   readonly thinking?: { readonly session: ThinkingLevel; readonly message?: ThinkingLevel };
+  /** Of its tree, one for each reservation. Absent: it stands alone. */
+  readonly money?: readonly MoneyAnswer[];
 };
 
-const open = ({ scripts, history = [user('hi')], count, model, thinking }: Options) => {
+const open = ({ scripts, history = [user('hi')], count, model, thinking, money }: Options) => {
+  const reserved: ReservationRequest[] = [];
+  const sent: number[] = [];
   const asked: ModelRequest[] = [];
   const slept: number[] = [];
   const frames: Frame[] = [];
@@ -70,7 +75,13 @@ const open = ({ scripts, history = [user('hi')], count, model, thinking }: Optio
         recursionDepthMax: 3,
         models: { open: () => Promise.resolve(provider) },
         trees: fake<TreeStore>({
-          reserve: () => Promise.reject(new Error('it stands alone')),
+          reserve: (_, reservation) => {
+            const answer = money?.[reserved.length];
+            reserved.push(reservation);
+            return answer === undefined
+              ? Promise.reject(new Error('it stands alone'))
+              : Promise.resolve(answer);
+          },
           release: () => Promise.resolve(),
         }),
         costOf: (name, of, { inputTokens }) => (name === 'demo' && of === 'large' ? inputTokens : 0),
@@ -99,6 +110,7 @@ const open = ({ scripts, history = [user('hi')], count, model, thinking }: Optio
           session: {
             ...{ id: 's', provider: 'demo', model: 'large' },
             ...(thinking === undefined ? {} : { thinking: thinking.session }),
+            ...(money === undefined ? {} : { hasChildren: true, lease: { holder: 'h', fence: 1, until: 0 } }),
           } as Session,
           turn: { version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
           history,
@@ -135,10 +147,11 @@ const open = ({ scripts, history = [user('hi')], count, model, thinking }: Optio
         outputTokensMax: 99,
         deadlineAt: 900_000,
         signal: controller.signal,
+        onSent: (usd) => void sent.push(usd),
       },
     );
   };
-  return { answer, asked, slept, frames, warned, controller };
+  return { answer, asked, slept, frames, warned, controller, reserved, sent };
 };
 
 const overloaded = (retryAfter?: number): AppError =>
@@ -326,6 +339,50 @@ describe('a transient error', () => {
     });
     expect(failed).not.toHaveProperty('origin');
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('in a tree, money', () => {
+  const most = { grantedUsd: 4000 };
+  const cut = (): Script => () => [new AppError('provider_unavailable', 'the connection failed')];
+  const refused = (): Script => () => [
+    new AppError('provider_overloaded', 'busy', { context: { isUncharged: true } }),
+  ];
+
+  test('is reserved once for tries that a provider refused, which cost nothing', async () => {
+    const scripts = Array.from({ length: 4 }, refused);
+    const { answer, reserved } = open({ scripts, money: [most] });
+    expect(await answer()).not.toHaveProperty('unsettledUsd');
+    expect(reserved).toHaveLength(1);
+  });
+
+  test('is reserved anew, under a name of its own, for each try after one that may be charged for (TM7)', async () => {
+    const scripts = [cut(), cut(), () => [hello, end]];
+    const { answer, reserved, sent } = open({ scripts, money: [most, most, most] });
+    expect(await answer()).toMatchObject({ type: 'model-answered' });
+    expect(new Set(reserved.map(({ call }) => call)).size).toBe(3);
+    expect(reserved.slice(1).map(({ usd, usdMin }) => [usd, usdMin])).toEqual(Array(2).fill([4000, 4000]));
+    expect(sent).toEqual([4000, 4000, 4000]);
+  });
+
+  test('that is not there a second time ends the tries, and the last stays counted', async () => {
+    const { answer, asked } = open({ scripts: [cut(), () => [hello, end]], money: [most, 'spent'] });
+    expect(await answer()).toMatchObject({
+      ...{ type: 'model-failed', code: 'provider_unavailable', unsettledUsd: 4000 },
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('of a call that breaks off in its middle stays counted', async () => {
+    const broken: Script = () => [hello, new AppError('provider_unavailable', 'cut')];
+    const { answer } = open({ scripts: [broken], money: [most] });
+    expect(await answer()).toMatchObject({ type: 'model-failed', unsettledUsd: 4000 });
+  });
+
+  test('that is spent makes no call', async () => {
+    const { answer, sent } = open({ scripts: [], money: ['spent'] });
+    expect(await answer()).toMatchObject({ type: 'budget-spent' });
+    expect(sent).toEqual([]);
   });
 });
 

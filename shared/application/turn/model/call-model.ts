@@ -12,20 +12,22 @@ import { droppedByTruncation, estimateTokens, withoutRepeatedAnswers } from '../
 import type { ModelRequest } from '../../../domain/model.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
-import { isAppError } from '../../../errors.ts';
+import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { type AskOptions, askModel, type FailedAnswer } from './ask-model.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
 import { showAttachments } from './show-attachments.ts';
-import { type Budgeted, reserveCall } from './tree-budget.ts';
+import { type Budgeted, reserveAgain, reserveCall } from './tree-budget.ts';
 
 export type ModelCall = Budgeted & {
   readonly context: TurnContext;
   readonly state: Thinking;
   readonly outputTokensMax: number;
   readonly onText?: NonNullable<AskOptions['onText']>;
+  /** The call is on its way, and its provider may charge so much for it: of the tree, in US dollars. */
+  readonly onSent?: (usd: number) => void;
 };
 
 export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
@@ -37,14 +39,23 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     ? { ...ports, mcpServers: { ...ports.mcpServers, list: async () => [] } }
     : ports;
   const offer = await offerTools(offering, context.session, context.callers);
-  const request = await reserveCall(ports, call, await fittingRequest(ports, call, offer));
-  if (request === 'spent') return { type: 'budget-spent', at: world.now(), step: state.step };
+  const fitting = await fittingRequest(ports, call, offer);
+  // Before its money: what it shows costs, too.
+  const shown = { session: context.session, shown: context.shown, signal };
+  const history = await showAttachments(ports, fitting.history, shown);
+  const granted = await reserveCall(ports, call, { ...fitting, history });
+  if (granted === 'spent') return { type: 'budget-spent', at: world.now(), step: state.step };
+  const { request, usd } = granted;
+  let unsettledUsd = 0;
+  const onSent = (): void => {
+    unsettledUsd = usd;
+    call.onSent?.(usd);
+  };
   try {
     const onFirstText = () => recordFirstText(ports, call);
-    const { session, shown } = context;
-    const history = await showAttachments(ports, request.history, { session, shown, signal });
-    const asked = await askModel(ports, { ...call, onFirstText }, { ...request, history });
-    if ('error' in asked) return failureOf(ports, call, asked);
+    const mayResend = () => reserveAgain(ports, call, usd);
+    const asked = await askModel(ports, { ...call, onFirstText, onSent, mayResend }, request);
+    if ('error' in asked) return failureOf(ports, call, { ...asked, unsettledUsd });
     const { messageId, answer } = asked;
     const { text, end, usage, reasoning, providerState } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
@@ -60,21 +71,26 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     };
   } catch (error) {
     signal.throwIfAborted();
-    return failureOf(ports, call, { error });
+    return failureOf(ports, call, { error, unsettledUsd });
   }
 };
+
+type MayCost = { readonly unsettledUsd: number };
 
 /** An error of ours is not the provider's, and has no try to count. */
 const failureOf = (
   { telemetry, world }: ModelDeps,
   { context, state }: ModelCall,
-  { error, ...asked }: { readonly error: unknown } | FailedAnswer,
+  { error, unsettledUsd, ...asked }: ({ readonly error: unknown } | FailedAnswer) & MayCost,
 ): TurnEvent => {
   telemetry.warn('a model call failed', { error });
   const { code, message } = isAppError(error)
     ? error
     : { code: 'internal_error', message: 'the model call failed on our side' };
-  const failed = { type: 'model-failed' as const, at: world.now(), step: state.step, code, message };
+  const failed = {
+    ...{ type: 'model-failed' as const, at: world.now(), step: state.step, code, message },
+    ...(unsettledUsd === 0 || isUncharged(error) ? {} : { unsettledUsd }),
+  };
   if (!('attempt' in asked) || !isAppError(error)) return failed;
   const { attempt, messageId, retryAt, text } = asked;
   return {

@@ -21,9 +21,12 @@ export type ModelStep = {
   readonly deadlineAt: number;
 };
 
-type HeardStep = ModelStep & { readonly onText: (said: PartialAnswer) => void };
+type HeardStep = ModelStep & {
+  readonly onText: (said: PartialAnswer) => void;
+  readonly onSent: (usd: number) => void;
+};
 
-/** Money that was reserved for an answer that is not written is released. */
+/** Money that was reserved for an answer that is not written is released, or stays counted where the call was on its way. */
 export const runModelStep = async (
   ports: LoopDeps,
   context: TurnContext,
@@ -33,12 +36,16 @@ export const runModelStep = async (
   const onText = (text: PartialAnswer): void => {
     said = text;
   };
+  let unsettledUsd = 0;
+  const onSent = (usd: number): void => {
+    unsettledUsd = usd;
+  };
   try {
-    const outcome = await answer(ports, context, { ...step, onText });
-    if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session);
+    const outcome = await answer(ports, context, { ...step, onText, onSent });
+    if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session, unsettledUsd);
     return outcome;
   } catch (error) {
-    await releaseReservation(ports, context.session);
+    await releaseReservation(ports, context.session, unsettledUsd);
     const why = context.monitor.interruption();
     if (why === undefined) throw error;
     return why === 'cancelled' ? cancel(ports, context, said) : interrupted(context);

@@ -9,7 +9,7 @@ import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
-import { releaseReservation, reserveCall } from './tree-budget.ts';
+import { releaseReservation, reserveAgain, reserveCall } from './tree-budget.ts';
 
 const [root, own] = ['root', 'own'] as [SessionId, SessionId];
 const lone = { id: own, provider: 'demo', lease: { holder: 'h', fence: 4, until: 0 } } as Session;
@@ -18,6 +18,7 @@ const parent: Session = { ...lone, id: root, hasChildren: true };
 const request: ModelRequest = { model: 'm', system: '', tools: [], history: [], outputTokensMax: 9 };
 
 const whole: MoneyAnswer = { grantedUsd: 1 };
+const granted = { request, usd: 1 };
 
 type Options = {
   readonly answers?: readonly MoneyAnswer[];
@@ -74,16 +75,16 @@ const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Optio
 
 test('a session without a tree makes no reservation (TM5)', async () => {
   const { reserve, ports, wishes, released } = open();
-  expect(await reserve(lone)).toEqual(request);
-  await releaseReservation(ports, lone);
+  expect(await reserve(lone)).toEqual({ request, usd: 0 });
+  await releaseReservation(ports, lone, 1);
   expect([wishes, released]).toEqual([[], []]);
   expect(spendOf(lone, answered)).toBeUndefined();
 });
 
 test('a child and its root reserve the most that the call can cost, until their function ends', async () => {
   const { reserve, wishes } = open({ answers: [whole, whole] });
-  expect([await reserve(child), await reserve(parent)]).toEqual([request, request]);
-  const options = { session: own, fence: 4, usd: 1, usdMin: 1, usdMax: 7, at: 1000, until: 69_000 };
+  expect([await reserve(child), await reserve(parent)]).toEqual([granted, granted]);
+  const options = { session: own, fence: 4, usd: 1, usdMin: 1, usdMax: 7, at: 1000, until: 69_000, call: '' };
   expect(wishes).toEqual([
     [root, options],
     [root, { ...options, session: root }],
@@ -94,7 +95,7 @@ test('an answer is bounded by what is left', async () => {
   const costOf = (_provider: unknown, _model: unknown, { outputTokens }: TokenUsage) => outputTokens;
   const { ports, reserve } = open({ answers: [{ grantedUsd: 4.5 }] });
   Object.assign(ports, { costOf });
-  expect(await reserve(child)).toEqual({ ...request, outputTokensMax: 4 });
+  expect(await reserve(child)).toEqual({ request: { ...request, outputTokensMax: 4 }, usd: 4.5 });
 });
 
 test('the limit is that of the session, which is its tree’s', async () => {
@@ -105,16 +106,28 @@ test('the limit is that of the session, which is its tree’s', async () => {
 
 test('a free call reserves nothing', async () => {
   const { reserve, wishes } = open({ price: 0 });
-  expect(await reserve(child)).toEqual(request);
+  expect(await reserve(child)).toEqual({ request, usd: 0 });
   expect(wishes).toEqual([]);
 });
 
 test('while others have reserved the rest it waits with growing pauses', async () => {
   const busy = Array(6).fill('busy') as MoneyAnswer[];
   const { reserve, slept, wishes } = open({ answers: [...busy, whole] });
-  expect(await reserve(child)).toEqual(request);
+  expect(await reserve(child)).toEqual(granted);
   expect(slept).toEqual([200, 400, 800, 1600, 2000, 2000]);
   expect(wishes.map(([, { at }]) => at)).toEqual([1000, 1001, 1002, 1003, 1004, 1005, 1006]);
+});
+
+test('a call that may be charged for is made once more only for the same sum again (TM7)', async () => {
+  const { ports, controller, wishes } = open({ answers: [whole, 'spent'] });
+  const limits = { turn: { stepsMax: 1, callsMax: 1, usdMax: 7 } };
+  const budgeted = { context: { session: child, limits }, signal: controller.signal, deadlineAt: 9000 };
+  expect(await reserveAgain(ports, budgeted, 0.75)).toBe(true);
+  expect(await reserveAgain(ports, budgeted, 0.75)).toBe(false);
+  expect(wishes.map(([, { usd, usdMin }]) => [usd, usdMin])).toEqual([
+    [0.75, 0.75],
+    [0.75, 0.75],
+  ]);
 });
 
 test('a spent budget is reported', async () => {
@@ -146,14 +159,15 @@ const failed: TurnEvent = { type: 'model-failed', at: 1, step: 1, code: 'interna
 
 test('an answer reports its cost, a failure its end, and any other outcome nothing', () => {
   expect(spendOf(child, answered)).toEqual({ root, usd: 0.5 });
-  expect(spendOf(parent, failed)).toEqual({ root, usd: 0 });
+  expect(spendOf(parent, failed)).toEqual({ root, usd: 0, unsettledUsd: undefined });
+  expect(spendOf(child, { ...failed, unsettledUsd: 0.25 })).toEqual({ root, usd: 0, unsettledUsd: 0.25 });
   expect(spendOf(child, { type: 'cancelled', at: 1 })).toBeUndefined();
   expect(spendOf(child, { type: 'budget-spent', at: 1, step: 1 })).toBeUndefined();
 });
 
 test('a failed release is logged, and the reservation expires', async () => {
   const { ports, released, warned } = open();
-  await releaseReservation(ports, child);
-  expect(released).toEqual([[root, { session: own, fence: 4 }]]);
+  await releaseReservation(ports, child, 0.25);
+  expect(released).toEqual([[root, { session: own, fence: 4, unsettledUsd: 0.25 }]]);
   expect(warned).toEqual(['a reservation of a tree was not released']);
 });

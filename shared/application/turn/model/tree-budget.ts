@@ -1,6 +1,7 @@
 /**
  * Reserves the money of a model call in the tree of its session, and bounds the answer by it. The answer's commit counts what was
- * spent; a call without an answer releases it. A session without a tree asks the table nothing (TM5).
+ * spent. A call without an answer releases it, and what the provider may charge for stays counted (TM7). A session without a tree asks
+ * the table nothing (TM5).
  */
 
 import type { ModelRequest } from '../../../domain/model.ts';
@@ -22,43 +23,69 @@ const pauseMsMax = 2000;
 /** A call may be written so long after its function's end: clocks differ, and a write may be on its way. */
 const lateMsMax = 60_000;
 
+/** A call as its tree grants it. */
+export type Granted = {
+  readonly request: ModelRequest;
+  /** Reserved for it; 0 where it is free, or where there is no tree. */
+  readonly usd: number;
+};
+
+type Ports = Deps<'trees' | 'costOf' | 'telemetry' | 'world'>;
+
 /** The request as it may be made. Waits while others have reserved what is left. An interruption is thrown. */
 export const reserveCall = async (
-  { trees, costOf, world }: Deps<'trees' | 'costOf' | 'telemetry' | 'world'>,
-  { context: { session, limits }, signal, deadlineAt }: Budgeted,
+  ports: Ports,
+  budgeted: Budgeted,
   request: ModelRequest,
-): Promise<ModelRequest | 'spent'> => {
-  const root = treeOf(session);
-  if (root === undefined) return request;
+): Promise<Granted | 'spent'> => {
+  const { session } = budgeted.context;
   const { outputTokensMax: most } = request;
   const costWith = (outputTokensMax: number): number =>
-    callCostMax({ ...request, outputTokensMax }, (usage) => costOf(session.provider, request.model, usage));
-  const usd = costWith(most);
-  if (usd === 0) return request;
+    callCostMax({ ...request, outputTokensMax }, (usage) =>
+      ports.costOf(session.provider, request.model, usage),
+    );
   const usdMin = costWith(Math.min(most, answerTokensMin));
+  const granted = await reserve(ports, budgeted, { usd: costWith(most), usdMin });
+  if (granted === 'spent') return granted;
+  if (granted === 'free') return { request, usd: 0 };
+  const outputTokensMax = answerTokensWithin(granted.grantedUsd, most, costWith);
+  return { request: { ...request, outputTokensMax }, usd: granted.grantedUsd };
+};
+
+/** The same call once more, when its last try may be charged for: whether its tree has the same sum again (TM7). */
+export const reserveAgain = async (ports: Ports, budgeted: Budgeted, usd: number): Promise<boolean> =>
+  (await reserve(ports, budgeted, { usd, usdMin: usd })) !== 'spent';
+
+const reserve = async (
+  { trees, world }: Ports,
+  { context: { session, limits }, signal, deadlineAt }: Budgeted,
+  sums: { readonly usd: number; readonly usdMin: number },
+): Promise<{ readonly grantedUsd: number } | 'free' | 'spent'> => {
+  const root = treeOf(session);
+  if (root === undefined || sums.usd === 0) return 'free';
   const { usdMax } = withOwnMoney(limits.turn, session);
   const until = deadlineAt + lateMsMax;
-  const options = { session: session.id, fence: session.lease.fence, usd, usdMin, usdMax, until };
+  const { fence } = session.lease;
+  const options = { session: session.id, fence, ...sums, usdMax, until, call: world.uuid() };
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
     const answer = await trees.reserve(root, { ...options, at: world.now() });
     signal.throwIfAborted();
-    if (answer === 'spent') return answer;
-    if (answer !== 'busy')
-      return { ...request, outputTokensMax: answerTokensWithin(answer.grantedUsd, most, costWith) };
+    if (answer !== 'busy') return answer;
     await world.sleep(pauseMs, signal);
     signal.throwIfAborted();
   }
 };
 
-/** For a call whose answer is not written. When this fails, the reservation expires with its function. */
+/** For a call whose answer is not written, with what it may have cost. When this fails, the reservation ends with its function. */
 export const releaseReservation = async (
   { trees, telemetry }: Deps<'trees' | 'telemetry'>,
   { id, lease: { fence }, ...membership }: Session,
+  unsettledUsd: number,
 ): Promise<void> => {
   const root = treeOf({ id, ...membership });
   if (root === undefined) return;
   try {
-    await trees.release(root, { session: id, fence });
+    await trees.release(root, { session: id, fence, unsettledUsd });
   } catch (error) {
     telemetry.warn('a reservation of a tree was not released', { error });
   }
