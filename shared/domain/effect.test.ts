@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boundEffect, type Effect, type EffectFile } from './effect.ts';
+import { boundEffect, digestedEffect, type Effect, type EffectFile } from './effect.ts';
 import { utf8Bytes } from './text.ts';
 
 const effect = (files: EffectFile[], output = ''): Effect => ({
@@ -30,6 +30,20 @@ describe('an effect', () => {
     expect(bound.files.length).toBeGreaterThan(20);
     expect(bound.files[0]).toHaveProperty('diff');
     expect(bound.files.at(-1)).not.toHaveProperty('diff');
+  });
+
+  test('that lists not all binds the rest by the digest of the saved state, and one that lists all needs none', () => {
+    const files = Array.from({ length: 300 }, (_, index) => ({
+      ...{ path: `folder/file-${index}.txt`, change: 'created' as const, bytes: 1, sha256: 'a'.repeat(64) },
+    }));
+    const [one, other] = ['1', '2'].map((digit) =>
+      boundEffect({ ...effect(files), stateSha256: digit.repeat(64) }),
+    );
+    expect(one?.files).toEqual(other?.files);
+    expect(digestedEffect('d', one ?? {})).not.toEqual(digestedEffect('d', other ?? {}));
+    expect(boundEffect({ ...effect(files.slice(0, 3)), stateSha256: '1' })).toEqual(
+      effect(files.slice(0, 3)),
+    );
   });
 
   test('has no half of a character, for which there is no digest', () => {

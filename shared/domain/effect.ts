@@ -37,6 +37,8 @@ export type Effect = {
   readonly files: EffectFile[];
   /** Files beyond those that are listed. */
   readonly filesLeftOut?: number;
+  /** Of the saved state with all of them, where some are left out: the digest of an effect binds what it does not list. */
+  readonly stateSha256?: string;
   /** Null where no program ran to its end. */
   readonly exitCode: number | null;
   readonly output: string;
@@ -50,7 +52,7 @@ const effectBytesMax = 18_000;
 const outputCharactersMax = 6000;
 
 /** The effect within its bound, removed files first: of the last files the diffs go first, then the files. */
-export const boundEffect = ({ files, output, ...rest }: Effect): Effect => {
+export const boundEffect = ({ files, output, stateSha256, ...rest }: Effect): Effect => {
   const shown = { ...rest, output: cutMiddle(output.toWellFormed(), outputCharactersMax) };
   let room = effectBytesMax - bytesOf(shown);
   const kept: EffectFile[] = [];
@@ -66,7 +68,9 @@ export const boundEffect = ({ files, output, ...rest }: Effect): Effect => {
     kept.push(fits);
   }
   const leftOut = files.length - kept.length + (rest.filesLeftOut ?? 0);
-  return { ...shown, files: kept, ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }) };
+  if (leftOut === 0) return { ...shown, files: kept };
+  const state = stateSha256 === undefined ? {} : { stateSha256 };
+  return { ...shown, files: kept, filesLeftOut: leftOut, ...state };
 };
 
 const wellFormed = (file: EffectFile): EffectFile => ({

@@ -39,6 +39,10 @@ const effect = z
       }),
     ),
     filesLeftOut: count.exactOptional().describe('Number of changed files that are not listed.'),
+    stateSha256: z
+      .string()
+      .exactOptional()
+      .describe('Digest of the saved state with all files, where some are not listed.'),
     exitCode: z.number().int().nullable().describe('Null where no program ran to its end.'),
     output: z.string(),
     hosts: z.array(z.string()).describe('Hosts that it reached: none, since a trial has no network.'),

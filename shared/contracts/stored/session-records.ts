@@ -128,6 +128,7 @@ const effect = z.object({
     }),
   ),
   filesLeftOut: count.exactOptional(),
+  stateSha256: z.string().exactOptional(),
   exitCode: z.number().int().nullable(),
   output: z.string(),
   hosts: z.array(z.string()),

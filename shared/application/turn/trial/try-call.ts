@@ -197,6 +197,7 @@ const effectOf = async (
   return boundEffect({
     files: [...files],
     ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }),
+    ...(after === undefined ? {} : { stateSha256: after.sha256 }),
     exitCode: exitCodeOf(outcome.structured),
     output: outcome.status === 'failed' ? outcome.message : textOfResult(outcome),
     hosts: [...hosts],
