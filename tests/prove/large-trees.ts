@@ -3,7 +3,6 @@ import { agentsMax, budgetUsd, type LargeTree, runLargeTree } from '../simulatio
 import { atLeast, atMost, exactly, type Proof } from './proof.ts';
 
 const worlds = 100;
-const progressWorlds = 10;
 /** A tree ends with less left than an answer of 256 tokens costs. */
 const spentUsdMin = 0.98 * budgetUsd;
 
@@ -12,8 +11,8 @@ export const largeTrees: Proof = async (progress) => {
   for (let seed = 1; seed <= worlds; seed += 1) {
     const tree = await runLargeTree(seed);
     trees.push(tree);
-    if (tree.broken !== undefined) progress(`world ${seed}: ${tree.broken}`);
-    if (seed % progressWorlds === 0) progress(`${seed} worlds`);
+    const { spentUsd, unsettledUsd, billedUsd, broken = 'none broken' } = tree;
+    progress(`world ${seed}: spent ${spentUsd}, unsettled ${unsettledUsd}, charged ${billedUsd}, ${broken}`);
   }
   const most = (usd: (tree: LargeTree) => number): number => Math.max(...trees.map(usd));
   const number = (is: (tree: LargeTree) => boolean): number => trees.filter(is).length;
