@@ -21,6 +21,7 @@ const forge = (pieces: readonly Buffer[]): UserSide => {
   };
   const pinned = async (): Promise<Ask> => ask;
   return {
+    ready: Promise.resolve(),
     ask,
     pin: pinned,
     execute: () => Promise.reject(new Error('not asked')),

@@ -156,13 +156,16 @@ const main = (environment: Environment): void => {
     relay,
     log,
   });
+  const prepare = prepareOnce(mcp, log);
+  // One of the pool is asked nothing until a call comes.
+  userSide.ready.then(prepare, () => undefined);
   const bearer = createBearer(environment.SANDBOX_BEARER_SHA256);
   const hasSharedVolume = environment.SANDBOX_SHARED_PATH !== undefined;
   const restores = createRestoreFence();
   const parts = {
     bearer,
     mcp,
-    prepare: prepareOnce(mcp, log),
+    prepare,
     userSide,
     registry,
     logRing,

@@ -77,6 +77,8 @@ type WithoutTarget<T> = T extends unknown ? Omit<T, 'id' | 'process'> : never;
 export type Ask = (request: PlainRequest, payload?: Buffer) => Promise<Answer>;
 
 export type UserSide = {
+  /** The first runner answers; rejects when it does not start. */
+  readonly ready: Promise<void>;
   readonly execute: (options: ExecuteOptions) => Promise<RunningExecution>;
   /** Resolves when it runs, or has failed to. */
   readonly startProcess: (options: ProcessOptions) => Promise<ProcessControl>;
@@ -146,6 +148,7 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
     (request, payload) =>
       askOn(pinned, { ...request, id: nextId() }, payload);
   return {
+    ready: runner.ready,
     async execute(options) {
       const now = await living();
       return withLoss(executeOn(now, nextId(), options), memory.record(options.work, now));

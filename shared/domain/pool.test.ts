@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
 import { claimableEntries, entryFlavor, isPoolEntry, poolEntries, poolEntryId } from './pool.ts';
 import type { SandboxRecord, Workspace } from './sandbox.ts';
@@ -45,6 +46,14 @@ describe('pool entries', () => {
 
 describe('of the entries of a pool', () => {
   const indexes = (entries: readonly Workspace[]) => entries.map(({ id }) => id);
+  const claimable = (entries: readonly Workspace[], flavor: Flavor, from: number) =>
+    claimableEntries(entries, { flavor, template: 'python' }, from);
+
+  test('one of another template is left', () => {
+    const entries = [entry(0), entry(1, { template: 'node' })];
+    expect(indexes(claimableEntries(entries, { flavor: 'small', template: 'node' }, 0))).toEqual(['pool-1']);
+    expect(claimableEntries(entries, { flavor: 'small', template: 'science' }, 0)).toEqual([]);
+  });
 
   test('those that are ready and of the right size are claimed', () => {
     const entries = [
@@ -56,14 +65,14 @@ describe('of the entries of a pool', () => {
       entry(5, { state: 'stopped' }),
       entry(6, { state: 'ready', flavor: 'micro' }),
     ];
-    expect(indexes(claimableEntries(entries, 'small', 0))).toEqual(['pool-3']);
-    expect(indexes(claimableEntries(entries, 'micro', 7))).toEqual(['pool-6']);
-    expect(claimableEntries(entries, 'large', 7)).toEqual([]);
+    expect(indexes(claimable(entries, 'small', 0))).toEqual(['pool-3']);
+    expect(indexes(claimable(entries, 'micro', 7))).toEqual(['pool-6']);
+    expect(claimable(entries, 'large', 7)).toEqual([]);
   });
 
   test('others do not count in the order', () => {
     const entries = [entry(0, {}), entry(1), entry(2, {})];
-    expect(indexes(claimableEntries(entries, 'small', 3))).toEqual(['pool-2', 'pool-0']);
+    expect(indexes(claimable(entries, 'small', 3))).toEqual(['pool-2', 'pool-0']);
   });
 
   test.each([
@@ -74,6 +83,6 @@ describe('of the entries of a pool', () => {
     [1_700_000_000_001, ['pool-0', 'pool-1', 'pool-2']],
   ])('a claimant starting at %d tries them in the order %j', (from, expected) => {
     const entries = [entry(0, {}), entry(1, {}), entry(2, {})];
-    expect(indexes(claimableEntries(entries, 'small', from))).toEqual(expected);
+    expect(indexes(claimable(entries, 'small', from))).toEqual(expected);
   });
 });

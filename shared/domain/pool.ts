@@ -8,6 +8,7 @@
 import type { Flavor } from './flavor.ts';
 import type { WorkspaceId } from './ids.ts';
 import type { Workspace } from './sandbox.ts';
+import type { Template } from './template.ts';
 
 const prefix = 'pool-';
 
@@ -29,10 +30,12 @@ export const poolEntries = (size: number): readonly WorkspaceId[] =>
 /** The pool entries a claim may try, in order: `from` spreads concurrent claims. */
 export const claimableEntries = (
   entries: readonly Workspace[],
-  flavor: Flavor,
+  { flavor, template }: { readonly flavor: Flavor; readonly template: Template },
   from: number,
 ): readonly Workspace[] => {
-  const ready = entries.filter(({ sandbox }) => sandbox?.state === 'ready' && sandbox.flavor === flavor);
+  const ready = entries.filter(
+    ({ sandbox }) => sandbox?.state === 'ready' && sandbox.flavor === flavor && sandbox.template === template,
+  );
   const first = ready.length === 0 ? 0 : from % ready.length;
   return [...ready.slice(first), ...ready.slice(0, first)];
 };

@@ -63,8 +63,9 @@ export const acquireSandbox = async (
     }
     if (attempt === 'full') await waitForSlot(ports, request, beganAt);
     else request.onPhase?.('starting the sandbox');
-    if (attempt === 'started') starts += 1;
-    await ports.world.sleep(pause, request.signal);
+    if (attempt === 'started' || attempt === 'claimed') starts += 1;
+    // One of the pool answers at once.
+    if (attempt !== 'claimed') await ports.world.sleep(pause, request.signal);
     request.signal?.throwIfAborted();
   }
   throw stillStarting();
@@ -93,7 +94,7 @@ export const acquireWithin = async (
   }
 };
 
-type Attempt = AcquiredSandbox | 'started' | 'not-yet' | 'full';
+type Attempt = AcquiredSandbox | 'started' | 'claimed' | 'not-yet' | 'full';
 
 /** Throws when all slots are busy and the caller waits no longer. */
 const waitForSlot = async (ports: SandboxDeps, request: SandboxRequest, beganAt: number): Promise<void> => {
@@ -189,7 +190,8 @@ const startAnother = async (
   request: SandboxRequest,
 ): Promise<Attempt> => {
   if (workspace.users.length === 0) throw deserted();
-  return (await startSandbox(ports, workspace, request)) === 'full' ? 'full' : 'started';
+  const outcome = await startSandbox(ports, workspace, request);
+  return outcome === 'full' ? 'full' : outcome === 'warm' ? 'claimed' : 'started';
 };
 
 /**

@@ -87,16 +87,24 @@ const lifecycle = (
   ];
 };
 
-/** True when its server accepts the workspace's own bearer; a warm one is given it first. */
+/** True when its server accepts the workspace's own bearer; a warm one is given it first, and refuses a repeat of that. */
 const opens = async (ports: SandboxDeps, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
-  const status = await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' });
-  if (status === 200) return true;
-  if (status !== 401 || record.warm === undefined) return false;
-  const { entry, generation } = record.warm;
+  if (record.warm !== undefined) {
+    const status = await claim(ports, record.warm, sandbox);
+    if (status !== 401) return status === 204;
+  }
+  return (await statusOf(ports.link, sandbox, { method: 'GET', path: '/health' })) === 200;
+};
+
+/** The status of the answer. */
+const claim = (
+  ports: SandboxDeps,
+  { entry, generation }: NonNullable<SandboxRecord['warm']>,
+  sandbox: LiveSandbox,
+): Promise<number | undefined> => {
   const body = JSON.stringify({ bearerSha256: ports.bearerHash(sandbox.workspaceId, sandbox.generation) });
   const asEntry = { ...sandbox, workspaceId: entry, generation };
-  const claimed = await statusOf(ports.link, asEntry, { method: 'POST', path: '/claim', body });
-  return claimed === 204;
+  return statusOf(ports.link, asEntry, { method: 'POST', path: '/claim', body });
 };
 
 type Ask = { readonly method: string; readonly path: string; readonly body?: string };

@@ -87,19 +87,22 @@ export const noCapacity = {
 
 const capacityPauseMs = 500;
 
-/** `requested`, by this caller or by another; `full` when no slot is free for it. */
+/** `requested`, by this caller or by another; `warm`: one that runs was claimed; `full` when no slot is free for it. */
 export const startSandbox = async (
   ports: SandboxDeps,
   workspace: Workspace,
   request: SandboxRequest,
-): Promise<'requested' | 'full'> => {
+): Promise<'requested' | 'warm' | 'full'> => {
   await tellOfEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
-  const network = await networkOf(ports, request);
+  const [network, entries] = await Promise.all([networkOf(ports, request), readPool(ports, request)]);
   const next = nextOf(generation, workspace, { ...request, network });
-  const warm = await claimWarm(ports, request, next);
-  if (warm === 'claimed') await settleNetwork(ports, request, next);
-  if (warm !== 'lost') return warm === 'full' ? 'full' : 'requested';
+  const warm = await claimWarm(ports, entries, { ...request, next });
+  if (warm === 'claimed') {
+    await Promise.all([settleNetwork(ports, request, next), ports.invoker.fillPool()]);
+    return 'warm';
+  }
+  if (warm === 'full') return 'full';
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
@@ -180,14 +183,26 @@ const newRecord = (
   fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
 ): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
 
+/** Its entries that may be claimed. A warm sandbox has the shared folder already, so a trial claims none. */
+const readPool = async (
+  { poolSize, archive, workspaces, world }: SandboxDeps,
+  request: SandboxRequest,
+): Promise<readonly Workspace[]> => {
+  if (poolSize === 0 || (request.isTrial && archive.mountsShared)) return [];
+  return claimableEntries(await workspaces.getMany(poolEntries(poolSize)), request, world.now());
+};
+
+type WarmRequest = SandboxRequest & { readonly next: Next };
+
 /** A claim that loses tries the next pool entry; `lost` when none was won. */
-const claimWarm = async (ports: SandboxDeps, request: SandboxRequest, next: Next): Promise<Claimed> => {
-  // A warm sandbox has the shared folder already.
-  if (ports.poolSize === 0 || (request.isTrial && ports.archive.mountsShared)) return 'lost';
-  const { workspaceId, flavor, template } = request;
-  const entries = await ports.workspaces.getMany(poolEntries(ports.poolSize));
+const claimWarm = async (
+  ports: SandboxDeps,
+  entries: readonly Workspace[],
+  request: WarmRequest,
+): Promise<Claimed> => {
+  const { workspaceId, flavor, template, next } = request;
   const at = ports.world.now();
-  for (const entry of claimableEntries(entries, flavor, at)) {
+  for (const entry of entries) {
     const { taskArn, address, generation } = entry.sandbox ?? { generation: 0 };
     if (taskArn === undefined || address === undefined) continue;
     const sandbox: SandboxRecord = {
@@ -199,7 +214,6 @@ const claimWarm = async (ports: SandboxDeps, request: SandboxRequest, next: Next
     };
     const claim = { generation: next.generation, at, sandbox, slot: claimOf(ports, request) };
     const claimed = await ports.workspaces.claimWarm(workspaceId, entry, claim);
-    if (claimed === 'claimed') await ports.invoker.fillPool();
     if (claimed !== 'lost') return claimed;
   }
   return 'lost';
