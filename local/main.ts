@@ -3,6 +3,7 @@
  *
  * A start that fails prints one line on stderr and exits with code 1; a stop by signal exits with code 0.
  */
+import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readVariables, type Variables } from '#shared/config/read-variables.ts';
@@ -15,6 +16,7 @@ import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { noProfiles } from './lambda/environment.ts';
 import { lockFolder } from './process/folder-lock.ts';
 import { inspectMachine, planProvision, provision } from './system-programs.ts';
+import { withPool } from './warm-pool.ts';
 import { buildWebWhenStale } from './web-build.ts';
 import { inspectWork, installWorkPackages, planWorkPackages } from './work-packages.ts';
 
@@ -46,7 +48,7 @@ const main = async (variables: Variables): Promise<void> => {
     port,
     token,
     sandboxSecret: await loadSecret(home, 'sandbox-secret'),
-    variables,
+    variables: withPool(variables, totalmem()),
     log: log.write,
     progress: print,
     // Of tests alone, as the faults.

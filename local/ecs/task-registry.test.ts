@@ -27,6 +27,8 @@ type Started = {
   readonly end: (end: SandboxEnd) => void;
 };
 
+const poolPauseMs = 20;
+
 const open = (faults: Faults = {}, start?: () => Promise<void>) => {
   const started: Started[] = [];
   const events: Readonly<Record<string, unknown>>[] = [];
@@ -51,6 +53,7 @@ const open = (faults: Faults = {}, start?: () => Promise<void>) => {
     onTaskEvent: (detail) => events.push(detail),
     faults: openFaultPlan(faults),
     stopTimeoutMs: 1234,
+    poolPauseMs,
   });
   const states = () =>
     events.map(({ version, desiredStatus, lastStatus }) => `${version} ${desiredStatus} ${lastStatus}`);
@@ -267,4 +270,12 @@ test('the newest 500 stopped tasks are remembered', async () => {
   await vi.waitUntil(() => tasks.all().length === 500, patience);
   expect(tasks.find(arns[19] ?? '')).toBe(undefined);
   expect(tasks.find(arns[20] ?? '')).toMatchObject({ lastStatus: 'STOPPED' });
+});
+
+test('a task of the warm pool lets a task that is waited for start first', async () => {
+  const { tasks, started } = open();
+  tasks.run({ ...request, clientToken: 'pool-0:1', group: 'workspace/pool-0/1' });
+  const waited = tasks.run(request);
+  await vi.waitFor(() => expect(started).toHaveLength(2), patience);
+  expect(waited?.taskArn.split('/').at(-1)).toBe(started[0]?.request.id);
 });

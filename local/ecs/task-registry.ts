@@ -7,6 +7,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';
+import { isPoolEntry } from '#shared/domain/pool.ts';
+import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { AwsError } from '../endpoint/http-messages.ts';
 import { type FaultPlan, isWithoutCapacity, startFailure, type TaskEventDetail } from './faults.ts';
 import type { RunningSandbox, SandboxRequest } from './running-sandbox.ts';
@@ -39,6 +41,8 @@ type RegistryOptions = {
   readonly faults: FaultPlan;
   /** The time for a server to end after SIGTERM. */
   readonly stopTimeoutMs: number;
+  /** A task of the warm pool starts this much later: the processors belong to the command that emptied the entry. */
+  readonly poolPauseMs?: number;
 };
 
 type Entry = {
@@ -52,6 +56,7 @@ type Entry = {
 /** ECS keeps stopped tasks for about an hour and tokens for a day; this many suffice on one machine. */
 const stoppedTasksMax = 500;
 const defaultCpu = '512';
+const poolPauseMsDefault = 2000;
 
 export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
   const { onTaskEvent, faults, stopTimeoutMs } = options;
@@ -118,12 +123,13 @@ export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
 const live = async (
   entry: Entry,
   change: (task: Task) => void,
-  { faults, startSandbox }: RegistryOptions,
+  { faults, startSandbox, poolPauseMs = poolPauseMsDefault }: RegistryOptions,
 ): Promise<void> => {
   const { provisioningMs = 0, unreachableMs = 0 } = faults.current();
+  const pauseMs = provisioningMs + (isForPool(entry.request) ? poolPauseMs : 0);
   const failure = startFailure(faults.current(), faults.count('start'));
   const { signal } = entry.cancel;
-  if (provisioningMs > 0) await delay(provisioningMs, undefined, { signal }).catch(() => undefined);
+  if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) return change(asStopped(entry.task));
   if (failure !== undefined) return later(() => change(asFailedStart(entry.task, failure)));
   try {
@@ -137,6 +143,11 @@ const live = async (
   const end = await entry.sandbox.ended;
   change(asStopped(entry.task, end));
   await entry.sandbox.removed;
+};
+
+const isForPool = ({ group = '' }: RunTaskCommandInput): boolean => {
+  const named = decodeTaskGroup(group);
+  return named !== undefined && isPoolEntry(named.workspaceId);
 };
 
 /** Delays `work` until RunTask has answered. */
