@@ -164,7 +164,8 @@ const cpuMsOf = async (pid: number): Promise<number> => {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(
     threads.map(async (thread) => {
-      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+      // A thread may end meanwhile.
+      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
       return Number(text.split(' ')[0]) / 1e6;
     }),
   );

@@ -1,4 +1,5 @@
 /** Work in a sandbox by each way in, beside bubblewrap alone and beside the sandbox's server asked directly. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Sallyport } from '#sdk/main.ts';
 import { runBareNode, startBareServer } from './bare-sandbox.ts';
@@ -19,7 +20,12 @@ export const sandboxFigures = async (platform: Platform, tries: number): Promise
   const ask = askOf(platform);
   const mcp = await openMcp(platform);
   closing.defer(() => mcp.close());
-  const first = await newSessions(mcp, ask, Math.max(3, Math.ceil(tries / 3)));
+  const firstTries = Math.max(3, Math.ceil(tries / 3));
+  const first = await newSessions({ mcp, ask }, firstTries, { name: 'a new session', flavor: 'micro' });
+  const cold = await newSessions({ mcp, ask }, firstTries, {
+    name: 'a new session, of a size that the pool has not',
+    flavor: 'medium',
+  });
   const bare = await startBareServer();
   closing.defer(bare.close);
   const id = await makeSession(ask, { kind: 'execution', flavor: 'micro' });
@@ -60,7 +66,7 @@ export const sandboxFigures = async (platform: Platform, tries: number): Promise
       },
     ],
   ];
-  const figures: Figure[] = [first];
+  const figures: Figure[] = [first, cold];
   for (const [what, floor, works] of ways)
     for (const [way, work] of Object.entries(works))
       figures.push(
@@ -74,20 +80,41 @@ export const sandboxFigures = async (platform: Platform, tries: number): Promise
   return figures;
 };
 
-/** Each try makes a session, and ends it unmeasured. */
-const newSessions = (mcp: Mcp, ask: Ask, tries: number): Promise<Figure> =>
+type Kind = { readonly name: string; readonly flavor: string };
+
+/** Each try makes a session on a platform at rest, and ends it unmeasured. */
+const newSessions = (
+  { mcp, ask }: { readonly mcp: Mcp; readonly ask: Ask },
+  tries: number,
+  { name, flavor }: Kind,
+): Promise<Figure> =>
   beside({
-    ...{ name: 'execute_command true with a new session', unit: 'ms', tries, target: atMost(4) },
+    ...{ name: `execute_command true with ${name}`, unit: 'ms', tries, target: atMost(4) },
     floor: { name: 'bubblewrap with node -e 0', measure: () => timed(runBareNode) },
     measure: async () => {
+      await untilPoolIsFull(ask);
       let made: Readonly<Record<string, unknown>> = {};
       const ms = await timed(async () => {
-        made = await mcp.call('execute_command', { command: 'true', flavor: 'micro' });
+        made = await mcp.call('execute_command', { command: 'true', flavor });
       });
       await ask(`/api/sessions/${String(made['session_id'])}`, { method: 'DELETE' });
       return ms;
     },
   });
+
+const poolWaitMsMax = 120_000;
+/** The record of a warm sandbox is ready before its server is. */
+const settleMs = 2000;
+
+const untilPoolIsFull = async (ask: Ask): Promise<void> => {
+  for (const until = performance.now() + poolWaitMsMax; ; await delay(100)) {
+    const { pool } = (await (await ask('/api/stats')).json()) as { readonly pool: Pool };
+    if (pool.ready === pool.target) return delay(settleMs);
+    if (performance.now() > until) throw new Error('the warm pool is not filled');
+  }
+};
+
+type Pool = { readonly ready: number; readonly target: number };
 
 type Mcp = {
   readonly call: (
