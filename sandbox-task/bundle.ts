@@ -78,10 +78,14 @@ const ownGlobals: Plugin = {
 const globalName = /^(?!(?:undefined|NaN|Infinity|eval|global)$)[A-Za-z_]\w*$/;
 
 const buildInto = async (folder: string): Promise<void> => {
-  const main = { server: source('./server/main.ts'), runner: source('./runner/main.ts') };
+  const server = { server: source('./server/main.ts'), protocol: source('./server/protocol.ts') };
+  const runner = { runner: source('./runner/main.ts') };
   const interpreter = { 'node-interpreter': source('./interpreters/node/main.ts') };
   const modules = { ...options, outExtension: { '.js': '.mjs' } };
-  await build({ ...modules, outdir: folder, entryPoints: main });
+  // One name for what both parts of the server share: a second chunk would fail the build, and no sandbox would lack it.
+  const split = { splitting: true, chunkNames: 'server-shared' } as const;
+  await build({ ...modules, ...split, outdir: folder, entryPoints: server });
+  await build({ ...modules, outdir: folder, entryPoints: runner });
   await build({
     ...modules,
     ...{ outdir: folder, entryPoints: interpreter, inject: ['own-globals'], plugins: [ownGlobals] },
@@ -108,14 +112,16 @@ const buildInto = async (folder: string): Promise<void> => {
   await writeCompileCache(folder);
 };
 
+/** The files of the server, the one that starts it first. */
+export const serverFiles = ['server.mjs', 'protocol.mjs', 'server-shared.mjs'] as const;
+
 /** The server loads its code and refuses to go on without settings; what was compiled until then is kept. */
 const writeCompileCache = async (folder: string): Promise<void> => {
   const env = { NODE_COMPILE_CACHE: join(folder, compileCache), NODE_COMPILE_CACHE_PORTABLE: '1' };
-  const child = spawn(process.execPath, [...serverFlags, join(folder, 'server.mjs')], {
-    env,
-    stdio: 'ignore',
-  });
-  await once(child, 'exit');
+  for (const file of serverFiles) {
+    const child = spawn(process.execPath, [...serverFlags, join(folder, file)], { env, stdio: 'ignore' });
+    await once(child, 'exit');
+  }
 };
 
 /** Named as confine.py looks for it. */

@@ -8,7 +8,13 @@
  */
 import { chmod, constants, copyFile, type FileHandle, link, mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleSandbox, compileCache, filterFile, serverFlags } from '../../sandbox-task/bundle.ts';
+import {
+  bundleSandbox,
+  compileCache,
+  filterFile,
+  serverFiles,
+  serverFlags,
+} from '../../sandbox-task/bundle.ts';
 import type { SharedVolume } from './running-sandbox.ts';
 
 type SandboxFolders = {
@@ -16,7 +22,7 @@ type SandboxFolders = {
   readonly workspace: string;
   /** Holds the server's socket; only the server sees it. */
   readonly socket: string;
-  /** server.mjs, the files of the user's side, the filter, the loader and etc/. */
+  /** The server's files, those of the user's side, the filter, the loader and etc/. */
   readonly programs: string;
   readonly memoryCounters?: string | undefined;
   readonly sharedVolume?: SharedVolume | undefined;
@@ -73,7 +79,7 @@ export const outerArguments = (
   ...['--ro-bind', nodePath, node, '--ro-bind', `${programs}/loader`, loader],
   ...userFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
   ...['--ro-bind', `${programs}/sallyport-client`, client],
-  ...['--ro-bind', `${programs}/server.mjs`, '/opt/sallyport/server.mjs'],
+  ...serverFiles.flatMap((name) => ['--ro-bind', `${programs}/${name}`, `/opt/sallyport/${name}`]),
   ...['--ro-bind', `${programs}/${compileCache}`, `/opt/sallyport/${compileCache}`],
   ...['--ro-bind', `${programs}/user.bpf`, filter],
   ...['--proc', '/proc', '--dev', '/dev'],

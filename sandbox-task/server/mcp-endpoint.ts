@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { type CallToolResult, createMcpHandler, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult, Server } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { relayWantedMessage } from '#shared/contracts/relay/wanted.ts';
 import { callIdMeta, runningMeta, waitMeta } from '#shared/contracts/sandbox-call.ts';
@@ -44,9 +44,17 @@ const waitSchema = z
 /** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
 const bodyBytesMax = 26 * 1_048_576;
 
-export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promise<Response>) => {
+export const createMcpEndpoint = (parts: McpParts): McpEndpoint => {
+  let opened: Promise<McpEndpoint> | undefined;
+  return async (request) => {
+    opened ??= import('./protocol.ts').then((protocol) => endpointOver(protocol, parts));
+    return (await opened)(request);
+  };
+};
+
+const endpointOver = ({ createMcpHandler, Server: McpServer }: Protocol, parts: McpParts): McpEndpoint => {
   const serve = (correlationId: string | undefined): Server => {
-    const server = new Server(
+    const server = new McpServer(
       { name: 'sallyport-sandbox', version: '0.1.0' },
       { capabilities: { tools: {} } },
     );
@@ -90,6 +98,8 @@ export const createMcpEndpoint = (parts: McpParts): ((request: Request) => Promi
   );
   return (request) => handler.fetch(request);
 };
+
+type Protocol = typeof import('./protocol.ts');
 
 type ToolCall = {
   readonly name: string;
@@ -135,8 +145,8 @@ export type McpEndpoint = (request: Request) => Promise<Response>;
 const url = 'http://sandbox/mcp';
 
 /**
- * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads all of `fetch` and compiles the
- * schemas of the protocol, which takes longer than a command; nobody waits for it here.
+ * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads the library of MCP and all of
+ * `fetch`, and compiles the schemas of the protocol, which takes longer than a command; nobody waits for it here.
  */
 export const prepareOnce = (mcp: McpEndpoint, log: Log): (() => void) => {
   let isPrepared = false;
