@@ -10,7 +10,7 @@ import { bundleSandbox, compileCache, serverFlags } from '../../../sandbox-task/
 import type { Figure } from './figures.ts';
 import { median } from './figures.ts';
 import { askOf, inTurn, makeSession, type Platform } from './platform.ts';
-import { openSocket } from './socket.ts';
+import { openSocket, type Socket } from './socket.ts';
 
 const atOnce = 40;
 const sandboxesAtOnce = 4;
@@ -28,7 +28,8 @@ export const memoryFigures = async (platform: Platform): Promise<readonly Figure
   const before = await rest();
   const ids = await inTurn(atOnce, () => makeSession(ask, {}));
   const withSessions = await rest();
-  const sockets = await Promise.all(ids.map((sessionId) => openSocket(platform, { sessionId })));
+  const sockets: Socket[] = [];
+  for (const sessionId of ids) sockets.push(await openSocket(platform, { sessionId }));
   const withSockets = await rest();
   await Promise.all(sockets.map((socket) => socket.close()));
   const processes = await descendantsOf(platform.pid);
