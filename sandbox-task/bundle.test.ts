@@ -1,4 +1,4 @@
-/** What a start of the sandbox's server loads: not the library of MCP, which comes behind the first answer. */
+/** The code that a start of the sandbox's server loads: not the library of MCP, which comes behind the first answer. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
