@@ -40,7 +40,7 @@ export const secretsInSandbox = (config: McpServerConfig): readonly string[] => 
   return [...new Set(Object.values(config.env ?? {}).flatMap(namesOfSecrets))].sort();
 };
 
-/** What whoever sets or sees such a server is told; undefined where there is nothing to say. */
+/** Warning for people who set or see such a server; undefined where there is nothing to say. */
 export const sandboxSecretsWarning = (config: McpServerConfig): string | undefined => {
   const names = secretsInSandbox(config);
   if (names.length === 0) return undefined;

@@ -68,7 +68,7 @@ const textsOf = (entries: readonly Entry[]): Fields | undefined => {
 };
 const textOf = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
 
-/** What the API will say of a server that puts secrets into sandboxes, while it is written. */
+/** Warning of the API for a server that puts secrets into sandboxes, while it is written. */
 export const draftWarning = ({ transport, command, env }: ServerDraft): string | undefined =>
   transport === 'stdio'
     ? sandboxSecretsWarning({
