@@ -252,11 +252,11 @@ export const api = {
 
   listServers: route<InProject & Of<typeof mcp.serversAnswer>>()('GET', '/api/mcp'),
   serverHealth: route<InProject & Of<typeof mcp.healthAnswer>>()('GET', '/api/mcp/health'),
-  addServer: route<InProject & With<typeof mcp.addServerBody> & Of<typeof mcp.messageAnswer>>()(
+  addServer: route<InProject & With<typeof mcp.addServerBody> & Of<typeof mcp.savedAnswer>>()(
     'POST',
     '/api/mcp/add',
   ),
-  changeServer: route<InProject & With<typeof mcp.changeServerBody> & Of<typeof mcp.messageAnswer>>()(
+  changeServer: route<InProject & With<typeof mcp.changeServerBody> & Of<typeof mcp.savedAnswer>>()(
     'PATCH',
     '/api/mcp/{name}',
   ),
