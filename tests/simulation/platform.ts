@@ -25,7 +25,7 @@ import type { Ledger } from './machine.ts';
 import { type MemoryTable, openMemoryTable, pageBytesMax, tableOver } from './memory-table.ts';
 import { portsOf } from './ports.ts';
 import { outputTokensMax } from './prices.ts';
-import { relayNetwork, relayPortsOf } from './relay-link.ts';
+import { relayNetwork, relayPortsOf } from './relay-ports.ts';
 import { Scheduling } from './scheduler.ts';
 import { mcpTimes, principal, requestMs, type Settings } from './settings.ts';
 import { idsOf, workspaceOf } from './stored.ts';

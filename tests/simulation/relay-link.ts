@@ -1,18 +1,10 @@
-/** The routes of the relay in the simulated world, as the link reaches them, and the ports of a function that holds it. */
-import type { RelayDeps } from '#shared/application/deps.ts';
-import type { Network } from '#shared/domain/egress-policy.ts';
+/** The routes of the relay in the simulated world, as the link reaches them. */
 import { AppError } from '#shared/errors.ts';
 import type { LinkRequest } from '#shared/ports/sandbox.ts';
-import { fake } from '../fake.ts';
 import { type Invocation, Later } from './invocation.ts';
 import type { Machine } from './machine.ts';
-import type { Ports } from './ports.ts';
 import type { RelayChecker } from './relay-checker.ts';
 import type { Slice } from './relay-inside.ts';
-
-export const relayNetwork: Network = { allow: ['library.example'] };
-const egressBytesMax = 1_000_000;
-const relayIdleSeconds = 30;
 
 /** Nothing is sent through it here: its answers have no bytes. */
 const body = {
@@ -58,19 +50,3 @@ export const answerRelay = (
       return undefined;
   }
 };
-
-/** No program of this world sends anything. */
-export const relayPortsOf = (ports: Ports): RelayDeps => ({
-  ...ports,
-  egress: fake({}),
-  egressBytesMax,
-  egressCeiling: relayNetwork,
-  egressUsage: { read: async () => 0, add: async (_, bytes) => bytes },
-  injector: fake({}),
-  relayIdleSeconds,
-  relayStarter: ports.invoker,
-  platformCalls: fake({}),
-  rateLimiter: fake({}),
-  modelWire: fake({}),
-  brokerSettings: fake({}),
-});

@@ -1,0 +1,25 @@
+/** The ports of a function that holds a relay, and the network of the sandboxes that have one. */
+import type { RelayDeps } from '#shared/application/deps.ts';
+import type { Network } from '#shared/domain/egress-policy.ts';
+import { fake } from '../fake.ts';
+import type { Ports } from './ports.ts';
+
+export const relayNetwork: Network = { allow: ['library.example'] };
+const egressBytesMax = 1_000_000;
+const relayIdleSeconds = 30;
+
+/** No program of this world sends anything. */
+export const relayPortsOf = (ports: Ports): RelayDeps => ({
+  ...ports,
+  egress: fake({}),
+  egressBytesMax,
+  egressCeiling: relayNetwork,
+  egressUsage: { read: async () => 0, add: async (_, bytes) => bytes },
+  injector: fake({}),
+  relayIdleSeconds,
+  relayStarter: ports.invoker,
+  platformCalls: fake({}),
+  rateLimiter: fake({}),
+  modelWire: fake({}),
+  brokerSettings: fake({}),
+});
