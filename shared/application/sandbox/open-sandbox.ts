@@ -9,8 +9,8 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
-import { endedSession } from '../session/ended-session.ts';
 import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';
+import { endedSession } from './ended-session.ts';
 import { startedFor } from './start-sandbox.ts';
 
 export type Opening = {

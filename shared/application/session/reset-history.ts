@@ -7,9 +7,9 @@ import { isEnded, type Session } from '../../domain/session.ts';
 import { isBetweenTurns, type TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { TurnDeps } from '../deps.ts';
+import { endedSession } from '../sandbox/ended-session.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { endedSession } from './ended-session.ts';
 
 export const resetHistory = async (
   ports: TurnDeps,

@@ -17,8 +17,8 @@ import { AppError } from '../../../errors.ts';
 import type { AcceptResult, InboxMessage } from '../../../ports/inbox.ts';
 import { noConversationLeft, noFreeSlot } from '../../access/find-session.ts';
 import type { MessageDeps } from '../../deps.ts';
+import { endedSession } from '../../sandbox/ended-session.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
-import { endedSession } from '../../session/ended-session.ts';
 
 export type NewMessage = {
   readonly text: string;
