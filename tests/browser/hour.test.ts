@@ -28,6 +28,32 @@ const write = (path: string, content: string): AnswerPart => ({
 const answer = (page: Page, text: string | RegExp): Promise<void> =>
   page.locator('[data-kind="answer"]').getByText(text).last().waitFor();
 
+/** Requests of the page to the platform, but for its socket and its own files. */
+const countRequests = (page: Page): string[] => {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) sent.push(`${request.method()} ${pathname}`);
+  });
+  return sent;
+};
+
+test('an answer of 2,000 deltas costs at most three requests beside the socket', async () => {
+  const page = await openApp(cloud);
+  await say(page, 'hello');
+  await ended(page);
+  await page.waitForLoadState('networkidle');
+  provider.script.push([{ text: words(2000) }]);
+  const deltasBefore = provider.deltaCount();
+  const sent = countRequests(page);
+  await say(page, 'now a long one');
+  await ended(page, 2);
+  await answer(page, /word1999$/);
+  await page.waitForLoadState('networkidle');
+  expect(provider.deltaCount() - deltasBefore).toBe(2000);
+  expect(sent.length).toBeLessThanOrEqual(3);
+});
+
 test('thoughts are folded, a call is approved by keyboard, and its card says who, how long and what changed', async () => {
   provider.script.push(
     [
