@@ -110,6 +110,15 @@ test('the panel shows files, changes and logs beside the conversation, and the a
   });
   await panel.getByRole('tab', { name: 'Logs' }).click();
   await panel.getByText(/sandbox 1 ready/).waitFor();
+  await panel.getByRole('tab', { name: 'Terminal' }).click();
+  await panel.getByRole('button', { name: 'New terminal' }).waitFor();
+  await panel.getByRole('button', { name: 'Close the panel' }).click();
+  await panel.waitFor({ state: 'detached' });
+  expect(page.url()).not.toContain('panel');
+  await page.keyboard.press('Alt+p');
+  await panel.waitFor();
+  await page.keyboard.press('Alt+p');
+  await panel.waitFor({ state: 'detached' });
 });
 
 test('a stop keeps the text, and a message that was queued meanwhile is answered', async () => {
