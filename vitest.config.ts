@@ -90,7 +90,7 @@ export default defineConfig({
       { plugins: [vue()], ...project('web', ['web/**/*.test.ts'], { seconds: 60 }) },
       project('parts', parts, { seconds: 180, globalSetup: ['tests/setup.ts'] }),
       project('synth', ['{infra,operations}/**/*.test.ts'], { seconds: 240 }),
-      project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 60 }),
+      project('tidy', ['tests/tidy/**/*.test.ts'], { seconds: 240 }),
       project('sdk', ['tests/sdk/**/*.test.ts'], { seconds: 240, globalSetup: ['tests/setup.ts'] }),
       project('conformance', ['tests/conformance/**/*.test.ts'], {
         seconds: 120,
