@@ -29,6 +29,7 @@ beforeAll(async () => {
   host = await openHttpHost(serveOutside(folder, { origin: () => `http://localhost:${host.port}`, seen }));
   server = await startServer({
     variables: {
+      POOL_SIZE: '',
       ANTHROPIC_API_KEY: 'sk-ant-test',
       ANTHROPIC_BASE_URL: claude.url,
       EGRESS_ALLOW: `localhost:${host.port},files.pythonhosted.org`,

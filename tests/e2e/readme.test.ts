@@ -7,7 +7,7 @@ const [started, turn] = await readTranscripts('README.md');
 
 let server: Server;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ variables: { POOL_SIZE: '' } });
 });
 afterAll(() => server.stop());
 

@@ -67,6 +67,8 @@ export const startServer = async ({ home, variables = {} }: ServerOptions = {}):
       PORT: '0',
       SALLYPORT_HOME: folder,
       SALLYPORT_INSTALL_PACKAGES: 'false',
+      // Most tests count the sandboxes that they start. An empty one is the program's own.
+      POOL_SIZE: '0',
       SALLYPORT_STRICT: String(isStrict),
       ...unthrottled,
       ...variables,
