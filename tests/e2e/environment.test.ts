@@ -28,16 +28,9 @@ const status = async (body: Fields): Promise<readonly [number, string, string]> 
 const show = 'import os; print(os.environ.get("API_KEY"), os.getcwd())';
 
 test('a warm sandbox learns its variables and folder after it was claimed', async () => {
-  await cloud.janitor({ sweep: 'due' });
-  const warm = await eventually(
-    async () => {
-      await cloud.janitor({ sweep: 'due' });
-      return cloud.runningTasks();
-    },
-    (tasks) => tasks.length === 2,
-    30_000,
-  );
-  expect(warm).toHaveLength(2);
+  await cloud.janitor({ sweep: 'pool' });
+  const pool = async () => (await cloud.ask<{ pool: { ready: number } }>('/api/stats')).pool;
+  await eventually(pool, ({ ready }) => ready === 2);
   const { id } = await create({ env: { API_KEY: secret }, cwd: 'app' });
   expect(await python(id, show)).toBe(`${secret} /workspace/app\n`);
   expect((await cloud.ask<{ sandbox: Fields }>(`/api/sessions/${id}`)).sandbox).toMatchObject({
