@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRelayPeer, type RelayStream } from '#shared/contracts/relay/peer.ts';
+import { relayBatchBytesMax } from '#shared/domain/relay/limits.ts';
 import { freePort } from '../ports-fixture.ts';
 import { startTestSandbox, type TestSandbox, waitFor } from '../sandbox-fixture.ts';
 
@@ -98,24 +99,27 @@ const openHolder = async (host: string) => {
   };
   const write = async (): Promise<void> => {
     while (!isOver) {
-      const batch = Buffer.concat(queue);
+      const waiting = Buffer.concat(queue);
       queue = [];
-      if (batch.length === 0) {
-        await delay(1);
-        continue;
+      if (waiting.length === 0) await delay(1);
+      for (let at = 0; at < waiting.length; at += relayBatchBytesMax) {
+        const batch = waiting.subarray(at, at + relayBatchBytesMax);
+        const path = `/relay/downstream?holder=${holder}&offset=${sent}&ack=${received}`;
+        sent += batch.length;
+        const { status } = await sandbox.ask('POST', path, { body: batch });
+        if (status !== 200 && !isOver) throw new Error(`the sandbox took no bytes: ${status}`);
       }
-      const path = `/relay/downstream?holder=${holder}&offset=${sent}&ack=${received}`;
-      sent += batch.length;
-      await sandbox.ask('POST', path, { body: batch });
     }
   };
   const done = Promise.all([read(), write()]);
+  // A test that fails before it closes its holder is told of its own cause.
+  done.catch(() => undefined);
   return {
     opened: () => opened,
     openStreams: peer.openStreams,
     close: async () => {
-      await sandbox.ask('POST', `/relay/release?holder=${holder}`);
       isOver = true;
+      await sandbox.ask('POST', `/relay/release?holder=${holder}`);
       await done;
     },
   };
