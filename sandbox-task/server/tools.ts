@@ -12,13 +12,14 @@ import * as z from 'zod';
 import { withoutAbsent } from '#shared/contracts/absent-arguments.ts';
 import { describeIssues, inPlainWords } from '#shared/contracts/issue-text.ts';
 import {
+  argumentsBytesMax,
+  hasNoNul,
+  noNul,
   programArgument,
-  readFileBytesMax,
-  sandboxTools,
-  timeoutSeconds,
-  workspacePath,
-} from '#shared/contracts/tools/sandbox-tools.ts';
-import { hasNoNul } from '#shared/contracts/tools/tool-fields.ts';
+  variableName,
+  workingFolder,
+} from '#shared/contracts/program-fields.ts';
+import { readFileBytesMax, sandboxTools, timeoutSeconds } from '#shared/contracts/tools/sandbox-tools.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { serverNameCharactersMax, toolNameCharactersMax } from '../wire/program-messages.ts';
 import type { ExecutionContext, Executor } from './executor.ts';
@@ -139,7 +140,6 @@ const programOptions = ({ timeout, cwd, env, output_limit: outputLimit }: Progra
   ...{ cwd, env, outputLimit },
 });
 
-const argumentsBytesMax = 1_048_576;
 const processArgumentsMax = 100;
 const variablesMax = 100;
 const variableCharactersMax = 32 * 1024;
@@ -155,13 +155,10 @@ const server = z
     command: programArgument.min(1),
     args: z.array(programArgument).max(processArgumentsMax).default([]),
     env: z
-      .record(
-        z.string().regex(/^[A-Za-z_]\w*$/, 'is the name of a variable'),
-        z.string().max(variableCharactersMax).refine(hasNoNul, 'has no NUL character'),
-      )
+      .record(variableName, z.string().max(variableCharactersMax).refine(hasNoNul, noNul))
       .refine((env) => Object.keys(env).length <= variablesMax, `has at most ${variablesMax} variables`)
       .default({}),
-    cwd: workspacePath.optional(),
+    cwd: workingFolder.optional(),
   })
   .refine(
     (config) => JSON.stringify(config).length <= configCharactersMax,

@@ -62,3 +62,12 @@ export const filePathProblem = (path: string): string | undefined => {
     ? `a path with at most ${stepBytesMax} bytes between two slashes`
     : undefined;
 };
+
+/** A path that a file can have. The sandbox decides where it leads. */
+export const filePath = z
+  .string()
+  .min(1, { error: 'must be a path of at least one character', abort: true })
+  .max(pathCharactersMax)
+  .refine((given) => filePathProblem(given) === undefined, {
+    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
+  });

@@ -2,57 +2,17 @@
  * A process of a sandbox: what starts one, as clients and the platform write it, and what the sandbox's server answers.
  */
 import * as z from 'zod';
-import {
-  processCommandCharactersMax,
-  processSecondsMax,
-  processVariablesBytesMax,
-  processVariablesMax,
-  processWaitMsMax,
-  terminalCellsMax,
-} from '#shared/domain/limits.ts';
-import { utf8Bytes } from '#shared/domain/text.ts';
-import { argumentsBytesMax, argumentsMax, programArgument } from './tools/sandbox-tools.ts';
-import { hasNoNul } from './tools/tool-fields.ts';
-
-const cwd = z
-  .string()
-  .min(1)
-  .max(processCommandCharactersMax)
-  .refine(hasNoNul, 'has no NUL character')
-  .describe('Working folder: relative to the workspace, or absolute.');
-
-const env = z
-  .record(
-    z.string().regex(/^[A-Za-z_]\w*$/, 'is the name of a variable'),
-    z.string().refine(hasNoNul, 'has no NUL character'),
-  )
-  .refine(
-    (variables) => Object.keys(variables).length <= processVariablesMax,
-    `has at most ${processVariablesMax} variables`,
-  )
-  .refine(
-    (variables) => utf8Bytes(Object.entries(variables).flat().join('==')) <= processVariablesBytesMax,
-    `has at most ${processVariablesBytesMax} bytes`,
-  )
-  .describe('Environment variables of this program.');
-
-const args = z
-  .array(programArgument)
-  .max(argumentsMax)
-  .refine(
-    (texts) => texts.reduce((bytes, text) => bytes + utf8Bytes(text) + 1, 0) <= argumentsBytesMax,
-    `have at most ${argumentsBytesMax} bytes in all`,
-  )
-  .describe('Arguments of the program, which then runs without a shell.');
+import { processSecondsMax, processWaitMsMax, terminalCellsMax } from '#shared/domain/limits.ts';
+import { programArguments, programCommand, programVariables, workingFolder } from './program-fields.ts';
 
 const cells = z.int().min(1).max(terminalCellsMax);
 export const terminalSize = z.object({ cols: cells, rows: cells });
 
 export const program = {
-  command: programArgument.min(1).describe('Bash line, or the name of a program when args are given.'),
-  args: args.optional(),
-  cwd: cwd.optional(),
-  env: env.optional(),
+  command: programCommand,
+  args: programArguments.optional(),
+  cwd: workingFolder.optional(),
+  env: programVariables.optional().describe('Environment variables of this program.'),
 };
 
 /** Headers of what a frame brought: its connection, the time of its receipt, and its number if it has one. */

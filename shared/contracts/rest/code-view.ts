@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import { languages } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import { hasNoNul, noNul } from '../program-fields.ts';
 import {
   codeBytesMax,
   codeContextName,
   codeContextRule,
   executionSecondsMin,
 } from '../tools/sandbox-tools.ts';
-import { hasNoNul } from '../tools/tool-fields.ts';
 import { programResult } from './program-result.ts';
 
 const contextName = z.string().regex(codeContextName, codeContextRule);
@@ -19,7 +19,7 @@ export const codeBody = z.object({
     .string()
     .min(1)
     .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
-    .refine(hasNoNul, 'has no NUL character'),
+    .refine(hasNoNul, noNul),
   language: z
     .enum(languages)
     .optional()

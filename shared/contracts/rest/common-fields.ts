@@ -7,7 +7,7 @@ import {
   modelNameCharactersMax,
 } from '#shared/domain/limits.ts';
 import { approvalModes } from '#shared/domain/session.ts';
-import { hasNoNul } from '../tools/tool-fields.ts';
+import { hasNoNul, noNul } from '../program-fields.ts';
 
 /** A text: an unknown name gets its own error. */
 export const name = z.string().max(modelNameCharactersMax);
@@ -16,4 +16,4 @@ export const toolName = z.string().min(1).max(clientIdCharactersMax);
 export const instructions = z
   .string()
   .refine(isShortEnough, `has at most ${instructionsBytesMax} bytes`)
-  .refine(hasNoNul, 'has no NUL character');
+  .refine(hasNoNul, noNul);

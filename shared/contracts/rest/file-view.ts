@@ -1,13 +1,6 @@
 /** Files and folders of a workspace over REST: what requests name, and what answers describe. */
 import * as z from 'zod';
-import { filePathProblem, pathCharactersMax, queryFlag } from '../fields.ts';
-
-export const filePath = z
-  .string()
-  .max(pathCharactersMax)
-  .refine((given) => filePathProblem(given) === undefined, {
-    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
-  });
+import { filePath, queryFlag } from '../fields.ts';
 
 const folderPath = filePath.default('.').describe('Path relative to /workspace.');
 

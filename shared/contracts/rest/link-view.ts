@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { linkMethods } from '#shared/domain/file-link.ts';
 import { linkSecondsMax } from '#shared/domain/limits.ts';
-import { filePath } from './file-view.ts';
+import { filePath } from '../fields.ts';
 
 export const linkBody = z.object({
   path: filePath.describe('Path of a file, relative to /workspace.'),

@@ -24,8 +24,8 @@ import {
 import { isPlatformVariable, isVariableName } from '#shared/domain/session-environment.ts';
 import { treeLimitBounds } from '#shared/domain/session-tree.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import { filePathProblem, pathCharactersMax, plainName } from '../fields.ts';
-import { hasNoNul } from '../tools/tool-fields.ts';
+import { filePath, plainName } from '../fields.ts';
+import { hasNoNul, noNul } from '../program-fields.ts';
 import { network } from './network.ts';
 
 export const labels = z
@@ -52,8 +52,6 @@ export const lifetimeSeconds = z
     'Seconds after its start at which the sandbox is saved and stopped, whatever runs in it; absent: no limit.',
   );
 
-const noNul = 'has no NUL character';
-
 export const variables = z
   .record(
     z
@@ -72,16 +70,9 @@ export const variables = z
   )
   .describe('Environment variables of all programs in the sandbox. Their values are shown in no answer.');
 
-export const cwd = z
-  .string()
-  .min(1)
-  .max(pathCharactersMax)
-  .refine((path) => filePathProblem(path) === undefined, {
-    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
-  })
-  .describe(
-    'Folder in which programs of the sandbox begin: relative to the workspace, where it is made, or absolute.',
-  );
+export const cwd = filePath.describe(
+  'Folder in which programs of the sandbox begin: relative to the workspace, where it is made, or absolute.',
+);
 
 export const thinking = z
   .enum(thinkingLevels)

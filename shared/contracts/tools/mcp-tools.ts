@@ -14,22 +14,20 @@ import {
 } from '#shared/domain/limits.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { filePathProblem, pathCharactersMax } from '../fields.ts';
-import { pairs } from './free-form-fields.ts';
 import {
+  argumentsBytes,
   argumentsBytesMax,
   argumentsMax,
-  codeBytesMax,
-  executionSecondsMin,
-  outputLimitMax,
-  outputLimitMin,
+  hasNoNul,
   programVariables,
   workingFolder,
-} from './sandbox-tools.ts';
+} from '../program-fields.ts';
+import { pairs } from './free-form-fields.ts';
+import { codeBytesMax, executionSecondsMin, outputLimitMax, outputLimitMin } from './sandbox-tools.ts';
 import {
   closed,
   flag,
   flavor,
-  hasNoNul,
   id,
   moment,
   noNul,
@@ -48,9 +46,6 @@ const seconds = (min: number, max: number) => {
   const error = `a number of seconds from ${min} to ${max}`;
   return z.number({ error }).min(min, { error }).max(max, { error });
 };
-
-const bytesOf = (values: readonly string[]): number =>
-  values.reduce((bytes, value) => bytes + utf8Bytes(value), 0);
 
 /** The bytes count; the schema can only advertise characters. */
 const boundedText = (bytesMin: number, bytesMax: number) => {
@@ -74,7 +69,7 @@ const executionShape = {
   timeout: seconds(executionSecondsMin, executionSecondsMax)
     .default(toolTimeoutSeconds)
     .describe('Seconds until the program is killed.'),
-  cwd: workingFolder.optional().describe('Working folder, relative to /workspace or absolute.'),
+  cwd: workingFolder.optional(),
   env: variables.optional().describe('Environment variables of this call: NAME=value.'),
   output_limit: wholeFrom(outputLimitMin, outputLimitMax)
     .default(outputCharactersShown)
@@ -102,7 +97,7 @@ export const executeCommandArguments = closed({
   args: z
     .array(processArgument(0), { error: 'a list of texts' })
     .max(argumentsMax, { error: `a list of at most ${argumentsMax} texts` })
-    .refine((values) => bytesOf(values) <= argumentsBytesMax, {
+    .refine((values) => argumentsBytes(values) <= argumentsBytesMax, {
       error: `at most ${argumentsBytesMax} bytes together`,
     })
     .optional()

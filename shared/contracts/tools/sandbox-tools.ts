@@ -7,24 +7,21 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '#shared/domain/json.ts';
-import {
-  executionSecondsMax,
-  processVariablesBytesMax,
-  processVariablesMax,
-  toolTimeoutSeconds,
-} from '#shared/domain/limits.ts';
+import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import type { ToolSpec } from '#shared/domain/model.ts';
 import { languages } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
-import { filePathProblem, pathCharactersMax } from '../fields.ts';
-import { hasNoNul } from './tool-fields.ts';
+import { filePath } from '../fields.ts';
+import {
+  hasNoNul,
+  noNul,
+  programArguments,
+  programCommand,
+  programVariables,
+  workingFolder,
+} from '../program-fields.ts';
 
-/** One argument of a program has at most 128 KiB with its NUL (execve(2), MAX_ARG_STRLEN). */
-const argumentBytesMax = 131_071;
-/** All of them and the environment have a quarter of the stack, 2 MiB (execve(2), ARG_MAX). */
-export const argumentsBytesMax = 1_048_576;
-export const argumentsMax = 1000;
 /** It reaches its interpreter through a pipe. */
 export const codeBytesMax = 1_048_576;
 /** A larger file would fill its reader's memory, a model's or a program's. */
@@ -33,19 +30,6 @@ export const executionSecondsMin = 1;
 export const codeContextName = /^[\w-]{1,64}$/;
 export const codeContextRule = 'a context has 1 to 64 letters, digits, hyphens and underscores';
 
-const noNul = 'has no NUL character';
-/** Each argument ends with a NUL. */
-const argumentsBytes = (texts: readonly string[]): number =>
-  texts.reduce((bytes, text) => bytes + utf8Bytes(text) + 1, 0);
-
-export const programArgument = z
-  .string()
-  .refine(
-    (text) => utf8Bytes(text) <= argumentBytesMax,
-    `has at most ${argumentBytesMax} bytes, as one argument of a program (MAX_ARG_STRLEN); longer text goes into a file`,
-  )
-  .refine(hasNoNul, noNul);
-
 export const timeoutSeconds = z
   .number()
   .min(executionSecondsMin)
@@ -53,54 +37,13 @@ export const timeoutSeconds = z
   .default(toolTimeoutSeconds)
   .describe(`Seconds until the program is killed, ${executionSecondsMin} to ${executionSecondsMax}.`);
 
-/** A path that a file can have. The runner decides where it leads. */
-export const workspacePath = z
-  .string()
-  .min(1)
-  .max(pathCharactersMax)
-  .refine((path) => filePathProblem(path) === undefined, {
-    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
-  })
-  .describe('Path in /workspace: relative to it, or absolute under it.');
-
-const variableName = /^[A-Za-z_]\w*$/;
-/** Names that the platform itself sets: a program finds its parts by them. */
-const ownName = /^SALLYPORT_|^GIT_CONFIG_(?:COUNT|KEY_0|VALUE_0)$/;
-
-/** The variables of a program, `{NAME: value}`. */
-export const programVariables = z
-  .record(
-    z
-      .string()
-      .regex(variableName, 'is the name of a variable')
-      .refine((name) => !ownName.test(name), 'is a variable of the platform'),
-    z.string().refine(hasNoNul, noNul),
-  )
-  .refine(
-    (env) => Object.keys(env).length <= processVariablesMax,
-    `has at most ${processVariablesMax} variables`,
-  )
-  .refine(
-    (env) => utf8Bytes(Object.entries(env).flat().join('')) <= processVariablesBytesMax,
-    `has at most ${processVariablesBytesMax} bytes`,
-  );
+const workspacePath = filePath.describe('Path in /workspace: relative to it, or absolute under it.');
 
 export const outputLimitMin = 1;
 export const outputLimitMax = 100_000;
 
-/** A working folder; the file system decides which there are. */
-export const workingFolder = z
-  .string()
-  .min(1)
-  .max(pathCharactersMax)
-  .refine((path) => filePathProblem(path) === undefined, {
-    error: ({ input }) => `must be ${filePathProblem(String(input))}`,
-  });
-
 const surroundings = {
-  cwd: workingFolder
-    .optional()
-    .describe('Working folder, relative to /workspace or absolute; absent: /workspace.'),
+  cwd: workingFolder.optional(),
   env: programVariables.optional().describe('Environment variables of this call.'),
   output_limit: z
     .int()
@@ -140,16 +83,8 @@ export const sandboxTools = {
   execute_command: contract({
     description: 'Runs a bash line in the sandbox, in /workspace. Files are kept after the call.',
     input: z.strictObject({
-      command: programArgument.min(1).describe('Bash line, or the name of a program when args are given.'),
-      args: z
-        .array(programArgument)
-        .max(argumentsMax)
-        .refine(
-          (texts) => argumentsBytes(texts) <= argumentsBytesMax,
-          `have at most ${argumentsBytesMax} bytes in all`,
-        )
-        .optional()
-        .describe('Arguments of the program, which then runs without a shell.'),
+      command: programCommand,
+      args: programArguments.optional(),
       timeout: timeoutSeconds,
       ...surroundings,
     }),

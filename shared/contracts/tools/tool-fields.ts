@@ -35,7 +35,6 @@ export const wholeFrom = (min: number, max: number) => {
   return z.int(expected).min(min, expected).max(max, expected);
 };
 
-export const hasNoNul = (value: string): boolean => !value.includes('\0');
 export const noNul = { error: 'a text without NUL characters' };
 
 /** Lower-cased before it is compared, so that `SMALL` is `small`. */

@@ -15,13 +15,13 @@ import { utf8Bytes } from '#shared/domain/text.ts';
 import { meaningfulEmpty } from '../../absent-arguments.ts';
 import { callerId, offeredToolsArgument } from '../../caller-tools.ts';
 import { plainName } from '../../fields.ts';
+import { hasNoNul } from '../../program-fields.ts';
 import { labels, maxCostUsd, variables } from '../../rest/session-bodies.ts';
 import { networkArgument, pairs } from '../free-form-fields.ts';
 import {
   closed,
   flag,
   flavor,
-  hasNoNul,
   noNul,
   oneOf,
   projectId,
