@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { lateSaveMsMax } from '../../domain/limits.ts';
+import { lateSaveMsMax, stopRetryMs } from '../../domain/limits.ts';
+import { forgetFiles as forgetFilesOf } from '../sandbox/forget-files.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { sweep } from './sweep.ts';
@@ -22,10 +23,16 @@ const open = () => {
   const { ports, memory } = quiet;
   const stored = new Set<WorkspaceId>();
   const forget = async (id: WorkspaceId): Promise<void> => void stored.delete(id);
-  const saving = { ...ports, archive: { ...ports.archive, forget } };
+  /** As while others fork a snapshot of it. */
+  const pins = { areMade: false };
+  const workspaces: typeof ports.workspaces = {
+    ...ports.workspaces,
+    settledPins: async (...asked) => (pins.areMade ? undefined : ports.workspaces.settledPins(...asked)),
+  };
+  const saving = { ...ports, workspaces, archive: { ...ports.archive, forget } };
   const left = (id: WorkspaceId) => memory.partition(`WORKSPACE#${id}`).map(({ sk }) => sk);
   const look = () => sweep(saving, { lifetimes });
-  return { ...quiet, ports: saving, stored, left, look };
+  return { ...quiet, ports: saving, pins, stored, left, look };
 };
 
 type Opened = ReturnType<typeof open>;
@@ -46,7 +53,7 @@ const deletions: readonly (readonly [string, (opened: Opened) => Promise<Workspa
     async ({ ports, clock }) => {
       const session = newSession({ status: 'completed', createdAt: clock.now });
       await ports.sessions.create(session, { workspace: workspaceOf(session) });
-      const forgetFiles = (id: WorkspaceId) => ports.archive.forget(id);
+      const forgetFiles = (id: WorkspaceId) => forgetFilesOf(ports, id);
       expect(await forgetSession({ ...ports, forgetFiles }, session)).toBe(true);
       return session.workspace;
     },
@@ -84,3 +91,29 @@ test('SN3: a bucket that refuses is asked again by a later sweep', async () => {
   expect([...stored]).toEqual([]);
   expect(left(id)).toEqual([]);
 });
+
+test.each(deletions)(
+  'SN3: a sweep waits for no pins of %s, and a later one forgets its files',
+  async (_, deleted) => {
+    const opened = open();
+    const { clock, warned, pins, stored, left, look } = opened;
+    pins.areMade = true;
+    const begunAt = clock.now;
+    const id = await deleted(opened);
+    expect(clock.now).toBe(begunAt);
+    stored.add(id);
+    clock.now += lateSaveMsMax;
+    for (const _sweep of [1, 2, 3]) {
+      const sweptAt = clock.now;
+      expect(await look()).toEqual({ due: 1, failed: 0 });
+      expect(clock.now).toBe(sweptAt);
+      clock.now += stopRetryMs;
+    }
+    expect([...stored]).toEqual([id]);
+    pins.areMade = false;
+    expect(await look()).toEqual({ due: 1, failed: 0 });
+    expect([...stored]).toEqual([]);
+    expect(left(id)).toEqual([]);
+    expect(warned).toEqual([]);
+  },
+);

@@ -1,6 +1,7 @@
 /**
  * The second look at a deleted workspace: a save or a restore that was under way when its files were forgotten has
- * ended by now, so what it wrote is forgotten, too. A janitor that dies in between leaves the remains due (SN3).
+ * ended by now, so what it wrote is forgotten, too. A janitor that dies in between leaves the remains due (SN3); so does
+ * one that finds pins still being made.
  */
 
 import { stopRetryMs } from '../../domain/limits.ts';
@@ -15,6 +16,5 @@ export const forgetRemains = async (
   const { workspaces, world } = ports;
   const claimed = await workspaces.postponeRemains(remains, world.now() + stopRetryMs);
   if (claimed === undefined) return;
-  await forgetFiles(ports, claimed.id);
-  await workspaces.removeRemains(claimed);
+  if (await forgetFiles(ports, claimed.id)) await workspaces.removeRemains(claimed);
 };

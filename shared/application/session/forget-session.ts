@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts';
 import { letGo } from '../turn/requests/end-session.ts';
 
 export type ForgetSessionDeps = Deps<'sessions' | 'workspaces' | 'invoker' | 'telemetry' | 'world'> & {
-  /** Deletes the saved files of a deleted workspace, or requests it. */
-  readonly forgetFiles: (workspace: WorkspaceId) => Promise<void>;
+  /** Deletes the saved files of a deleted workspace, or requests it. Its remains are due for what that leaves. */
+  readonly forgetFiles: (workspace: WorkspaceId) => Promise<unknown>;
 };
 
 /**
