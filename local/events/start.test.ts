@@ -96,3 +96,27 @@ test('A28: the state of a task reaches its function, also if it changed before t
     detail: { taskArn: 'arn:task', lastStatus: 'RUNNING', version: 3 },
   });
 });
+
+test('no run of a timed rule begins before the last one has ended, and a beat that came meanwhile is not lost', async () => {
+  vi.useFakeTimers();
+  opened.push(async () => void vi.useRealTimers());
+  const ends: (() => void)[] = [];
+  const functions = {
+    invokeLater: () => undefined,
+    invokeToEnd: () => new Promise<void>((resolve) => ends.push(resolve)),
+  };
+  const rules = [{ name: 'sweep', everyMs: 1000, functionName: 'sallyport-janitor' }];
+  const events = await start({ functions, rules, taskStateFunction: 'sallyport-task-events' });
+  opened.push(events.stop);
+  events.fire();
+  await vi.advanceTimersByTimeAsync(5500);
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ends).toHaveLength(2);
+  ends[1]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ends).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(ends).toHaveLength(3);
+});

@@ -2,7 +2,9 @@
  * EventBridge on one machine: rules that fire on a timer, and one that forwards the state of ECS tasks.
  *
  * A timed rule fires first at the start, so that work that came due while the machine was off is done at once. It sends
- * the event of a schedule, or its own input. Targets are invoked asynchronously, like those of a real rule (A28).
+ * the event of a schedule, or its own input. Targets are invoked asynchronously, like those of a real rule (A28), but one
+ * after another: rules of one machine fire every second, and what takes longer would pile up on a busy one. A beat that
+ * comes while the last one still runs follows at its end.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html
  */
 import { randomUUID } from 'node:crypto';
@@ -19,7 +21,7 @@ export type TimedRule = {
 };
 
 type EventsOptions = {
-  readonly functions: FunctionHost;
+  readonly functions: Pick<FunctionHost, 'invokeLater' | 'invokeToEnd'>;
   readonly rules: readonly TimedRule[];
   readonly taskStateFunction: string;
 };
@@ -35,15 +37,19 @@ type Events = {
 export const start = ({ functions, rules, taskStateFunction }: EventsOptions): Promise<Events> => {
   const timers: NodeJS.Timeout[] = [];
   let early: string[] | undefined = [];
-  const fireRule = (rule: TimedRule): void =>
-    functions.invokeLater(rule.functionName, JSON.stringify(inputOf(rule)));
+  let isStopped = false;
+  const fireRule = (rule: TimedRule) =>
+    functions.invokeToEnd(rule.functionName, JSON.stringify(inputOf(rule)));
   return Promise.resolve({
     fire: () => {
       for (const event of early ?? []) functions.invokeLater(taskStateFunction, event);
       early = undefined;
       for (const rule of rules) {
-        fireRule(rule);
-        timers.push(setInterval(() => fireRule(rule), rule.everyMs));
+        const beat = oneAfterAnother(async () => {
+          if (!isStopped) await fireRule(rule);
+        });
+        beat();
+        timers.push(setInterval(beat, rule.everyMs));
       }
     },
     taskStateChanged: (detail) => {
@@ -52,10 +58,32 @@ export const start = ({ functions, rules, taskStateFunction }: EventsOptions): P
       else early.push(event);
     },
     stop: () => {
+      isStopped = true;
       for (const timer of timers) clearInterval(timer);
       return Promise.resolve();
     },
   });
+};
+
+/** Runs at each call, or once more after the run during which calls came. */
+const oneAfterAnother = (run: () => Promise<void>): (() => void) => {
+  let isRunning = false;
+  let isMissed = false;
+  const runAll = async (): Promise<void> => {
+    isRunning = true;
+    try {
+      do {
+        isMissed = false;
+        await run();
+      } while (isMissed);
+    } finally {
+      isRunning = false;
+    }
+  };
+  return () => {
+    isMissed = true;
+    if (!isRunning) void runAll();
+  };
 };
 
 const inputOf = (rule: TimedRule): unknown => {

@@ -32,6 +32,8 @@ export interface FunctionHost {
   invoke(name: string, payload: string, requestId?: string): Promise<Buffered>;
   /** Accepts it and runs it later, up to three times under one request id (`Event`). */
   invokeLater(name: string, payload: string, requestId?: string): void;
+  /** As `invokeLater`, until no attempt of it is to come: never, when the host is stopped before. */
+  invokeToEnd(name: string, payload: string): Promise<void>;
   /** Runs it and streams the answer (`InvokeWithResponseStream`). */
   invokeStreamed(name: string, payload: string, sink: ResponseSink): Promise<Outcome>;
 }
@@ -102,17 +104,19 @@ const invokers = (
     const answer = await bufferAnswer((sink) => find(name).run({ requestId, payload }, sink));
     return refuseLargeAnswer(answer);
   };
+  const accept = (name: string, payload: string, requestId: string): Promise<unknown> => {
+    refuseTooLarge(payload, eventBytesMax, 'InvokeAsync');
+    const pool = find(name);
+    const attempt = async () => {
+      const { outcome } = await bufferAnswer((sink) => pool.run({ requestId, payload }, sink));
+      return outcome;
+    };
+    return Promise.all(runsOf().map((delayMs) => background.run(attempt, delayMs)));
+  };
   return {
     invoke,
-    invokeLater: (name, payload, requestId = randomUUID()) => {
-      refuseTooLarge(payload, eventBytesMax, 'InvokeAsync');
-      const pool = find(name);
-      const attempt = async () => {
-        const { outcome } = await bufferAnswer((sink) => pool.run({ requestId, payload }, sink));
-        return outcome;
-      };
-      for (const delayMs of runsOf()) background.run(attempt, delayMs);
-    },
+    invokeLater: (name, payload, requestId = randomUUID()) => void accept(name, payload, requestId),
+    invokeToEnd: async (name, payload) => void (await accept(name, payload, randomUUID())),
     invokeStreamed: async (name, payload, sink) => {
       refuseTooLarge(payload, requestBytesMax, 'InvokeWithResponseStream');
       return await find(name).run({ requestId: randomUUID(), payload }, sink);
@@ -154,7 +158,7 @@ const planEvents = (late: LateEvents | undefined): (() => readonly number[]) => 
 };
 
 type AsyncRetry = {
-  readonly run: (attempt: () => Promise<Outcome>, delayMs: number) => void;
+  readonly run: (attempt: () => Promise<Outcome>, delayMs: number) => Promise<void>;
   readonly stop: () => void;
 };
 
@@ -168,24 +172,25 @@ const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
 
-  const later = (delayMs: number, work: () => void): void => {
-    if (isStopped) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
-    }, delayMs);
-    timers.add(timer);
-  };
+  const later = (delayMs: number, work: () => Promise<void>): Promise<void> =>
+    new Promise((resolve) => {
+      if (isStopped) return;
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        resolve(work());
+      }, delayMs);
+      timers.add(timer);
+    });
   const attemptNumber = async (attempt: () => Promise<Outcome>, failures: number): Promise<void> => {
     const outcome = await attempt().catch(asThrottle);
-    if (outcome === 'throttled') return later(throttleDelayMs, () => void attemptNumber(attempt, failures));
+    if (outcome === 'throttled') return later(throttleDelayMs, () => attemptNumber(attempt, failures));
     const delayMs = retryDelaysMs[failures];
     if (outcome.kind === 'finished' || delayMs === undefined) return undefined;
-    return later(delayMs, () => void attemptNumber(attempt, failures + 1));
+    return later(delayMs, () => attemptNumber(attempt, failures + 1));
   };
 
   return {
-    run: (attempt, delayMs) => later(delayMs, () => void attemptNumber(attempt, 0)),
+    run: (attempt, delayMs) => later(delayMs, () => attemptNumber(attempt, 0)),
     stop: () => {
       isStopped = true;
       for (const timer of timers) clearTimeout(timer);

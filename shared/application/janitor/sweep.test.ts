@@ -9,8 +9,9 @@ import {
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
-import { orphanAgeMs } from '../../domain/limits.ts';
+import { lateSaveMsMax, orphanAgeMs } from '../../domain/limits.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
+import { forgetSession } from '../session/forget-session.ts';
 import { sweep } from './sweep.ts';
 
 const lifetimes = {
@@ -243,4 +244,35 @@ test('a sweep takes up nothing more when its time is over', async () => {
   const report = await sweep({ ...ports, sessions }, { lifetimes });
   expect(report.due).toBe(400);
   expect(await left()).toBe(900);
+});
+
+test('a sweep that waits for a slow one takes up what becomes due meanwhile', async () => {
+  const { ports, clock, invoked, id } = await open(thinking);
+  const deleted = newSession({ status: 'completed', createdAt: clock.now, dueAt: 1e12 });
+  await ports.sessions.create(deleted, { workspace: workspaceOf(deleted) });
+  expect(await forgetSession({ ...ports, forgetFiles: async () => true }, deleted)).toBe(true);
+  clock.now += lateSaveMsMax;
+  const [begunAt, dueAt] = [clock.now, clock.now + 20_000];
+  const session = await ports.sessions.get(id);
+  if (session === undefined) throw new Error('the session is not there');
+  await ports.sessions.postpone(session, dueAt);
+  const slow = Promise.withResolvers<void>();
+  const world = {
+    ...ports.world,
+    sleep: async (milliseconds: number): Promise<void> => {
+      clock.now += milliseconds;
+      if (clock.now - begunAt > 40_000) slow.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const archive = { ...ports.archive, forget: () => slow.promise };
+  const invoker = {
+    ...ports.invoker,
+    runTurn: async (turn: SessionId): Promise<void> => {
+      invoked.push(`turn ${turn} at ${clock.now - dueAt < 10_000 ? 'its time' : clock.now}`);
+      slow.resolve();
+    },
+  };
+  expect(await sweep({ ...ports, world, archive, invoker }, { lifetimes })).toEqual({ due: 2, failed: 0 });
+  expect(invoked).toEqual([`turn ${id} at its time`]);
 });

@@ -1,8 +1,8 @@
 /**
- * The janitor's sweep: round after round of what is due, until no more is or its time is over, and nothing else (L13).
+ * The janitor's sweep: round after round of what is due, until no more is and all have ended, or its time is over (L13).
  *
- * A round does not wait for the slow ones among it, such as a sandbox that is saved before it stops. An item that is read
- * again as it was is put off: it fails, or is not done yet, and would fill the rounds of the others.
+ * A round does not wait for the slow ones among it, such as a sandbox that is saved before it stops: beside them the sweep
+ * goes on. An item that is read again as it was is put off: it fails, or is not done yet, and would fill the rounds of the others.
  */
 
 import { stopRetryMs, sweepMsMax } from '../../domain/limits.ts';
@@ -15,6 +15,8 @@ const itemsMax = 400;
 /** A round of fewer has read all that was due. */
 const fullRoundMin = 100;
 const roundMsMax = 2000;
+/** While slow ones are waited for: where sweeps do not overlap, nobody else looks. */
+const slowLookMs = 3000;
 /** The index follows the table within this time: a round that begins earlier reads much of the last one again. */
 const indexMs = 500;
 /** More would only queue for the connections of the table's client. */
@@ -58,10 +60,14 @@ export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<
       while (unended.size >= unendedMax) await Promise.race(unended);
       if (world.now() < until) begin(item);
     }
-    await Promise.all([...again.map(delay), roundEnd(ports, unended)]);
+    await Promise.all([...again.map(delay), roundEnd(ports, unended, roundMsMax)]);
+    if (world.now() >= until) break;
     const isLast = items.length < fullRoundMin || fresh.length + again.length === 0;
-    if (isLast || world.now() >= until) break;
-    await world.sleep(indexMs);
+    if (!isLast) await world.sleep(indexMs);
+    else {
+      await roundEnd(ports, unended, slowLookMs);
+      if (unended.size === 0) break;
+    }
   }
   await Promise.all(unended);
   const due = swept.size + unreadable;
@@ -70,8 +76,12 @@ export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<
 };
 
 /** All have ended, or the next round begins beside those that have not. */
-const roundEnd = async ({ world }: SweepDeps, unended: ReadonlySet<Promise<void>>): Promise<void> => {
+const roundEnd = async (
+  { world }: SweepDeps,
+  unended: ReadonlySet<Promise<void>>,
+  waitMs: number,
+): Promise<void> => {
   const over = new AbortController();
-  await Promise.race([Promise.all(unended), world.sleep(roundMsMax, over.signal)]);
+  await Promise.race([Promise.all(unended), world.sleep(waitMs, over.signal)]);
   over.abort();
 };
