@@ -32,6 +32,8 @@ type Options = {
   readonly onSlice?: (slice: number, inside: RelayPeer) => void;
   /** Requests into the sandbox that are lost after they have arrived. */
   readonly lostAnswers?: number;
+  /** The answer to the release is lost. */
+  readonly isReleaseLost?: boolean;
 };
 
 const listed = { allow: ['a.org'] };
@@ -64,7 +66,10 @@ const play = async (options: Options = {}) => {
       const url = new URL(path, 'http://sandbox');
       asked.push(`${method} ${url.pathname}`);
       if (url.pathname === '/relay/hold') return new Response(null, { status: claim });
-      if (url.pathname === '/relay/release') return new Response(null, { status: 204 });
+      if (url.pathname === '/relay/release') {
+        if (options.isReleaseLost) throw new AppError('sandbox_unavailable', 'lost');
+        return new Response(null, { status: 204 });
+      }
       if (url.pathname === '/relay/upstream') {
         slice += 1;
         now += sliceMs;
@@ -167,6 +172,11 @@ test('near its deadline the function hands over, once, to one that may take its 
   expect(invoked).toEqual([{ ...work, replaces: 'h' }]);
   // Nothing was open: three minutes before the end.
   expect(asked.filter((one) => one === 'GET /relay/upstream')).toHaveLength(37);
+});
+
+test('a function whose release is not answered hands over all the same (RL6)', async () => {
+  const { invoked } = await play({ slices: 100, isReleaseLost: true });
+  expect(invoked).toEqual([{ ...work, replaces: 'h' }]);
 });
 
 test('a host is judged by sandbox, project and deployment, and its refusal is logged', async () => {

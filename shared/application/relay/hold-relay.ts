@@ -59,7 +59,11 @@ export const holdRelay = async (ports: RelayDeps, work: HoldWork): Promise<void>
 /** The sandbox ends what is open and lets new connections wait for the next holder. */
 const handOver = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<void> => {
   const { deadlineAt: _, ...next } = work;
-  await held.release();
+  try {
+    await held.release();
+  } catch (error) {
+    ports.telemetry.warn('a relay was not released: the next holder replaces it', { error });
+  }
   await ports.relayStarter.holdRelay({ ...next, replaces: held.holder });
 };
 
