@@ -9,6 +9,7 @@ import type { Forgetter, Invoker, RelayWork } from '#shared/ports/invoker.ts';
 import type { ScheduleDispatcher } from '#shared/ports/schedules.ts';
 import type { Correlation, Telemetry } from '#shared/ports/telemetry.ts';
 import type { Invocation } from './invocation.ts';
+import type { RelayChecker } from './relay-checker.ts';
 import type { Simulation } from './world.ts';
 
 type Seen = {
@@ -46,9 +47,8 @@ export type Functions = {
   readonly woken: (session: SessionId, inMs: number) => void;
   readonly connected: (connection: ConnectionId) => Promise<void>;
   readonly schedules: (schedule: ScheduleId) => Promise<void>;
-  /** Its sandboxes have a network. */
-  readonly hasRelay: boolean;
   readonly relay: (work: RelayWork) => Promise<void>;
+  readonly checkers: { readonly relays: Pick<RelayChecker, 'asked'> };
 };
 
 /** Invoked at least once, late, twice, or not at all. */
@@ -85,10 +85,11 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
     fillPool: () => wake('wakes the janitor to fill the pool', () => platform.janitor({ sweep: 'pool' })),
     // The simulation registers no servers.
     checkMcpServer: () => Promise.resolve(),
-    holdRelay: (work) =>
-      platform.hasRelay
-        ? wake(`wakes the relay of ${work.workspaceId}`, () => platform.relay(work))
-        : Promise.resolve(),
+    holdRelay: (work) => {
+      if (!sim.hasNetwork) return Promise.resolve();
+      platform.checkers.relays.asked(invocation, work);
+      return wake(`wakes the relay of ${work.workspaceId}`, () => platform.relay(work));
+    },
     connected: (connectionId) =>
       wake(`wakes on-connected of ${connectionId}`, () => platform.connected(connectionId)),
   };

@@ -132,7 +132,9 @@ const askInside = (
     if (!invocation.isAlive) return;
     sim.after(sim.latency(), () => {
       try {
-        opened(inside, invocation, sandbox).ask(callKey, hear, waitMs);
+        const machine = opened(inside, invocation, sandbox);
+        if (!machine.knows(callKey)) inside.relays.used(invocation, sandbox);
+        machine.ask(callKey, hear, waitMs);
       } catch (error) {
         const unsent = error instanceof UnsentError ? { isUnsent: true as const } : {};
         hear({ status: 'lost', message: String(error), ...unsent });

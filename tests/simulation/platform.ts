@@ -28,14 +28,14 @@ import { outputTokensMax } from './prices.ts';
 import { relayNetwork, relayPortsOf } from './relay-ports.ts';
 import { Scheduling } from './scheduler.ts';
 import { mcpTimes, principal, requestMs, type Settings } from './settings.ts';
-import { idsOf, workspaceOf } from './stored.ts';
 import { TableService } from './table-requests.ts';
 import type { Simulation } from './world.ts';
 
 const longestMs = 900_000;
 const janitorMs = 300_000;
 /** Shorter than as it is deployed: holders of a world of minutes hand over, a minute after they came. */
-const relayMs = 240_000;
+/** Quiet holders hand over three minutes before it. */
+const relayMs = 220_000;
 
 export class Platform {
   readonly sim: Simulation;
@@ -55,7 +55,6 @@ export class Platform {
   readonly mayLoseCalls: boolean;
   /** The provider's bill in dollars: for all answers that it began, whether or not anybody heard them. */
   billedUsd = 0;
-  hasRelay = false;
   onCharged: ((usd: number) => void) | undefined;
   readonly #lambda: Lambda;
 
@@ -83,10 +82,7 @@ export class Platform {
     this.ecs = openEcs({
       sim,
       ledger: this.ledger,
-      onBegin: (callKey, taskArn) => {
-        this.checkers.sandboxes.begins(callKey, taskArn);
-        this.#used(taskArn);
-      },
+      onBegin: (callKey, taskArn) => this.checkers.sandboxes.begins(callKey, taskArn),
       onStop: (taskArn, reason) => this.checkers.sandboxes.stops(taskArn, reason),
       onEvent: (event) => this.#taskEvent(event),
     });
@@ -150,7 +146,7 @@ export class Platform {
 
   /** From now on its sandboxes have a network, and their relays are held. */
   async openNetwork(): Promise<void> {
-    this.hasRelay = true;
+    this.sim.hasNetwork = true;
     this.sim.coverage.hit('world/relay');
     const projects = makeProjectStore(tableOver(async (command) => this.table.execute(command).output));
     await projects.create({ ...theDefaultProject, network: relayNetwork });
@@ -161,7 +157,12 @@ export class Platform {
       name: 'relay',
       timeoutMs: relayMs,
       handsOver: true,
-      run: (ports) => holdRelay(relayPortsOf(ports), { ...work, deadlineAt: ports.world.now() + relayMs }),
+      run: async (ports, invocation) => {
+        const deadlineAt = ports.world.now() + relayMs;
+        await holdRelay(relayPortsOf(ports), { ...work, deadlineAt }).finally(() =>
+          this.checkers.relays.ended(invocation),
+        );
+      },
     });
   }
 
@@ -190,14 +191,6 @@ export class Platform {
           ...work,
         }),
     });
-  }
-
-  #used(taskArn: string): void {
-    if (!this.hasRelay) return;
-    const records = idsOf(this.table, 'WORKSPACE#').map((id) => workspaceOf(this.table, id).sandbox);
-    const machine = this.ecs.tasks.find((task) => task.taskArn === taskArn)?.machine;
-    const hasNetwork = records.some((record) => record?.taskArn === taskArn && record.network !== undefined);
-    if (hasNetwork && machine !== undefined) this.checkers.relays.used(machine);
   }
 
   #taskEvent(event: TaskEvent): void {

@@ -1,18 +1,20 @@
 /**
- * Checker of the relay (docs/spec/relay.md), in worlds whose sandboxes have a network: who has lost it leaves (RL1), a sandbox in use has it
- * held once nothing fails (RL5), a holder that hands over is followed (RL6), and in the end nobody holds anything.
+ * Checker of the relay (docs/spec/relay.md), in worlds whose sandboxes have a network: who has lost it leaves (RL1); a function that
+ * uses a sandbox has asked for a holder, and once nothing fails each request has one, also that of a holder which hands over (RL5, RL6);
+ * and in the end nobody holds anything.
  */
-import { relayPairingMsMax } from '#shared/domain/relay/limits.ts';
+import type { LiveSandbox } from '#shared/domain/sandbox.ts';
+import type { RelayWork } from '#shared/ports/invoker.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Machine } from './machine.ts';
 import type { Slice } from './relay-inside.ts';
-import { idsOf, workspaceOf } from './stored.ts';
+import { workspaceOf } from './stored.ts';
+
+type Generation = Pick<LiveSandbox, 'workspaceId' | 'generation'>;
 
 /** A wake-up, a claim and their answers. */
 const heldMs = 20_000;
-/** A holder that is let go between the claim of a use and its call: a program that wants the relay has it called again (RL7). */
-const letGoMs = 5000;
 /** A function that stood still when the faults ended may call two minutes later; a holder that died then is waited for 30 s. */
 const settledMs = 180_000;
 
@@ -20,6 +22,9 @@ export class RelayChecker {
   readonly #options: CheckerOptions;
   readonly #left = new WeakSet<Invocation>();
   readonly #holders = new Set<Invocation>();
+  /** The sandboxes for which a function asked for a holder, and those that it handed over. */
+  readonly #asked = new WeakMap<Invocation, Set<string>>();
+  readonly #handsOver = new WeakSet<Invocation>();
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -35,28 +40,41 @@ export class RelayChecker {
     if (slice !== 'next') this.#left.add(by);
   }
 
-  /** A call begins in a sandbox with a network. */
-  used(machine: Machine): void {
-    const sim = this.#options.sim;
+  /** A function asks for a holder; the request itself may fail. */
+  asked(by: Invocation, work: RelayWork): void {
+    const { sim } = this.#options;
+    const asked = this.#asked.get(by) ?? new Set();
+    this.#asked.set(by, asked.add(nameOf(work)));
+    if (work.replaces !== undefined) this.#handsOver.delete(by);
     if (!this.#isWell) return;
-    sim.coverage.hit('relay/used');
-    const since = sim.now() - letGoMs;
+    sim.coverage.hit('relay/asked');
+    const since = sim.now();
     sim.after(heldMs, () => {
-      if (machine.relay.heldUntil < since && this.#isReady(machine))
-        sim.violate('RL5: the relay of a sandbox in use is held', machine.taskArn);
+      const machine = this.#ready(work);
+      if (machine !== undefined && machine.relay.heldUntil < since)
+        sim.violate('RL5: a requested relay is held', machine.taskArn);
     });
   }
 
+  /** A call is about to begin in a sandbox. */
+  used(by: Invocation, sandbox: Generation): void {
+    const { sim, table } = this.#options;
+    const record = workspaceOf(table, sandbox.workspaceId).sandbox;
+    if (record?.generation !== sandbox.generation || record.network === undefined) return;
+    sim.coverage.hit('relay/used');
+    if (this.#asked.get(by)?.has(nameOf(sandbox)) !== true)
+      sim.violate('RL5: the relay of a sandbox in use is requested', `${by.name}: ${nameOf(sandbox)}`);
+  }
+
   /** A holder has handed over. */
-  released(machine: Machine): void {
-    const sim = this.#options.sim;
-    if (!this.#isWell) return;
-    sim.coverage.hit('relay/followed');
-    const since = sim.now();
-    sim.after(relayPairingMsMax, () => {
-      if (machine.relay.heldUntil <= since && this.#isReady(machine))
-        sim.violate('RL6: who hands over is followed', machine.taskArn);
-    });
+  released(by: Invocation): void {
+    this.#options.sim.coverage.hit('relay/followed');
+    this.#handsOver.add(by);
+  }
+
+  /** The work of a holder is over. */
+  ended(by: Invocation): void {
+    if (this.#handsOver.has(by)) this.#options.sim.violate('RL6: who hands over asks for the next', by.name);
   }
 
   /** Nothing keeps a holder away, and nothing that failed before has a consequence any more. */
@@ -70,11 +88,13 @@ export class RelayChecker {
     return !pace.isOrdered;
   }
 
-  /** A sandbox that stops needs no holder. */
-  #isReady({ taskArn, isUp }: Machine): boolean {
-    const { table } = this.#options;
-    const records = idsOf(table, 'WORKSPACE#').map((id) => workspaceOf(table, id).sandbox);
-    return isUp && records.some((record) => record?.taskArn === taskArn && record.state === 'ready');
+  /** Undefined for a sandbox that stops, which needs no holder. */
+  #ready({ workspaceId, generation }: Generation): Machine | undefined {
+    const { table, ecs } = this.#options;
+    const record = workspaceOf(table, workspaceId).sandbox;
+    if (record?.generation !== generation || record.state !== 'ready') return undefined;
+    const machine = ecs().tasks.find(({ taskArn }) => taskArn === record.taskArn)?.machine;
+    return machine?.isUp ? machine : undefined;
   }
 
   atRest(): void {
@@ -83,3 +103,5 @@ export class RelayChecker {
         this.#options.sim.violate('RL5: a relay that is not needed is let go', holder.name);
   }
 }
+
+const nameOf = ({ workspaceId, generation }: Generation): string => `${workspaceId}:${generation}`;

@@ -41,7 +41,7 @@ export const answerRelay = (
       return new Later(slice.milliseconds, () => answered(slice.phase() as Slice));
     }
     case '/relay/release': {
-      if (relay.release(holder)) checker.released(machine);
+      if (relay.release(holder)) checker.released(by);
       return answer(204);
     }
     case '/relay/dismiss':

@@ -6,7 +6,8 @@ import type { Ports } from './ports.ts';
 
 export const relayNetwork: Network = { allow: ['library.example'] };
 const egressBytesMax = 1_000_000;
-const relayIdleSeconds = 30;
+/** Less than a slice: a sandbox that is idle lets its holder go before that hands over. */
+const relayIdleSeconds = 10;
 
 /** No program of this world sends anything. */
 export const relayPortsOf = (ports: Ports): RelayDeps => ({

@@ -50,6 +50,8 @@ export class Simulation {
   isBig = false;
   /** Calls outlast the functions that wait for them. */
   hasLongCalls = false;
+  /** Its sandboxes have a network. */
+  hasNetwork = false;
   /** Models write to processes, where a person decides: nobody watches a schedule. */
   hasInput = false;
   faults: Faults;
