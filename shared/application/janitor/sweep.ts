@@ -61,18 +61,24 @@ export const sweep = async (ports: SweepDeps, settings: SweepSettings): Promise<
       if (world.now() < until) begin(item);
     }
     await Promise.all([...again.map(delay), roundEnd(ports, unended, roundMsMax)]);
-    if (world.now() >= until) break;
     const isLast = items.length < fullRoundMin || fresh.length + again.length === 0;
-    if (!isLast) await world.sleep(indexMs);
-    else {
-      await roundEnd(ports, unended, slowLookMs);
-      if (unended.size === 0) break;
-    }
+    if (world.now() >= until || !(await nextRound(ports, unended, isLast))) break;
   }
   await Promise.all(unended);
   const due = swept.size + unreadable;
   telemetry.count('SweepDue', due);
   return { due, failed };
+};
+
+/** Waits for the next round; false when all is done. */
+const nextRound = async (
+  ports: SweepDeps,
+  unended: ReadonlySet<Promise<void>>,
+  isLast: boolean,
+): Promise<boolean> => {
+  if (isLast) await roundEnd(ports, unended, slowLookMs);
+  else await ports.world.sleep(indexMs);
+  return !isLast || unended.size > 0;
 };
 
 /** All have ended, or the next round begins beside those that have not. */
