@@ -23,7 +23,7 @@ export const forgetWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise
     else await requestStop(ports, workspace, { reason: 'the workspace was deleted' });
     await world.sleep(logLookMsMax);
   }
-  // What is left while pins are made goes with the remains.
+  // Files that it leaves while pins are made go with the remains.
   await forgetFiles(ports, id);
   await workspaces.remove(id, world.now());
   return true;
