@@ -32,9 +32,9 @@ const skewMs = 4000;
 
 type Completion = Extract<LogEvent, { type: 'completion' }>['data'];
 
-/** Where another session started it, the turn may not have gone on in it. */
-const followsLoss = (sandbox: SandboxRecord | undefined, session: string): boolean =>
-  sandbox?.state === 'ready' && sandbox.lost !== undefined && sandbox.slot?.session === session;
+/** Whoever started it. */
+const followsLoss = (sandbox: SandboxRecord | undefined): boolean =>
+  sandbox?.state === 'ready' && sandbox.lost !== undefined;
 
 /** A call of an ended session has been given up. */
 const callsUnderWay = (session: Session | undefined): readonly number[] =>
@@ -174,8 +174,8 @@ export class SandboxChecker {
     const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
     for (const key of lines.keys.filter((one) => !kept.includes(one))) {
       const isThere = sandbox?.state === 'ready' && sandbox.taskArn === ledger.get(key)?.taskArn;
-      if (!isThere && followsLoss(sandbox, id) && workspace?.lost !== true)
-        this.#violate('L11: a completion says which files are lost', `${id}: ${key}`);
+      if (!isThere && followsLoss(sandbox) && workspace?.lost !== true)
+        this.#violate('L11: a completion says which files are lost', `${id}: ${key} ${stopReason}`);
       if (lines.told) continue;
       const task = this.#taskOf(sandbox?.taskArn);
       if (isThere && task?.status === 'RUNNING' && task.desired === 'RUNNING')

@@ -59,6 +59,7 @@ const repetition = fc.record({ calls: fc.string(), times: count });
 const unsaved = fc.oneof(
   fc.record({ generation: count }),
   fc.record({ generation: count, areLost: fc.constant(true) }),
+  fc.record({ generation: count, isUntried: fc.constant(true) }),
 );
 const turn = fc.oneof(
   fc.constant({ kind: 'idle' }),

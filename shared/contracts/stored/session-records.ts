@@ -195,7 +195,13 @@ const runningTurn = z.object({
   policy: z.object({ mode: approvals, grants, effects: effectPolicy.exactOptional() }),
   repetition: z.object({ calls: z.string(), times: count }).exactOptional(),
   knowsLoss: z.literal(true).exactOptional(),
-  unsaved: z.object({ generation: count, areLost: z.literal(true).exactOptional() }).exactOptional(),
+  unsaved: z
+    .object({
+      generation: count,
+      areLost: z.literal(true).exactOptional(),
+      isUntried: z.literal(true).exactOptional(),
+    })
+    .exactOptional(),
   model: z.string().exactOptional(),
   runtime: z
     .object({

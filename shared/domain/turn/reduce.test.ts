@@ -334,20 +334,47 @@ describe('files that were not saved', () => {
     expect(lostIn(failed, { generation: 2 })).toBe(false);
   });
 
-  test('are those of a call that ended in an earlier sandbox, when another of its queue starts in the next one', () => {
-    const ended = { ...call('c1', 'completed'), generation: 1 };
-    const start = (...callIds: string[]): TurnEvent => ({
-      type: 'calls-started',
-      at: 3,
-      callIds: callIds as CallId[],
-      generation: 2,
-    });
-    const next = reduce(acting(ended, call('c2', 'approved')), start('c2'), limits).state;
-    expect(next).toMatchObject({ unsaved: { generation: 1 } });
-    const outside = { ...ended, generation: 0 };
-    expect(reduce(acting(outside, call('c2', 'approved')), start('c2'), limits).state).not.toHaveProperty(
-      'unsaved',
+  const startIn = (generation: number, callId: string): TurnEvent => ({
+    type: 'calls-started',
+    at: 3,
+    callIds: [callId as CallId],
+    generation,
+  });
+  const started1 = reduce(acting(call('c1', 'approved'), call('c2', 'approved')), startIn(1, 'c1'), limits);
+
+  test('are those of a call that began in an earlier sandbox, when another of its queue starts in the next one', () => {
+    const next = reduce(started1.state, startIn(2, 'c2'), limits).state;
+    expect(next).toHaveProperty('unsaved', { generation: 1 });
+  });
+
+  test('are none of a call outside the sandbox', () => {
+    const remote = reduce(acting(call('c1', 'approved')), startIn(0, 'c1'), limits);
+    expect(remote.state).not.toHaveProperty('unsaved');
+  });
+
+  /** The completion after a call in the first sandbox whose turn went on in another function. */
+  const lostAfterCall = (...steps: readonly SavedFiles[]): boolean => {
+    const [last, ...earlier] = steps.toReversed();
+    const before = earlier.reduceRight<TurnState>(
+      (state, known) => withFiles({ state: thinking, log: [] }, known, state).state,
+      started1.state,
     );
+    const step = after({ kind: 'idle' }, started('turn-1'), answered());
+    return completionOf(withFiles(step, last, before).log)?.workspace?.lost === true;
+  };
+
+  test('are lost, when nobody saved after the call and another sandbox followed', () => {
+    expect(started1.state).toHaveProperty('unsaved', { generation: 1, isUntried: true });
+    expect(lostAfterCall(second)).toBe(true);
+    expect(lostAfterCall(second, { generation: 2 })).toBe(true);
+    expect(lostAfterCall({ generation: 2, followsLoss: true, lost: 'over 2 GB' })).toBe(true);
+  });
+
+  test('are not, when a save took them, the sandbox was stopped in order, or nothing is known', () => {
+    expect(lostAfterCall({ generation: 1 })).toBe(false);
+    expect(lostAfterCall({ generation: 1 }, second)).toBe(false);
+    expect(lostAfterCall({ generation: 2 }, { generation: 3, followsLoss: true })).toBe(false);
+    expect(lostAfterCall({})).toBe(false);
   });
 });
 
@@ -765,7 +792,7 @@ describe('running calls', () => {
       },
     ]);
     const all = after(one.state, finished('c1'));
-    expect(all.state).toEqual({ ...thinking, step: 2 });
+    expect(all.state).toEqual({ ...thinking, step: 2, unsaved: { generation: 7, isUntried: true } });
     expect(all.history).toEqual([
       { role: 'tool', callId: 'c1', name: 'shell', text: 'out', outcome: 'completed' },
     ]);

@@ -221,15 +221,15 @@ const callsStarted = (state: Acting, { callIds, generation }: EventOf<'calls-sta
   const calls = state.calls.map((call) =>
     starts(call) ? { ...call, status: 'executing' as const, generation } : call,
   );
-  return silently({ ...state, calls, ...leftUnsaved(state, generation) });
+  return silently({ ...state, calls, ...unsavedWith(state, generation) });
 };
 
-/** Others of the queue began in an earlier sandbox, and what they wrote is saved once all have ended. */
-const leftUnsaved = ({ calls, unsaved }: Acting, next: number): Pick<Acting, 'unsaved'> => {
-  const before = calls.flatMap(({ generation = next }) =>
-    generation === remoteGeneration || generation >= next ? [] : [generation],
-  );
-  return unsaved !== undefined || before.length === 0 ? {} : { unsaved: { generation: Math.max(...before) } };
+/** What the calls of a turn write is not saved until a save says so, and in an earlier sandbox none can any more. */
+const unsavedWith = ({ unsaved }: Acting, generation: number): Pick<Acting, 'unsaved'> => {
+  if (generation === remoteGeneration) return {};
+  if (unsaved === undefined) return { unsaved: { generation, isUntried: true } };
+  const isLeft = unsaved.isUntried === true && unsaved.generation < generation;
+  return isLeft ? { unsaved: { generation: unsaved.generation } } : {};
 };
 
 /** Given to a client or a child, which is asked in the same commit. */

@@ -12,7 +12,12 @@ export type SavedFiles = {
 };
 
 /** Files of a turn that no save took, by their sandbox: they are lost once another has followed one that ended by itself. */
-export type UnsavedFiles = { readonly generation: number; readonly areLost?: true };
+export type UnsavedFiles = {
+  readonly generation: number;
+  readonly areLost?: true;
+  /** A call began there, and the turn has not tried to save since. */
+  readonly isUntried?: true;
+};
 
 const noticeEnding = ':notice';
 

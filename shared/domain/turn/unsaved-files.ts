@@ -11,8 +11,11 @@ const unsavedAfter = (
   { generation, followsLoss, lost }: SavedFiles = {},
 ): UnsavedFiles | undefined => {
   if (generation === undefined || before?.areLost) return before;
-  if (before !== undefined && generation > before.generation && followsLoss)
-    return { ...before, areLost: true };
+  if (before !== undefined && generation > before.generation) {
+    if (followsLoss) return { generation: before.generation, areLost: true };
+    // It was stopped in order, which saved it.
+    if (before.isUntried && lost === undefined) return undefined;
+  }
   if (lost !== undefined) return { generation };
   return before?.generation === generation ? undefined : before;
 };
@@ -43,8 +46,9 @@ const completed = (
   { savedAt, lost, generation }: SavedFiles = {},
   unsaved: UnsavedFiles | undefined,
 ): readonly LogEntry[] => {
-  // Without another look, as it was found last.
-  const isUnsaved = unsaved !== undefined && (unsaved.areLost === true || generation === undefined);
+  // Without another look, as the last save left them.
+  const isLeft = generation === undefined && unsaved?.isUntried === undefined;
+  const isUnsaved = unsaved !== undefined && (unsaved.areLost === true || isLeft);
   const isLost = lost !== undefined || isUnsaved;
   if (savedAt === undefined && !isLost) return log;
   const workspace = {

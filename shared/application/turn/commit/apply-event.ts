@@ -47,6 +47,7 @@ import type { TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
 import { chainedTo } from './chain-audits.ts';
+import { filesLeft } from './files-left.ts';
 import { recordStep } from './record-step.ts';
 import { ruledRows } from './ruled-rows.ts';
 import type { CommitOutcome, TurnContext } from './turn-context.ts';
@@ -196,8 +197,12 @@ export type UnleasedStep = {
  */
 export const commitStep = async (
   ports: TurnDeps,
-  { session, turn, step, at, patch, slotsMax, ...rest }: UnleasedStep,
+  { session, turn, step: reduced, at, patch, slotsMax, ...rest }: UnleasedStep,
 ): Promise<Session | 'full' | undefined> => {
+  const { state } = reduced;
+  const isToSay = state.kind === 'done' && state.stopReason !== 'cancelled';
+  const files = isToSay ? await filesLeft(ports, session, turn.state) : undefined;
+  const step = files === undefined ? reduced : withFiles(reduced, files, turn.state);
   // A step beside the turns completes no message: one that waits keeps the slot.
   const isBeside = isBetweenTurns(turn.state) && rest.completed === undefined;
   const change = isBeside ? undefined : slotChangeOf(session, step.state, rest.wakes);

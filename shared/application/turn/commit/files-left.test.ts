@@ -1,0 +1,56 @@
+/** The end of a turn that no function continues says which files are lost (L11). */
+import { expect, test } from 'vitest';
+import {
+  inboxLimits,
+  message,
+  newSandbox,
+  newSession,
+  workspaceOf,
+} from '../../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { MessageId, TurnId } from '../../../domain/ids.ts';
+import type { SandboxRecord } from '../../../domain/sandbox.ts';
+import type { UnsavedFiles } from '../../../domain/turn/saved-files.ts';
+import { failTurn } from '../requests/fail-turn.ts';
+
+/** True when the completion says so, of a turn that ran calls in the first sandbox. */
+const saysLost = async (
+  unsaved: UnsavedFiles | undefined,
+  sandbox: Partial<SandboxRecord>,
+): Promise<boolean> => {
+  const { ports, clock } = openQuietPorts();
+  const made = newSession({ createdAt: clock.now });
+  await ports.sessions.create(made, { workspace: workspaceOf(made) });
+  await ports.workspaces.claimStart(made.workspace, newSandbox({ ...sandbox, requestedAt: clock.now }));
+  await ports.inbox.accept(made, message('m', clock.now), inboxLimits);
+  const session = (await ports.sessions.get(made.id)) ?? made;
+  await ports.turns.commit({
+    ...{ session, version: 0, at: clock.now, log: [], history: [] },
+    state: {
+      ...{ kind: 'thinking', turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 2, spentUsd: 0 },
+      usage: { inputTokens: 0, outputTokens: 0 },
+      policy: { mode: 'ask', grants: [] },
+      ...(unsaved === undefined ? {} : { unsaved }),
+    },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+    ...{ release: true, wakes: false, dueAt: clock.now + 900_000 },
+  });
+  await failTurn(ports, made.id, { version: 1 });
+  const { events } = await ports.eventLog.read(made.id, { since: -1, eventsMax: 10 });
+  const completion = events.find(({ type }) => type === 'completion');
+  if (completion?.type !== 'completion') throw new Error('the turn has not ended');
+  return completion.data.workspace?.lost === true;
+};
+
+const untried = { generation: 1, isUntried: true } as const;
+const lost = 'out of memory';
+
+test('they are lost when another session has started the next sandbox after one that ended by itself', async () => {
+  expect(await saysLost(untried, { generation: 2, lost })).toBe(true);
+});
+
+test('they are not when the sandbox lives, was stopped in order, or the turn ran no call in one', async () => {
+  expect(await saysLost(untried, { generation: 1 })).toBe(false);
+  expect(await saysLost(untried, { generation: 2 })).toBe(false);
+  expect(await saysLost(undefined, { generation: 2, lost })).toBe(false);
+});
