@@ -32,7 +32,7 @@ const skewMs = 4000;
 
 type Completion = Extract<LogEvent, { type: 'completion' }>['data'];
 
-/** Whoever started it. */
+/** Also where another session started it. */
 const followsLoss = (sandbox: SandboxRecord | undefined): boolean =>
   sandbox?.state === 'ready' && sandbox.lost !== undefined;
 

@@ -224,7 +224,7 @@ const callsStarted = (state: Acting, { callIds, generation }: EventOf<'calls-sta
   return silently({ ...state, calls, ...unsavedWith(state, generation) });
 };
 
-/** What the calls of a turn write is not saved until a save says so, and in an earlier sandbox none can any more. */
+/** Files that calls of a turn write are unsaved until a save says otherwise, and in an earlier sandbox none can any more. */
 const unsavedWith = ({ unsaved }: Acting, generation: number): Pick<Acting, 'unsaved'> => {
   if (generation === remoteGeneration) return {};
   if (unsaved === undefined) return { unsaved: { generation, isUntried: true } };
