@@ -2,7 +2,7 @@
  * Alarms: one function creates them all, each with the heading of the runbook that says what to do.
  *
  * The topic decides the recipients; a deployment without subscribers still shows the alarms on its dashboard. An alarm
- * is billed by its metrics: none reads more than two.
+ * is billed by its metrics, and none may read more than ten.
  */
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';

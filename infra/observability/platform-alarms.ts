@@ -3,7 +3,7 @@
  * scheduled runs, sandboxes, workspaces, webhooks). Each threshold has its reason beside it.
  */
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
 import type { Monitored, PlatformMetrics } from './monitored.ts';
@@ -54,18 +54,35 @@ const addFunctions = (alarms: Alarms, { functions }: Monitored): void => {
       periods: 2,
     });
   alarms.alarm('Throttles', {
-    // Concurrency is the account's, and so is this metric: without a dimension it is billed as one alarm, not one per function.
-    metric: new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'Throttles',
-      statistic: Stats.SUM,
-      label: 'throttles in this account and region',
-      period,
-    }),
-    says: 'Lambda refuses to run functions: the concurrency of the account or of a function is used up.',
+    metric: throttlesOf(functions),
+    says: 'Lambda refuses to run functions whose callers wait: the concurrency of the account or of a function is used up.',
     runbook: 'function-throttles',
     threshold: 1,
     periods: 2,
+  });
+};
+
+/** A caller of these waits; what is refused of the others runs later, and has alarms of its own when it does not. */
+const waitedFor: ReadonlySet<string> = new Set([
+  'api',
+  'authorizer',
+  'mcp',
+  'sandbox-link',
+  'socket',
+  'turn',
+]);
+
+/** Of this deployment: concurrency is the account's, and others of it may be throttled without harm to this one. */
+const throttlesOf = (functions: Monitored['functions']): MathExpression => {
+  const usingMetrics = Object.fromEntries(
+    functions
+      .filter(({ name }) => waitedFor.has(name))
+      .map(({ name, lambda }) => [name.replaceAll('-', ''), lambda.metricThrottles({ period })]),
+  );
+  const terms = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
+  return new MathExpression({
+    ...{ expression: terms.join(' + '), usingMetrics, period },
+    label: 'refused invocations of this deployment',
   });
 };
 

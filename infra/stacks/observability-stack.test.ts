@@ -58,6 +58,17 @@ describe('alarms', () => {
     expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
   });
 
+  test('notice a throttled function of this deployment whose caller waits, and no other of the account', () => {
+    const throttles = metricsOfAlarms(observability).filter(({ name }) => name === 'Throttles');
+    const names = throttles.map(
+      ({ dimensions }) => dimensions['FunctionName'] ?? 'every function of the account',
+    );
+    const waitedFor = ['api', 'authorizer', 'mcp', 'sandboxlink', 'socket', 'turn'];
+    expect(names.toSorted()).toEqual(
+      waitedFor.map((name) => expect.stringMatching(new RegExp(`Functions${name}Function`))),
+    );
+  });
+
   test('react within half an hour, and are neither composite nor anomaly alarms, which cost more', () => {
     for (const { Period, EvaluationPeriods, Metrics = [] } of alarms) {
       const periods = [
@@ -72,8 +83,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch twenty-two metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(22 + functionsCount);
+  test('watch twenty-seven metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(27 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {

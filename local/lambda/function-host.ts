@@ -26,6 +26,7 @@ import {
   type Outcome,
   type ResponseSink,
 } from './function.ts';
+import type { FunctionError } from './worker/messages.ts';
 
 export interface FunctionHost {
   /** Runs it and collects the answer (`RequestResponse`). */
@@ -76,7 +77,10 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
       const host = hostEnvironments(options, definitions);
       environments.push(host);
       for (const definition of definitions) {
-        pools.set(definition.name, openPool(definition, { environmentsMax, open: host.open }));
+        pools.set(
+          definition.name,
+          openPool(definition, { environmentsMax, open: host.open, log: options.log }),
+        );
       }
     },
     ...invokers(pools, background, runsOf),
@@ -213,9 +217,13 @@ type FunctionPool = {
 type PoolOptions = {
   readonly environmentsMax: number;
   readonly open: (definition: FunctionDefinition) => Environment;
+  readonly log: (text: string) => void;
 };
 
-const openPool = (definition: FunctionDefinition, { environmentsMax, open }: PoolOptions): FunctionPool => {
+const openPool = (
+  definition: FunctionDefinition,
+  { environmentsMax, open, log }: PoolOptions,
+): FunctionPool => {
   const idle: Environment[] = [];
   const waiting: ((environment: Environment) => void)[] = [];
   let busy = 0;
@@ -241,11 +249,16 @@ const openPool = (definition: FunctionDefinition, { environmentsMax, open }: Poo
       if (busy >= (definition.concurrencyMax ?? Number.POSITIVE_INFINITY)) throw throttled();
       const environment = await acquire();
       const outcome = await environment.run(invocation, sink);
+      if (outcome.kind === 'failed') log(failureLine(definition, invocation, outcome.error));
       await release(environment, outcome);
       return outcome;
     },
   };
 };
+
+/** As the runtime of Lambda writes it: a client of the gateway sees only that something failed. */
+const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
+  `${JSON.stringify({ level: 'ERROR', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
 
 /** An environment whose function timed out may still be running it, so it is not reused. */
 const isUnusable = (outcome: Outcome): boolean =>

@@ -124,6 +124,9 @@ test('A22: a handler that throws is a function error with Lambda’s body, and i
   expect(answer.FunctionError).toBe('Unhandled');
   expect(answer.result).toMatchObject({ errorType: 'TypeError', errorMessage: 'the handler does not work' });
   await vi.waitFor(() => expect(printed.join('')).toContain('about to fail: now\n'), patience);
+  expect(printed.join('')).toMatch(
+    /"Invoke Error","function":"sallyport-failing".*"the handler does not work"/,
+  );
 });
 
 test('A21: a function that exceeds its timeout fails with Lambda’s message', async () => {

@@ -6,7 +6,7 @@
  * command has not run once, or a request is refused. The commit's functions run with the packages that are installed here.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,8 +23,6 @@ const commands = 3;
 const pauseMs = 3000;
 const deploysMax = 100;
 const minutesMax = 20;
-/** Of what functions and sandboxes printed, when the rehearsal fails. */
-const logCharactersMax = 20_000;
 const repository = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const progress = (line: string): void => void process.stderr.write(`upgrade: ${line}\n`);
@@ -132,10 +130,10 @@ const main = async (commit: string | undefined): Promise<boolean> => {
       const findings = await rehearse(cloud, join(old, 'functions'));
       printFindings(`upgrade: ${turns} turns from ${commit} to this revision, with a rollback`, findings);
       return findings.every(({ isMet }) => isMet);
-    } catch (error) {
-      progress(`the functions and sandboxes printed last:\n${cloud.printed().slice(-logCharactersMax)}`);
-      throw error;
     } finally {
+      const printed = join(tmpdir(), `sallyport-upgrade-${process.pid}.log`);
+      await writeFile(printed, cloud.printed());
+      progress(`what functions and sandboxes printed is in ${printed}`);
       await cloud.stop();
     }
   } finally {
