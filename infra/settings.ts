@@ -115,6 +115,11 @@ export type Settings = {
   readonly domain?: { readonly name: string; readonly certificateArn: string };
   /** A web firewall in front of CloudFront, in a stack of its own in us-east-1. */
   readonly firewall: boolean;
+  /**
+   * Access logs of CloudFront, which it delivers by access control list, and not in every region. Without them a request is still in
+   * those of API Gateway, and a read of the web app in those of its bucket.
+   */
+  readonly distributionLogs: boolean;
   /** The retention of every log group, in days: one of the values that CloudWatch Logs accepts. */
   readonly logDays: number;
   /**
@@ -140,6 +145,7 @@ export const defaults: Settings = {
   encryption: 'aws-managed',
   network: { cidr: '10.77.0.0/16', zones: 1 },
   firewall: false,
+  distributionLogs: true,
   logDays: 30,
   alarmEmails: [],
   requestsPerSecondMax: 500,

@@ -38,6 +38,8 @@ import { acknowledge } from './acknowledge.ts';
 export type WebDistributionProps = {
   /** Absent: CloudFront's own name and certificate. */
   readonly domain?: Settings['domain'];
+  /** Absent: CloudFront writes access logs, by access control list. */
+  readonly isLogged?: boolean;
   /** The ARN of a web firewall of scope CLOUDFRONT; absent: none. */
   readonly firewallArn?: string | undefined;
   readonly restApi: { readonly domainName: string; readonly path: string };
@@ -54,8 +56,8 @@ export class WebDistribution extends Construct {
 
   constructor(scope: Construct, id: string, props: WebDistributionProps) {
     super(scope, id);
-    const { domain, firewallArn, restApi, socketDomainName } = props;
-    const logs = accessLogs(this, 'Logs');
+    const { domain, isLogged = true, firewallArn, restApi, socketDomainName } = props;
+    const logs = accessLogs(this, 'Logs', isLogged);
     this.web = webBucket(this, 'Web', logs);
     const rest = forward(origin(restApi.domainName, restApi.path));
     const functionAssociations = [this.addViewerHost()];
@@ -81,11 +83,15 @@ export class WebDistribution extends Construct {
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
       ...(firewallArn === undefined ? {} : { webAclId: firewallArn }),
-      enableLogging: true,
-      logBucket: logs,
-      logFilePrefix: 'distribution/',
+      ...(isLogged ? { enableLogging: true, logBucket: logs, logFilePrefix: 'distribution/' } : {}),
     });
     this.acknowledge(domain, firewallArn);
+    if (!isLogged)
+      acknowledge(
+        this.distribution,
+        'CFR3',
+        'The operator does without them: API Gateway logs requests, and the bucket the web app.',
+      );
   }
 
   private named({ name, certificateArn }: NonNullable<Settings['domain']>) {
@@ -193,11 +199,13 @@ const closed = {
   removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 };
 
-const accessLogs = (scope: Construct, id: string): Bucket => {
+const accessLogs = (scope: Construct, id: string, ofDistribution: boolean): Bucket => {
   const logs = new Bucket(scope, id, {
     ...closed,
-    // CloudFront delivers its logs by access control list.
-    objectOwnership: ObjectOwnership.BUCKET_OWNER_PREFERRED,
+    // CloudFront delivers its logs by access control list, S3 by the bucket's policy.
+    objectOwnership: ofDistribution
+      ? ObjectOwnership.BUCKET_OWNER_PREFERRED
+      : ObjectOwnership.BUCKET_OWNER_ENFORCED,
     lifecycleRules: [{ expiration: Duration.days(logDays) }],
   });
   acknowledge(logs, 'S1', 'It receives the access logs.');

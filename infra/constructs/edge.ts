@@ -27,11 +27,12 @@ export class Edge extends Construct {
 
   constructor(scope: Construct, id: string, { settings, logs, functions, socketApi }: EdgeProps) {
     super(scope, id);
-    const { deployment, domain, firewall } = settings;
+    const { deployment, domain, firewall, distributionLogs } = settings;
     const [api, mcp] = [functions.api.lambda, functions.mcp.lambda];
     this.restApi = new StreamedApi(this, 'Api', { ...settings, ...logs, api, mcp });
     this.distribution = new WebDistribution(this, 'Distribution', {
       domain,
+      isLogged: distributionLogs,
       firewallArn: firewall ? new WebFirewallArn(this, 'Firewall', { deployment, logs }).arn : undefined,
       restApi: this.restApi.origin,
       socketDomainName: socketApi.domainName,

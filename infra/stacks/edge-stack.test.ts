@@ -200,6 +200,30 @@ describe('the one origin', () => {
   });
 });
 
+describe('access logs of the distribution', () => {
+  const logging = ({ edge: stack }: { readonly edge: typeof edge }) => ({
+    distribution: named(stack, 'AWS::CloudFront::Distribution', 'Distribution').Properties.DistributionConfig
+      .Logging,
+    buckets: ofType(stack, 'AWS::S3::Bucket').map(
+      ({ Properties }) => Properties.OwnershipControls.Rules[0].ObjectOwnership,
+    ),
+  });
+
+  test('are written by CloudFront, which needs an access control list', () => {
+    expect(logging({ edge })).toMatchObject({
+      distribution: { Bucket: expect.anything() },
+      buckets: ['BucketOwnerPreferred', 'BucketOwnerEnforced'],
+    });
+  });
+
+  test('are left out on demand, and then no bucket of the deployment has access control lists', () => {
+    expect(logging(synthesise({ settings: { distributionLogs: false } }))).toEqual({
+      distribution: undefined,
+      buckets: ['BucketOwnerEnforced', 'BucketOwnerEnforced'],
+    });
+  });
+});
+
 test('no bucket is public, and only CloudFront reads the web app', () => {
   const buckets = ofType(edge, 'AWS::S3::Bucket').map(({ Properties }) => Properties);
   expect(buckets).toHaveLength(2);

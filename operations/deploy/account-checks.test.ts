@@ -25,6 +25,18 @@ const domain = {
   certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/1',
 };
 
+describe('a region to which CloudFront delivers no logs', () => {
+  const at = (settings: Partial<Settings>) =>
+    judgeAccount(usual, {
+      ...{ settings: { ...stages.production, ...settings }, region: 'eu-south-1', isFirst: true },
+    }).map(({ level, problem }) => `${level}: ${problem}`);
+
+  test('stops a deploy, unless the stage does without them', () => {
+    expect(at({})).toEqual(['stop: CloudFront delivers no access logs to a bucket in eu-south-1']);
+    expect(at({ distributionLogs: false })).toEqual([]);
+  });
+});
+
 describe('an account', () => {
   test('with the usual quotas is in order, for every stage', () => {
     for (const settings of Object.values(stages)) expect(judge({}, settings)).toEqual([]);

@@ -23,6 +23,7 @@ export const judgeAccount = (facts: AccountFacts, judged: Judged): readonly Find
   ...vpcFindings(facts, judged),
   ...logRoleFindings(facts, judged),
   ...certificateFindings(facts, judged),
+  ...distributionLogFindings(judged),
   ...zoneFindings(facts, judged),
 ];
 
@@ -101,6 +102,25 @@ const certificateFindings = ({ certificate }: AccountFacts, { settings }: Judged
   const problem = `the certificate covers ${certificate.names.join(', ')} and not ${domain.name}`;
   return [{ level: 'stop', problem, next }];
 };
+
+/** https://docs.aws.amazon.com/solutions/latest/dynamic-image-transformation-for-amazon-cloudfront/opt-in-regions.html */
+const regionsWithoutLogs: ReadonlySet<string> = new Set([
+  'af-south-1',
+  'ap-east-1',
+  'eu-south-1',
+  'me-south-1',
+]);
+
+const distributionLogFindings = ({ settings, region }: Judged): readonly Finding[] =>
+  settings.distributionLogs && regionsWithoutLogs.has(region)
+    ? [
+        {
+          level: 'stop',
+          problem: `CloudFront delivers no access logs to a bucket in ${region}`,
+          next: 'Do without them: distributionLogs false of the stage. Requests are still in the logs of API Gateway.',
+        },
+      ]
+    : [];
 
 /** A wildcard stands for one label. */
 const covers = (pattern: string, name: string): boolean =>

@@ -23,7 +23,8 @@ export const stacksByMoto: Proof = {
   about: 'the stacks of every stage, created by moto’s CloudFormation',
   prove: async (say) => {
     const programs = await pythonTool(motoTool);
-    say(`moto ${motoTool.version}, ${await versionOf(`${programs}/python`)}`);
+    const version = `moto ${motoTool.version}, ${await versionOf(`${programs}/python`)}`;
+    say(version);
     const stages = templatesOfStages();
     const types = await typesKnown(`${programs}/python`, Object.values(stages).flatMap(Object.values));
     const faults: string[] = [];
@@ -48,7 +49,7 @@ export const stacksByMoto: Proof = {
         faults.push(`${stack}: ${fault}; ${lastError(moto.output())}`);
       }
     }
-    return faults;
+    return { version, faults };
   },
 };
 

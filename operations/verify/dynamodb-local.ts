@@ -10,10 +10,10 @@ import { inRepository } from '../../infra/constructs/repository.ts';
 import { mavenArtifact, versionOf } from './installed.ts';
 import { run, type Server, serve } from './programs.ts';
 import type { Proof } from './proof.ts';
-import type { Difference } from './table-differences.ts';
+import { type Difference, judgementOf } from './table-differences.ts';
 import { openTwinTable } from './twin-table.ts';
 
-const version = '3.3.1';
+const artifactVersion = '3.3.1';
 
 export const storesOnDynamoDbLocal: Proof = {
   name: 'dynamodb',
@@ -22,19 +22,29 @@ export const storesOnDynamoDbLocal: Proof = {
     const folder = await mavenArtifact({
       group: 'software.amazon.dynamodb',
       artifact: 'DynamoDBLocal',
-      version,
+      version: artifactVersion,
     });
-    say(`DynamoDB Local ${version}, ${await versionOf('java')}`);
+    const version = `DynamoDB Local ${artifactVersion}, ${await versionOf('java')}`;
+    say(version);
     await using local = await startLocal(folder);
+    say('the suites on DynamoDB Local alone: a minute or two');
     const alone = await runSuites(local.url);
     say(`on DynamoDB Local: ${alone.summary}`);
+    say('each request on both engines: some minutes');
     await using twin = await openTwinTable(local.url);
     // One request after the other: tests whose items expire may fail here, and their requests count all the same.
     await runSuites(twin.url);
-    const groups = grouped(twin.differences());
-    say(`${twin.asked()} requests asked of both, ${groups.length} kinds of difference`);
-    for (const line of groups) say(`  ${line}`);
-    return alone.faults;
+    const found = Map.groupBy(twin.differences(), judgementOf);
+    const unjudged = grouped(found.get(undefined) ?? []);
+    say(`${twin.asked()} requests asked of both, ${unjudged.length} kinds of difference that are not judged`);
+    return {
+      version,
+      faults: [...alone.faults, ...unjudged],
+      differences: [...found].flatMap(([judgement, { length }]) => {
+        if (judgement === undefined) return [];
+        return [{ ...judgement, what: `${length} × ${judgement.what}` }];
+      }),
+    };
   },
 };
 

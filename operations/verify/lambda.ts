@@ -14,7 +14,7 @@ import { wheelFile } from './installed.ts';
 import { emulate } from './lambda-emulator.ts';
 import type { Proof } from './proof.ts';
 
-const version = '1.170.0';
+const toolVersion = '1.170.0';
 const token = `sp_${'ef'.repeat(32)}`;
 
 export const functionsUnderEmulator: Proof = {
@@ -23,10 +23,11 @@ export const functionsUnderEmulator: Proof = {
   prove: async (say) => {
     const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64';
     const emulator = await wheelFile({
-      ...{ name: 'aws-sam-cli', version },
+      ...{ name: 'aws-sam-cli', version: toolVersion },
       path: `samcli/local/rapid/aws-lambda-rie-${machine}`,
     });
-    say(`the emulator of aws-sam-cli ${version}, Node ${process.version}`);
+    const version = `the emulator of aws-sam-cli ${toolVersion}, Node ${process.version}`;
+    say(version);
     const home = await mkdtemp(join(tmpdir(), 'sallyport-emulator-'));
     await using opened = new AsyncDisposableStack();
     opened.defer(() => rm(home, { recursive: true, force: true }));
@@ -46,7 +47,7 @@ export const functionsUnderEmulator: Proof = {
       say(
         `${name}: ${answered} answered in ${environments} environments${failed.length === 0 ? '' : `; failed: ${failed.join(', ')}`}`,
       );
-    return [...faults, ...unexpected(emulated.counts())];
+    return { version, faults: [...faults, ...unexpected(emulated.counts())] };
   },
 };
 

@@ -12,6 +12,7 @@ import { openApiByRequests } from './openapi.ts';
 import { policiesByReference } from './policies.ts';
 import type { Proof } from './proof.ts';
 import { adaptersOnMoto } from './services.ts';
+import { exitCodeOf, type Row, summaryOf } from './summary.ts';
 import { lintedTemplates } from './templates.ts';
 
 const proofs: readonly Proof[] = [
@@ -24,20 +25,27 @@ const proofs: readonly Proof[] = [
   openApiByRequests,
 ];
 
-type Result = 'proved' | 'failed' | 'not proved';
-
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const resultOf = async ({ name, about, prove }: Proof): Promise<Result> => {
+const unmade = { version: '', seconds: 0, faults: 0, differences: [] } as const;
+
+const rowOf = async ({ name, about, prove }: Proof): Promise<Row> => {
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1000;
   say(`\n${name}: ${about}`);
   try {
-    const faults = await prove((line) => say(`  ${line}`));
+    const {
+      version,
+      faults,
+      differences = [],
+    } = await prove((line) => say(`${String(Math.round(seconds())).padStart(5)} s  ${line}`));
     for (const fault of faults) say(`  Fault: ${fault}`);
-    return faults.length === 0 ? 'proved' : 'failed';
+    const result = faults.length === 0 ? 'proved' : 'failed';
+    return { name, result, version, seconds: seconds(), faults: faults.length, differences };
   } catch (error) {
     if (!(error instanceof NotInstalled)) throw error;
     say(`  Cannot be installed: ${error.message}`);
-    return 'not proved';
+    return { ...unmade, name, result: 'cannot be installed', seconds: seconds() };
   }
 };
 
@@ -46,11 +54,12 @@ const unknown = wanted.filter((name) => proofs.every((proof) => proof.name !== n
 if (unknown.length > 0)
   throw new Error(`there is no proof ${unknown.join(', ')}: ${proofs.map(({ name }) => name).join(', ')}`);
 
-const results: Record<string, Result> = {};
+const rows: Row[] = [];
 for (const proof of proofs)
-  results[proof.name] =
-    wanted.length === 0 || wanted.includes(proof.name) ? await resultOf(proof) : 'not proved';
-say('');
-for (const [name, result] of Object.entries(results)) say(`${name}: ${result}`);
-const has = (result: Result): boolean => Object.values(results).includes(result);
-process.exitCode = has('failed') ? 1 : has('not proved') ? 2 : 0;
+  rows.push(
+    wanted.length === 0 || wanted.includes(proof.name)
+      ? await rowOf(proof)
+      : { ...unmade, name: proof.name, result: 'left out' },
+  );
+say(`\n${summaryOf(rows)}`);
+process.exitCode = exitCodeOf(rows);

@@ -20,7 +20,8 @@ export const openApiByRequests: Proof = {
   about: 'the OpenAPI document, held by schemathesis against the embedded cloud',
   prove: async (say) => {
     const tool = `${await pythonTool({ name: 'schemathesis', version: '4.32.5' })}/schemathesis`;
-    say(await versionOf(tool));
+    const version = await versionOf(tool);
+    say(version);
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-openapi-'));
     try {
       await using cloud = await startCloud(join(folder, 'home'));
@@ -33,7 +34,7 @@ export const openApiByRequests: Proof = {
       for (const line of said) say(line);
       const { faults, expected } = faultsOf(failures);
       for (const line of expected) say(`as documented elsewhere: ${line}`);
-      return faults;
+      return { version, faults };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

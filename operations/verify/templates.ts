@@ -34,10 +34,11 @@ export const lintedTemplates: Proof = {
   prove: async (say) => {
     const linter = `${await pythonTool({ name: 'cfn-lint', version: '1.58.0' })}/cfn-lint`;
     const templates = writeTemplates();
-    say(`${await versionOf(linter)}, ${await versionOf('python3')}`);
+    const version = `${await versionOf(linter)}, ${await versionOf('python3')}`;
+    say(version);
     say(`${templates.length} templates, in ${regions.join(' and ')}`);
     const words = ['--non-zero-exit-code', 'error', '--ignore-checks', 'W', '--regions', ...regions, '--'];
     const { code, out } = await run(linter, [...words, ...templates]);
-    return code === 0 ? [] : [`cfn-lint ended with ${code}: ${out}`];
+    return { version, faults: code === 0 ? [] : [`cfn-lint ended with ${code}: ${out}`] };
   },
 };
