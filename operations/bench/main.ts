@@ -7,6 +7,7 @@
  * `npm run bench -- speed --json now.json --against before.json` writes the figures and compares them with a former run.
  */
 import { parseArgs } from 'node:util';
+import { dayCost } from './day-cost.ts';
 import { floodCost } from './flood-cost.ts';
 import { forkCost } from './fork-cost.ts';
 import { type BenchResult, print } from './report.ts';
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, (flags: Flags) => Promise<BenchResult>>> 
   fork: () => forkCost(),
   web: webCost,
   scale,
+  day: () => dayCost(),
   speed: ({ only, tries, ...files }) => speed({ ...files, only: only?.split(','), tries: Number(tries) }),
 };
 

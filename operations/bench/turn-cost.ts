@@ -3,14 +3,6 @@
  * function to its `completion`: without tools, with one approved call, and with an answer of many more tokens.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
@@ -18,8 +10,8 @@ import { startCloud } from '../../local/cloud.ts';
 import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
-import type { Credentials } from '../../local/endpoint/account.ts';
-import { sha256, sign } from '../../local/endpoint/signature.ts';
+import { turn as priced } from '../cost/work.ts';
+import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
 import { type BenchResult, table } from './report.ts';
 
 const withoutTools = 6;
@@ -82,10 +74,13 @@ export const turnCost = async (): Promise<BenchResult> => {
       ['turn', 'calls', 'at most', 'write units', 'which'],
       rows.map(({ name, calls, callsMax, writeUnits, which }) => [name, calls, callsMax, writeUnits, which]),
     ),
-    floor: `at most ${withoutTools} without tools and ${withOneCall} with one approved call, however long the answer`,
-    isMet: rows.every(({ calls, callsMax }) => calls <= callsMax),
+    floor: `at most ${withoutTools} without tools and ${withOneCall} with one approved call, however long the answer, which writes no more than operations/cost prices`,
+    isMet: rows.every(({ calls, callsMax }) => calls <= callsMax) && isPriced(rows.at(-1)),
   };
 };
+
+const isPriced = (withCall: TurnCalls | undefined): boolean =>
+  (withCall?.writeUnits ?? 0) <= (priced.amounts.tableWriteUnit ?? 0);
 
 type Client = Awaited<ReturnType<typeof openClient>>;
 type Wanted = { readonly name: string; readonly text: string; readonly callsMax: number };
@@ -160,78 +155,3 @@ const openClient = async (url: string, token: string) => {
       }),
   };
 };
-
-type CountingProxy = {
-  readonly url: string;
-  readonly reset: () => void;
-  readonly counts: () => { readonly counts: Readonly<Record<string, number>>; readonly writeUnits: number };
-  readonly close: () => Promise<void>;
-};
-
-/**
- * A proxy in front of a DynamoDB endpoint: it forwards each request with a new signature, counts them by operation, and has
- * the engine say what each consumed.
- */
-const openCountingProxy = async (target: string, credentials: Credentials): Promise<CountingProxy> => {
-  let counts: Record<string, number> = {};
-  let writeUnits = 0;
-  const pass = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const operation =
-      String(incoming.headers['x-amz-target'] ?? '')
-        .split('.')
-        .at(-1) ?? '';
-    counts[operation] = (counts[operation] ?? 0) + 1;
-    const { method = 'POST', url = '/' } = incoming;
-    const body = Buffer.from(
-      JSON.stringify({ ...(await json(incoming)), ReturnConsumedCapacity: 'TOTAL' } satisfies object),
-    );
-    const sent = {
-      ...incoming.headers,
-      host: new URL(target).host,
-      'content-length': String(body.length),
-      'x-amz-content-sha256': sha256(body),
-    };
-    const headers = sign(
-      { method, target: url, headers: sent, service: 'dynamodb', region: 'us-east-1' },
-      credentials,
-    ) as OutgoingHttpHeaders;
-    const outgoing = request(`${target}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-      if (isWrite(operation)) void addUnits(answer);
-    });
-    outgoing.on('error', () => response.destroy());
-    outgoing.end(body);
-  };
-  const addUnits = async (answer: IncomingMessage): Promise<void> => {
-    writeUnits += unitsOf(await json(answer));
-  };
-  const server = createServer((incoming, response) => void pass(incoming, response)).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    reset: () => {
-      counts = {};
-      writeUnits = 0;
-    },
-    counts: () => ({ counts: { ...counts }, writeUnits }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-};
-
-const isWrite = (operation: string): boolean =>
-  /^(Put|Update|Delete|TransactWrite|BatchWrite)/.test(operation);
-
-const unitsOf = ({ ConsumedCapacity: consumed = [] }: Awaited<ReturnType<typeof json>>): number =>
-  [consumed].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
-
-type Consumed = { readonly CapacityUnits: number };
-
-const json = async (
-  stream: IncomingMessage,
-): Promise<{ readonly ConsumedCapacity?: Consumed | readonly Consumed[] }> =>
-  JSON.parse(Buffer.concat((await stream.toArray()) as Buffer[]).toString());

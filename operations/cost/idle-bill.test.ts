@@ -8,9 +8,10 @@ import { flavors } from '#shared/domain/flavor.ts';
 import { settingsOf } from '../../infra/settings.ts';
 import { synthesise, type Template } from '../../infra/stacks/synthesise.ts';
 import { type Bill, billOf, sandboxHour, taskSizes } from './bill.ts';
+import { busyDay } from './busy-day.ts';
 import { idleBill } from './idle-bill.ts';
 import { prices } from './prices.ts';
-import { reportOf, thousandTurns } from './report.ts';
+import { busyDayBill, reportOf, thousandTurns } from './report.ts';
 
 const production = synthesise();
 const billed = (templates: Readonly<Record<string, Template>>): number => idleBill(templates).usd;
@@ -140,6 +141,14 @@ test('sandboxes have the sizes of the flavors', () => {
   const sizes = Object.fromEntries(Object.entries(flavors).map(([name, { task }]) => [name, task]));
   expect(taskSizes).toEqual(sizes);
   expect(Number(sandboxHour('micro').toFixed(6))).toBe(0.01975);
+});
+
+test('a busy day has the cost of its sandboxes, and less than a dollar more', () => {
+  const { usd, lines } = busyDayBill(production);
+  const sandboxes = lines.find(({ what }) => what === 'sandboxes')?.usd ?? 0;
+  expect(sandboxes).toBeCloseTo(busyDay.sessions * busyDay.hours * sandboxHour(busyDay.flavor));
+  expect(usd - sandboxes).toBeGreaterThan(0);
+  expect(usd - sandboxes).toBeLessThan(1);
 });
 
 test('a turn costs less than a tenth of a cent', () => {

@@ -1,5 +1,6 @@
 /** The bill as text: a first line for machines, the items of each stage side by side, then the cost of use. */
-import { type Bill, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
+import { type Bill, billOf, type FlavorName, itemsOf, sandboxHour, taskSizes, usdOf } from './bill.ts';
+import { busyDay, busyDayItems } from './busy-day.ts';
 import { memoryIn, resourcesOf, type Templates } from './idle-bill.ts';
 import { hoursOfMonth, minutesOfMonth, prices } from './prices.ts';
 import { reconnecting, relayHour, storedGb, terminalHour, turn } from './work.ts';
@@ -17,6 +18,7 @@ export const reportOf = (stages: readonly [StageBill, ...StageBill[]]): string =
     `Free each month, once per account: without the free tier the bill is ${dollars(bill.usd + bill.freeUsd)}.`,
     '',
     `1,000 turns: ${dollars(thousandTurns(templates))}, each with one call of a tool and ten seconds of a model, which is paid to its provider`,
+    ...busyDayOf(templates),
     `a session-hour with a sandbox: ${sandboxHours()}; without one: nothing`,
     `an hour of a relay that is held, for a sandbox with a network in use: $${heldRelay(templates).toFixed(4)}; at rest: nothing`,
     `an hour of an attached terminal: $${attachedTerminal(templates).toFixed(4)}; a connection has 16 at most`,
@@ -35,6 +37,27 @@ export const unitPrices = ({ bill, templates }: StageBill) => ({
 
 export const thousandTurns = (templates: Templates): number =>
   usdOf(itemsOf('turns', turn, { times: 1000, memory: memoryIn(resourcesOf(templates)) }));
+
+/** The free tier is that of the rest. */
+export const busyDayBill = (
+  templates: Templates,
+): { readonly usd: number; readonly lines: Bill['lines'] } => {
+  const { lines, usd, freeUsd } = billOf(busyDayItems(memoryIn(resourcesOf(templates))));
+  return { lines, usd: usd + freeUsd };
+};
+
+const busyDayOf = (templates: Templates): readonly string[] => {
+  const { usd, lines } = busyDayBill(templates);
+  const { sessions, turns, hours, flavor } = busyDay;
+  return [
+    `a day of ${sessions} sessions, each with ${turns} turns and ${hours} hour of a ${flavor} sandbox and of an open page: ${dollars(usd)} beside the rest (npm run bench -- day counts its calls)`,
+    ...lines
+      .filter((line) => line.usd >= centMin)
+      .map((line) => `  ${line.what.padEnd(32)}${amount(line.usd).padStart(8)}`),
+  ];
+};
+
+const centMin = 0.005;
 
 export const heldRelay = (templates: Templates): number =>
   usdOf(itemsOf('relay', relayHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));

@@ -1,0 +1,93 @@
+/**
+ * A proxy in front of a DynamoDB endpoint: it forwards each request with a new signature, counts them by operation, and has
+ * the engine say what each consumed.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Credentials } from '../../local/endpoint/account.ts';
+import { sha256, sign } from '../../local/endpoint/signature.ts';
+
+export type CountingProxy = {
+  readonly url: string;
+  readonly reset: () => void;
+  readonly counts: () => {
+    readonly counts: Readonly<Record<string, number>>;
+    readonly readUnits: number;
+    readonly writeUnits: number;
+  };
+  readonly close: () => Promise<void>;
+};
+
+export const openCountingProxy = async (target: string, credentials: Credentials): Promise<CountingProxy> => {
+  let counts: Record<string, number> = {};
+  let readUnits = 0;
+  let writeUnits = 0;
+  const pass = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const operation =
+      String(incoming.headers['x-amz-target'] ?? '')
+        .split('.')
+        .at(-1) ?? '';
+    counts[operation] = (counts[operation] ?? 0) + 1;
+    const { method = 'POST', url = '/' } = incoming;
+    const body = Buffer.from(
+      JSON.stringify({ ...(await json(incoming)), ReturnConsumedCapacity: 'TOTAL' } satisfies object),
+    );
+    const sent = {
+      ...incoming.headers,
+      host: new URL(target).host,
+      'content-length': String(body.length),
+      'x-amz-content-sha256': sha256(body),
+    };
+    const headers = sign(
+      { method, target: url, headers: sent, service: 'dynamodb', region: 'us-east-1' },
+      credentials,
+    ) as OutgoingHttpHeaders;
+    const outgoing = request(`${target}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      void addUnits(operation, answer);
+    });
+    outgoing.on('error', () => response.destroy());
+    outgoing.end(body);
+  };
+  const addUnits = async (operation: string, answer: IncomingMessage): Promise<void> => {
+    const units = unitsOf(await json(answer));
+    if (isWrite(operation)) writeUnits += units;
+    else readUnits += units;
+  };
+  const server = createServer((incoming, response) => void pass(incoming, response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reset: () => {
+      counts = {};
+      readUnits = 0;
+      writeUnits = 0;
+    },
+    counts: () => ({ counts: { ...counts }, readUnits, writeUnits }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+const isWrite = (operation: string): boolean =>
+  /^(Put|Update|Delete|TransactWrite|BatchWrite)/.test(operation);
+
+const unitsOf = ({ ConsumedCapacity: consumed = [] }: Awaited<ReturnType<typeof json>>): number =>
+  [consumed].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
+
+type Consumed = { readonly CapacityUnits: number };
+
+const json = async (
+  stream: IncomingMessage,
+): Promise<{ readonly ConsumedCapacity?: Consumed | readonly Consumed[] }> =>
+  JSON.parse(Buffer.concat((await stream.toArray()) as Buffer[]).toString());
