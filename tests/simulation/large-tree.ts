@@ -6,10 +6,11 @@
  */
 import type { SessionId } from '#shared/domain/ids.ts';
 import { checkAnswers, checkRest } from './at-rest.ts';
+import { standing } from './faults.ts';
 import { Platform } from './platform.ts';
 import { openRandom, type Random } from './random.ts';
 import { register } from './registry.ts';
-import { answersMs, restMs, standing, startJanitor } from './run.ts';
+import { answersMs, restMs, startJanitor } from './run.ts';
 import { drawSettings, type Settings } from './settings.ts';
 import { childrenOf, sessionOf, treeItemOf } from './stored.ts';
 import { connect, sayOnce, type Users } from './users.ts';

@@ -12,8 +12,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Counts, Coverage, coverageReport, expectedTransitions } from './coverage.ts';
-import { allClasses, type ClassName, faultNames } from './faults.ts';
-import { standing } from './run.ts';
+import { allClasses, type ClassName, faultNames, standing } from './faults.ts';
 import type { Chunk, Report } from './worker.ts';
 
 const { values } = parseArgs({

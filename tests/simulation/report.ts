@@ -1,7 +1,8 @@
 /** Report of a run that broke a promise: the seed, the promise, the last steps, and how to see it again. */
 import type { ClassName } from './faults.ts';
+import { standing } from './faults.ts';
 import type { Change } from './memory-table.ts';
-import { type Run, standing } from './run.ts';
+import type { Run } from './run.ts';
 
 const linesMax = 40;
 const detailCharactersMax = 220;

@@ -4,7 +4,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { lateSaveMsMax } from '#shared/domain/limits.ts';
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
 import type { Counts } from './coverage.ts';
-import { allClasses, type ClassName } from './faults.ts';
+import { type ClassName, standing } from './faults.ts';
 import { startOwner } from './owner.ts';
 import { startPerson } from './person.ts';
 import { Platform } from './platform.ts';
@@ -30,13 +30,6 @@ const minute = 60_000;
 export const answersMs = 13 * minute;
 /** From the last fault to rest: the long idle limit, sweeps for orphans, and what a stop may take. */
 export const restMs = 45 * minute;
-
-/** Classes that break a promise by a fault of the platform that is known and not mended yet. */
-const unmended: readonly ClassName[] = [];
-
-export const standing: ReadonlySet<ClassName> = new Set(
-  allClasses.filter((name) => !unmended.includes(name)),
-);
 
 export const runSeed = async (seed: number, on: ReadonlySet<ClassName> = standing): Promise<Run> => {
   const sim = new Simulation(seed, on);
