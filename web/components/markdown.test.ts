@@ -1,3 +1,4 @@
+import { Tokenizer } from 'marked';
 import { expect, test } from 'vitest';
 import type { VNode } from 'vue';
 import { markdownBlocks } from './markdown.vue';
@@ -107,4 +108,47 @@ test('an attack by many dollars ends as text', () => {
   expect(formulas('$'.repeat(20_000))).toEqual([]);
   expect(formulas('$$ a\n'.repeat(5000)).length).toBeGreaterThanOrEqual(0);
   expect(formulas('\\['.repeat(5000))).toEqual([]);
+});
+
+/** These look ahead from each place of a text; they are handed what they may look at. */
+const looking = ['emStrong', 'url', 'inlineText', 'lheading', 'paragraph'] as const;
+
+/** The characters that the reader was handed for one text. */
+const charactersHanded = (text: string): number => {
+  const methods = Tokenizer.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
+  const own = looking.map((name) => [name, methods[name]] as const);
+  let characters = 0;
+  for (const [name, method] of own)
+    methods[name] = function (this: unknown, ...given) {
+      characters += String(given[0]).length;
+      return method?.apply(this, given);
+    };
+  try {
+    markdownBlocks(text);
+  } finally {
+    Object.assign(methods, Object.fromEntries(own));
+  }
+  return characters;
+};
+
+test.each(['**a* ', '_a', '*a ', 'a\n$$x$$\n', '$$ a\n', '\\[ a\n', 'a.b@'])(
+  'the work for many %j grows with their number, not with its square',
+  (shape) => {
+    const [once = 0, , fourTimes = 0] = [1, 2, 4].map((times) =>
+      charactersHanded(shape.repeat((times * 5000) / shape.length)),
+    );
+    expect(fourTimes / once).toBeLessThan(5);
+  },
+);
+
+test('the ends of emphases are sought up to a number of characters, and what follows stays as it was written', () => {
+  const words = (many: number): string => 'word '.repeat(many).trimEnd();
+  expect(read(`**${words(150)}**`)).toEqual([['p', ['strong', words(150)]]]);
+  expect(read(`**${words(250)}**`)).toEqual([['p', `**${words(250)}**`]]);
+  const [[, ...parts] = []] = read('**a* '.repeat(8000)) as unknown as string[][];
+  expect(parts.join('')).toContain('**a* **a* **a* ');
+});
+
+test('a row of TeX that ends with a distance begins no formula', () => {
+  expect(formulas('\\[\na \\\\[4pt] b\n\\]')).toEqual([{ tex: 'a \\\\[4pt] b', isDisplay: true }]);
 });

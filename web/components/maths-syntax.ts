@@ -14,17 +14,25 @@ export type MathsToken = {
   readonly isDisplay: boolean;
 };
 
-/** Longer text is no formula; the limit also bounds the search for its end. */
+/**
+ * Longer text is no formula; the limit also bounds the search for its end, as does the next beginning. A pair of backslashes
+ * ends a row of TeX: what follows it begins nothing.
+ */
 const blockForms = [
   /^ {0,3}\$\$(?!\$)((?:(?!\n[ \t]*\n)[^$]){1,4000}?)\$\$[ \t]*(?:\n+|$)/,
-  /^ {0,3}\\\[((?:(?!\n[ \t]*\n|\\\])[\s\S]){1,4000})\\\][ \t]*(?:\n+|$)/,
+  /^ {0,3}\\\[((?:\\\\|(?!\n[ \t]*\n|\\[[\]])[\s\S]){1,4000})\\\][ \t]*(?:\n+|$)/,
 ];
+/**
+ * The next line that begins a whole formula. A paragraph ends here, and the reader looks at all of the rest for each
+ * paragraph: a line that only looks like a beginning must not end one.
+ */
+const nextBlock = new RegExp(blockForms.map(({ source }) => `(?<=\\n)(?:${source.slice(1)})`).join('|'));
 const displayForms = [
   /^\$\$(?!\$)((?:(?!\n[ \t]*\n)[^$]){1,4000}?)\$\$(?!\$)/,
-  /^\\\[((?:(?!\n[ \t]*\n|\\\])[\s\S]){1,4000})\\\]/,
+  /^\\\[((?:\\\\|(?!\n[ \t]*\n|\\[[\]])[\s\S]){1,4000})\\\]/,
 ];
 const dollars = /^\$(?![\s$])((?:\\[^\n]|[^$\\`\n]){1,1000})(?<!\s)\$(?![\w$])/;
-const parentheses = /^\\\(((?:(?!\n[ \t]*\n|\\\))[\s\S]){1,1000})\\\)/;
+const parentheses = /^\\\(((?:\\\\|(?!\n[ \t]*\n|\\[()])[\s\S]){1,1000})\\\)/;
 
 /** `$5 or 6$` and the like. */
 const isProse = (tex: string): boolean => !/[\\^_={}]/.test(tex) && /[A-Za-z]{2}/.test(tex) && /\s/.test(tex);
@@ -53,7 +61,7 @@ export const mathsSyntax: readonly TokenizerAndRendererExtension[] = [
   {
     name: 'maths',
     level: 'block',
-    start: (source) => indexOf(source, /(?<=\n) {0,3}(?:\$\$|\\\[)/),
+    start: (source) => indexOf(source, nextBlock),
     tokenizer: (source) => tokenOf(firstOf(blockForms, source), true),
   },
   {
