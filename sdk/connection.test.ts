@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ApiClient, type SocketLike } from './api-client.ts';
 import type { ConnectionState } from './connection.ts';
+import type { Frame } from './frames.ts';
 import { connectToSession } from './session-connection.ts';
 
 type Listeners = { readonly [type: string]: ((event: { readonly data: string }) => void) | undefined };
 
 /** A server of one session: sockets that it can speak over and drop, and answers to requests. */
-const openServer = (answers: Readonly<Record<string, () => Response>> = {}) => {
+const openServer = (answers: Readonly<Record<string, () => Response | Promise<Response>>> = {}) => {
   const sockets: { url: string; sent: unknown[]; tell: (frame: object) => void; drop: () => void }[] = [];
   const requests: string[] = [];
+  const bodies: unknown[] = [];
   class FakeSocket implements SocketLike {
     readonly readyState = 1;
     readonly #listeners: Record<string, Listeners[string]> = {};
@@ -34,25 +36,30 @@ const openServer = (answers: Readonly<Record<string, () => Response>> = {}) => {
     url: 'http://x.example',
     WebSocket: FakeSocket,
     triesMax: 1,
-    fetch: async (url, { method } = {}) => {
+    fetch: async (url, { method, body } = {}) => {
       const route = `${method} ${String(url).replace('http://x.example/api', '')}`;
       requests.push(route);
+      if (route.endsWith('/messages')) bodies.push(JSON.parse(String(body)));
       return answers[route]?.() ?? Response.json({ ticket: 't1' });
     },
   });
-  return { sallyport, sockets, requests };
+  return { sallyport, sockets, requests, bodies };
 };
 
 const connect = ({ sallyport }: ReturnType<typeof openServer>, options: { readonly since?: number } = {}) => {
   const seen: unknown[] = [];
+  const frames: Frame[] = [];
   const states: ConnectionState[] = [];
   const connection = connectToSession(sallyport, {
     sessionId: 's',
     ...options,
-    onFrame: ({ type, seq }) => void seen.push(seq ?? type),
+    onFrame: (frame) => {
+      frames.push(frame);
+      seen.push(frame.seq ?? frame.type);
+    },
     onState: (state) => void states.push(state),
   });
-  return { connection, seen, states };
+  return { connection, seen, frames, states };
 };
 
 const ready = (lastSeq: number) => ({ type: 'system:ready', data: { lastSeq } });
@@ -99,6 +106,57 @@ test('a message is sent over the socket, a long one over REST, and its refusal b
   expect(server.sockets[0]?.sent).toEqual([message]);
   expect(server.requests.at(-1)).toBe('POST /sessions/s/messages');
   expect(seen).toEqual(['system:ready', 'error']);
+});
+
+test('messages in order: each is sent when the one before was accepted, and those that come meanwhile follow', async () => {
+  const answers: ((status: number) => void)[] = [];
+  const server = openServer({
+    'POST /sessions/s/messages': () =>
+      new Promise<Response>((resolve) =>
+        answers.push((status) =>
+          resolve(Response.json({ error: { code: 'no', message: 'no' } }, { status })),
+        ),
+      ),
+  });
+  const { connection, frames } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  const message = (messageId: string) => ({ action: 'message', text: 'hello', messageId }) as const;
+  connection.sendInOrder([message('one'), message('two'), message('three')]);
+  connection.send(message('four'));
+  const sent = (): unknown[] => server.bodies.map((body) => (body as { messageId: string }).messageId);
+  const accept = async (status: number): Promise<void> => {
+    answers.shift()?.(status);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent()).toEqual(['one']);
+  await accept(202);
+  expect(sent()).toEqual(['one', 'two']);
+  await accept(409);
+  expect(sent()).toEqual(['one', 'two', 'three']);
+  await accept(202);
+  await accept(202);
+  expect(sent()).toEqual(['one', 'two', 'three', 'four']);
+  expect(server.sockets[0]?.sent).toEqual([]);
+  expect(frames.at(-1)).toMatchObject({ type: 'error', data: { messageId: 'two' } });
+  connection.send(message('five'));
+  expect(server.sockets[0]?.sent).toEqual([message('five')]);
+});
+
+test('a message in order without an answer goes over the socket, and so do those behind it', async () => {
+  const server = openServer({
+    'POST /sessions/s/messages': () => {
+      throw new TypeError('fetch failed');
+    },
+  });
+  const { connection } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  const message = (messageId: string) => ({ action: 'message', text: 'hello', messageId }) as const;
+  connection.sendInOrder([message('one'), message('two')]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(server.sockets[0]?.sent.slice(0, 2)).toEqual([message('one'), message('two')]);
 });
 
 test.each([400, 401, 403, 404])('a refusal with %d ends it', async (status) => {

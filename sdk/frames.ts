@@ -53,6 +53,8 @@ type UnloggedEntry =
       readonly type: 'error';
       readonly data: {
         readonly error: ErrorFacts;
+        /** The message that was refused, where the client itself sent it by REST. */
+        readonly messageId?: string;
         /** The process that the refused frame named, and the number it had. */
         readonly processId?: string;
         readonly order?: number;

@@ -44,7 +44,11 @@ export { Sandbox, type SandboxChange } from './sandbox.ts';
 export { type FileChange, type FileStat, SandboxFiles } from './sandbox-files.ts';
 export { SandboxProcess, SandboxProcesses, type StartOptions } from './sandbox-processes.ts';
 export { Sandboxes, type SandboxOptions } from './sandboxes.ts';
-export { connectToSession, type SessionConnectionOptions } from './session-connection.ts';
+export {
+  connectToSession,
+  type SessionConnection,
+  type SessionConnectionOptions,
+} from './session-connection.ts';
 export type { SessionSearch } from './session-listing.ts';
 export type { Terminal, TerminalOptions } from './terminal.ts';
 export type { MessageOptions } from './turn-events.ts';

@@ -24,10 +24,18 @@ export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeti
   readonly onEventsLost?: (oldestSeq: number) => void;
 };
 
+export type SessionConnection = Connection & {
+  /**
+   * Sends messages one after another, each when the one before was accepted: functions that receive two frames of a socket
+   * run side by side, and the later one may be first. What is sent meanwhile follows.
+   */
+  readonly sendInOrder: (messages: readonly MessageAction[]) => void;
+};
+
 export const connectToSession = (
   sallyport: ApiClient,
   { sessionId, since, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
-): Connection => {
+): SessionConnection => {
   const { onFrame } = options;
   const feed = openEventFeed({
     since,
@@ -54,29 +62,48 @@ export const connectToSession = (
       options.onState(state);
     },
   });
+  /** Messages that go by REST, the first of which is on its way. */
+  const outgoing: MessageAction[] = [];
   const send = (action: ClientAction): boolean => {
-    if (action.action !== 'message' || fitsFrame(action)) return connection.send(action);
-    if (connection.isReady()) void sendByRest(action);
+    if (action.action !== 'message' || (outgoing.length === 0 && fitsFrame(action)))
+      return connection.send(action);
+    if (connection.isReady()) sendInOrder([action]);
     return connection.isReady();
   };
-  const sendByRest = async ({ action: _, ...body }: MessageAction): Promise<void> => {
+  const sendInOrder = (messages: readonly MessageAction[]): void => {
+    const isSending = outgoing.length > 0;
+    outgoing.push(...messages);
+    if (!isSending) void sendOutgoing();
+  };
+  const sendOutgoing = async (): Promise<void> => {
+    for (let next = outgoing[0]; next !== undefined; next = outgoing[0]) {
+      if (!(await isAnswered(next))) break;
+      outgoing.shift();
+    }
+    // Whatever did not arrive is sent again after the next reconnection.
+    for (const left of outgoing.splice(0)) if (fitsFrame(left)) connection.send(left);
+  };
+  const isAnswered = async ({ action: _, ...body }: MessageAction): Promise<boolean> => {
     try {
       await sallyport.request(api.sendMessage, { params: { id: sessionId }, body });
+      return true;
     } catch (error) {
-      // Without an answer it is sent again after the reconnection.
-      if (error instanceof SallyportError && error.status !== 0)
-        onFrame({
-          type: 'error',
-          sessionId,
-          seq: null,
-          at: new Date().toISOString(),
-          data: { error: error.facts },
-        });
+      if (!(error instanceof SallyportError) || error.status === 0) return false;
+      const { messageId } = body;
+      onFrame({
+        type: 'error',
+        sessionId,
+        seq: null,
+        at: new Date().toISOString(),
+        data: { error: error.facts, ...(messageId === undefined ? {} : { messageId }) },
+      });
+      return true;
     }
   };
   return {
     ...connection,
     send,
+    sendInOrder,
     close: () => {
       feed.stop();
       connection.close();

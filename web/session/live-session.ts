@@ -6,10 +6,9 @@
 
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
-import type { Connection } from '#sdk/connection.ts';
 import type { ClientAction, Frame } from '#sdk/frames.ts';
 import type { Decision } from '#sdk/routes.ts';
-import { connectToSession } from '#sdk/session-connection.ts';
+import { connectToSession, type SessionConnection } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession, type Unsent } from '../access/remembered.ts';
@@ -22,7 +21,7 @@ import { paced } from './pace.ts';
 import { initialState, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 let current: ViewState = initialState;
-let connection: Connection | undefined;
+let connection: SessionConnection | undefined;
 let outbox: Outbox | undefined;
 const shown = shallowRef<ViewState>(initialState);
 const drawSoon = paced(() => {
@@ -99,37 +98,40 @@ const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
-    for (const question of current.items.filter(isUnsent)) sendMessage(question);
-  for (const unsent of outbox?.missingAfter(frame, current.items) ?? []) submit(unsent);
+    connection?.sendInOrder(current.items.filter(isUnsent).map(messageAction));
+  const missing = outbox?.missingAfter(frame, current.items) ?? [];
+  for (const unsent of missing) show(unsent);
+  connection?.sendInOrder(missing.map(messageAction));
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
 
-type Choices = Pick<Extract<ClientAction, { readonly action: 'message' }>, 'model' | 'thinking'>;
+type Choices = Pick<MessageAction, 'model' | 'thinking'>;
 let choices: Choices = {};
 /** Sets the model of the next messages and its thinking; absent: the session's own. */
 export const chooseForNext = (chosen: Choices): void => {
   choices = chosen;
 };
 
-const sendMessage = ({ id: messageId, text, attachments }: Unsent): boolean =>
-  send({
-    ...{ action: 'message', text, messageId, ...choices },
-    ...(attachments === undefined ? {} : { attachments: attachments.map(({ path }) => ({ path })) }),
-  });
+type MessageAction = Extract<ClientAction, { readonly action: 'message' }>;
+
+const messageAction = ({ id: messageId, text, attachments }: Unsent): MessageAction => ({
+  ...{ action: 'message', text, messageId, ...choices },
+  ...(attachments === undefined ? {} : { attachments: attachments.map(({ path }) => ({ path })) }),
+});
 
 /** Shows a message at once and sends it now or after the reconnection; with paths of files in the workspace. */
 export const ask = (text: string, paths: readonly string[] = []): void => {
   const attachments = paths.map((path) => ({ path }));
-  submit({ id: crypto.randomUUID(), text, ...(paths.length === 0 ? {} : { attachments }) });
+  const unsent = { id: crypto.randomUUID(), text, ...(paths.length === 0 ? {} : { attachments }) };
+  show(unsent);
+  send(messageAction(unsent));
 };
 
-const submit = (unsent: Unsent): void => {
-  const { id: messageId, ...said } = unsent;
+const show = ({ id: messageId, ...said }: Unsent): void => {
   dispatch({ type: 'question-sent', messageId, ...said });
   outbox?.keep(current.items);
-  sendMessage(unsent);
 };
 
 export const withdraw = (messageId: string): void => {

@@ -105,13 +105,12 @@ export const withoutRetry = (items: Items): Items =>
     ? items
     : items.filter(({ kind }) => kind !== 'retry');
 
-export const addRefusal = (
-  items: Items,
-  at: string,
-  { code, message, suggestions = [] }: ErrorFacts,
-): Items => {
+type RefusalData = { readonly error: ErrorFacts; readonly messageId?: string };
+
+export const addRefusal = (items: Items, at: string, { error, messageId }: RefusalData): Items => {
+  const { code, message, suggestions = [] } = error;
   const id = `refusal-${at}-${items.length}`;
-  return [...refuseQuestion(items, code), { kind: 'failure', id, code, message, suggestions }];
+  return [...refuseQuestion(items, code, messageId), { kind: 'failure', id, code, message, suggestions }];
 };
 
 const refusalsOfQuestions = new Set([
@@ -123,11 +122,13 @@ const refusalsOfQuestions = new Set([
   'invalid_session_state',
 ]);
 
-/** A refusal names no message: it applies to the newest unaccepted one, if its code can. */
-const refuseQuestion = (items: Items, code: string): Items => {
-  const index = refusalsOfQuestions.has(code)
-    ? items.findLastIndex((item) => item.kind === 'question' && item.delivery === 'sending')
-    : -1;
+/** A refusal that names no message applies to the newest unaccepted one, if its code can. */
+const refuseQuestion = (items: Items, code: string, messageId?: string): Items => {
+  const isRefused = (item: Item): boolean =>
+    item.kind === 'question' &&
+    item.delivery === 'sending' &&
+    (messageId === undefined ? refusalsOfQuestions.has(code) : item.id === messageId);
+  const index = items.findLastIndex(isRefused);
   const refused = items[index];
   return refused?.kind === 'question' ? items.with(index, { ...refused, delivery: 'refused' }) : items;
 };

@@ -144,7 +144,7 @@ const reduceFrame = (before: ViewState, frame: Frame): ViewState => {
     case 'agent:error':
       return { ...state, items: addFailure(state.items, id, frame.data) };
     case 'error':
-      return { ...state, items: addRefusal(state.items, frame.at, frame.data.error) };
+      return { ...state, items: addRefusal(state.items, frame.at, frame.data) };
     case 'tool:call':
     case 'tool:approval_required':
     case 'tool:progress':
