@@ -27,7 +27,7 @@ export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeti
 export type SessionConnection = Connection & {
   /**
    * Sends messages one after another, each when the one before was accepted: functions that receive two frames of a socket
-   * run side by side, and the later one may be first. What is sent meanwhile follows.
+   * run side by side, and the later one may be first. Messages that are sent meanwhile follow.
    */
   readonly sendInOrder: (messages: readonly MessageAction[]) => void;
 };
@@ -80,7 +80,7 @@ export const connectToSession = (
       if (!(await isAnswered(next))) break;
       outgoing.shift();
     }
-    // Whatever did not arrive is sent again after the next reconnection.
+    // The caller sends those that did not arrive again after the next reconnection.
     for (const left of outgoing.splice(0)) if (fitsFrame(left)) connection.send(left);
   };
   const isAnswered = async ({ action: _, ...body }: MessageAction): Promise<boolean> => {

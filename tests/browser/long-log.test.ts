@@ -1,4 +1,4 @@
-/** Of a log of ten thousand events the page draws the newest, and older ones as a reader comes to them; it reaches the first. */
+/** A log of ten thousand events: the page draws the newest, and older ones as a reader comes to them, to the first. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';

@@ -1,4 +1,4 @@
-/** What a page has drawn, in counts that are the same on any machine: a page that would freeze draws too much of it. */
+/** Counts of what a page has drawn, the same on any machine: a page that would freeze draws too much. */
 import type { Page } from 'playwright-core';
 
 export type Drawn = {

@@ -110,7 +110,7 @@ test('an attack by many dollars ends as text', () => {
   expect(formulas('\\['.repeat(5000))).toEqual([]);
 });
 
-/** These look ahead from each place of a text; they are handed what they may look at. */
+/** Methods that look ahead from each place of a text; they are handed what they may look at. */
 const looking = ['emStrong', 'url', 'inlineText', 'lheading', 'paragraph'] as const;
 
 /** The characters that the reader was handed for one text. */
