@@ -97,7 +97,7 @@ test('A28: the state of a task reaches its function, also if it changed before t
   });
 });
 
-test('no run of a timed rule begins before the last one has ended, and a beat that came meanwhile is not lost', async () => {
+const openSlow = async (rule: { readonly overlaps?: true } = {}) => {
   vi.useFakeTimers();
   opened.push(async () => void vi.useRealTimers());
   const ends: (() => void)[] = [];
@@ -105,10 +105,15 @@ test('no run of a timed rule begins before the last one has ended, and a beat th
     invokeLater: () => undefined,
     invokeToEnd: () => new Promise<void>((resolve) => ends.push(resolve)),
   };
-  const rules = [{ name: 'sweep', everyMs: 1000, functionName: 'sallyport-janitor' }];
+  const rules = [{ name: 'sweep', everyMs: 1000, functionName: 'sallyport-janitor', ...rule }];
   const events = await start({ functions, rules, taskStateFunction: 'sallyport-task-events' });
   opened.push(events.stop);
   events.fire();
+  return ends;
+};
+
+test('no run of a timed rule begins before the last one has ended, and a beat that came meanwhile is not lost', async () => {
+  const ends = await openSlow();
   await vi.advanceTimersByTimeAsync(5500);
   expect(ends).toHaveLength(1);
   ends[0]?.();
@@ -118,5 +123,11 @@ test('no run of a timed rule begins before the last one has ended, and a beat th
   await vi.advanceTimersByTimeAsync(0);
   expect(ends).toHaveLength(2);
   await vi.advanceTimersByTimeAsync(500);
+  expect(ends).toHaveLength(3);
+});
+
+test('a rule whose runs may overlap begins each at its time', async () => {
+  const ends = await openSlow({ overlaps: true });
+  await vi.advanceTimersByTimeAsync(2500);
   expect(ends).toHaveLength(3);
 });

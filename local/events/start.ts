@@ -18,6 +18,8 @@ export type TimedRule = {
   readonly functionName: string;
   /** Sent to the function instead of the event; a function is called at each firing. */
   readonly input?: Json | (() => Json);
+  /** Its runs share the work by leases of their own, and one that waits keeps no other from the rest. */
+  readonly overlaps?: true;
 };
 
 type EventsOptions = {
@@ -45,9 +47,10 @@ export const start = ({ functions, rules, taskStateFunction }: EventsOptions): P
       for (const event of early ?? []) functions.invokeLater(taskStateFunction, event);
       early = undefined;
       for (const rule of rules) {
-        const beat = oneAfterAnother(async () => {
+        const run = async (): Promise<void> => {
           if (!isStopped) await fireRule(rule);
-        });
+        };
+        const beat = rule.overlaps ? () => void run() : oneAfterAnother(run);
         beat();
         timers.push(setInterval(beat, rule.everyMs));
       }
