@@ -46,6 +46,8 @@ type EcsOptions = {
   readonly templates?: readonly NamedTemplate[] | undefined;
   /** Gets what the operator should know of them. */
   readonly progress?: (line: string) => void;
+  /** At which sandboxes are reached. Absent: one that is free. */
+  readonly port?: number;
   /** Absent: bubblewrap, or else an engine of containers that answers. */
   readonly isolation?: Isolation;
 };
@@ -83,7 +85,7 @@ const startWith = async (
   const hierarchy = findHierarchy();
   await hierarchy?.sweep(run.name);
   const { name, programs } = run;
-  const port = await chooseSandboxPort();
+  const port = options.port ?? (await chooseSandboxPort());
   const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, port, log };
   await isolation.prepare(settings);
   const images = openTemplateImages({

@@ -8,7 +8,7 @@ import { ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
-import { startCloud } from '../../local/cloud.ts';
+import { type CloudOptions, startCloud } from '../../local/cloud.ts';
 import type { Faults } from '../../local/ecs/faults.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
 import type { Credentials } from '../../local/endpoint/account.ts';
@@ -58,6 +58,8 @@ export type EmbeddedOptions = {
   readonly recordCall?: RecordCall;
   readonly previewCheckMs?: number;
   readonly functionsFolder?: string;
+  /** Absent: that of this revision. */
+  readonly startSandboxHost?: NonNullable<CloudOptions['startSandboxHost']>;
   /** Fills the data folder before the start. */
   readonly fill?: (home: string) => Promise<void>;
 };
@@ -75,6 +77,7 @@ export const openEmbeddedCloud = async ({
   recordCall,
   previewCheckMs,
   functionsFolder,
+  startSandboxHost = (options) => startEcs({ ...options, faults }),
   fill,
 }: EmbeddedOptions = {}): Promise<EmbeddedCloud> => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-embedded-'));
@@ -95,7 +98,7 @@ export const openEmbeddedCloud = async ({
     ...(recordCall === undefined ? {} : { recordCall }),
     ...(previewCheckMs === undefined ? {} : { previewCheckMs }),
     ...(functionsFolder === undefined ? {} : { functionsFolder }),
-    startSandboxHost: (options) => startEcs({ ...options, faults }),
+    startSandboxHost,
     log: (text) => lines.push(text),
   });
   const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_ECS, AWS_ENDPOINT_URL_LAMBDA } = cloud.endpoints;

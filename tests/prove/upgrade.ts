@@ -1,6 +1,7 @@
 /**
  * `npm run prove:upgrade -- <commit>`: fifty turns in flight while the functions of that revision are replaced by these and
- * rolled back, again and again until all have ended; the table and the sandboxes stay.
+ * rolled back, again and again until all have ended; the table and the sandboxes stay. First with sandboxes of that revision, which
+ * an upgrade meets, then with those of this one, which a rollback meets.
  *
  * Half of the turns wait for a person, who answers whichever code runs. The exit code is 1 when a message is not answered once, a
  * command has not run once, or a request is refused. The commit's functions run with the packages that are installed here.
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { start as startEcs } from '../../local/ecs/start.ts';
 import { makeSession, showSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { atLeast, exactly, type Finding, printFindings } from './proof.ts';
@@ -22,7 +24,7 @@ const commands = 3;
 /** Between two deploys; shorter than a command. */
 const pauseMs = 3000;
 const deploysMax = 100;
-const minutesMax = 20;
+const minutesMax = 40;
 const repository = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 const progress = (line: string): void => void process.stderr.write(`upgrade: ${line}\n`);
@@ -96,9 +98,13 @@ const rehearse = async (cloud: EmbeddedCloud, old: string): Promise<readonly Fin
   const marks = await Promise.all(
     sessions.slice(0, workspaces).map(async ({ id }) => {
       const response = await cloud.request(`/api/sessions/${id}/files/marks`);
-      return (await response.text()).split('\n').filter((line) => line !== '');
+      const text = await response.text();
+      if (!response.ok) throw new Error(`the marks of ${id} cannot be read: ${response.status} ${text}`);
+      return text.split('\n').filter((line) => line !== '');
     }),
   );
+  for (const { data } of logs.flat().filter(({ type }) => type === 'agent:error'))
+    progress(`told to a client: ${JSON.stringify(data)}`);
   const ran = marks.flat();
   const count = (type: string): number => logs.flat().filter((event) => event.type === type).length;
   const runs = logs.flatMap((log) => log.filter(({ type }) => type === 'tool:output'));
@@ -116,26 +122,46 @@ const rehearse = async (cloud: EmbeddedCloud, old: string): Promise<readonly Fin
 const isAnswered = (log: readonly Logged[]): boolean => log.some(({ type }) => type === 'completion');
 const said = (data: Logged['data']): string => JSON.stringify(data['content']);
 
+type Rehearsal = {
+  readonly commit: string;
+  readonly old: string;
+  readonly sandboxes: 'of before' | 'of this revision';
+};
+
+/** As on AWS; functions of older revisions know no other. */
+const sandboxPort = 8080;
+
+const rehearseWith = async ({ commit, old, sandboxes }: Rehearsal): Promise<boolean> => {
+  const { start: startOld } = (await import(join(old, 'local/ecs/start.ts'))) as { start: typeof startEcs };
+  const startHost = sandboxes === 'of before' ? startOld : startEcs;
+  const cloud = await openEmbeddedCloud({
+    ...{ functionsFolder: join(old, 'functions'), sweepMs: 1000 },
+    startSandboxHost: (options) => startHost({ ...options, port: sandboxPort }),
+    variables: { MSB_MAX_SESSIONS: '100', MAX_AGENT_SLOTS: '100' },
+  });
+  try {
+    const findings = await rehearse(cloud, join(old, 'functions'));
+    printFindings(
+      `upgrade: ${turns} turns from ${commit} to this revision, with a rollback, in sandboxes ${sandboxes}`,
+      findings,
+    );
+    return findings.every(({ isMet }) => isMet);
+  } finally {
+    const printed = join(tmpdir(), `sallyport-upgrade-${process.pid}-${sandboxes.replaceAll(' ', '-')}.log`);
+    await writeFile(printed, cloud.printed());
+    progress(`what functions and sandboxes printed is in ${printed}`);
+    await cloud.stop();
+  }
+};
+
 const main = async (commit: string | undefined): Promise<boolean> => {
   if (commit === undefined) throw new Error('usage: npm run prove:upgrade -- <commit of the old release>');
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-upgrade-'));
   const old = join(folder, 'old');
   await checkOut(commit, old);
   try {
-    const cloud = await openEmbeddedCloud({
-      ...{ functionsFolder: join(old, 'functions'), sweepMs: 1000 },
-      variables: { MSB_MAX_SESSIONS: '100', MAX_AGENT_SLOTS: '100' },
-    });
-    try {
-      const findings = await rehearse(cloud, join(old, 'functions'));
-      printFindings(`upgrade: ${turns} turns from ${commit} to this revision, with a rollback`, findings);
-      return findings.every(({ isMet }) => isMet);
-    } finally {
-      const printed = join(tmpdir(), `sallyport-upgrade-${process.pid}.log`);
-      await writeFile(printed, cloud.printed());
-      progress(`what functions and sandboxes printed is in ${printed}`);
-      await cloud.stop();
-    }
+    const before = await rehearseWith({ commit, old, sandboxes: 'of before' });
+    return (await rehearseWith({ commit, old, sandboxes: 'of this revision' })) && before;
   } finally {
     await run('git', ['worktree', 'remove', '--force', old], { cwd: repository });
     await rm(folder, { recursive: true, force: true });
