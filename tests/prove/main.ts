@@ -18,6 +18,7 @@ import { opencode } from './opencode.ts';
 import { opencodeMachine } from './opencode-machine.ts';
 import { type Finding, type Proof, printFindings } from './proof.ts';
 import { realWork } from './real-work.ts';
+import { waitingTurns } from './waiting-turns.ts';
 
 const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> = {
   calls: ['200 calls of execute_code without a session id', anonymousCalls],
@@ -28,6 +29,7 @@ const proofs: Readonly<Record<string, readonly [title: string, proof: Proof]>> =
   forks: ['50 forks of one snapshot', manyForks],
   effects: ['1,000 generated commands, applied by their effect and run', appliedEffects],
   tree: ['a hundred trees of 50 agents under a dollar, in simulated worlds of faults', largeTrees],
+  wait: ['200 turns that wait for a person for a day, in virtual time', waitingTurns],
   opencode: ['OpenCode carries a turn in a sandbox without a network', opencode],
   machine: [
     'OpenCode, whose questions a person answers in the browser, and a machine that is killed',

@@ -17,10 +17,15 @@ export type Job<T> = {
   readonly run: (ports: Ports, invocation: Invocation) => Promise<T>;
 };
 
+/** The invocations of one function, and the time that they took together. */
+export type Usage = { readonly times: number; readonly milliseconds: number };
+
 const retriesMax = 2;
 const retryMs = 60_000;
 
 export class Lambda {
+  /** By name of the function. */
+  readonly used = new Map<string, Usage>();
   readonly #sim: Simulation;
   readonly #portsFor: (invocation: Invocation) => Ports;
   /** Nothing keeps a function from hearing of what it asked for. */
@@ -38,8 +43,11 @@ export class Lambda {
   invoke<T>({ name, timeoutMs, handsOver, run }: Job<T>): Promise<Ended<T>> {
     const sim = this.#sim;
     this.#invocations += 1;
+    const beganAt = sim.now();
     return new Promise((resolve) => {
       const end = (ended: Ended<T>): void => {
+        const { times, milliseconds } = this.used.get(name) ?? { times: 0, milliseconds: 0 };
+        this.used.set(name, { times: times + 1, milliseconds: milliseconds + sim.now() - beganAt });
         sim.wake();
         resolve(ended);
       };

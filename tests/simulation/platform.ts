@@ -20,7 +20,7 @@ import { perform } from '../../functions/janitor/perform.ts';
 import { Bucket } from './bucket.ts';
 import { Checkers } from './checkers.ts';
 import { type Ecs, openEcs } from './ecs.ts';
-import { type Ended, type Job, Lambda } from './lambda.ts';
+import { type Ended, type Job, Lambda, type Usage } from './lambda.ts';
 import type { Ledger } from './machine.ts';
 import { type MemoryTable, openMemoryTable, pageBytesMax, tableOver } from './memory-table.ts';
 import { portsOf } from './ports.ts';
@@ -109,6 +109,11 @@ export class Platform {
     this.onCharged?.(usd);
   }
 
+  /** The invocations so far that have ended, by name of the function. */
+  get used(): ReadonlyMap<string, Usage> {
+    return this.#lambda.used;
+  }
+
   get defaults(): SessionDefaults {
     const { lifetimes } = this.settings;
     return { provider: 'demo', flavor: 'small', template: 'python', lifetimes };
@@ -177,7 +182,13 @@ export class Platform {
       outputTokensMax,
       leaseMs,
       toolTimes: { waitMs: toolWaitMs, secondsMax: 3600 },
-      limits: { turn: limits, history, tree, idleMs: lifetimes.idleMs, waitStopMs: lifetimes.idleMs },
+      limits: {
+        turn: limits,
+        history,
+        tree,
+        idleMs: lifetimes.idleMs,
+        waitStopMs: Math.min(lifetimes.idleMs, lifetimes.waitStopMs),
+      },
     };
     return this.#lambda.background({
       name: 'turn',

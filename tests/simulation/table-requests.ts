@@ -26,6 +26,8 @@ const keysOf = (command: Command): readonly string[] => {
 };
 
 export class TableService {
+  /** The number of all so far. */
+  requests = 0;
   readonly #sim: Simulation;
   readonly #table: MemoryTable;
   readonly #checkers: () => Checkers;
@@ -40,6 +42,7 @@ export class TableService {
 
   send(invocation: Invocation, command: Command): Promise<object> {
     const { name } = command.constructor;
+    this.requests += 1;
     const isWrite = !reads.has(name);
     const options = { isWrite, isResent: resent.has(name) };
     const work = (): unknown => {
