@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
-import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './session-tree.ts';
+import {
+  decideReservation,
+  type MoneyAnswer,
+  type Slice,
+  type Tree,
+  withReservation,
+} from './session-tree.ts';
 
 /** Whole numbers: their sums are exact. */
 type Call = { readonly usd: number; readonly cost: number; readonly fence: number; readonly until: number };
@@ -43,10 +49,35 @@ type World = {
   readonly fences: number[];
   /** By the provider, for all calls that were made, whatever became of them. */
   billedUsd: number;
+  /** The same by slice. */
+  readonly billedOf: Record<string, number>;
   asker?: SessionId;
   answer?: MoneyAnswer;
   /** The calls that were made at once when the last of them was granted. */
   atOnce: readonly Call[];
+};
+
+/** A slice within a slice, one beside them, and two sessions without. */
+const slicesMax: Readonly<Record<string, number>> = { s1: 7, s2: 4, s4: 3 };
+const slicesBySession: readonly (readonly string[])[] = [[], ['s1'], ['s1', 's2'], [], ['s4']];
+const slicesOf = (session: number): readonly SessionId[] =>
+  slicesBySession[session]?.map((id) => id as SessionId) ?? [];
+
+const changedSlices = (
+  { slices = {} }: Tree,
+  session: number,
+  add: (slice: Slice) => Slice,
+): Readonly<Record<string, Slice>> =>
+  Object.fromEntries(
+    Object.entries(slices).map(([id, slice]) => [
+      id,
+      slicesOf(session).includes(id as SessionId) ? add(slice) : slice,
+    ]),
+  );
+
+const bill = (world: World, session: number, usd: number): void => {
+  world.billedUsd += usd;
+  for (const id of slicesOf(session)) world.billedOf[id] = (world.billedOf[id] ?? 0) + usd;
 };
 
 const idOf = (session: number): SessionId => `s${session}` as SessionId;
@@ -60,7 +91,8 @@ const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
   if (world.live.has(session)) return;
   const fence = world.fences[session] ?? 1;
   const until = world.now + lifeMs;
-  const request = { session: idOf(session), fence, usd, usdMin: 1, usdMax: max, at: world.now, until };
+  const sums = { usd, usdMin: 1, usdMax: max, slices: slicesOf(session) };
+  const request = { session: idOf(session), fence, ...sums, at: world.now, until };
   world.asker = request.session;
   world.answer = decideReservation(world.tree, request);
   if (typeof world.answer === 'string') return;
@@ -78,7 +110,7 @@ const ask = (world: World, max: number, { session, usd, cost }: Step): void => {
 
 /** Its function is gone, and its reservation stays; the next holder of the session has the next fence. The provider has its money. */
 const die = (world: World, session: number): void => {
-  world.billedUsd += world.live.get(session)?.cost ?? 0;
+  bill(world, session, world.live.get(session)?.cost ?? 0);
   if (world.live.delete(session)) world.fences[session] = (world.fences[session] ?? 1) + 1;
 };
 
@@ -93,11 +125,15 @@ const conclude = (world: World, session: number, isHeard: boolean): void => {
   if (call === undefined) return;
   const { tree } = world;
   const { spentUsd, unsettledUsd = 0 } = tree;
-  const money = isHeard
-    ? { spentUsd: spentUsd + call.cost }
-    : { unsettledUsd: unsettledUsd + Math.max(call.usd, call.cost) };
-  world.tree = { ...tree, ...money, reserved: without(tree, session) };
-  world.billedUsd += call.cost;
+  const lostUsd = Math.max(call.usd, call.cost);
+  const money = isHeard ? { spentUsd: spentUsd + call.cost } : { unsettledUsd: unsettledUsd + lostUsd };
+  const slices = changedSlices(tree, session, (slice) =>
+    isHeard
+      ? { ...slice, spentUsd: slice.spentUsd + call.cost }
+      : { ...slice, unsettledUsd: slice.unsettledUsd + lostUsd },
+  );
+  world.tree = { ...tree, ...money, slices, reserved: without(tree, session) };
+  bill(world, session, call.cost);
   world.live.delete(session);
 };
 
@@ -116,8 +152,12 @@ const holds = (
 ): void =>
   fc.assert(
     fc.property(fc.array(stepWith(cost), { maxLength: 60 }), usdMax, (steps, max) => {
-      const tree = { agents: 5, spentUsd: 0, reserved: {}, version: 1 };
-      const world: World = { tree, now: 1, live: new Map(), fences: [], atOnce: [], billedUsd: 0 };
+      const slices = Object.fromEntries(
+        Object.entries(slicesMax).map(([id, usd]) => [id, { usdMax: usd, spentUsd: 0, unsettledUsd: 0 }]),
+      );
+      const tree = { agents: 5, spentUsd: 0, reserved: {}, slices, version: 1 };
+      const bills = { billedUsd: 0, billedOf: {} };
+      const world: World = { tree, now: 1, live: new Map(), fences: [], atOnce: [], ...bills };
       for (const step of steps) {
         take(world, max, step);
         look(world, max);
@@ -134,6 +174,17 @@ test('if no call costs more than it reserved, a provider never bills more than t
   holds(withinEstimate, ({ billedUsd, live }, max) => {
     const underway = [...live.values()].reduce((sum, { cost }) => sum + cost, 0);
     expect(billedUsd + underway).toBeLessThanOrEqual(max);
+  });
+});
+
+test('if no call costs more than it reserved, a slice is never billed more than it has, whoever dies (TM8)', () => {
+  holds(withinEstimate, ({ tree, billedOf, live }) => {
+    for (const [id, { usdMax: max, spentUsd, unsettledUsd }] of Object.entries(tree.slices ?? {})) {
+      const underway = [...live].filter(([session]) => slicesOf(session).includes(id as SessionId));
+      const sum = underway.reduce((usd, [, { cost }]) => usd + cost, billedOf[id] ?? 0);
+      expect(sum).toBeLessThanOrEqual(max);
+      expect(spentUsd + unsettledUsd).toBeLessThanOrEqual(max);
+    }
   });
 });
 

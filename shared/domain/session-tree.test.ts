@@ -6,6 +6,8 @@ import {
   costUsdMaxOf,
   decideReservation,
   generationsOf,
+  isOutOfTime,
+  leftFor,
   limitsInForceFor,
   type MoneyAnswer,
   type Reservation,
@@ -160,12 +162,86 @@ test('a reservation replaces its session’s older one and expired ones, which s
   const tree = treeOf(1, { own: reservation(4), other, dead: reservation(1, { until: 1000 }) });
   const own = { usd: 3, fence: 5, until: 9000, call: 'c' };
   expect(withReservation(tree, request({ call: 'c' }))).toEqual({
-    reserved: { other, own },
+    ...{ reserved: { other, own }, slices: {} },
     unsettledUsd: 5,
   });
   const again = treeOf(1, { own: { ...own, usd: 2 }, other });
   expect(withReservation(again, request({ call: 'c' }))).toEqual({
-    reserved: { other, own },
+    ...{ reserved: { other, own }, slices: {} },
     unsettledUsd: 0,
   });
+});
+
+const [outer, inner] = [id('outer'), id('inner')];
+const slice = (usdMax: number, spentUsd = 0, unsettledUsd = 0) => ({ usdMax, spentUsd, unsettledUsd });
+const sliced = (slices: Tree['slices'], reserved: Tree['reserved'] = {}): Tree => ({
+  ...treeOf(0, reserved),
+  slices,
+});
+
+describe('a call of a session that was given a slice is', () => {
+  test.each<Row>([
+    ['made within it', 'whole', [sliced({ outer: slice(3) }), { slices: [outer] }]],
+    [
+      'made for what is left of it',
+      { grantedUsd: 1 },
+      [sliced({ outer: slice(4, 2, 1) }), { slices: [outer] }],
+    ],
+    [
+      'made for what is left of the narrower of two',
+      { grantedUsd: 2 },
+      [sliced({ outer: slice(3, 1), inner: slice(9) }), { slices: [outer, inner] }],
+    ],
+    ['not made once it is spent', 'spent', [sliced({ outer: slice(3, 3) }), { slices: [outer] }]],
+    [
+      'not made where that pays for no answer, whatever the tree has',
+      'spent',
+      [sliced({ outer: slice(3, 2.95) }, { other: reservation(9) }), { slices: [outer] }],
+    ],
+    [
+      'put off while another of its slice is made',
+      'busy',
+      [sliced({ outer: slice(4) }, { other: reservation(3, { slices: [outer] }) }), { slices: [outer] }],
+    ],
+    [
+      'put off for none of another slice',
+      'whole',
+      [sliced({ outer: slice(4) }, { other: reservation(3, { slices: [inner] }) }), { slices: [outer] }],
+    ],
+    [
+      'made for the rest of it where the tree has that left beside others',
+      { grantedUsd: 1 },
+      [sliced({ outer: slice(1) }, { other: reservation(8) }), { slices: [outer] }],
+    ],
+    ['not made before it is written', 'spent', [sliced({}), { slices: [outer] }]],
+  ])('%s', (_what, answer, [tree, change]) => {
+    const asked = request(change);
+    expect(decideReservation(tree, asked)).toEqual(answer === 'whole' ? { grantedUsd: asked.usd } : answer);
+  });
+});
+
+test('a lost reservation is unsettled in each slice that paid for it', () => {
+  const lost = reservation(2, { until: 1000, slices: [outer, inner] });
+  const tree = sliced({ outer: slice(9), inner: slice(5, 1), other: slice(4) }, { lost });
+  expect(withReservation(tree, request()).slices).toEqual({
+    ...{ outer: slice(9, 0, 2), inner: slice(5, 1, 2), other: slice(4) },
+  });
+});
+
+test.each([
+  ['the tree', {}, 3],
+  ['its slice, if that has less', { slices: [outer] }, 1.5],
+])('a session can give away what is left of %s', (_what, change, leftUsd) => {
+  const tree = sliced(
+    { outer: slice(3, 0.5) },
+    { a: reservation(6), own: reservation(1, { slices: [outer] }) },
+  );
+  const asked = { session: id('own'), at: 1000, usdMax: 10, ...change };
+  expect(leftFor(tree, asked)).toBe(leftUsd);
+});
+
+test('the time that a session was given ends with its last millisecond', () => {
+  const given = { root: id('root'), parent: id('root'), until: 1000 };
+  expect([999, 1000].map((at) => isOutOfTime({ tree: given }, at))).toEqual([false, true]);
+  expect(isOutOfTime({}, 1000)).toBe(false);
 });

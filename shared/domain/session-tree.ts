@@ -9,9 +9,24 @@
 import type { SessionId } from './ids.ts';
 
 /** The position of a child: the root of its tree, and the session whose agent started it. */
-export type SessionTree = { readonly root: SessionId; readonly parent: SessionId };
+export type SessionTree = {
+  readonly root: SessionId;
+  readonly parent: SessionId;
+  /** The sessions whose slices of money pay for it, the outermost first: its own, if it was given one, is the last. */
+  readonly slices?: readonly SessionId[];
+  /** Epoch milliseconds after which it and all below it begin no step. */
+  readonly until?: number;
+};
 
-type Member = { readonly id: SessionId; readonly tree?: SessionTree; readonly depth: number };
+type Member = {
+  readonly id: SessionId;
+  readonly tree?: Pick<SessionTree, 'root' | 'parent'>;
+  readonly depth: number;
+};
+
+/** True when the time is over that it was given: nothing of it is begun any more. */
+export const isOutOfTime = ({ tree }: { readonly tree?: SessionTree }, at: number): boolean =>
+  tree?.until !== undefined && tree.until <= at;
 
 /** The descendants of one of a tree's sessions, nearest first. */
 export const subtreeOf = <M extends Member>(tree: readonly M[], top: SessionId): readonly M[] => {
@@ -89,6 +104,15 @@ export type Reservation = {
   readonly until: number;
   /** The call it is for, by a name of its own. Absent: made by an older version. */
   readonly call?: string | undefined;
+  /** The slices that pay for it. Absent: none. */
+  readonly slices?: readonly SessionId[] | undefined;
+};
+
+/** The money of one session and all below it, out of that of its tree. */
+export type Slice = {
+  readonly usdMax: number;
+  readonly spentUsd: number;
+  readonly unsettledUsd: number;
 };
 
 export type Tree = {
@@ -99,6 +123,8 @@ export type Tree = {
   readonly unsettledUsd?: number | undefined;
   /** Reservations by session: each calls one model at a time. */
   readonly reserved: Readonly<Record<string, Reservation>>;
+  /** By the session that was given it. Absent: made by an older version, and none. */
+  readonly slices?: Readonly<Record<string, Slice>> | undefined;
   readonly version: number;
 };
 
@@ -108,6 +134,8 @@ export type TreeSpend = {
   readonly usd: number;
   /** The most that it may have cost besides. Absent: nothing. */
   readonly unsettledUsd?: number | undefined;
+  /** The slices that pay for it. Absent: none. */
+  readonly slices?: readonly SessionId[] | undefined;
 };
 
 export type ReservationRequest = Reservation & {
@@ -125,31 +153,66 @@ export type ReservationRequest = Reservation & {
  */
 export type MoneyAnswer = { readonly grantedUsd: number } | 'busy' | 'spent';
 
-/** While others have reservations a call waits for them rather than take less: most calls cost far less than they reserve. */
+/** The part of a limit that is left, and whether others have a part of it that they may give back. */
+type Bound = { readonly restUsd: number; readonly leftUsd: number; readonly isShared: boolean };
+
+/**
+ * Where others have reservations a call waits for them rather than take less: most calls cost far less than they reserve. It has to
+ * fit into what the tree has left (TM1), and into each slice that pays for it (TM8).
+ */
 export const decideReservation = (tree: Tree, request: ReservationRequest): MoneyAnswer => {
-  const { session, fence, usd, usdMin, usdMax } = request;
+  const { session, fence, usd, usdMin } = request;
   if ((tree.reserved[session]?.fence ?? 0) > fence) return 'busy';
-  const { others, unsettledUsd } = sorted(tree, request);
-  const restUsd = usdMax - tree.spentUsd - unsettledUsd;
-  if (restUsd <= 0) return 'spent';
+  const bounds = boundsFor(tree, request);
+  if (bounds.some(({ restUsd }) => restUsd <= 0)) return 'spent';
+  const final = bounds.filter(({ isShared }) => !isShared).map(({ leftUsd }) => leftUsd);
+  const grantedUsd = Math.min(usd, ...final);
+  if (grantedUsd < usdMin) return 'spent';
+  const waits = bounds.some(({ isShared, leftUsd }) => isShared && leftUsd < grantedUsd);
+  return waits ? 'busy' : { grantedUsd };
+};
+
+const boundsFor = (tree: Tree, request: ReservationRequest): readonly Bound[] => {
+  const { others, unsettledUsd, slices } = sorted(tree, request);
   const reservations = Object.values(others);
-  const leftUsd = reservations.reduce((left, other) => left - other.usd, restUsd);
-  if (usd <= leftUsd) return { grantedUsd: usd };
-  if (reservations.length > 0) return 'busy';
-  return usdMin <= leftUsd ? { grantedUsd: leftUsd } : 'spent';
+  const boundOf = (restUsd: number, within: readonly Reservation[]): Bound => ({
+    restUsd,
+    leftUsd: within.reduce((left, other) => left - other.usd, restUsd),
+    isShared: within.length > 0,
+  });
+  const ofSlice = (id: SessionId): Bound => {
+    const slice = slices[id];
+    // Nothing is spent of a slice that is not written yet.
+    const restUsd = slice === undefined ? 0 : slice.usdMax - slice.spentUsd - slice.unsettledUsd;
+    return boundOf(
+      restUsd,
+      reservations.filter((other) => other.slices?.includes(id)),
+    );
+  };
+  return [
+    boundOf(request.usdMax - tree.spentUsd - unsettledUsd, reservations),
+    ...(request.slices ?? []).map(ofSlice),
+  ];
 };
 
 type Claim = Reservation & Pick<ReservationRequest, 'session' | 'at'>;
 
+type Reserved = {
+  readonly reserved: Tree['reserved'];
+  readonly unsettledUsd: number;
+  readonly slices: Readonly<Record<string, Slice>>;
+};
+
 /** The reservations after a grant of `usd`, and the unsettled money. */
-export const withReservation = (
-  tree: Tree,
-  claim: Claim,
-): { readonly reserved: Tree['reserved']; readonly unsettledUsd: number } => {
-  const { session, usd, fence, until, call } = claim;
-  const { others, unsettledUsd } = sorted(tree, claim);
-  const own = { usd, fence, until, ...(call === undefined ? {} : { call }) };
-  return { reserved: { ...others, [session]: own }, unsettledUsd };
+export const withReservation = (tree: Tree, claim: Claim): Reserved => {
+  const { session, usd, fence, until, call, slices: of } = claim;
+  const { others, unsettledUsd, slices } = sorted(tree, claim);
+  const own = {
+    ...{ usd, fence, until },
+    ...(call === undefined ? {} : { call }),
+    ...(of === undefined ? {} : { slices: of }),
+  };
+  return { reserved: { ...others, [session]: own }, unsettledUsd, slices };
 };
 
 /**
@@ -157,16 +220,33 @@ export const withReservation = (
  * nobody is left who knows. A request that is sent again, since its answer was lost, finds its own.
  */
 const sorted = (
-  { reserved, unsettledUsd = 0 }: Tree,
+  { reserved, unsettledUsd = 0, slices = {} }: Tree,
   { session, call, at }: Pick<Claim, 'session' | 'call' | 'at'>,
-): { readonly others: Tree['reserved']; readonly unsettledUsd: number } => {
+): Omit<Reserved, 'reserved'> & { readonly others: Tree['reserved'] } => {
   const entries = Object.entries(reserved).filter(
     ([id, other]) => id !== session || call === undefined || other.call !== call,
   );
   const isOver = ([id, { until }]: [string, Reservation]): boolean => id === session || until <= at;
-  const over = entries.filter(isOver);
+  const over = entries.filter(isOver).map(([, reservation]) => reservation);
+  const lost = (of: readonly Reservation[]): number => of.reduce((sum, { usd }) => sum + usd, 0);
   return {
     others: Object.fromEntries(entries.filter((entry) => !isOver(entry))),
-    unsettledUsd: over.reduce((sum, [, { usd }]) => sum + usd, unsettledUsd),
+    unsettledUsd: unsettledUsd + lost(over),
+    slices: Object.fromEntries(
+      Object.entries(slices).map(([id, slice]) => {
+        const ofSlice = over.filter((other) => other.slices?.includes(id as SessionId));
+        return [id, { ...slice, unsettledUsd: slice.unsettledUsd + lost(ofSlice) }];
+      }),
+    ),
   };
+};
+
+/** The money that a session may still give away: the least of what is left of its tree, and of the slices that pay for it. */
+export const leftFor = (
+  tree: Tree,
+  request: Pick<ReservationRequest, 'session' | 'at' | 'usdMax' | 'slices'>,
+): number => {
+  // The caller reserves nothing: its own reservation is another's to it.
+  const asked = { ...request, session: '' as SessionId, usd: 0, usdMin: 0, fence: 0, until: request.at };
+  return Math.max(0, Math.min(...boundsFor(tree, asked).map(({ leftUsd }) => leftUsd)));
 };

@@ -83,6 +83,15 @@ export const sessionTool: ToolSpec = {
         items: { type: 'string' },
         description: 'Hosts of yours that it may reach, all by default, or none; for spawn.',
       },
+      max_cost_usd: {
+        type: 'number',
+        description: 'Part of your budget for it and all it starts, in US dollars; for spawn.',
+      },
+      max_seconds: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Time after which it and all it starts call no model any more; for spawn.',
+      },
       since_index: {
         type: 'integer',
         minimum: -1,

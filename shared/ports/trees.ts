@@ -27,13 +27,21 @@ export interface TreeStore {
       readonly usage: TokenUsage;
       /** The most that it may have cost besides. */
       readonly unsettledUsd: number;
+      readonly slices?: readonly SessionId[] | undefined;
     },
   ): Promise<void>;
+  /** The money of a child and all below it, once, after it was made and before it is asked anything. */
+  addSlice(root: SessionId, of: { readonly session: SessionId; readonly usdMax: number }): Promise<void>;
   /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
   /** For a call that did not complete, with what it may have cost; the reservation of a later holder of the session stays. */
   release(
     root: SessionId,
-    of: { readonly session: SessionId; readonly fence: number; readonly unsettledUsd: number },
+    of: {
+      readonly session: SessionId;
+      readonly fence: number;
+      readonly unsettledUsd: number;
+      readonly slices?: readonly SessionId[] | undefined;
+    },
   ): Promise<void>;
 }

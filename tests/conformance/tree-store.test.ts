@@ -60,7 +60,7 @@ describe('a tree', () => {
     const root = newId();
     expect(await grow(root, 50, 0.25)).toBe(true);
     expect(await grow(root, 50, 99)).toBe(true);
-    expect(await read(root)).toEqual({ agents: 3, spentUsd: 0.25, reserved: {}, version: 2 });
+    expect(await read(root)).toEqual({ agents: 3, spentUsd: 0.25, reserved: {}, slices: {}, version: 2 });
   });
 
   test('never exceeds its limit of agents, however many are created concurrently', async () => {
@@ -116,7 +116,7 @@ describe('money', () => {
   test('is not reserved where it is spent', async () => {
     const root = await newTree(10);
     expect(await stores().trees.reserve(root, options())).toBe('spent');
-    expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, version: 1 });
+    expect(await read(root)).toEqual({ agents: 2, spentUsd: 10, reserved: {}, slices: {}, version: 1 });
   });
 
   test('reserved by a dead function stays counted, and its session reserves of the rest (TM7)', async () => {
@@ -148,7 +148,10 @@ describe('money', () => {
     const own = { ...options({ usd: 9 }), unsettledUsd: 0 };
     await trees.reserve(root, own);
     await trees.release(root, own);
-    expect(await read(root)).toEqual({ agents: 2, spentUsd: 0, unsettledUsd: 0, reserved: {}, version: 3 });
+    expect(await read(root)).toEqual({
+      ...{ agents: 2, spentUsd: 0, unsettledUsd: 0, reserved: {} },
+      ...{ slices: {}, version: 3 },
+    });
     await trees.release(root, own);
     expect(await trees.reserve(root, options({ usd: 9 }))).toEqual({ grantedUsd: 9 });
   });
@@ -181,6 +184,64 @@ describe('money', () => {
     await trees.release(root, { ...own, fence: 1, unsettledUsd: 1 });
     expect(await trees.reserve(root, { ...own, fence: 1, usd: 3 })).toBe('busy');
     expect(await read(root)).toMatchObject({ reserved: { [own.session]: { usd: 1, fence: 2 } } });
+  });
+});
+
+describe('a slice', () => {
+  const sliced = async (usdMax: number) => {
+    const root = await newTree();
+    const child = newId();
+    await stores().trees.addSlice(root, { session: child, usdMax });
+    return { root, child, slices: [child], ...stores() };
+  };
+
+  test('is written once, however often it is given', async () => {
+    const { root, child, trees } = await sliced(2);
+    await trees.addSlice(root, { session: child, usdMax: 9 });
+    expect((await read(root)).slices).toEqual({ [child]: { usdMax: 2, spentUsd: 0, unsettledUsd: 0 } });
+  });
+
+  test('is given to no tree that does not exist', async () => {
+    const root = newId();
+    await stores().trees.addSlice(root, { session: newId(), usdMax: 2 });
+    expect(await stores().trees.read(root)).toBeUndefined();
+  });
+
+  test('pays for as many of twenty concurrent calls as it covers (TM8)', async () => {
+    const { root, slices, trees } = await sliced(2);
+    const answers = await atOnce(20, () => trees.reserve(root, options({ usd: 0.75, usdMin: 0.6, slices })));
+    expect(tally(answers.map(kindOf))).toEqual({ granted: 2, busy: 18 });
+  });
+
+  test('has what its calls cost and may have cost, and pays for no more (TM8)', async () => {
+    const { root, child, slices, trees, turns, create } = await sliced(2);
+    const session = await create(newSession());
+    await trees.reserve(root, options({ session: session.id, usd: 1.5, slices }));
+    const commit = commitOf(session, { spends: { root, usd: 0.5, slices } });
+    expect(await turns.commit(commit)).toMatchObject({ status: 'committed' });
+    const lost = options({ usd: 0.25, usdMin: 0.25, slices });
+    await trees.reserve(root, lost);
+    await trees.release(root, { ...lost, unsettledUsd: 0.25 });
+    const reservation = options({ usd: 0.5, slices });
+    await trees.reserve(root, { ...reservation, usdMin: 0.5 });
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const spent = { usd: 0.25, unsettledUsd: 0.25, slices };
+    await trees.spend(root, { ...spent, reservation: reservation.session, session: session.id, usage });
+    expect(await read(root)).toMatchObject({
+      ...{ spentUsd: 0.75, unsettledUsd: 0.5, reserved: {} },
+      slices: { [child]: { usdMax: 2, spentUsd: 0.75, unsettledUsd: 0.5 } },
+    });
+    expect(await trees.reserve(root, options({ usd: 4, usdMin: 0.1, slices }))).toEqual({ grantedUsd: 0.75 });
+  });
+
+  test('that is not written pays for nothing, and a call without a price goes on', async () => {
+    const root = await newTree();
+    const { trees, turns, create } = stores();
+    const slices = [newId()];
+    expect(await trees.reserve(root, options({ slices }))).toBe('spent');
+    const session = await create(newSession());
+    const free = commitOf(session, { spends: { root, usd: 0, slices } });
+    expect(await turns.commit(free)).toMatchObject({ status: 'committed' });
   });
 });
 

@@ -13,6 +13,7 @@ import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeSlotStore } from '#shared/adapters/aws/dynamo/slots.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
@@ -115,6 +116,7 @@ export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
     inbox: makeInbox(table),
     workspaces,
     slots: makeSlotStore(table),
+    trees: makeTreeStore(table),
     connections: makeConnectionStore(table),
     approvals: makeApprovalStore(table),
     webhooks: makeWebhookStore(table),

@@ -10,7 +10,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import { costUsdMaxOf, type ReservationRequest } from '../../domain/session-tree.ts';
+import { costUsdMaxOf, isOutOfTime, type ReservationRequest } from '../../domain/session-tree.ts';
 import { AppError } from '../../errors.ts';
 import type { BrokerDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
@@ -57,7 +57,10 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const usd = costWith(call.outputTokensMax);
   const usdMin = costWith(Math.min(call.outputTokensMax, answerTokensMin));
   const until = deadlineAt + lateMsMax;
-  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until, call: reservation };
+  const slices = session.tree?.slices;
+  if (isOutOfTime(session, world.now()))
+    throw new AppError('resource_limit_exceeded', 'the time of the session is over');
+  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until, call: reservation, slices };
   const grantedUsd = usd === 0 ? 0 : await reserve(ports, root, request);
   const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   return {
@@ -66,7 +69,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
     settle: async ({ usage, isKnown }) => {
       const usd = cost(usage);
       const unsettledUsd = isKnown ? 0 : Math.max(0, grantedUsd - usd);
-      const spent = { reservation, session: session.id, usd, usage, unsettledUsd };
+      const spent = { reservation, session: session.id, usd, usage, unsettledUsd, slices };
       const { provider, model } = call;
       telemetry.info('a model call of a sandbox has ended', {
         ...{ event: 'model_brokered', sessionId: session.id, provider, model, usd: spent.usd },

@@ -24,7 +24,7 @@ import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { descendantsOf } from './read-session-tree.ts';
 
-type ProgramDeps = SandboxDeps & Deps<'modelPrices'>;
+type ProgramDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
 
 export type SandboxMessage = {
   readonly text: string;

@@ -155,7 +155,7 @@ export const sessionView = (
   ...(session.cwd === undefined ? {} : { cwd: session.cwd }),
   envNames: [...(session.environment?.names ?? [])],
   depth: session.depth,
-  ...session.tree,
+  ...(session.tree === undefined ? {} : { parent: session.tree.parent, root: session.tree.root }),
   sandbox: sandboxView(workspace, now),
   ...totalsOf(session),
   maxCostUsd: costUsdMaxOf(session, usdMax),

@@ -46,7 +46,11 @@ export const treeRecord = z.object({
   unsettledUsd: usd.optional(),
   reserved: z.record(
     z.string(),
-    z.object({ usd, fence: count, until: epochMs, call: z.string().optional() }),
+    z.object({
+      ...{ usd, fence: count, until: epochMs, call: z.string().optional() },
+      slices: z.array(id<SessionId>()).optional(),
+    }),
   ),
+  slices: z.record(z.string(), z.object({ usdMax: usd, spentUsd: usd, unsettledUsd: usd })).optional(),
   version: count,
 });

@@ -69,7 +69,14 @@ export const sessionRecord = z.object({
   brokeredInputTokens: count.exactOptional(),
   brokeredOutputTokens: count.exactOptional(),
   depth: count,
-  tree: z.object({ root: id<SessionId>(), parent: id<SessionId>() }).exactOptional(),
+  tree: z
+    .object({
+      root: id<SessionId>(),
+      parent: id<SessionId>(),
+      slices: z.array(id<SessionId>()).exactOptional(),
+      until: epochMs.exactOptional(),
+    })
+    .exactOptional(),
   hasChildren: z.literal(true).exactOptional(),
   slot: z.object(slotParts).exactOptional(),
   slotOf: id<SessionId>().exactOptional(),

@@ -11,6 +11,8 @@ import { flavor } from './tool-fields.ts';
 
 const variablesMax = 64;
 const nameCharactersMax = 128;
+/** A week. */
+const secondsMax = 604_800;
 
 const prompt = z.string().min(1).max(messageTextBytesMax);
 const model = z.string().min(1).max(modelNameCharactersMax).optional();
@@ -28,6 +30,8 @@ export const agentSessionCall = z.discriminatedUnion('action', [
     flavor: flavor.optional(),
     env: z.array(z.string().min(1).max(nameCharactersMax)).max(variablesMax).optional(),
     network: networkArgument.optional(),
+    max_cost_usd: z.number().positive().optional(),
+    max_seconds: z.number().int().min(1).max(secondsMax).optional(),
   }),
   z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),
   z.object({ action: z.literal('get'), ...ofSession }),

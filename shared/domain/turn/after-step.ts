@@ -107,6 +107,7 @@ export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boo
 export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefined => {
   const root = treeOf(session);
   if (root === undefined) return undefined;
-  if (event.type === 'model-answered') return { root, usd: event.costUsd };
-  return event.type === 'model-failed' ? { root, usd: 0, unsettledUsd: event.unsettledUsd } : undefined;
+  const of = { root, slices: session.tree?.slices };
+  if (event.type === 'model-answered') return { ...of, usd: event.costUsd };
+  return event.type === 'model-failed' ? { ...of, usd: 0, unsettledUsd: event.unsettledUsd } : undefined;
 };

@@ -42,16 +42,45 @@ export const makeTreeStore = (table: Table): TreeStore => ({
   reserve: reserve(table),
   begin: begin(table),
   spend: spend(table),
-  release: async (root, { session, fence, unsettledUsd }) => {
+  addSlice: addSlice(table),
+  release: async (root, { session, fence, unsettledUsd, slices = [] }) => {
+    const ofSlices = slicesChange(unsettledUsd > 0 ? slices : [], ['unsettledUsd']);
     const own: Change = {
       ConditionExpression: 'reserved.#session.fence = :fence',
-      UpdateExpression: 'REMOVE reserved.#session ADD unsettledUsd :unsettled, version :one',
-      ExpressionAttributeNames: { '#session': session },
-      ExpressionAttributeValues: { ':fence': fence, ':unsettled': unsettledUsd, ':one': 1 },
+      UpdateExpression: `REMOVE reserved.#session ${ofSlices.set} ADD unsettledUsd :unsettledUsd, version :one`,
+      ExpressionAttributeNames: { '#session': session, ...ofSlices.names },
+      ExpressionAttributeValues: { ':fence': fence, ':unsettledUsd': unsettledUsd, ':one': 1 },
     };
     await transact(table, alone(treeUpdate(table.name, root, own)));
   },
 });
+
+/** Sums of each slice that pays, which are numbers below the top of the item: `ADD` takes none of those. */
+const slicesChange = (
+  slices: readonly SessionId[],
+  sums: readonly ('spentUsd' | 'unsettledUsd')[],
+): { readonly set: string; readonly names: Readonly<Record<string, string>> } => {
+  const added = slices.flatMap((_, place) =>
+    sums.map((sum) => `slices.#slice${place}.${sum} = slices.#slice${place}.${sum} + :${sum}`),
+  );
+  return {
+    set: added.length === 0 ? '' : `SET ${added.join(', ')}`,
+    names: Object.fromEntries(slices.map((id, place) => [`#slice${place}`, id])),
+  };
+};
+
+/** Repeated, it changes nothing. The tree was made or grown with the child: it has a place for slices. */
+const addSlice =
+  (table: Table): TreeStore['addSlice'] =>
+  async (root, { session, usdMax }) => {
+    const given: Change = {
+      ConditionExpression: 'attribute_exists(slices)',
+      UpdateExpression: 'SET slices.#session = if_not_exists(slices.#session, :slice) ADD version :one',
+      ExpressionAttributeNames: { '#session': session },
+      ExpressionAttributeValues: { ':slice': { usdMax, spentUsd: 0, unsettledUsd: 0 }, ':one': 1 },
+    };
+    await transact(table, alone(treeUpdate(table.name, root, given)));
+  };
 
 /** One agent more; the root is the first. Refused when the tree has as many as it may. */
 export const growTree = (
@@ -70,21 +99,25 @@ export const growTree = (
   treeUpdate(TableName, root, {
     ConditionExpression: agentsMax > 1 ? 'attribute_not_exists(agents) OR agents < :max' : 'agents < :max',
     UpdateExpression:
-      'SET agents = if_not_exists(agents, :one) + :one, spentUsd = if_not_exists(spentUsd, :spentUsd), reserved = if_not_exists(reserved, :none) ADD version :one',
+      'SET agents = if_not_exists(agents, :one) + :one, spentUsd = if_not_exists(spentUsd, :spentUsd), reserved = if_not_exists(reserved, :none), slices = if_not_exists(slices, :none) ADD version :one',
     ExpressionAttributeValues: { ':one': 1, ':max': agentsMax, ':spentUsd': spentUsd, ':none': {} },
   });
 
 /** The call of a session has ended: its cost replaces its reservation (TM4, TM7). Refused without a tree. */
 export const spendOfTree = (
   TableName: string,
-  { root, session, usd, unsettledUsd = 0 }: TreeSpend & { readonly session: SessionId },
-): Action =>
-  treeUpdate(TableName, root, {
+  { root, session, usd, unsettledUsd = 0, slices = [] }: TreeSpend & { readonly session: SessionId },
+): Action => {
+  // A call that costs nothing is not refused where its slice is not written yet.
+  const paying = usd > 0 || unsettledUsd > 0 ? slices : [];
+  const ofSlices = slicesChange(paying, ['spentUsd', 'unsettledUsd']);
+  return treeUpdate(TableName, root, {
     ConditionExpression: 'attribute_exists(pk)',
-    UpdateExpression: 'REMOVE reserved.#session ADD spentUsd :usd, unsettledUsd :unsettled, version :one',
-    ExpressionAttributeNames: { '#session': session },
-    ExpressionAttributeValues: { ':usd': usd, ':unsettled': unsettledUsd, ':one': 1 },
+    UpdateExpression: `REMOVE reserved.#session ${ofSlices.set} ADD spentUsd :spentUsd, unsettledUsd :unsettledUsd, version :one`,
+    ExpressionAttributeNames: { '#session': session, ...ofSlices.names },
+    ExpressionAttributeValues: { ':spentUsd': usd, ':unsettledUsd': unsettledUsd, ':one': 1 },
   });
+};
 
 /** A session with a tree of its own and no child: so that its turn reserves money, too. */
 const begin =
@@ -110,7 +143,7 @@ const begin =
 /** Both or neither: what the session shows is what its tree has spent. */
 const spend =
   (table: Table): TreeStore['spend'] =>
-  async (root, { reservation, session, usd, usage, unsettledUsd }) => {
+  async (root, { reservation, session, usd, usage, unsettledUsd, slices }) => {
     const billed = {
       TableName: table.name,
       Key: keys.session(session),
@@ -122,7 +155,7 @@ const spend =
         ':output': usage.outputTokens,
       },
     };
-    const ofTree = spendOfTree(table.name, { root, session: reservation, usd, unsettledUsd });
+    const ofTree = spendOfTree(table.name, { root, session: reservation, usd, unsettledUsd, slices });
     await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
   };
 
@@ -162,15 +195,17 @@ const reserve =
 const replaced = (
   TableName: string,
   root: SessionId,
-  { version, reserved, unsettledUsd = 0 }: Tree,
+  { version, reserved, unsettledUsd = 0, slices = {} }: Tree,
 ): Action =>
   treeUpdate(TableName, root, {
     ConditionExpression: 'version = :version',
-    UpdateExpression: 'SET reserved = :reserved, unsettledUsd = :unsettled ADD version :one',
+    UpdateExpression:
+      'SET reserved = :reserved, unsettledUsd = :unsettled, slices = :slices ADD version :one',
     ExpressionAttributeValues: {
       ':version': version,
       ':reserved': reserved,
       ':unsettled': unsettledUsd,
+      ':slices': slices,
       ':one': 1,
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

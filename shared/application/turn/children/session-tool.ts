@@ -37,7 +37,7 @@ type Ask<Action extends AgentSessionCall['action']> = {
   readonly asked: Extract<AgentSessionCall, { action: Action }>;
 };
 
-type ToolDeps = SandboxDeps & Deps<'modelPrices'>;
+type ToolDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
 
 type CallEvent = Extract<TurnEvent, { type: 'call-delegated' | 'call-finished' | 'call-failed' }>;
 
@@ -123,6 +123,7 @@ const spawn = async (ports: ToolDeps, { call, asked }: Ask<'spawn'>): Promise<Ca
     sandbox: sandbox.sandbox,
     limits,
     idleMs,
+    part: { usdMax: asked.max_cost_usd, seconds: asked.max_seconds },
   };
   const started = await spawnChild(ports, request);
   return started && waitFor(ports, call, { started, wait });

@@ -1,14 +1,14 @@
-/** The network of a child whose parent is narrowed while the child is made: no wider than its parent's then (EG1). */
+/** The network of a child whose parent is narrowed while the child is made (EG1), and its part of its parent's budget (TM8). */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { Network } from '../../../domain/egress-policy.ts';
-import { spawnChild } from './spawn-child.ts';
+import { type SpawnRequest, spawnChild } from './spawn-child.ts';
 
 const limits = { recursionDepthMax: 3, agentsPerSessionMax: 10, costUsdMax: 1 };
 
-const open = async (network: Network) => {
+const open = async (network: Network = { allow: [] }) => {
   const quiet = openQuietPorts();
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   const ports = { ...quiet.ports, world: { ...quiet.ports.world, sha256 } };
@@ -21,10 +21,10 @@ const open = async (network: Network) => {
     ports,
     parent,
     hooks: quiet.hooks,
-    spawn: () =>
+    spawn: (part: NonNullable<SpawnRequest['part']> = {}, of: Partial<SpawnRequest> = {}) =>
       spawnChild(ports, {
         ...{ parent, policy, sandbox, limits, key: 'k', prompt: 'hello', workspace: 'shared' },
-        ...{ idleMs: 1000, isUnleased: true, correlationId: 'c' },
+        ...{ idleMs: 1000, isUnleased: true, part, ...of },
       }),
   };
 };
@@ -53,4 +53,34 @@ test('a child whose parent stays as it is has what it was given', async () => {
   expect(child && (await ports.sessions.get(child.session))?.network).toEqual({
     allow: ['a.org', '*.b.org'],
   });
+});
+
+test('a child is given a part of what is left, written before it is asked, and its children are within it', async () => {
+  const { ports, parent, spawn } = await open();
+  const first = await spawn({ usdMax: 0.6, seconds: 60 });
+  const child = first && (await ports.sessions.get(first.session));
+  const until = ports.world.now() + 60_000;
+  expect(child?.tree).toEqual({ root: parent.id, parent: parent.id, slices: [child?.id], until });
+  if (child === undefined) return;
+  const again = await spawn({ usdMax: 0.6, seconds: 60 });
+  expect(again).toEqual(first);
+  expect((await ports.trees.read(parent.id))?.slices).toEqual({
+    [child.id]: { usdMax: 0.6, spentUsd: 0, unsettledUsd: 0 },
+  });
+  const given = { parent: child, key: 'l' };
+  await expect(spawn({ usdMax: 0.7 }, given)).rejects.toThrow('max_cost_usd: 0.6 is left of your budget');
+  const second = await spawn({ usdMax: 0.1, seconds: 3600 }, given);
+  const grandchild = second && (await ports.sessions.get(second.session));
+  expect(grandchild?.tree).toEqual({
+    ...{ root: parent.id, parent: child.id },
+    ...{ slices: [child.id, grandchild?.id], until },
+  });
+});
+
+test('a child without a part has all that its parent has', async () => {
+  const { ports, parent, spawn } = await open();
+  const started = await spawn();
+  const child = started && (await ports.sessions.get(started.session));
+  expect(child?.tree).toEqual({ root: parent.id, parent: parent.id });
+  await expect(spawn({ usdMax: 1.5 }, { key: 'other' })).rejects.toThrow('1 is left of your budget');
 });

@@ -10,14 +10,14 @@ import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { narrowedTo } from '../../../domain/inject-rule.ts';
-import { type Session, treeOf, unheldLease } from '../../../domain/session.ts';
+import { type Session, totalsOf, treeOf, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
-import type { TreeLimits } from '../../../domain/session-tree.ts';
+import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
-import type { MessageDeps, SandboxDeps } from '../../deps.ts';
+import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { offerMessage } from '../requests/accept-message.ts';
@@ -35,15 +35,26 @@ export type SpawnRequest = {
   readonly sandbox: ChildSandbox;
   readonly limits: Required<TreeLimits>;
   readonly idleMs: number;
+  /** Its part of its parent's budget; absent: all that the parent has. */
+  readonly part?: ChildPart;
   /** Made without its parent's lease, while that has not moved since it was read. */
   readonly isUnleased?: true;
 };
+
+type ChildPart = {
+  /** US dollars, for it and all below it. */
+  readonly usdMax?: number | undefined;
+  /** From now on. */
+  readonly seconds?: number | undefined;
+};
+
+type SpawnDeps = SandboxDeps & Deps<'trees'>;
 
 export type SpawnedChild = { readonly session: SessionId; readonly message: MessageId };
 
 /** Undefined when its parent has ended or another invocation holds its lease by now, or, without the lease, when it moved. */
 export const spawnChild = async (
-  ports: SandboxDeps,
+  ports: SpawnDeps,
   request: SpawnRequest,
 ): Promise<SpawnedChild | undefined> => {
   const { parent, limits, prompt: text } = request;
@@ -55,14 +66,41 @@ export const spawnChild = async (
         suggestions: ['Do the work in this session.'],
       },
     );
+  await refuseBeyond(ports, request);
   const child = await make(ports, request);
   if (child === undefined) return undefined;
+  await addSlice(ports, child, request);
   const message = idFor<MessageId>(ports, request, 'message');
   const offer = { text, messageId: message };
   const { result } = await offerMessage(ports, child, offer);
   if (result === 'ended')
     throw new AppError('invalid_session_state', 'the new session was ended before it began');
   return { session: child.id, message };
+};
+
+/** A child is never given more than its parent has left. One that a repetition finds has what it was given. */
+const refuseBeyond = async (ports: SpawnDeps, request: SpawnRequest): Promise<void> => {
+  const { parent, limits, part: { usdMax } = {} } = request;
+  if (usdMax === undefined) return;
+  if ((await ports.sessions.get(idFor<SessionId>(ports, request, 'session'))) !== undefined) return;
+  const root = treeOf(parent);
+  const tree = root === undefined ? undefined : await ports.trees.read(root);
+  const asked = { session: parent.id, at: ports.world.now(), slices: parent.tree?.slices };
+  const leftUsd =
+    tree === undefined
+      ? Math.max(0, limits.costUsdMax - totalsOf(parent).costUsd)
+      : leftFor(tree, { ...asked, usdMax: limits.costUsdMax });
+  if (usdMax > leftUsd)
+    throw new AppError('invalid_request', `max_cost_usd: ${leftUsd} is left of your budget`);
+};
+
+/** Before its first message: without its slice it spends nothing (TM8). */
+const addSlice = async (
+  { trees }: SpawnDeps,
+  { id, tree }: Session,
+  { part: { usdMax } = {} }: SpawnRequest,
+): Promise<void> => {
+  if (tree !== undefined && usdMax !== undefined) await trees.addSlice(tree.root, { session: id, usdMax });
 };
 
 /** Its parent may have been narrowed after it was read, by one who did not find this child yet (EG1). */
@@ -73,14 +111,15 @@ const narrowToParent = async ({ sessions }: MessageDeps, { id, network, tree }: 
 };
 
 const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
-  const { parent, model, policy, instructions, limits, idleMs, sandbox } = request;
+  const { parent, model, policy, instructions, limits, idleMs, sandbox, part } = request;
   const id = idFor<SessionId>(ports, request, 'session');
   const isFork = request.workspace === 'shared' && sandbox.isOther;
   const isShared = request.workspace === 'shared' && !isFork;
   const workspace = isShared ? parent.workspace : idFor<WorkspaceId>(ports, request, 'workspace');
   const environment = await environmentFor(ports, request, id);
   const now = ports.world.now();
-  const settings = { id, workspace, model, policy, limits, now, dueAt: now + idleMs };
+  const tree = positionOf(parent, { id, part, now });
+  const settings = { id, workspace, model, policy, limits, tree, now, dueAt: now + idleMs };
   const child = newChild(parent, { ...settings, sandbox, environment });
   const created = await untilWon(async () => {
     const made = await ports.sessions.create(child, {
@@ -133,6 +172,22 @@ const environmentFor = async (
   return ports.environments.seal(id, Object.fromEntries(env.map((name) => [name, all[name] ?? ''])));
 };
 
+type NewPart = { readonly id: SessionId; readonly part: ChildPart | undefined; readonly now: number };
+
+/** Below its parent, and within all that bounds that. */
+const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTree => {
+  const { slices = [], until } = parent.tree ?? {};
+  const own = part.usdMax === undefined ? slices : [...slices, id];
+  const ends = part.seconds === undefined ? [] : [now + part.seconds * 1000];
+  const times = until === undefined ? ends : [...ends, until];
+  return {
+    root: treeOf(parent) ?? parent.id,
+    parent: parent.id,
+    ...(own.length === 0 ? {} : { slices: own }),
+    ...(times.length === 0 ? {} : { until: Math.min(...times) }),
+  };
+};
+
 type ChildSettings = {
   readonly id: SessionId;
   readonly workspace: WorkspaceId;
@@ -142,6 +197,7 @@ type ChildSettings = {
   readonly policy: ApprovalPolicy;
   /** In force for its parent, so that a change of the operator's does not widen a tree that runs. */
   readonly limits: Required<TreeLimits>;
+  readonly tree: SessionTree;
   readonly sandbox: ChildSandbox;
   readonly environment: EnvironmentRef | undefined;
   readonly now: number;
@@ -163,7 +219,7 @@ const newChild = (
     network: _________,
     ...parent
   }: Session,
-  { id, workspace, model, policy, limits, sandbox, environment, now, dueAt }: ChildSettings,
+  { id, workspace, model, policy, limits, tree, sandbox, environment, now, dueAt }: ChildSettings,
 ): Session => ({
   ...parent,
   ...(workspace === parent.workspace ? { slotOf: slotOf ?? parent.id } : {}),
@@ -181,7 +237,7 @@ const newChild = (
   usage: noUsage,
   costUsd: 0,
   depth: parent.depth + 1,
-  tree: { root: treeOf(parent) ?? parent.id, parent: parent.id },
+  tree,
   createdAt: now,
   lastActiveAt: now,
   runningCalls: {},

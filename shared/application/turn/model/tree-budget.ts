@@ -7,7 +7,7 @@
 import type { ModelRequest } from '../../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, callCostMax } from '../../../domain/price.ts';
 import { type Session, treeOf } from '../../../domain/session.ts';
-import { withOwnMoney } from '../../../domain/session-tree.ts';
+import { isOutOfTime, withOwnMoney } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 
@@ -62,11 +62,20 @@ const reserve = async (
   sums: { readonly usd: number; readonly usdMin: number },
 ): Promise<{ readonly grantedUsd: number } | 'free' | 'spent'> => {
   const root = treeOf(session);
+  if (isOutOfTime(session, world.now())) return 'spent';
   if (root === undefined || sums.usd === 0) return 'free';
   const { usdMax } = withOwnMoney(limits.turn, session);
   const until = deadlineAt + lateMsMax;
   const { fence } = session.lease;
-  const options = { session: session.id, fence, ...sums, usdMax, until, call: world.uuid() };
+  const options = {
+    session: session.id,
+    fence,
+    ...sums,
+    usdMax,
+    until,
+    call: world.uuid(),
+    slices: session.tree?.slices,
+  };
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
     const answer = await trees.reserve(root, { ...options, at: world.now() });
     signal.throwIfAborted();
@@ -85,7 +94,7 @@ export const releaseReservation = async (
   const root = treeOf({ id, ...membership });
   if (root === undefined) return;
   try {
-    await trees.release(root, { session: id, fence, unsettledUsd });
+    await trees.release(root, { session: id, fence, unsettledUsd, slices: membership.tree?.slices });
   } catch (error) {
     telemetry.warn('a reservation of a tree was not released', { error });
   }
