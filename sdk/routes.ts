@@ -28,6 +28,7 @@ import type * as searches from '../shared/contracts/rest/search-view.ts';
 import type * as sessionBodies from '../shared/contracts/rest/session-bodies.ts';
 import type * as sessions from '../shared/contracts/rest/session-view.ts';
 import type * as snapshots from '../shared/contracts/rest/snapshot-view.ts';
+import type * as trees from '../shared/contracts/rest/tree-view.ts';
 import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
 import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
 import type * as sandbox from '../shared/contracts/rest/workspace-view.ts';
@@ -40,6 +41,7 @@ type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
 
 export type Session = Out<typeof sessions.sessionAnswer>;
+export type SessionTree = Out<typeof trees.treeAnswer>;
 export type SearchPage = Out<typeof searches.searchAnswer>;
 export type Project = Out<typeof projects.projectAnswer>;
 export type Workspace = Out<typeof workspaces.workspaceAnswer>;
@@ -102,6 +104,7 @@ export const api = {
     '/api/sessions',
   ),
   showSession: route<Of<typeof sessions.sessionAnswer>>()('GET', '/api/sessions/{id}'),
+  showTree: route<Of<typeof trees.treeAnswer>>()('GET', '/api/sessions/{id}/tree'),
   changeSession: route<With<typeof sessionBodies.updateSessionBody> & Of<typeof sessions.sessionAnswer>>()(
     'PATCH',
     '/api/sessions/{id}',

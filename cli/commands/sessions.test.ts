@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waitingLines } from './sessions.ts';
+import { treeLines, waitingLines } from './sessions.ts';
 
 test('pending calls are shown in full, with the command that approves the first', () => {
   const long = 'x'.repeat(200);
@@ -19,4 +19,34 @@ test('pending calls are shown in full, with the command that approves the first'
 
 test('without pending calls there is no output', () => {
   expect(waitingLines('id-1', [])).toEqual([]);
+});
+
+test('a tree is shown with its money, and each session before those below it', () => {
+  const one = (id: string, depth: number, parent?: string) => ({
+    ...{ id, depth, model: 'm', status: 'idle' as const, needsApproval: id === 'c' },
+    ...{ createdAt: '', lastActiveAt: '', inputTokens: 5, outputTokens: 7 },
+    ...{ costUsd: 0.25, branchCostUsd: 0.5, reservedUsd: 0 },
+    ...(parent === undefined ? {} : { parent }),
+  });
+  const slice = { maxCostUsd: 2, spentUsd: 0.5, unsettledUsd: 0.25 };
+  const lines = treeLines({
+    ...{ sessionId: 'a', root: 'a', agents: 4, maxCostUsd: 10, spentUsd: 1.5, reservedUsd: 0.125 },
+    unsettledUsd: 0.25,
+    sessions: [
+      one('a', 0),
+      { ...one('b', 1, 'a'), slice, title: 'b says' },
+      one('c', 1, 'a'),
+      one('d', 2, 'b'),
+    ],
+  });
+  const text = lines.join('\n');
+  expect(text).toMatch(/spent +\$1\.50 of \$10\.00\n.*at most \$0\.1250\n.*\$0\.2500, counted as spent/);
+  expect(
+    lines.filter((line) => /idle/.test(line)).map((line) => line.replaceAll(/ {2,}(?=\S)/g, '|')),
+  ).toEqual([
+    'a|idle|$0.2500|$0.5000|5 in, 7 out',
+    '|b|idle|$0.2500|$0.5000|$0.7500 of $2.00|5 in, 7 out|b says',
+    '|d|idle|$0.2500|$0.5000|5 in, 7 out',
+    '|c|idle, needs approval|$0.2500|$0.5000|5 in, 7 out',
+  ]);
 });

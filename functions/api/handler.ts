@@ -8,6 +8,7 @@ import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts
 import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
@@ -103,6 +104,7 @@ const ports = {
   auditSeals: makeAuditSeals(openWorkspaceBucket(environment.WORKSPACE_BUCKET)),
   sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
+  trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
   addressGuard: makeAddressGuard(egress),
   remoteMcp: openRemoteMcp(egress),

@@ -15,6 +15,7 @@ import {
 } from '#shared/application/session/create-session.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { resumeSession } from '#shared/application/session/resume-session.ts';
+import { showTree } from '#shared/application/session/show-tree.ts';
 import { forkSource } from '#shared/application/snapshot/fork-source.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
@@ -32,6 +33,7 @@ import {
   sessionsAnswer,
   sessionView,
 } from '#shared/contracts/rest/session-view.ts';
+import { treeAnswer, treeView } from '#shared/contracts/rest/tree-view.ts';
 import type { Caller } from '#shared/domain/caller-tool.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
@@ -46,7 +48,7 @@ import { onSession } from './resource-route.ts';
 export type SessionPorts = SessionDeps &
   AuditDeps &
   StopDeps &
-  Deps<'callers' | 'environments' | 'sandboxAuthority' | 'forgetter' | 'snapshots'>;
+  Deps<'callers' | 'environments' | 'sandboxAuthority' | 'forgetter' | 'snapshots' | 'trees'>;
 
 const createErrors = [
   'invalid_flavor',
@@ -129,6 +131,16 @@ export const sessionRoutes = ({
       needs: 'own:read',
       contract: { summary: 'Show a session', answers: { 200: sessionAnswer } },
       handler: async (_event, { session, turn }) => json(200, await show(session, turn)),
+    }),
+    onSession(ports, {
+      method: 'GET',
+      path: '/api/sessions/{id}/tree',
+      needs: 'own:read',
+      contract: {
+        summary: 'Show a session with all sessions that its agents started, and what each branch has spent',
+        answers: { 200: treeAnswer },
+      },
+      handler: async (_event, { session }) => json(200, treeView(await showTree(ports, session), usdMax)),
     }),
     changeRoute(ports, { lifetimes: settings.lifetimes, operatorUsdMax: usdMax, show }),
     resumeRoute(ports, show),

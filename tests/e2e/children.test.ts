@@ -127,10 +127,35 @@ test.each([
   [{ env: ['PATH'] }, 'env: you have no variable PATH'],
   [{ template: 'ruby' }, 'template: use one of python, node'],
   [{ network: ['a.example.org'] }, 'network: you may not reach a.example.org'],
+  [{ max_cost_usd: 11 }, 'max_cost_usd: 10 is left of your budget'],
 ])('a child cannot be given %j', async (more, problem) => {
   const client = await open();
   expect(await answerTo(client, spawn('hello', more))).toContain(problem);
   expect(await treeParentsOf(client.sessionId())).toEqual([]);
+});
+
+test('TM8: a child that is given a part of the money has it in the tree, with all below it', async () => {
+  const client = await open();
+  await answerTo(client, spawn(spawn('hello'), { max_cost_usd: 0.5, max_seconds: 600 }));
+  const root = client.sessionId();
+  const tree = await cloud.ask<{ sessions: readonly { id: string; parent?: string }[] }>(
+    `/api/sessions/${root}/tree`,
+  );
+  const [, child] = tree.sessions;
+  const money = { costUsd: 0, branchCostUsd: 0, reservedUsd: 0 };
+  const slice = { maxCostUsd: 0.5, spentUsd: 0, unsettledUsd: 0 };
+  expect(tree).toMatchObject({
+    ...{ sessionId: root, root, agents: 3, maxCostUsd: 10, spentUsd: 0, reservedUsd: 0, unsettledUsd: 0 },
+    sessions: [
+      { id: root, depth: 0, needsApproval: false, ...money },
+      { parent: root, depth: 1, title: expect.stringContaining('call session'), ...money, slice },
+      { parent: child?.id, depth: 2, title: 'hello', until: expect.any(String), ...money },
+    ],
+  });
+  expect(tree.sessions[2]).not.toHaveProperty('slice');
+  const ofChild = await cloud.ask<typeof tree>(`/api/sessions/${child?.id}/tree`);
+  expect(ofChild).toMatchObject({ root, agents: 3 });
+  expect(ofChild.sessions).toEqual(tree.sessions.slice(1));
 });
 
 test('depth 3 works under a limit of 3, and 4 is an error for the agent', async () => {
