@@ -1,8 +1,9 @@
 /** MCP servers page: add, edit, test, disable and remove servers; live health. */
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Loopback, listen, modernServer } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
-import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp, phone, screenshot } from './browser.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { axe, openApp, type PageOptions, phone, screenshot } from './browser.ts';
 
 let cloud: EmbeddedCloud;
 let well: Loopback;
@@ -21,7 +22,6 @@ beforeAll(async () => {
   ill = await listen((_, response) => response.writeHead(401).end());
   cloud = await openEmbeddedCloud({
     variables: { MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1', MCP_CHECK_SECONDS: '1' },
-    sweepMs: 500,
   });
 });
 afterAll(async () => {
@@ -30,12 +30,38 @@ afterAll(async () => {
   await ill.stop();
 });
 
-const add = (name: string, config: object): Promise<unknown> =>
-  cloud.ask('/api/mcp/add', { method: 'POST', body: JSON.stringify({ name, config }) });
+/** The page of a project that is this test's alone: what a failed try left behind is in another one. */
+const openServers = async (options: PageOptions = {}) => {
+  const name = `servers-${crypto.randomUUID()}`;
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name }),
+  });
+  const add = (server: string, config: object): Promise<unknown> =>
+    cloud.ask(`/api/mcp/add?project=${id}`, { method: 'POST', body: JSON.stringify({ name: server, config }) });
+  const remove = (server: string): Promise<unknown> =>
+    cloud.ask(`/api/mcp/${server}?project=${id}`, { method: 'DELETE' });
+  const open = async (): Promise<Page> => {
+    const page = await openApp(cloud, options);
+    await page.goto(`${cloud.url}/#/servers?project=${id}`);
+    return page;
+  };
+  return { add, remove, open };
+};
+
+/** Has the servers checked until the page says so. */
+const shows = (words: Locator): Promise<boolean> =>
+  eventually(
+    async () => {
+      await cloud.janitor({ sweep: 'mcp' });
+      return words.isVisible();
+    },
+    (isVisible) => isVisible,
+  );
 
 test('an API error appears at its field', async () => {
-  const page = await openApp(cloud, { expects: /status of 4/ });
-  await page.goto(`${cloud.url}/#/servers`);
+  const { open } = await openServers({ expects: /status of 4/ });
+  const page = await open();
   await page.getByRole('heading', { name: 'No MCP servers in this project' }).waitFor();
   await page.getByRole('button', { name: 'Add server' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -63,19 +89,22 @@ test('an API error appears at its field', async () => {
 });
 
 test('a server is added by keyboard alone, and its tools are listed', async () => {
-  const page = await openApp(cloud);
-  await page.goto(`${cloud.url}/#/servers`);
+  const { open } = await openServers();
+  const page = await open();
   await page.getByRole('button', { name: 'Add server' }).first().focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Name').focus();
+  await dialog.locator('input:focus').waitFor();
   await page.keyboard.type('issues');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.type(well.url);
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('issues');
+  expect(await dialog.getByLabel('URL').inputValue()).toBe(well.url);
   await page.keyboard.press('Enter');
   const card = page.getByRole('article', { name: 'issues' });
-  await card.getByText('healthy', { exact: true }).waitFor();
+  await card.waitFor();
+  await shows(card.getByText('healthy', { exact: true }));
   await card.getByText('2 tools').focus();
   await page.keyboard.press('Enter');
   await card.getByText('Finds issues by words').waitFor();
@@ -84,11 +113,12 @@ test('a server is added by keyboard alone, and its tools are listed', async () =
 });
 
 test('a failing server has its error and advice; it is edited, tested, disabled and removed', async () => {
+  const { add, open } = await openServers({ expects: /status of 4/ });
   await add('tickets', { transport: 'http', url: ill.url, headers: { Authorization: 'Bearer of-old' } });
-  const page = await openApp(cloud, { expects: /status of 4/ });
-  await page.goto(`${cloud.url}/#/servers`);
+  const page = await open();
   const card = page.getByRole('article', { name: 'tickets' });
-  await card.getByText('The server rejected the credentials').waitFor();
+  await card.waitFor();
+  await shows(card.getByText('The server rejected the credentials'));
   const summary = page.locator('dl').first();
   expect((await summary.innerText()).replaceAll(/\s+/g, ' ')).toContain('With issues 1');
   await screenshot(page, 'servers-ill');
@@ -109,7 +139,7 @@ test('a failing server has its error and advice; it is edited, tested, disabled 
   await screenshot(page, 'servers-edit');
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await card.getByText('healthy', { exact: true }).waitFor();
+  await shows(card.getByText('healthy', { exact: true }));
   await card.getByRole('button', { name: 'Test tickets' }).click();
   await card.getByText('Connected: 2 tools.').waitFor();
 
@@ -125,8 +155,8 @@ test('a failing server has its error and advice; it is edited, tested, disabled 
 });
 
 test('a secret that a server takes into sandboxes is warned of while it is written, and on its card', async () => {
-  const page = await openApp(cloud);
-  await page.goto(`${cloud.url}/#/servers`);
+  const { open, remove } = await openServers();
+  const page = await open();
   await page.getByRole('button', { name: 'Add server' }).first().click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').first().fill('inside');
@@ -141,20 +171,21 @@ test('a secret that a server takes into sandboxes is warned of while it is writt
   await dialog.getByRole('button', { name: 'Add server' }).click();
   const card = page.getByRole('article', { name: 'inside' });
   await card.getByText('can read TAKEN').waitFor();
-  await cloud.ask('/api/mcp/inside', { method: 'DELETE' });
+  await remove('inside');
   await card.waitFor({ state: 'detached' });
 });
 
 test('a failing server is shown without a reload', async () => {
   const passing = await modernServer({ list: tools });
+  const { add, open, remove } = await openServers();
   await add('passing', { transport: 'http', url: passing.url });
-  const page = await openApp(cloud);
-  await page.goto(`${cloud.url}/#/servers`);
+  const page = await open();
   const card = page.getByRole('article', { name: 'passing' });
-  await card.getByText('healthy', { exact: true }).waitFor();
+  await card.waitFor();
+  await shows(card.getByText('healthy', { exact: true }));
   await passing.stop();
-  await card.getByText(/Last response .* failures since/).waitFor();
-  await cloud.ask('/api/mcp/passing', { method: 'DELETE' });
+  await shows(card.getByText(/Last response .* failures since/));
+  await remove('passing');
   await card.waitFor({ state: 'detached' });
 });
 
@@ -164,18 +195,13 @@ test.each([
   ['light', phone],
   ['dark', phone],
 ] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
-  const name = `down-${colorScheme}${viewport ? '-phone' : ''}`;
-  await add(name, { transport: 'http', url: ill.url, description: 'Tickets of the support desk' });
-  await add(`${name}-program`, {
-    transport: 'stdio',
-    command: 'python3',
-    args: ['-m', 'server'],
-    enabled: false,
-  });
-  const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
-  await page.goto(`${cloud.url}/#/servers`);
-  await page.getByRole('article', { name, exact: true }).getByText('The server rejected').waitFor();
+  const { add, open } = await openServers({ colorScheme, ...(viewport && { viewport }) });
+  await add('down', { transport: 'http', url: ill.url, description: 'Tickets of the support desk' });
+  await add('program', { transport: 'stdio', command: 'python3', args: ['-m', 'server'], enabled: false });
+  const page = await open();
+  const card = page.getByRole('article', { name: 'down' });
+  await card.waitFor();
+  await shows(card.getByText('The server rejected'));
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `servers-${colorScheme}${viewport ? '-phone' : ''}`);
-  for (const one of [name, `${name}-program`]) await cloud.ask(`/api/mcp/${one}`, { method: 'DELETE' });
 });
