@@ -48,6 +48,7 @@ test('each provider has its state, models and prices', async () => {
     .getByText('default')
     .waitFor();
   await openai.getByText('No price').first().waitFor();
+  await openai.getByText('A model without a price counts as $0').waitFor();
   await openai.getByRole('button', { name: 'Show all 7' }).press('Enter');
   await openai.getByRole('row', { name: /^d/ }).waitFor();
   const anthropic = page.getByRole('region', { name: 'Anthropic' });

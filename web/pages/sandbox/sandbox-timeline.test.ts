@@ -14,7 +14,6 @@ test('without a sandbox every step is ahead', () => {
   expect(stages(null)).toEqual([
     'Requested ahead',
     'Starting ahead',
-    'Restoring ahead',
     'Ready ahead',
     'Stopped ahead',
   ]);
@@ -27,30 +26,30 @@ test.each([
 ] as const)('a start in phase %s has the note %s', (phase, note) => {
   const sandbox: Sandbox = { state: 'starting', source: 'cold', requestedAt, phase };
   expect(stages(sandbox)[1]).toBe('Starting current');
-  expect(notes(sandbox)).toEqual(['cold start', note, '', '', '']);
+  expect(notes(sandbox)).toEqual(['cold start', note, '', '']);
 });
 
-test('files are restored before it is ready', () => {
+test('a start that restores files says so, and no step is left that a new sandbox never takes', () => {
   const sandbox: Sandbox = { state: 'starting', source: 'pool', requestedAt, phase: 'restoring' };
-  expect(stages(sandbox).slice(1, 4)).toEqual(['Starting done', 'Restoring current', 'Ready ahead']);
-  expect(notes(sandbox)).toEqual(['warm start', '', 'restoring files', '', '']);
+  expect(stages(sandbox).slice(1, 3)).toEqual(['Starting current', 'Ready ahead']);
+  expect(notes(sandbox)).toEqual(['warm start', 'restoring files', '', '']);
 });
 
 test('a ready sandbox has its start time and duration', () => {
   const steps = stepsOf({ state: 'ready', source: 'cold', requestedAt, readyAt, startMs: 2500 });
-  expect(steps[3]).toEqual({ name: 'Ready', state: 'current', at: readyAt, note: 'after 2.5 s' });
-  expect(steps[4]).toEqual({ name: 'Stopped', state: 'ahead', at: null, note: '' });
+  expect(steps[2]).toEqual({ name: 'Ready', state: 'current', at: readyAt, note: 'after 2.5 s' });
+  expect(steps[3]).toEqual({ name: 'Stopped', state: 'ahead', at: null, note: '' });
 });
 
 test('a stop has its reason, and is on its way before it is done', () => {
   const lived = { source: 'cold', requestedAt, readyAt, startMs: 2500, reason: 'idle' } as const;
-  expect(stepsOf({ ...lived, state: 'stopping' })[4]).toEqual({
+  expect(stepsOf({ ...lived, state: 'stopping' })[3]).toEqual({
     name: 'Stopping',
     state: 'current',
     at: null,
     note: 'idle; saving files',
   });
-  expect(stepsOf({ ...lived, state: 'stopped', stoppedAt })[4]).toEqual({
+  expect(stepsOf({ ...lived, state: 'stopped', stoppedAt })[3]).toEqual({
     name: 'Stopped',
     state: 'current',
     at: stoppedAt,
@@ -69,7 +68,6 @@ test('a sandbox that was never ready has failed', () => {
   expect(stages(sandbox)).toEqual([
     'Requested done',
     'Starting ahead',
-    'Restoring ahead',
     'Ready ahead',
     'Stopped failed',
   ]);

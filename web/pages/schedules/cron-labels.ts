@@ -120,6 +120,9 @@ const utcFormat = new Intl.DateTimeFormat('en-GB', {
 });
 const localFormat = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   timeZoneName: 'short',
@@ -130,4 +133,5 @@ export const isUtcHere = ['UTC', 'Etc/UTC', 'GMT'].includes(zoneName);
 
 /** `Mon, 5 Jan 2026, 09:00 UTC`. */
 export const utcTime = (atMs: number): string => `${utcFormat.format(atMs)} UTC`;
+/** The same in the reader's zone, which it names. */
 export const localTime = (atMs: number): string => localFormat.format(atMs);
