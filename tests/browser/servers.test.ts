@@ -38,7 +38,10 @@ const openServers = async (options: PageOptions = {}) => {
     body: JSON.stringify({ name }),
   });
   const add = (server: string, config: object): Promise<unknown> =>
-    cloud.ask(`/api/mcp/add?project=${id}`, { method: 'POST', body: JSON.stringify({ name: server, config }) });
+    cloud.ask(`/api/mcp/add?project=${id}`, {
+      method: 'POST',
+      body: JSON.stringify({ name: server, config }),
+    });
   const remove = (server: string): Promise<unknown> =>
     cloud.ask(`/api/mcp/${server}?project=${id}`, { method: 'DELETE' });
   const open = async (): Promise<Page> => {

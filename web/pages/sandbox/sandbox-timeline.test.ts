@@ -11,12 +11,7 @@ const stages = (sandbox: Sandbox | null) => stepsOf(sandbox).map(({ name, state 
 const notes = (sandbox: Sandbox) => stepsOf(sandbox).map(({ note }) => note);
 
 test('without a sandbox every step is ahead', () => {
-  expect(stages(null)).toEqual([
-    'Requested ahead',
-    'Starting ahead',
-    'Ready ahead',
-    'Stopped ahead',
-  ]);
+  expect(stages(null)).toEqual(['Requested ahead', 'Starting ahead', 'Ready ahead', 'Stopped ahead']);
 });
 
 test.each([
@@ -65,10 +60,5 @@ test('a sandbox that was never ready has failed', () => {
     stoppedAt,
     reason: 'no capacity',
   };
-  expect(stages(sandbox)).toEqual([
-    'Requested done',
-    'Starting ahead',
-    'Ready ahead',
-    'Stopped failed',
-  ]);
+  expect(stages(sandbox)).toEqual(['Requested done', 'Starting ahead', 'Ready ahead', 'Stopped failed']);
 });
