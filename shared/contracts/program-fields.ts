@@ -1,5 +1,5 @@
 /**
- * What starts a program of a sandbox, in every contract that starts one: its command, arguments, working folder and variables.
+ * Fields that start a program of a sandbox, in every contract that starts one: its command, arguments, working folder and variables.
  *
  * The bounds are those of the kernel. Whether a folder is there, the sandbox decides.
  */
