@@ -28,9 +28,15 @@ import {
 } from './function.ts';
 import type { FunctionError } from './worker/messages.ts';
 
+export type InvokeOptions = {
+  readonly requestId?: string;
+  /** Called when its environment has loaded it, and it begins. */
+  readonly started?: () => void;
+};
+
 export interface FunctionHost {
   /** Runs it and collects the answer (`RequestResponse`). */
-  invoke(name: string, payload: string, requestId?: string): Promise<Buffered>;
+  invoke(name: string, payload: string, options?: InvokeOptions): Promise<Buffered>;
   /** Accepts it and runs it later, up to three times under one request id (`Event`). */
   invokeLater(name: string, payload: string, requestId?: string): void;
   /** As `invokeLater`, until no attempt of it is to come: never, when the host is stopped before. */
@@ -102,10 +108,10 @@ const invokers = (
   const invoke = async (
     name: string,
     payload: string,
-    requestId: string = randomUUID(),
+    { requestId = randomUUID(), started }: InvokeOptions = {},
   ): Promise<Buffered> => {
     refuseTooLarge(payload, requestBytesMax, 'InvokeFunction');
-    const answer = await bufferAnswer((sink) => find(name).run({ requestId, payload }, sink));
+    const answer = await bufferAnswer((sink) => find(name).run({ requestId, payload }, sink), started);
     return refuseLargeAnswer(answer);
   };
   const accept = (name: string, payload: string, requestId: string): Promise<unknown> => {

@@ -34,6 +34,8 @@ export type Outcome =
 
 /** The receiver of the answer. The function waits for a promise that `chunk` returns. */
 export interface ResponseSink {
+  /** The environment has loaded the function, which begins. */
+  started?(): void;
   began(contentType: string): void;
   chunk(bytes: Uint8Array): Promise<void> | void;
   /** Aborted when the reader has disconnected. */
@@ -43,9 +45,12 @@ export interface ResponseSink {
 export type Buffered = { readonly outcome: Outcome; readonly payload: string };
 
 /** Collects a complete answer, for callers that do not stream. */
-export const bufferAnswer = async (run: (sink: ResponseSink) => Promise<Outcome>): Promise<Buffered> => {
+export const bufferAnswer = async (
+  run: (sink: ResponseSink) => Promise<Outcome>,
+  started: () => void = () => undefined,
+): Promise<Buffered> => {
   const chunks: Uint8Array[] = [];
-  const outcome = await run({ began: () => undefined, chunk: (bytes) => void chunks.push(bytes) });
+  const outcome = await run({ started, began: () => undefined, chunk: (bytes) => void chunks.push(bytes) });
   return { outcome, payload: Buffer.concat(chunks).toString() };
 };
 

@@ -95,7 +95,7 @@ const answerBuffered = async (
   response: ServerResponse,
 ): Promise<void> => {
   const requestId = randomUUID();
-  const { outcome, payload: result } = await host.invoke(name, payload, requestId);
+  const { outcome, payload: result } = await host.invoke(name, payload, { requestId });
   const headers = { ...headersFor(requestId), 'content-type': 'application/json' };
   if (outcome.kind === 'finished') response.writeHead(200, headers).end(result);
   else {

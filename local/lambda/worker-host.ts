@@ -118,8 +118,11 @@ type CallsInFlightOptions = {
   readonly onTimeout: () => void;
 };
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html: 10 seconds for the initialisation. */
-const initTimeoutMs = 10_000;
+/**
+ * AWS has 10 seconds for an initialisation, on a processor of its own (https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html).
+ * Here environments that start at once share the processors of one machine, which may be busy.
+ */
+const initTimeoutMs = 180_000;
 
 type Running = {
   readonly call: Call;
@@ -190,6 +193,7 @@ const applyMessage = (
     case 'started':
       clearTimeout(running.timer);
       running.timer = setTimeout(() => steps.timeOut(running), running.call.timeoutMs);
+      running.sink.started?.();
       return;
     case 'began':
       running.sink.began(message.contentType);

@@ -40,6 +40,7 @@ export const emulate = (emulator: string): Emulated => {
       return {
         run: async ({ payload }, sink) => {
           const { url } = await server;
+          sink.started?.();
           const response = await fetch(`${url}${path}`, { method: 'POST', body: payload });
           const bytes = new Uint8Array(await response.arrayBuffer());
           const outcome = outcomeOf(bytes);
