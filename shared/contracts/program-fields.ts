@@ -1,7 +1,7 @@
 /**
  * Fields that start a program of a sandbox, in every contract that starts one: its command, arguments, working folder and variables.
  *
- * The bounds are those of the kernel. Whether a folder is there, the sandbox decides.
+ * The bounds are those of the kernel. The sandbox decides whether a folder is there.
  */
 import * as z from 'zod';
 import { processVariablesBytesMax, processVariablesMax } from '#shared/domain/limits.ts';
