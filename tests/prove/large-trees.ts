@@ -11,8 +11,9 @@ export const largeTrees: Proof = async (progress) => {
   for (let seed = 1; seed <= worlds; seed += 1) {
     const tree = await runLargeTree(seed);
     trees.push(tree);
-    const { spentUsd, unsettledUsd, billedUsd, broken = 'none broken' } = tree;
-    progress(`world ${seed}: spent ${spentUsd}, unsettled ${unsettledUsd}, charged ${billedUsd}, ${broken}`);
+    const { agents, messages, spentUsd, unsettledUsd, billedUsd, broken = 'none broken' } = tree;
+    const money = `spent ${spentUsd}, unsettled ${unsettledUsd}, charged ${billedUsd}`;
+    progress(`world ${seed}: ${agents} agents, ${messages} messages, ${money}, ${broken}`);
   }
   const most = (usd: (tree: LargeTree) => number): number => Math.max(...trees.map(usd));
   const number = (is: (tree: LargeTree) => boolean): number => trees.filter(is).length;

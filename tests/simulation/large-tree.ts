@@ -22,14 +22,16 @@ export const budgetUsd = 1;
 const outputUsd = 0.000_005;
 const minute = 60_000;
 const depthMax = 6;
-/** Nobody says more; a tree that is spent is left earlier. */
-const messagesMax = 2500;
+/** Nobody says more; a tree that is spent is left earlier. The slowest of a hundred worlds need several thousands. */
+const messagesMax = 25_000;
 /** So many refusals for want of money are enough: each agent of the tree may have had its own. */
 const refusalsMax = agentsMax;
 
 export type LargeTree = {
   readonly seed: number;
   readonly steps: number;
+  /** Said by people until the tree was spent. */
+  readonly messages: number;
   /** Of the tree, its root included. */
   readonly agents: number;
   readonly spentUsd: number;
@@ -51,14 +53,22 @@ export const runLargeTree = async (seed: number): Promise<LargeTree> => {
   const random = openRandom(seed ^ 0x1b873593);
   const root = random.uuid() as SessionId;
   const bill = billOf(platform, root);
+  const people = { random, messages: 0 };
+  const report = () => ({
+    ...reportOf(platform, root, seed),
+    messages: people.messages,
+    billedUsd: bill(),
+  });
   try {
-    await live(platform, root, random);
-    return { ...reportOf(platform, root, seed), billedUsd: bill() };
+    await live(platform, root, people);
+    return report();
   } catch (error) {
     if (!(error instanceof BrokenPromise)) throw error;
-    return { ...reportOf(platform, root, seed), billedUsd: bill(), broken: error.message };
+    return { ...report(), broken: error.message };
   }
 };
+
+type People = { readonly random: Random; messages: number };
 
 /** Of a root without a tree nothing is reserved: what it lost before is in no tree (TM7). */
 const billOf = (platform: Platform, root: SessionId): (() => number) => {
@@ -87,12 +97,12 @@ const settingsOf = (sim: Simulation): Settings => {
   };
 };
 
-const live = async (platform: Platform, root: SessionId, random: Random): Promise<void> => {
+const live = async (platform: Platform, root: SessionId, people: People): Promise<void> => {
   const { sim } = platform;
   await register(platform.table);
   startJanitor(platform);
   const users = { platform, until: Number.POSITIVE_INFINITY };
-  const said = speak(users, root, random);
+  const said = speak(users, root, people);
   let isOver = false;
   void said.then(() => {
     isOver = true;
@@ -109,11 +119,12 @@ const live = async (platform: Platform, root: SessionId, random: Random): Promis
 };
 
 /** People who speak to agents of the tree until it is whole and its money is spent. */
-const speak = async (users: Users, root: SessionId, random: Random): Promise<void> => {
+const speak = async (users: Users, root: SessionId, people: People): Promise<void> => {
   const { platform } = users;
+  const { random } = people;
   const { sim, table } = platform;
   while (sessionOf(table, root) === undefined) await connect(users, root, { approvals: 'auto' });
-  for (let message = 0; message < messagesMax && !isSpent(platform); message += 1) {
+  for (; people.messages < messagesMax && !isSpent(platform); people.messages += 1) {
     const agents = [root, ...childrenOf(table, root).map(({ id }) => id)];
     void sayOnce(platform, random.pick(agents), { messageId: `m-${random.uuid()}` });
     // A few at a time as long as the tree is small; then so many that they wait for each other's reservations.
@@ -127,7 +138,7 @@ const reportOf = (
   { sim, table, checkers }: Platform,
   root: SessionId,
   seed: number,
-): Omit<LargeTree, 'billedUsd'> => {
+): Omit<LargeTree, 'billedUsd' | 'messages'> => {
   const tree = treeItemOf(table, root);
   const sessions = [sessionOf(table, root), ...childrenOf(table, root)];
   const fired = Object.entries(sim.coverage.counts).filter(([met]) => met.startsWith('fault/'));
