@@ -1,11 +1,12 @@
-/** A lease that is held: renewed again after a renewal that failed, reported once when it is lost. */
+/** A lease that is held: renewed again after a renewal that failed, reported once when it is lost; and one that is released. */
 
 import { expect, test } from 'vitest';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { TurnStore } from '../../ports/turn-store.ts';
-import { keepLease } from './turn-lease.ts';
+import type { TurnContext } from './commit/turn-context.ts';
+import { keepLease, releaseLease } from './turn-lease.ts';
 
 const hold = async (answers: readonly (boolean | Error)[]) => {
   const { ports, warned, clock } = openQuietPorts();
@@ -49,4 +50,23 @@ test('a failed renewal is retried at the next third', async () => {
 test('a lost lease is reported once and not renewed', async () => {
   const { renewed, lost } = await hold([true, false]);
   expect([renewed, lost]).toEqual([[40_000, 50_000], 1]);
+});
+
+test.each([
+  ['its own idle limit', { idleMs: 4000 }, 4000],
+  ["the deployment's, if it has none", {}, 900_000],
+])('a session that rests is looked at after %s', async (_what, own, ms) => {
+  const { ports, clock } = openQuietPorts();
+  const due: number[] = [];
+  const turns = fake<TurnStore>({
+    releaseLease: async (_session: unknown, { dueAt }: { readonly dueAt: number }) => {
+      due.push(dueAt);
+      return 'released';
+    },
+  });
+  const session = newSession({ lastActiveAt: clock.now, ...own });
+  const limits = { idleMs: 900_000, waitStopMs: 120_000 };
+  const context = { session, turn: { state: { kind: 'idle' } }, inbox: [], limits };
+  await releaseLease({ ...ports, turns }, context as unknown as TurnContext);
+  expect(due).toEqual([clock.now + ms]);
 });

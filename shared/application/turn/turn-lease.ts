@@ -3,7 +3,7 @@
 import type { SessionId } from '../../domain/ids.ts';
 import { redriveAfterMs, turnHopsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
-import { nextLook } from '../../domain/turn/pending-work.ts';
+import { idleTimesOf, nextLook } from '../../domain/turn/pending-work.ts';
 import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
 import { keepRenewed } from '../keep-renewed.ts';
@@ -32,8 +32,9 @@ export const releaseLease = async (
 ): Promise<boolean> => {
   const now = world.now();
   // A holder that came for nothing does not put off when the session rests.
-  const restAt = Math.max(now, session.lastActiveAt + limits.idleMs);
-  const look = nextLook(state, now, limits);
+  const times = idleTimesOf(session, limits);
+  const restAt = Math.max(now, session.lastActiveAt + times.idleMs);
+  const look = nextLook(state, now, times);
   const dueAt = state.kind === 'acting' ? look : Math.min(look, restAt);
   const isIdle = isBetweenTurns(state) && inbox.length === 0;
   const rests = state.kind === 'acting' ? {} : { restsAt: now };

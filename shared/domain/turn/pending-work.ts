@@ -129,6 +129,15 @@ const childLookMsMax = 600_000;
 /** When a turn or its idle session is looked at again without a message; a call of a client is, when its time is over. */
 type IdleTimes = { readonly idleMs: number; readonly waitStopMs: number };
 
+/** With a session's own idle limit, where it has one. */
+export const idleTimesOf = (
+  { idleMs }: { readonly idleMs?: number | undefined },
+  times: IdleTimes,
+): IdleTimes => ({
+  idleMs: idleMs ?? times.idleMs,
+  waitStopMs: times.waitStopMs,
+});
+
 export const nextLook = (state: TurnState, at: number, { idleMs, waitStopMs }: IdleTimes): number =>
   Math.min(
     ...[

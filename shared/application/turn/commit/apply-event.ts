@@ -22,7 +22,7 @@ import {
   hasNothingToDo,
   spendOf,
 } from '../../../domain/turn/after-step.ts';
-import { nextLook } from '../../../domain/turn/pending-work.ts';
+import { idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import {
@@ -106,7 +106,7 @@ export const applyEvent = async (
     ...chainedTo(turn.decided, ruledRows(session, event, step), ports.world.sha256),
     release,
     wakes: false,
-    dueAt: nextLook(step.state, event.at, limits),
+    dueAt: nextLook(step.state, event.at, idleTimesOf(session, limits)),
   });
   if (result.status === 'moved' || result.status === 'unsaved' || result.status === 'full')
     return { status: result.status, context };
