@@ -18,11 +18,20 @@ import { BrokenPromise, Simulation } from './world.ts';
 
 export const agentsMax = 50;
 export const budgetUsd = 1;
-/** A full answer costs half a cent, so that fifty calls at once reserve a quarter of the dollar, and a tree grows before it is spent. */
-const outputUsd = 0.000_005;
+/**
+ * The lives of a world: the next one is cheaper, or people speak to agents that may start others until the tree is whole. A full answer
+ * of the first costs half a cent, so that fifty calls at once reserve a quarter of the dollar.
+ */
+type Life = { readonly outputUsd: number; readonly growsFirst: boolean };
+const firstLife: Life = { outputUsd: 0.000_005, growsFirst: false };
+const laterLives: readonly Life[] = [
+  { outputUsd: 0.000_005, growsFirst: true },
+  { outputUsd: 0.000_002_5, growsFirst: true },
+  { outputUsd: 0.000_001_25, growsFirst: true },
+];
 const minute = 60_000;
 const depthMax = 6;
-/** Nobody says more; a tree that is spent is left earlier. The slowest of a hundred worlds need several thousands. */
+/** Nobody says more; a tree that is spent is left earlier. The slowest of a hundred worlds needs ten thousand. */
 const messagesMax = 25_000;
 /** So many refusals for want of money are enough: each agent of the tree may have had its own. */
 const refusalsMax = agentsMax;
@@ -47,13 +56,24 @@ export type LargeTree = {
   readonly broken?: string;
 };
 
-export const runLargeTree = async (seed: number): Promise<LargeTree> => {
+/** A world, lived again while its tree is spent before it is whole. */
+export const runLargeTrees = async (seed: number): Promise<readonly LargeTree[]> => {
+  const lives: LargeTree[] = [];
+  for (const life of [firstLife, ...laterLives]) {
+    const tree = await runLargeTree(seed, life);
+    lives.push(tree);
+    if (tree.agents === agentsMax || tree.broken !== undefined) break;
+  }
+  return lives;
+};
+
+export const runLargeTree = async (seed: number, life: Life = firstLife): Promise<LargeTree> => {
   const sim = new Simulation(seed, standing);
-  const platform = new Platform(sim, settingsOf(sim));
+  const platform = new Platform(sim, settingsOf(sim, life.outputUsd));
   const random = openRandom(seed ^ 0x1b873593);
   const root = random.uuid() as SessionId;
   const bill = billOf(platform, root);
-  const people = { random, messages: 0 };
+  const people = { random, messages: 0, growsFirst: life.growsFirst };
   const report = () => ({
     ...reportOf(platform, root, seed),
     messages: people.messages,
@@ -68,7 +88,7 @@ export const runLargeTree = async (seed: number): Promise<LargeTree> => {
   }
 };
 
-type People = { readonly random: Random; messages: number };
+type People = Pick<Life, 'growsFirst'> & { readonly random: Random; messages: number };
 
 /** Of a root without a tree nothing is reserved: what it lost before is in no tree (TM7). */
 const billOf = (platform: Platform, root: SessionId): (() => number) => {
@@ -80,7 +100,7 @@ const billOf = (platform: Platform, root: SessionId): (() => number) => {
   return () => rounded(billedUsd ?? 0);
 };
 
-const settingsOf = (sim: Simulation): Settings => {
+const settingsOf = (sim: Simulation, outputUsd: number): Settings => {
   const drawn = drawSettings(sim);
   return {
     ...drawn,
@@ -125,8 +145,11 @@ const speak = async (users: Users, root: SessionId, people: People): Promise<voi
   const { sim, table } = platform;
   while (sessionOf(table, root) === undefined) await connect(users, root, { approvals: 'auto' });
   for (; people.messages < messagesMax && !isSpent(platform); people.messages += 1) {
-    const agents = [root, ...childrenOf(table, root).map(({ id }) => id)];
-    void sayOnce(platform, random.pick(agents), { messageId: `m-${random.uuid()}` });
+    const below = childrenOf(table, root);
+    const agents = [root, ...below.map(({ id }) => id)];
+    const starters = [root, ...below.filter(({ depth }) => depth < depthMax).map(({ id }) => id)];
+    const isGrowing = people.growsFirst && agents.length < agentsMax;
+    void sayOnce(platform, random.pick(isGrowing ? starters : agents), { messageId: `m-${random.uuid()}` });
     // A few at a time as long as the tree is small; then so many that they wait for each other's reservations.
     await sim.pause(random.spread(100, agents.length < agentsMax ? 10_000 : 2000));
   }
