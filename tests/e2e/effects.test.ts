@@ -268,6 +268,10 @@ describe('a call that is asked by its effect', () => {
       '{ hostname; id; pwd -P; ls -dil . / /tmp; env | sort; head -5 /proc/self/mountinfo; } > shown.txt 2>&1; true',
     ],
     [
+      'another machine, its container and its mounts',
+      '{ cat /proc/sys/kernel/random/boot_id /proc/version /proc/cmdline /proc/self/cgroup /proc/1/comm; sort /proc/mounts; nproc; ls /proc | sort -n | head -20; ls -la /tmp; } > shown.txt 2>&1; true',
+    ],
+    [
       'a network',
       'if curl -sm 5 http://127.0.0.1:19998; then echo evil > shown.txt; else echo good > shown.txt; fi',
     ],
