@@ -15,6 +15,7 @@ import { scale } from './scale/scale.ts';
 import { speed } from './speed/speed.ts';
 import { backlogCost, sweepCost } from './sweep-cost.ts';
 import { turnCost } from './turn-cost.ts';
+import { waitCost } from './wait-cost.ts';
 import { webCost } from './web-cost.ts';
 
 type Flags = {
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, (flags: Flags) => Promise<BenchResult>>> 
   backlog: backlogCost,
   flood: floodCost,
   fork: () => forkCost(),
+  wait: waitCost,
   web: webCost,
   scale,
   day: () => dayCost(),
