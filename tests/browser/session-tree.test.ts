@@ -4,7 +4,7 @@ import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { connect } from '../e2e/socket-client.ts';
 import { openApp } from './browser.ts';
-import { goTo } from './looks.ts';
+import { goTo, inEveryLook } from './looks.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -20,6 +20,10 @@ test('the agents of a session are shown with their slices, and a branch is stopp
   client.send('message', { text: `call session ${JSON.stringify(spawn)}` });
   await client.untilType('completion');
   await client.close();
+  await inEveryLook(cloud, 'session-agents', async (looked) => {
+    await goTo(looked, cloud, `/chat/${id}?panel=agents`);
+    await looked.getByRole('region', { name: 'Agents' }).getByRole('link', { name: 'say hello' }).waitFor();
+  });
   const page = await openApp(cloud);
   await goTo(page, cloud, `/chat/${id}?panel=agents`);
   const panel = page.getByRole('region', { name: 'Agents' });
