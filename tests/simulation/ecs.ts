@@ -32,6 +32,11 @@ export type Ecs = {
   readonly hostFor: (invocation: Invocation) => SandboxHost;
 };
 
+const outOfMemory = 'OutOfMemoryError';
+const interruption = 'Spot interruption';
+/** Reasons of a task that nobody asked to stop. */
+export const ownEnds: readonly string[] = [outOfMemory, interruption];
+
 export type EcsOptions = {
   readonly sim: Simulation;
   readonly ledger: Ledger;
@@ -110,9 +115,8 @@ export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): 
     sim.after(random.int(50, 2500), () => {
       task.machine.isUp = task.status === 'RUNNING';
     });
-    if (sim.fires('taskDies')) sim.after(random.spread(500, 300_000), () => end(task, 'OutOfMemoryError'));
-    if (sim.fires('taskEvicted'))
-      sim.after(random.spread(500, 300_000), () => askToStop(task, 'Spot interruption'));
+    if (sim.fires('taskDies')) sim.after(random.spread(500, 300_000), () => end(task, outOfMemory));
+    if (sim.fires('taskEvicted')) sim.after(random.spread(500, 300_000), () => askToStop(task, interruption));
   };
 
   const start = (options: StartTask): string => {
@@ -157,7 +161,7 @@ export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): 
         ?.machine,
     fail: (address) => {
       const task = tasks.find((one) => one.address === address && one.status === 'RUNNING');
-      if (task !== undefined) sim.after(sim.further.spread(1, 2000), () => end(task, 'OutOfMemoryError'));
+      if (task !== undefined) sim.after(sim.further.spread(1, 2000), () => end(task, outOfMemory));
     },
     hostFor: (invocation) => ({
       start: (options) =>

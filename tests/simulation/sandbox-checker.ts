@@ -10,6 +10,7 @@ import { decodeTaskGroup, type LiveSandbox, type SandboxRecord } from '#shared/d
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { detachedCalls, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
+import { ownEnds, type Task } from './ecs.ts';
 import type { Change } from './memory-table.ts';
 import {
   callsOf,
@@ -35,6 +36,18 @@ type Completion = Extract<LogEvent, { type: 'completion' }>['data'];
 /** Also where another session started it. */
 const followsLoss = (sandbox: SandboxRecord | undefined): boolean =>
   sandbox?.state === 'ready' && sandbox.lost !== undefined;
+
+/** By itself, before anybody asked for its stop. */
+const hasDied = ({ status, stoppedReason = '' }: Task): boolean =>
+  status === 'STOPPED' && ownEnds.includes(stoppedReason);
+
+type UnsavedLine = {
+  readonly key: string;
+  readonly sandbox: SandboxRecord | undefined;
+  readonly saysLost: boolean;
+  /** The log of the turn says that a save failed, or that its sandbox stopped. */
+  readonly told: boolean;
+};
 
 /** A call of an ended session has been given up. */
 const callsUnderWay = (session: Session | undefined): readonly number[] =>
@@ -169,18 +182,25 @@ export class SandboxChecker {
   saved(id: string, { stopReason, workspace }: Completion): void {
     const lines = this.#turns.takeLines(id);
     if (stopReason === 'cancelled' || lines.keys.length === 0) return;
-    const { table, bucket, ledger } = this.#options;
+    const { table, bucket } = this.#options;
     const { sandbox, checkpoint } = workspaceOf(table, sessionOf(table, id)?.workspace ?? '');
     const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
-    for (const key of lines.keys.filter((one) => !kept.includes(one))) {
-      const isThere = sandbox?.state === 'ready' && sandbox.taskArn === ledger.get(key)?.taskArn;
-      if (!isThere && followsLoss(sandbox) && workspace?.lost !== true)
-        this.#violate('L11: a completion says which files are lost', `${id}: ${key} ${stopReason}`);
-      if (lines.told) continue;
-      const task = this.#taskOf(sandbox?.taskArn);
-      if (isThere && task?.status === 'RUNNING' && task.desired === 'RUNNING')
-        this.#violate('L11: what was told as done is in a checkpoint', `${id}: ${key}`);
-    }
+    const saysLost = workspace?.lost === true;
+    for (const key of lines.keys.filter((one) => !kept.includes(one)))
+      this.#unsaved(`${id}: ${key}`, { key, sandbox, saysLost, told: lines.told });
+  }
+
+  /** A line of an ended turn that no checkpoint has. */
+  #unsaved(what: string, { key, sandbox, saysLost, told }: UnsavedLine): void {
+    const own = this.#taskOf(this.#options.ledger.get(key)?.taskArn);
+    const isThere = sandbox?.state === 'ready' && sandbox.taskArn === own?.taskArn;
+    if (!isThere && followsLoss(sandbox) && !saysLost)
+      this.#violate('L11: a completion says which files are lost', what);
+    if (told) return;
+    if (own !== undefined && hasDied(own) && !saysLost)
+      this.#violate('L11: files of a sandbox that died are said to be lost', what);
+    if (isThere && own?.status === 'RUNNING' && own.desired === 'RUNNING')
+      this.#violate('L11: what was told as done is in a checkpoint', what);
   }
 
   /** A call begins in a sandbox. */
