@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type LocalIssuer, startIssuer } from '../../shared/adapters/oidc/fixtures/local-issuer.ts';
-import { type Server, startServer } from './server.ts';
+import { challengeOf, type Server, startServer } from './server.ts';
 import { connect } from './socket-client.ts';
 
 let issuer: LocalIssuer;
@@ -210,7 +210,8 @@ describe('a sign-in that has ended', () => {
         path === '/mcp'
           ? `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`
           : 'Bearer';
-      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, challenge]);
+      const said = path === '/mcp' ? response.headers.get('www-authenticate') : challengeOf(response);
+      expect([response.status, said]).toEqual([401, challenge]);
     }
     expect(await upgrade(`${server.url}/ws`, { token: late })).toBe(401);
   });

@@ -1,7 +1,7 @@
 /** Bad input, black-box: the protocol's errors, never a stack, and the connection lives on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type Server, startServer } from './server.ts';
+import { challengeOf, type Server, startServer } from './server.ts';
 import { connect } from './socket-client.ts';
 
 let server: Server;
@@ -61,7 +61,7 @@ test('a wrong token is refused in every API', async () => {
   const response = await fetch(`${server.url}/api/sessions`, {
     headers: { authorization: 'Bearer nonsense' },
   });
-  expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect([response.status, challengeOf(response)]).toEqual([401, 'Bearer']);
   expect((await fetch(`${server.url}/api/sessions`)).status).toBe(401);
 });
 

@@ -31,6 +31,10 @@ export const unthrottled = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '20
 // biome-ignore lint/style/noProcessEnv: the one read of the tests' environment
 export const isStrict = process.env['SALLYPORT_STRICT'] === 'true';
 
+/** Of an answer outside `/mcp`: API Gateway renames the header. */
+export const challengeOf = ({ headers }: Response): string | null =>
+  headers.get(isStrict ? 'x-amzn-remapped-www-authenticate' : 'www-authenticate');
+
 /** As a busy machine needs it. */
 const startMsMax = 300_000;
 const repository = join(import.meta.dirname, '..', '..');
