@@ -260,7 +260,10 @@ test('a conversation', async () => {
   await ask('getApprovals');
   await ask('getSessionsByIdApprovalsByCallId', { path });
   await ask('postSessionsByIdApprovalsByCallId', { path, body: { approved: true, remember: 'session' } });
-  expect(await ask('getSessionsByIdTree', { path: session })).toMatchObject({ agents: 1, sessions: [{ depth: 0 }] });
+  expect(await ask('getSessionsByIdTree', { path: session })).toMatchObject({
+    agents: 1,
+    sessions: [{ depth: 0 }],
+  });
   const { grants } = await ask<{ grants: readonly Made[] }>('getSessionsByIdGrants', { path: session });
   const grant = { ...session, grantId: grants[0]?.id ?? '' };
   await ask('deleteSessionsByIdGrantsByGrantId', { path: grant });
