@@ -44,7 +44,7 @@ export const countedOfDay: Readonly<Record<string, Counted>> = {
   'frames to clients': { ofSession: 45, amounts: { socketMessage: 1 } },
   'on-connected, by socket': { ofSession: 1, runs: [['on-connected', 0.2]] },
   'turn, by socket': { ofSession: 5, runs: [['turn', 16]] },
-  'sandbox-link, by turn': { ofSession: 11, runs: link },
+  'sandbox-link, by turn': { ofSession: 13, runs: link },
   'sandbox-link, by api': { ofSession: 1, runs: link },
   'sandbox-link, by janitor': { ofSession: 1, runs: link },
   'janitor, by api': { ofSession: 1, runs: [['janitor', 5]] },
