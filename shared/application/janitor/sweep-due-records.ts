@@ -16,7 +16,7 @@ import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sa
 import { isEnded, type Session, type Stall } from '../../domain/session.ts';
 import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '../../domain/session-sweep.ts';
 import type { Deps, StopDeps } from '../deps.ts';
-import { forgetFiles } from '../sandbox/forget-files.ts';
+import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
 import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
@@ -126,7 +126,7 @@ const forget = async (ports: StopDeps, session: Session): Promise<void> => {
   if (!(await ports.sessions.postpone(session, ports.world.now() + orphanAgeMs))) return;
   const parent = await waitingParent(ports, session);
   if (parent !== undefined) return ports.invoker.runTurn(parent);
-  await forgetSession({ ...ports, forgetFiles: (id) => forgetFiles(ports, id) }, session);
+  await forgetSession({ ...ports, forgetFiles: (id) => forgetFilesAtRest(ports, id) }, session);
 };
 
 type Resting = { readonly rest: Rest; readonly next: number };

@@ -250,7 +250,7 @@ test('a sweep that waits for a slow one takes up what becomes due meanwhile', as
   const { ports, clock, invoked, id } = await open(thinking);
   const deleted = newSession({ status: 'completed', createdAt: clock.now, dueAt: 1e12 });
   await ports.sessions.create(deleted, { workspace: workspaceOf(deleted) });
-  expect(await forgetSession({ ...ports, forgetFiles: async () => true }, deleted)).toBe(true);
+  expect(await forgetSession({ ...ports, forgetFiles: async () => undefined }, deleted)).toBe(true);
   clock.now += lateSaveMsMax;
   const [begunAt, dueAt] = [clock.now, clock.now + 20_000];
   const session = await ports.sessions.get(id);

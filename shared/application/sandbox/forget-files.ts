@@ -1,14 +1,19 @@
 /** Deletes the saved files of a deleted workspace, but for those that snapshots and forks still need. */
 
 import type { WorkspaceId } from '../../domain/ids.ts';
+import { pinsQuietMs } from '../../domain/limits.ts';
 import type { Deps } from '../deps.ts';
 
+const pauseMs = 2000;
+
+type ForgetDeps = Deps<'workspaces' | 'archive' | 'world'>;
+
 /**
- * False while the pins are not known: each fork of a snapshot makes one, also on a workspace that was deleted long ago. Nobody
- * waits for that: the remains of the workspace are due, and stay due until its files are deleted (SN3).
+ * False while the pins are not known: each fork of a snapshot makes one, also on a workspace that was deleted long ago. The
+ * remains of the workspace are due, and stay due until its files are deleted (SN3).
  */
 export const forgetFiles = async (
-  { workspaces, archive, world }: Deps<'workspaces' | 'archive' | 'world'>,
+  { workspaces, archive, world }: ForgetDeps,
   id: WorkspaceId,
 ): Promise<boolean> => {
   const workspace = await workspaces.get(id);
@@ -19,4 +24,13 @@ export const forgetFiles = async (
     set.pins.flatMap(({ objects }) => objects),
   );
   return true;
+};
+
+/**
+ * As above, for one that is deleted now: the last pin may be of a fork a moment ago, and is waited for. What is still being forked
+ * then is left to the remains.
+ */
+export const forgetFilesAtRest = async (ports: ForgetDeps, id: WorkspaceId): Promise<void> => {
+  const until = ports.world.now() + 2 * pinsQuietMs;
+  while (!(await forgetFiles(ports, id)) && ports.world.now() < until) await ports.world.sleep(pauseMs);
 };

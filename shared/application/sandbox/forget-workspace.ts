@@ -6,7 +6,7 @@
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, logLookMsMax } from '../../domain/limits.ts';
 import type { StopDeps } from '../deps.ts';
-import { forgetFiles } from './forget-files.ts';
+import { forgetFilesAtRest } from './forget-files.ts';
 import { finishStop, requestStop } from './stop-sandbox.ts';
 
 /** False when it is in use, or has only just been made. Throws while its sandbox runs, to be retried. */
@@ -23,8 +23,7 @@ export const forgetWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise
     else await requestStop(ports, workspace, { reason: 'the workspace was deleted' });
     await world.sleep(logLookMsMax);
   }
-  // Files that it leaves while pins are made go with the remains.
-  await forgetFiles(ports, id);
+  await forgetFilesAtRest(ports, id);
   await workspaces.remove(id, world.now());
   return true;
 };

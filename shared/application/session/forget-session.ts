@@ -7,7 +7,7 @@ import { letGo } from '../turn/requests/end-session.ts';
 
 export type ForgetSessionDeps = Deps<'sessions' | 'workspaces' | 'invoker' | 'telemetry' | 'world'> & {
   /** Deletes the saved files of a deleted workspace, or requests it. Its remains are due for what that leaves. */
-  readonly forgetFiles: (workspace: WorkspaceId) => Promise<unknown>;
+  readonly forgetFiles: (workspace: WorkspaceId) => Promise<void>;
 };
 
 /**
