@@ -262,9 +262,23 @@ const openPool = (
   };
 };
 
-/** As the runtime of Lambda writes it: a client of the gateway sees only that something failed. */
-const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
-  `${JSON.stringify({ level: 'ERROR', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
+/**
+ * A client of the gateway sees only that something failed. An error of the handler is one of the application; that an environment
+ * was out of time is an event of the platform, whose own levels end with WARN.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+ */
+const failureLine = (
+  { name }: FunctionDefinition,
+  { requestId }: Invocation,
+  error: FunctionError,
+): string => {
+  const level = isOutOfTime(error) ? 'WARN' : 'ERROR';
+  return `${JSON.stringify({ level, message: 'Invoke Error', function: name, requestId, ...error })}\n`;
+};
+
+/** It, or another invocation of the same environment, which was killed. */
+const isOutOfTime = ({ errorType, errorMessage }: FunctionError): boolean =>
+  errorType === 'Sandbox.Timedout' || errorMessage.endsWith('signal: killed');
 
 /** An environment whose function timed out may still be running it, so it is not reused. */
 const isUnusable = (outcome: Outcome): boolean =>

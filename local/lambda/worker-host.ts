@@ -40,7 +40,7 @@ export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
   const calls = trackCalls({
     send,
     onTimeout: () => {
-      stopWaiting ??= startPatientTimer(pongTimeoutMs, () => void worker.terminate());
+      stopWaiting ??= startPatientTimer(pongTimeoutMs, () => void kill());
       send({ type: 'ping' });
     },
   });
@@ -48,6 +48,10 @@ export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
     isAlive = false;
     stopWaiting?.();
     calls.failAll(reason);
+  };
+  const kill = async (): Promise<void> => {
+    die('Runtime exited with signal: killed');
+    await worker.terminate();
   };
 
   worker.on('message', (message: FromWorker) => {
@@ -67,10 +71,7 @@ export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
     run: calls.begin,
     preload: (entry, environment) => send({ type: 'preload', entry, environment }),
     isAlive: () => isAlive,
-    stop: async () => {
-      die('Runtime exited with signal: killed');
-      await worker.terminate();
-    },
+    stop: kill,
   };
 };
 
