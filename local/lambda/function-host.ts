@@ -263,22 +263,12 @@ const openPool = (
 };
 
 /**
- * A client of the gateway sees only that something failed. An error of the handler is one of the application; that an environment
- * was out of time is an event of the platform, whose own levels end with WARN.
+ * A client of the gateway sees only that something failed. It is an event of the platform, whose levels end with WARN: errors of
+ * its own the handler has logged, an authorizer refuses by one, and a busy machine runs out of time.
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  */
-const failureLine = (
-  { name }: FunctionDefinition,
-  { requestId }: Invocation,
-  error: FunctionError,
-): string => {
-  const level = isOutOfTime(error) ? 'WARN' : 'ERROR';
-  return `${JSON.stringify({ level, message: 'Invoke Error', function: name, requestId, ...error })}\n`;
-};
-
-/** It, or another invocation of the same environment, which was killed. */
-const isOutOfTime = ({ errorType, errorMessage }: FunctionError): boolean =>
-  errorType === 'Sandbox.Timedout' || errorMessage.endsWith('signal: killed');
+const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
+  `${JSON.stringify({ level: 'WARN', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
 
 /** An environment whose function timed out may still be running it, so it is not reused. */
 const isUnusable = (outcome: Outcome): boolean =>
