@@ -54,7 +54,7 @@ type UnloggedEntry =
       readonly data: {
         readonly error: ErrorFacts;
         /** The message that was refused, where the client itself sent it by REST. */
-        readonly messageId?: string;
+        readonly messageId?: string | undefined;
         /** The process that the refused frame named, and the number it had. */
         readonly processId?: string;
         readonly order?: number;

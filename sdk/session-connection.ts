@@ -29,7 +29,7 @@ export type SessionConnection = Connection & {
    * Sends messages one after another, each when the one before was accepted: functions that receive two frames of a socket
    * run side by side, and the later one may be first. Messages that are sent meanwhile follow.
    */
-  readonly sendInOrder: (messages: readonly MessageAction[]) => void;
+  readonly sendInOrder: (messages: readonly MessageAction[]) => Promise<void>;
 };
 
 export const connectToSession = (
@@ -67,19 +67,14 @@ export const connectToSession = (
   const send = (action: ClientAction): boolean => {
     if (action.action !== 'message' || (outgoing.length === 0 && fitsFrame(action)))
       return connection.send(action);
-    if (connection.isReady()) sendInOrder([action]);
+    if (connection.isReady()) void sendInOrder([action]);
     return connection.isReady();
   };
-  const sendInOrder = (messages: readonly MessageAction[]): void => {
+  const sendInOrder = async (messages: readonly MessageAction[]): Promise<void> => {
     const isSending = outgoing.length > 0;
     outgoing.push(...messages);
-    if (!isSending) void sendOutgoing();
-  };
-  const sendOutgoing = async (): Promise<void> => {
-    for (let next = outgoing[0]; next !== undefined; next = outgoing[0]) {
-      if (!(await isAnswered(next))) break;
-      outgoing.shift();
-    }
+    if (isSending) return;
+    while (outgoing[0] !== undefined && (await isAnswered(outgoing[0]))) outgoing.shift();
     // The caller sends those that did not arrive again after the next reconnection.
     for (const left of outgoing.splice(0)) if (fitsFrame(left)) connection.send(left);
   };
@@ -89,13 +84,12 @@ export const connectToSession = (
       return true;
     } catch (error) {
       if (!(error instanceof SallyportError) || error.status === 0) return false;
-      const { messageId } = body;
       onFrame({
         type: 'error',
         sessionId,
         seq: null,
         at: new Date().toISOString(),
-        data: { error: error.facts, ...(messageId === undefined ? {} : { messageId }) },
+        data: { error: error.facts, messageId: body.messageId },
       });
       return true;
     }

@@ -24,7 +24,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   // An uncaught error prints the line that threw it.
-  lineLimit: 160,
+  lineLimit: 320,
   legalComments: 'none',
 });
 for (const { path, text } of makeDeclarations(join(folder, 'main.ts'))) {

@@ -105,7 +105,7 @@ export const withoutRetry = (items: Items): Items =>
     ? items
     : items.filter(({ kind }) => kind !== 'retry');
 
-type RefusalData = { readonly error: ErrorFacts; readonly messageId?: string };
+type RefusalData = { readonly error: ErrorFacts; readonly messageId?: string | undefined };
 
 export const addRefusal = (items: Items, at: string, { error, messageId }: RefusalData): Items => {
   const { code, message, suggestions = [] } = error;
