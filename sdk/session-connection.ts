@@ -29,7 +29,7 @@ export type SessionConnection = Connection & {
    * Sends messages one after another, each when the one before was accepted: functions that receive two frames of a socket
    * run side by side, and the later one may be first. Messages that are sent meanwhile follow.
    */
-  readonly sendInOrder: (messages: readonly MessageAction[]) => Promise<void>;
+  readonly sendInOrder: (messages: readonly MessageAction[]) => void;
 };
 
 export const connectToSession = (

@@ -98,10 +98,10 @@ const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
-    void connection?.sendInOrder(current.items.filter(isUnsent).map(messageAction));
+    connection?.sendInOrder(current.items.filter(isUnsent).map(messageAction));
   const missing = outbox?.missingAfter(frame, current.items) ?? [];
   for (const unsent of missing) show(unsent);
-  void connection?.sendInOrder(missing.map(messageAction));
+  connection?.sendInOrder(missing.map(messageAction));
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
