@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { treeLines, waitingLines } from './sessions.ts';
+import { treeLines } from './session-tree.ts';
+import { waitingLines } from './sessions.ts';
 
 test('pending calls are shown in full, with the command that approves the first', () => {
   const long = 'x'.repeat(200);

@@ -2,7 +2,7 @@
 
 import { readPages } from '#sdk/pages.ts';
 import type { AnswerOf, BodyOf, QueryOf } from '#sdk/route.ts';
-import { api, type Session, type SessionTree } from '#sdk/routes.ts';
+import { api, type Session } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import {
@@ -25,6 +25,7 @@ import { stripControls, toJson } from '../runtime/control-characters.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
+import { treeCommand } from './session-tree.ts';
 
 type ListQuery = QueryOf<typeof api.listSessions>;
 
@@ -85,11 +86,6 @@ const get = async (call: Call): Promise<undefined> => {
     ]),
     ...waitingLines(session.id, session.pendingApprovals ?? []),
   ]);
-};
-
-const tree = async (call: Call): Promise<undefined> => {
-  const shown = await call.request(api.showTree, byId(call));
-  call.output.result(shown, () => treeLines(shown));
 };
 
 const update = async (call: Call): Promise<undefined> => {
@@ -189,13 +185,7 @@ export const sessionCommands: readonly Command[] = [
     run: list,
   }),
   { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
-  {
-    name: 'sessions tree',
-    usage: '<id>',
-    summary: 'Show the agents below a session, with what each branch has spent',
-    positionals: one,
-    run: tree,
-  },
+  treeCommand,
   {
     name: 'sessions update',
     usage:
@@ -252,50 +242,6 @@ export const sessionCommands: readonly Command[] = [
     run: resume,
   },
 ];
-
-const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
-
-/** The money of the whole tree, then a row for each session, those below another one indented. */
-export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[] => {
-  const top = sessions[0]?.depth ?? 0;
-  return [
-    ...factLines([
-      ['tree', money.root],
-      ['agents', String(money.agents)],
-      ['spent', `${usd(money.spentUsd)} of ${usd(money.maxCostUsd)}`],
-      ['on its way', `at most ${usd(money.reservedUsd)}`],
-      ['unsettled', `${usd(money.unsettledUsd)}, counted as spent`],
-    ]),
-    '',
-    ...tableLines(
-      ['ID', 'STATUS', 'SPENT', 'BRANCH', 'SLICE', 'TOKENS', 'ABOUT'],
-      inTreeOrder(sessions).map((one) => [
-        `${'  '.repeat(one.depth - top)}${one.id}`,
-        one.needsApproval ? `${one.status}, needs approval` : one.status,
-        usd(one.costUsd),
-        usd(one.branchCostUsd),
-        one.slice === undefined
-          ? ''
-          : `${usd(one.slice.spentUsd + one.slice.unsettledUsd)} of ${usd(one.slice.maxCostUsd)}`,
-        `${one.inputTokens} in, ${one.outputTokens} out`,
-        one.title ?? '',
-      ]),
-      '',
-    ),
-  ];
-};
-
-type TreeSession = SessionTree['sessions'][number];
-
-/** Each session before those below it. */
-const inTreeOrder = (sessions: readonly TreeSession[]): readonly TreeSession[] => {
-  const below = Map.groupBy(sessions.slice(1), ({ parent }) => parent);
-  const withBelow = (one: TreeSession): readonly TreeSession[] => [
-    one,
-    ...(below.get(one.id) ?? []).flatMap(withBelow),
-  ];
-  return sessions.slice(0, 1).flatMap(withBelow);
-};
 
 type Waiting = Pick<Session['pendingApprovals'][number], 'callId' | 'name' | 'args'>;
 

@@ -14,7 +14,7 @@ export type SessionTree = {
   readonly parent: SessionId;
   /** The sessions whose slices of money pay for it, the outermost first: its own, if it was given one, is the last. */
   readonly slices?: readonly SessionId[];
-  /** Epoch milliseconds after which it and all below it begin no step. */
+  /** Epoch milliseconds after which it and all below it call no model. */
   readonly until?: number;
 };
 
@@ -24,7 +24,7 @@ type Member = {
   readonly depth: number;
 };
 
-/** True when the time is over that it was given: nothing of it is begun any more. */
+/** True when the time is over that it was given: it calls no model any more. */
 export const isOutOfTime = ({ tree }: { readonly tree?: SessionTree }, at: number): boolean =>
   tree?.until !== undefined && tree.until <= at;
 

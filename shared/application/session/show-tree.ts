@@ -9,7 +9,9 @@ export const showTree = async (
   session: Session,
 ): Promise<ShownTree> => {
   const root = treeOf(session);
-  const tree = root === undefined ? undefined : await trees.read(root);
-  const below = await descendantsOf(sessions, session);
+  const [tree, below] = await Promise.all([
+    root === undefined ? undefined : trees.read(root),
+    descendantsOf(sessions, session),
+  ]);
   return { session, money: moneyOf(tree, session), branches: branchesOf([session, ...below], tree) };
 };

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
-import { type TreeSession, treeRows } from './tree-rows.ts';
+import { inTreeOrder } from './tree-order.ts';
 
-const session = (id: string, parent?: string): TreeSession => ({
-  ...{ id, depth: 0, model: 'm', status: 'idle', needsApproval: false, createdAt: '', lastActiveAt: '' },
-  ...{ inputTokens: 0, outputTokens: 0, costUsd: 0, branchCostUsd: 0, reservedUsd: 0 },
-  ...(parent === undefined ? {} : { parent }),
-});
+const session = (id: string, parent?: string) => ({ id, ...(parent === undefined ? {} : { parent }) });
 
 test('each session is followed by those below it, however they came', () => {
-  const rows = treeRows([
+  const rows = inTreeOrder([
     session('a'),
     session('b', 'a'),
     session('c', 'a'),
@@ -27,6 +23,6 @@ test('each session is followed by those below it, however they came', () => {
 });
 
 test('a child that is shown as the top has its own parent above it', () => {
-  expect(treeRows([session('b', 'a'), session('b1', 'b')]).map(({ level }) => level)).toEqual([0, 1]);
-  expect(treeRows([])).toEqual([]);
+  expect(inTreeOrder([session('b', 'a'), session('b1', 'b')]).map(({ level }) => level)).toEqual([0, 1]);
+  expect(inTreeOrder([])).toEqual([]);
 });

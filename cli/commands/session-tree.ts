@@ -1,0 +1,47 @@
+/** `sessions tree`: the agents below a session, with what each branch has spent. */
+import { api, type SessionTree } from '#sdk/routes.ts';
+import { inTreeOrder } from '#shared/domain/tree-order.ts';
+import { byId, type Call, type Command, one } from '../runtime/command.ts';
+import { factLines, tableLines } from '../runtime/output.ts';
+
+const tree = async (call: Call): Promise<undefined> => {
+  const shown = await call.request(api.showTree, byId(call));
+  call.output.result(shown, () => treeLines(shown));
+};
+
+export const treeCommand: Command = {
+  name: 'sessions tree',
+  usage: '<id>',
+  summary: 'Show the agents below a session, with what each branch has spent',
+  positionals: one,
+  run: tree,
+};
+
+const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
+
+/** The money of the whole tree, then a row for each session, those below another one indented. */
+export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[] => [
+  ...factLines([
+    ['tree', money.root],
+    ['agents', String(money.agents)],
+    ['spent', `${usd(money.spentUsd)} of ${usd(money.maxCostUsd)}`],
+    ['on its way', `at most ${usd(money.reservedUsd)}`],
+    ['unsettled', `${usd(money.unsettledUsd)}, counted as spent`],
+  ]),
+  '',
+  ...tableLines(
+    ['ID', 'STATUS', 'SPENT', 'BRANCH', 'SLICE', 'TOKENS', 'ABOUT'],
+    inTreeOrder(sessions).map(({ session: one, level }) => [
+      `${'  '.repeat(level)}${one.id}`,
+      one.needsApproval ? `${one.status}, needs approval` : one.status,
+      usd(one.costUsd),
+      usd(one.branchCostUsd),
+      one.slice === undefined
+        ? ''
+        : `${usd(one.slice.spentUsd + one.slice.unsettledUsd)} of ${usd(one.slice.maxCostUsd)}`,
+      `${one.inputTokens} in, ${one.outputTokens} out`,
+      one.title ?? '',
+    ]),
+    '',
+  ),
+];
