@@ -252,6 +252,14 @@ test('an ended session accepts no message and no commit, and stays ended', async
   expect(await turns.commit(commitOf(session))).toEqual({ status: 'stale' });
 });
 
+test('an ended session stays due as its end left it, though its last holder lets go of its lease (CH4)', async () => {
+  const { sessions, turns, read } = stores();
+  const session = await leased((await created()).id);
+  await sessions.end(session, { status: 'completed', at: 50, dueAt: 777 });
+  expect(await turns.releaseLease(session, { dueAt: 90_000, isIdle: true })).toBe('stale');
+  expect(await read(session.id)).toMatchObject({ status: 'completed', dueAt: 777 });
+});
+
 test('a message completed after its counter was deleted leaves no item', async () => {
   const { turns, inbox, item } = stores();
   const session = await created();
