@@ -1,6 +1,8 @@
 /** A person who looks at a session and all under it now and then, and decides; sometimes twice, sometimes two people do. */
+import { openPrompt } from '#shared/application/approval/open-prompt.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
+import type { Platform } from './platform.ts';
 import { childrenOf, sessionOf, turnOf } from './stored.ts';
 import { found, principal, type Users } from './users.ts';
 
@@ -57,7 +59,14 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
     if (waiting.callId.startsWith('call-') && (decided.get(key) ?? 0) > 1)
       sim.violate('a decision counts once', `${id}: ${key}`);
   };
+  if (sim.further.chance(0.4)) await look(platform, id);
   if (random.chance(0.2)) void decide();
   await decide();
   if (random.chance(0.1)) await decide();
+};
+
+/** The prompt is read before it is decided, which brings the sandbox back. */
+const look = async (platform: Platform, id: SessionId): Promise<void> => {
+  await platform.request('prompt', async (ports) => openPrompt(ports, await found(ports, id), principal));
+  await platform.sim.pause(platform.sim.further.spread(100, 20_000));
 };

@@ -5,7 +5,7 @@ import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { Sockets } from '#shared/ports/connections.ts';
-import type { Forgetter, Invoker, RelayWork } from '#shared/ports/invoker.ts';
+import type { Forgetter, Invoker, RelayWork, SandboxReturner } from '#shared/ports/invoker.ts';
 import type { ScheduleDispatcher } from '#shared/ports/schedules.ts';
 import type { Correlation, Telemetry } from '#shared/ports/telemetry.ts';
 import type { Invocation } from './invocation.ts';
@@ -104,6 +104,19 @@ export const forgetterFor = (platform: Functions, invocation: Invocation): Forge
   forgetProject: (project) =>
     invocation.call('wakes the janitor to forget a project', () => {
       void platform.janitor({ sweep: 'project', project });
+    }),
+});
+
+/** Invoked as the others are: without it the decision starts the sandbox. */
+export const sandboxReturnerFor = (platform: Functions, invocation: Invocation): SandboxReturner => ({
+  returnSandbox: (sessionId) =>
+    invocation.call(`wakes the janitor to bring back the sandbox of ${sessionId}`, () => {
+      const { sim } = platform;
+      sim.coverage.hit('sandbox/asked back');
+      if (sim.fires('wakeLost')) return;
+      const times = sim.fires('wakeTwice') ? 2 : 1;
+      for (let time = 0; time < times; time += 1)
+        sim.after(sim.further.int(5, 200), () => void platform.janitor({ sweep: 'return', sessionId }));
     }),
 });
 

@@ -8,7 +8,7 @@ import { idleCheckUsersMax } from '#shared/domain/limits.ts';
 import { objectsOf } from '#shared/domain/pack-names.ts';
 import { decodeTaskGroup, type LiveSandbox, type SandboxRecord } from '#shared/domain/sandbox.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
-import { detachedCalls, pendingWork } from '#shared/domain/turn/pending-work.ts';
+import { detachedCalls, isWaitingAlone, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { ownEnds, type Task } from './ecs.ts';
 import type { Change } from './memory-table.ts';
@@ -76,8 +76,7 @@ export class SandboxChecker {
     const [old, now] = [(before ?? {}) as StoredWorkspace, (after ?? {}) as StoredWorkspace];
     if (after === undefined) return;
     this.#generation(id, old.sandbox, now.sandbox);
-    if (old.sandbox?.state !== now.sandbox?.state)
-      this.#options.sim.coverage.hit(`sandbox/${old.sandbox?.state ?? 'none'}→${now.sandbox?.state}`);
+    this.#count(old, now);
     if (old.sandbox?.state === 'starting' && now.sandbox?.state === 'ready') this.#holds(id, now);
     if (old.checkpoint?.id === now.checkpoint?.id) return;
     // A fork begins with the checkpoint of another workspace.
@@ -88,6 +87,14 @@ export class SandboxChecker {
     if (manifest === undefined) this.#violate('a checkpoint in the table is in the bucket', id);
     else if (manifest.base !== old.checkpoint?.id)
       this.#violate('a chain of checkpoints never forks', `${id}: ${manifest.id} follows ${manifest.base}`);
+  }
+
+  #count({ sandbox: old }: StoredWorkspace, { sandbox: now, users = new Set() }: StoredWorkspace): void {
+    const { sim, table } = this.#options;
+    if (old?.state !== now?.state) sim.coverage.hit(`sandbox/${old?.state ?? 'none'}→${now?.state}`);
+    if (old?.state !== 'ready' || now?.state !== 'stopping') return;
+    if ([...users].some((user) => isWaitingAlone(turnOf(table, user))))
+      sim.coverage.hit('sandbox/stopped while a person is awaited');
   }
 
   #generation(id: string, old: SandboxRecord | undefined, now: SandboxRecord | undefined): void {

@@ -55,12 +55,20 @@ export const drawSettings = ({ random, further, on }: World): Settings => {
   const isLong = on.has('long') && further.chance(0.1);
   const hasPool = on.has('pool') && further.chance(0.2);
   const settings = further.chance(0.2) ? withoutEviction(first) : first;
+  const { lifetimes } = settings;
+  const waits = {
+    pausedMs: further.pick([20, minute, 20 * minute]),
+    waitStopMs: further.pick([2000, 10_000, minute, 15 * minute]),
+  };
   return {
     ...settings,
+    lifetimes: { ...lifetimes, ...waits },
     isCrowded,
     isLong,
     ...(hasPool ? { poolSize: further.int(1, 2), orphansEveryMinutes: further.pick([1, 2]) } : {}),
-    ...(isLong ? { lifetimes: { ...settings.lifetimes, historyMs: further.pick([4, 8, 16]) * minute } } : {}),
+    ...(isLong
+      ? { lifetimes: { ...lifetimes, ...waits, historyMs: further.pick([4, 8, 16]) * minute } }
+      : {}),
     ...(isCrowded ? { slots: { ...settings.slots, executionMax: 10, agentMax: 1000 } } : {}),
     isBig: on.has('sizes') && further.chance(0.05),
     isRing: on.has('ring') && further.chance(0.05),
@@ -84,8 +92,7 @@ const drawFirst = (random: Random): Settings => {
       idleMs: random.pick([0.3, 1, 15]) * minute,
       executionIdleMs: random.pick([0.3, 2, 15]) * minute,
       historyMs: random.pick([16, 60]) * minute,
-      pausedMs: 20, // As long as the others: what stops a sandbox is the same.
-      waitStopMs: 15 * minute * minute,
+      ...{ pausedMs: 20 * minute, waitStopMs: 15 * minute },
     },
     poolSize: random.chance(0.4) ? random.int(1, 2) : 0,
     leaseMs: random.pick([6000, 15_000, 30_000]),
