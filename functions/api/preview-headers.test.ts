@@ -1,7 +1,7 @@
-/** The policy of a preview: one source, and none where the address is no address. */
-import { expect, test } from 'vitest';
+/** The policy of a preview: one source, and none where the address is no address; and the headers that its page receives. */
+import { describe, expect, test } from 'vitest';
 import type { ApiEvent } from './api-route.ts';
-import { fenced } from './preview-headers.ts';
+import { fenced, forwarded } from './preview-headers.ts';
 
 const path = '/api/sessions/1/ports/8000/';
 const policy = (headers: Record<string, string>): Readonly<Record<string, readonly string[]>> => {
@@ -73,4 +73,20 @@ test('the page’s own headers about isolation are dropped, the others are kept'
   expect(answer['content-security-policy']).toMatch(/^sandbox /);
   expect(Object.keys(answer).filter((name) => /report|refresh|speculation/.test(name))).toEqual([]);
   expect([answer['access-control-allow-origin'], answer['x-own']]).toEqual(['null', 'kept']);
+});
+
+describe('a page receives', () => {
+  const received = (apiKey: string | null) =>
+    forwarded({
+      headers: { 'X-Api-Key': 'a key', Authorization: 'Bearer a', 'X-Amz-Cf-Id': 'a', 'X-Own': 'kept' },
+      requestContext: { identity: { apiKey } },
+    } as unknown as ApiEvent);
+
+  test('the headers of its client, and none of a proxy or with a credential of ours', () => {
+    expect(received(null)).toEqual({ 'x-api-key': 'a key', 'x-own': 'kept' });
+  });
+
+  test('no key by which API Gateway recognises CloudFront', () => {
+    expect(received('a key')).toEqual({ 'x-own': 'kept' });
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * The headers of every answer of a preview: the page may load from, talk to and frame its own path, and nothing else.
+ * The headers that a page of a preview receives, and those of every answer of it: the page may load from, talk to and frame its own path, and nothing else.
  *
  * `sandbox` without `allow-same-origin` gives the page an origin that no other page shares; inside it `'self'` would mean
  * nothing that can be relied on, so the one source is spelt out. A path in a source is not compared after a redirect
@@ -7,6 +7,22 @@
  */
 import { originOf } from '#shared/contracts/browser-request.ts';
 import type { ApiEvent } from './api-route.ts';
+
+/** Headers that a page does not receive: credentials, and those of the proxies in front. */
+const heldBack =
+  /^(authorization|cookie|host|connection|content-length|transfer-encoding|te|upgrade|expect|keep-alive|trailer|proxy-.*|x-amz.*|x-forwarded-.*|cloudfront-.*|via)$/;
+
+/** Where API Gateway asks for a key, it is CloudFront's; otherwise a key is the client's, for the page. */
+const isKeyOfOrigin = (name: string, { requestContext }: ApiEvent): boolean =>
+  name === 'x-api-key' && typeof requestContext.identity?.apiKey === 'string';
+
+export const forwarded = (event: ApiEvent): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(event.headers).flatMap(([sent, value]) => {
+      const name = sent.toLowerCase();
+      return value === undefined || heldBack.test(name) || isKeyOfOrigin(name, event) ? [] : [[name, value]];
+    }),
+  );
 
 /** The headers of a refusal, which loads nothing. */
 export const fence = {

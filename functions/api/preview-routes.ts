@@ -27,7 +27,7 @@ import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bytesOf } from './api-route.ts';
-import { fenced } from './preview-headers.ts';
+import { fenced, forwarded } from './preview-headers.ts';
 import {
   acquireInside,
   insideErrors,
@@ -160,17 +160,6 @@ const unheard = {
 /** The client's encoding stays: the page decides whether `%2F` divides a path. */
 const asSent = (path: string): string =>
   path.toWellFormed().replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
-
-/** Headers that a page does not receive: credentials, and those of the proxies in front. */
-const heldBack =
-  /^(authorization|cookie|host|connection|content-length|transfer-encoding|te|upgrade|expect|keep-alive|trailer|proxy-.*|x-amz.*|x-forwarded-.*|cloudfront-.*|via)$/;
-
-const forwarded = ({ headers }: ApiEvent): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || heldBack.test(name.toLowerCase()) ? [] : [[name.toLowerCase(), value]],
-    ),
-  );
 
 const withCookie = (
   event: ApiEvent,

@@ -61,7 +61,11 @@ export class ControlPlane extends Construct {
       deadLetterQueues: this.deadLetterQueues,
     });
     const { authorizer, socket } = this.functions;
-    this.socketApi.route({ authorizer: authorizer.lambda, socket: socket.lambda });
+    this.socketApi.route({
+      authorizer: authorizer.lambda,
+      socket: socket.lambda,
+      isKeyed: settings.firewall,
+    });
     new SystemRules(this, 'Default', {
       functions: this.functions,
       cluster: this.cluster.cluster,

@@ -28,7 +28,7 @@ import {
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
-import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { HttpOrigin, type HttpOriginProps, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { contentSecurityPolicy } from '#shared/config/web-headers.ts';
@@ -44,6 +44,8 @@ export type WebDistributionProps = {
   readonly firewallArn?: string | undefined;
   readonly restApi: { readonly domainName: string; readonly path: string };
   readonly socketDomainName: string;
+  /** Added to each request to the APIs. Absent: none. */
+  readonly originHeaders?: Readonly<Record<string, string>> | undefined;
 };
 
 /** The longest pause between two parts of an answer; functions begin or end theirs sooner (`answerSilenceMsMax`). More needs a higher quota. */
@@ -56,10 +58,12 @@ export class WebDistribution extends Construct {
 
   constructor(scope: Construct, id: string, props: WebDistributionProps) {
     super(scope, id);
-    const { domain, isLogged = true, firewallArn, restApi, socketDomainName } = props;
+    const { domain, isLogged = true, firewallArn, restApi, socketDomainName, originHeaders = {} } = props;
+    const apiOf = (domainName: string, originPath?: string): BehaviorOptions =>
+      forward(origin(domainName, { customHeaders: originHeaders, ...(originPath && { originPath }) }));
     const logs = accessLogs(this, 'Logs', isLogged);
     this.web = webBucket(this, 'Web', logs);
-    const rest = forward(origin(restApi.domainName, restApi.path));
+    const rest = apiOf(restApi.domainName, restApi.path);
     const functionAssociations = [this.addViewerHost()];
     const named = { ...rest, functionAssociations };
     this.distribution = new Distribution(this, 'Distribution', {
@@ -78,7 +82,7 @@ export class WebDistribution extends Construct {
         '/.well-known/*': named,
         '/oauth/*': named,
         '/health': rest,
-        '/ws': { ...forward(origin(socketDomainName)), functionAssociations },
+        '/ws': { ...apiOf(socketDomainName), functionAssociations },
       },
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
@@ -171,9 +175,12 @@ export class WebDistribution extends Construct {
   }
 }
 
-const origin = (domainName: string, originPath?: string): IOrigin =>
+const origin = (
+  domainName: string,
+  options: Pick<HttpOriginProps, 'customHeaders' | 'originPath'>,
+): IOrigin =>
   new HttpOrigin(domainName, {
-    ...(originPath === undefined ? {} : { originPath }),
+    ...options,
     protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
     originSslProtocols: [OriginSslPolicy.TLS_V1_2],
     readTimeout: originPauseMax,

@@ -8,6 +8,7 @@ import type { Settings } from '../settings.ts';
 import { WebDistribution } from './distribution.ts';
 import { PublicRules } from './event-rules.ts';
 import type { LogOptions } from './log-group.ts';
+import { OriginKey } from './origin-key.ts';
 import type { PlatformFunctions } from './platform-functions.ts';
 import { StreamedApi } from './rest-api.ts';
 import type { RealtimeApi } from './socket-api.ts';
@@ -29,13 +30,17 @@ export class Edge extends Construct {
     super(scope, id);
     const { deployment, domain, firewall, distributionLogs } = settings;
     const [api, mcp] = [functions.api.lambda, functions.mcp.lambda];
-    this.restApi = new StreamedApi(this, 'Api', { ...settings, ...logs, api, mcp });
+    const isKeyed = firewall;
+    this.restApi = new StreamedApi(this, 'Api', { ...settings, ...logs, api, mcp, isKeyed });
+    const originKey = isKeyed ? new OriginKey(this, 'OriginKey', { deployment }) : undefined;
+    originKey?.admitTo({ rest: this.restApi.api.deploymentStage, socket: socketApi.stage });
     this.distribution = new WebDistribution(this, 'Distribution', {
       domain,
       isLogged: distributionLogs,
       firewallArn: firewall ? new WebFirewallArn(this, 'Firewall', { deployment, logs }).arn : undefined,
       restApi: this.restApi.origin,
       socketDomainName: socketApi.domainName,
+      originHeaders: originKey?.headers,
     });
     this.url = `https://${domain?.name ?? this.distribution.distribution.distributionDomainName}`;
     new CfnOutput(this, 'Url', { value: this.url });

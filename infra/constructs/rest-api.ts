@@ -31,6 +31,8 @@ export type StreamedApiProps = LogOptions & {
   readonly requestBurstMax?: number;
   readonly api: IFunction;
   readonly mcp: IFunction;
+  /** Only a request with the key of the origin is accepted. Absent: any. */
+  readonly isKeyed?: boolean;
 };
 
 const stageName = 'live';
@@ -79,7 +81,12 @@ export class StreamedApi extends Construct {
   }
 
   private addApi(props: StreamedApiProps): RestApi {
-    const { deployment = 'sallyport', requestsPerSecondMax = 500, requestBurstMax = 1000 } = props;
+    const {
+      deployment = 'sallyport',
+      requestsPerSecondMax = 500,
+      requestBurstMax = 1000,
+      isKeyed = false,
+    } = props;
     return new RestApi(this, 'Rest', {
       // The API's metrics carry its name: it distinguishes two deployments of one region.
       restApiName: `${deployment}-rest`,
@@ -87,6 +94,7 @@ export class StreamedApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: false,
+      defaultMethodOptions: { apiKeyRequired: isKeyed },
       deployOptions: {
         stageName,
         tracingEnabled: true,

@@ -6,7 +6,12 @@
  */
 import { Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { LogGroupLogDestination, WebSocketApi, WebSocketStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  type CfnRoute,
+  LogGroupLogDestination,
+  WebSocketApi,
+  WebSocketStage,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { WebSocketLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -27,7 +32,12 @@ export type RealtimeApiProps = LogOptions & {
   readonly requestBurstMax?: number;
 };
 
-export type SocketRoutes = { readonly authorizer: IFunction; readonly socket: IFunction };
+export type SocketRoutes = {
+  readonly authorizer: IFunction;
+  readonly socket: IFunction;
+  /** Only a connect with the key of the origin is accepted. */
+  readonly isKeyed: boolean;
+};
 
 export class RealtimeApi extends Construct {
   readonly api: WebSocketApi;
@@ -65,7 +75,7 @@ export class RealtimeApi extends Construct {
     return `${this.api.apiId}.execute-api.${region}.${urlSuffix}`;
   }
 
-  route({ authorizer, socket }: SocketRoutes): void {
+  route({ authorizer, socket, isKeyed }: SocketRoutes): void {
     const integration = new WebSocketLambdaIntegration('Socket', socket);
     for (const route of ['$connect', '$disconnect', '$default'])
       this.api.addRoute(route, {
@@ -75,6 +85,7 @@ export class RealtimeApi extends Construct {
             { authorizer: new WebSocketLambdaAuthorizer('Authorizer', authorizer, { identitySource: [] }) }
           : {}),
       });
+    (this.api.node.findChild('$connect-Route').node.defaultChild as CfnRoute).apiKeyRequired = isKeyed;
     for (const route of ['$disconnect-Route', '$default-Route'])
       acknowledge(
         this.api.node.findChild(route),

@@ -182,6 +182,61 @@ describe('the web firewall', () => {
     expect(asked).toContain('us-east-1');
   });
 
+  describe('cannot be passed by the addresses of the APIs', () => {
+    const key = {
+      'Fn::Join': [
+        '',
+        [
+          '{{resolve:secretsmanager:',
+          { Ref: expect.stringMatching(/^OriginKeySecret/) },
+          ':SecretString:::}}',
+        ],
+      ],
+    };
+    const { Origins } = named(hardened.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties
+      .DistributionConfig;
+    const required = ({ compute, edge }: typeof usual) =>
+      [
+        ...ofType(edge, 'AWS::ApiGateway::Method').map(({ Properties }) => Properties),
+        ...ofType(compute, 'AWS::ApiGatewayV2::Route')
+          .map(({ Properties }) => Properties)
+          .filter(({ RouteKey }) => RouteKey === '$connect'),
+      ].map(({ ApiKeyRequired }) => ApiKeyRequired);
+
+    test('whose every method, and the connect of the WebSocket, require a key', () => {
+      expect(required(hardened)).toEqual(Array(6).fill(true));
+      expect(required(usual)).toEqual(Array(6).fill(false));
+    });
+
+    test('which CloudFront adds to requests to both, and not to those to the web app', () => {
+      const added = Origins.map(
+        ({ OriginCustomHeaders }: { OriginCustomHeaders?: object[] }) => OriginCustomHeaders,
+      );
+      const header = [{ HeaderName: 'x-api-key', HeaderValue: key }];
+      expect(added).toEqual([undefined, header, header]);
+    });
+
+    test('and which is of the plan of both', () => {
+      const { edge } = hardened;
+      expect(named(edge, 'AWS::ApiGateway::ApiKey', 'OriginKey').Properties).toMatchObject({
+        Enabled: true,
+        Value: key,
+      });
+      const { ApiStages, Throttle, Quota } = named(
+        edge,
+        'AWS::ApiGateway::UsagePlan',
+        'OriginKey',
+      ).Properties;
+      expect(ApiStages.map(({ Stage }: { Stage: unknown }) => Stage)).toEqual([
+        { Ref: expect.stringMatching(/^ApiRestDeploymentStagelive/) },
+        'ws',
+      ]);
+      expect([Throttle, Quota]).toEqual([undefined, undefined]);
+      expect(ofType(edge, 'AWS::ApiGateway::UsagePlanKey')).toHaveLength(1);
+      expect(every(usual, 'AWS::ApiGateway::ApiKey')).toEqual([]);
+    });
+  });
+
   test('is not created by default', () => {
     expect(usual.firewall).toBeUndefined();
     const { WebACLId } = named(usual.edge, 'AWS::CloudFront::Distribution', 'Distribution').Properties

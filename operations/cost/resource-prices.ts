@@ -86,12 +86,15 @@ const part = 'a part of another resource, which has the price';
 
 export const freeResources: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': control,
+  'AWS::ApiGateway::ApiKey': control,
   'AWS::ApiGateway::Deployment': part,
   'AWS::ApiGateway::GatewayResponse': part,
   'AWS::ApiGateway::Method': part,
   'AWS::ApiGateway::RequestValidator': part,
   'AWS::ApiGateway::Resource': part,
   'AWS::ApiGateway::RestApi': byUse,
+  'AWS::ApiGateway::UsagePlan': control,
+  'AWS::ApiGateway::UsagePlanKey': control,
   'AWS::ApiGatewayV2::Api': byUse,
   'AWS::ApiGatewayV2::Authorizer': part,
   'AWS::ApiGatewayV2::Integration': part,
