@@ -199,6 +199,17 @@ test('a template is built on the configured base image, or on the Dockerfile’s
   expect(image('node', settings)).toBe(image('node'));
 });
 
+test('a base image that is named by its digest is another image with each digest', () => {
+  const image = (digit: string): string => {
+    const baseImage = `public.ecr.aws/docker/library/node@sha256:${digit.repeat(64)}`;
+    const { compute: pinned } = synthesise({ settings: { templates: { node: { baseImage } } } });
+    return JSON.stringify(
+      named(pinned, 'AWS::ECS::TaskDefinition', 'Sandboxesnode').Properties.ContainerDefinitions[0].Image,
+    );
+  };
+  expect(image('a')).not.toBe(image('b'));
+});
+
 describe('templates of the operator', () => {
   const folder = mkdtempSync(join(tmpdir(), 'templates-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
