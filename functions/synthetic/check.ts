@@ -25,6 +25,10 @@ type Kind = {
 };
 
 const marker = 'synthetic check, alive';
+/** Where the kernel counts the memory of a container, by the version of cgroups. */
+const counters = { v2: 'memory.events', v1: 'memory/memory.oom_control' };
+const seen = 'counted in';
+const showCounters = `for file in ${Object.values(counters).join(' ')}; do test -r /sys/fs/cgroup/$file && echo "${seen} $file"; done; true`;
 
 /** The function has five minutes; both fit into them with what comes before and after. */
 export const kinds: Readonly<Record<z.output<typeof syntheticTask>['check'], Kind>> = {
@@ -36,7 +40,7 @@ export const kinds: Readonly<Record<z.output<typeof syntheticTask>['check'], Kin
     pollMs: 700,
   },
   sandbox: {
-    text: `$ echo "${marker}"`,
+    text: `$ echo "${marker}"; ${showCounters}`,
     expects: marker,
     metric: 'SyntheticSandboxMs',
     waitMsMax: 210_000,
@@ -50,8 +54,13 @@ const leftMax = 20;
 
 type CheckPorts = { readonly client: ApiClient; readonly world: World };
 
-/** Milliseconds from the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
-export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> => {
+export type Checked = {
+  /** From the message to its whole answer, by the time in the log: how often it is looked at is paid for, and tells nothing. */
+  readonly durationMs: number;
+  readonly text: string;
+};
+
+export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<Checked> => {
   const { client, world } = ports;
   await endLeft(ports);
   const { id } = await client.request(api.makeSession, {
@@ -60,7 +69,8 @@ export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<number> =
   try {
     const from = world.now();
     await client.request(api.sendMessage, { params: { id }, body: { text: kind.text } });
-    return (await answeredAt(ports, id, kind)) - from;
+    const { at, text } = await answerOf(ports, id, kind);
+    return { durationMs: at - from, text };
   } finally {
     await end(client, id);
   }
@@ -77,7 +87,9 @@ const endLeft = async ({ client, world }: CheckPorts): Promise<void> => {
   for (const { id } of left) await end(client, id);
 };
 
-const answeredAt = async ({ client, world }: CheckPorts, id: string, kind: Kind): Promise<number> => {
+type Answer = { readonly at: number; readonly text: string };
+
+const answerOf = async ({ client, world }: CheckPorts, id: string, kind: Kind): Promise<Answer> => {
   const until = world.now() + kind.waitMsMax;
   let since = -1;
   while (world.now() < until) {
@@ -88,8 +100,9 @@ const answeredAt = async ({ client, world }: CheckPorts, id: string, kind: Kind)
     });
     const end = events.find(({ type }) => type === 'completion');
     if (end !== undefined) {
-      refuseBadAnswer(end.data as Completion, kind);
-      return Date.parse(end.at);
+      const completion = end.data as Completion;
+      refuseBadAnswer(completion, kind);
+      return { at: Date.parse(end.at), text: completion.text };
     }
     since = lastIndex;
   }
@@ -101,4 +114,10 @@ type Completion = FrameOf<'completion'>['data'];
 const refuseBadAnswer = ({ stopReason, text }: Completion, { expects }: Kind): void => {
   if (stopReason !== 'end_turn') throw new Error(`the turn ended with ${stopReason}`);
   if (text === '' || !text.includes(expects)) throw new Error('the answer is not the expected one');
+};
+
+/** The version of the cgroups that hold a sandbox, by the answer of its check; `unseen`: there the sandbox counts memory itself. */
+export const cgroupsIn = (text: string): 'v1' | 'v2' | 'unseen' => {
+  if (text.includes(`${seen} ${counters.v2}`)) return 'v2';
+  return text.includes(`${seen} ${counters.v1}`) ? 'v1' : 'unseen';
 };

@@ -12,7 +12,7 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { kinds, runCheck, syntheticTask } from './check.ts';
+import { cgroupsIn, kinds, runCheck, syntheticTask } from './check.ts';
 import { withOwnToken } from './own-token.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -33,11 +33,11 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   runtime.correlation.follow(awsRequestId);
   if (!environment.SYNTHETIC_CHECK) return { check, isOff: true };
   try {
-    const durationMs = await withOwnToken(ports, (token) =>
+    const { durationMs, text } = await withOwnToken(ports, (token) =>
       runCheck({ client: clientOf(url, token), world: systemWorld }, kinds[check]),
     );
     runtime.telemetry.duration(kinds[check].metric, durationMs);
-    return { check, durationMs };
+    return { check, durationMs, ...(check === 'sandbox' && { cgroups: cgroupsIn(text) }) };
   } catch (error) {
     runtime.telemetry.count('SyntheticChecksFailed');
     runtime.telemetry.error('a synthetic check failed', { event: 'synthetic_check_failed', check, error });

@@ -11,6 +11,11 @@ export type Finding = {
   readonly next: string;
 };
 
+const labels = { stop: 'Fault', warn: 'Note', unknown: 'Unknown' } as const;
+
+export const textOf = ({ level, problem, next }: Finding): string =>
+  `${labels[level]}: ${problem}\n  ${next}`;
+
 export type Judged = {
   readonly settings: Settings;
   readonly region: string;

@@ -34,6 +34,7 @@ type DestroyRequest = {
 };
 
 const taskPollMs = 3000;
+const minuteMs = 60_000;
 
 export const destroy = async (request: DestroyRequest): Promise<void> => {
   const { target, terminal, keepData } = request;
@@ -77,6 +78,7 @@ const deleteStack = async (terminal: Terminal, { name, aws }: Found): Promise<vo
   terminal.say(
     `Deleting stack ${name}${name.endsWith('-compute') ? ': Lambda takes up to half an hour to leave the network' : ''}`,
   );
+  const begun = performance.now();
   await aws.ask('cloudformation', 'delete-stack', '--stack-name', name);
   try {
     await aws.ask('cloudformation', 'wait', 'stack-delete-complete', '--stack-name', name);
@@ -90,6 +92,7 @@ const deleteStack = async (terminal: Terminal, { name, aws }: Found): Promise<vo
       cause,
     );
   }
+  terminal.say(`  deleted after ${((performance.now() - begun) / minuteMs).toFixed(1)} min`);
 };
 
 const deleteRest = async (

@@ -71,6 +71,21 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     /Fault: sandboxes have a way out/,
   ],
   [
+    'interfaces that Lambda has left in the network',
+    answering('ec2 describe-network-interfaces', {
+      NetworkInterfaces: [
+        { NetworkInterfaceId: 'eni-1', Status: 'in-use' },
+        { NetworkInterfaceId: 'eni-2', Status: 'available' },
+      ],
+    }),
+    /Note: Lambda has left the interfaces eni-2 in the network/,
+  ],
+  [
+    'sandboxes without counters of the kernel',
+    { cgroups: 'unseen' },
+    /Note: sandboxes count their memory themselves/,
+  ],
+  [
     'a table that can be deleted',
     answering('dynamodb describe-table', { Table: { DeletionProtectionEnabled: false } }),
     /Fault: the table can be deleted by mistake/,
@@ -130,7 +145,7 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
 ];
 
 test.each(faults)('the doctor finds %s', async (_, account, says) => {
-  const { code, out } = await openMachine({ ...busyAccount, ...account }).run(doctorCommand, []);
+  const { code, out } = await openMachine({ ...busyAccount, ...account }).run(doctorCommand, ['--check']);
   expect(out).toMatch(says);
   const lines = out.split('\n').filter((line) => /^(?:Fault|Note|Unknown): /.test(line));
   // Every function of the deployment is closed by a destroy; each other fault is one.

@@ -61,7 +61,7 @@ describe('the doctor', () => {
     expect(code).toBe(0);
     expect(out).toContain('Note: the alarm sallyport-observability-TurnsFailed rings');
     expect(out).toContain('Note: Fargate runs 2 vCPUs');
-    expect(out).toContain('A sandbox works');
+    expect(out).toMatch(/A sandbox works: 1\.2 s, under cgroups v2\n/);
   });
 
   test('reports a missing deployment', async () => {

@@ -2,7 +2,7 @@
  * The doctor of a deployment: its account, its stacks and alarms, and its public address, read and judged; with `--check` also a
  * turn and a sandbox. It changes nothing.
  */
-import { type Finding, judgeAccount } from './account-checks.ts';
+import { type Finding, judgeAccount, textOf } from './account-checks.ts';
 import { readFacts } from './account-facts.ts';
 import { readTokenState } from './admin-token.ts';
 import { type Aws, findStack, resourcesOf, stackNames } from './aws.ts';
@@ -36,15 +36,14 @@ export const doctorCommand: Command<'check'> = {
       ...judgeDeployment(facts),
       ...(await judgeResources(target, found)),
     ];
-    for (const { level, problem, next } of findings) terminal.say(`${labels[level]}: ${problem}\n  ${next}`);
-    if (check) await smokeTest(target, terminal, await ownAddress(target, url));
+    for (const finding of findings) terminal.say(textOf(finding));
+    if (check) findings.push(...(await smokeTest(target, terminal, await ownAddress(target, url))));
     const faults = findings.filter(({ level }) => level === 'stop').length;
     if (faults > 0) throw new Failure(`${faults} faults`);
     terminal.say(findings.length === 0 ? 'Nothing is wrong.' : 'Nothing else is wrong.');
   },
 };
 
-const labels = { stop: 'Fault', warn: 'Note', unknown: 'Unknown' } as const;
 const refusals = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation', 'AuthorizationError'];
 
 const readDeployment = async (

@@ -58,6 +58,28 @@ const networkChecks = [
   }),
 ];
 
+const interfaceChecks = [
+  check<{
+    readonly NetworkInterfaces: readonly { readonly NetworkInterfaceId: string; readonly Status: string }[];
+  }>({
+    ...{ type: 'AWS::EC2::VPC', level: 'warn', about: 'whether Lambda has left the network' },
+    ask: (id) => [
+      ...['ec2', 'describe-network-interfaces', '--filters', `Name=vpc-id,Values=${id}`],
+      'Name=interface-type,Values=lambda',
+    ],
+    judge: ({ NetworkInterfaces }) => {
+      const left = NetworkInterfaces.filter(({ Status }) => Status === 'available');
+      const ids = left.map(({ NetworkInterfaceId }) => NetworkInterfaceId);
+      return ids.length === 0
+        ? undefined
+        : {
+            problem: `Lambda has left the interfaces ${ids.join(', ')} in the network, which no function uses: a destroy waits for them`,
+            next: 'If one is still there in an hour, delete it: aws ec2 delete-network-interface --network-interface-id <id>',
+          };
+    },
+  }),
+];
+
 type Route = { readonly DestinationCidrBlock?: string; readonly DestinationIpv6CidrBlock?: string };
 
 const leadsOut = ({ DestinationCidrBlock, DestinationIpv6CidrBlock }: Route): boolean =>
@@ -168,6 +190,7 @@ const messageChecks = [
 
 export const resourceChecks: readonly ResourceCheck[] = [
   ...networkChecks,
+  ...interfaceChecks,
   ...tableChecks,
   ...functionChecks,
   ...messageChecks,

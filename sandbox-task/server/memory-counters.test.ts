@@ -1,4 +1,4 @@
-import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -35,5 +35,20 @@ test('where the peak cannot be reset, an old peak is not reported for a later me
   expect(measurement?.readMb()).toBe(40);
   writeFileSync(peak, bytesOf(501));
   expect(measurement?.readMb()).toBe(501);
+  measurement?.end();
+});
+
+test('the counters of version 1 are found in the folder of their controller, as a container sees them', () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-counters-'));
+  const controller = join(folder.path, 'memory');
+  mkdirSync(controller);
+  for (const other of ['cpu', 'pids']) mkdirSync(join(folder.path, other));
+  writeFileSync(join(controller, 'memory.oom_control'), 'oom_kill_disable 0\nunder_oom 0\noom_kill 2\n');
+  const peak = join(controller, 'memory.max_usage_in_bytes');
+  writeFileSync(peak, '0');
+  const counters = openMemoryCounters(folder.path);
+  const measurement = counters?.measurePeak();
+  writeFileSync(peak, String(30 * 1_048_576));
+  expect([counters?.oomKills(), measurement?.readMb()]).toEqual([2, 30]);
   measurement?.end();
 });

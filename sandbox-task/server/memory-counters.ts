@@ -24,13 +24,21 @@ type PeakMeasurement = {
   readonly end: () => void;
 };
 
+/** Version 1 has a folder for each controller, and a container sees all of them. */
 const versions = [
   {
+    folder: 'memory',
     events: 'memory.oom_control',
     peak: 'memory.max_usage_in_bytes',
     current: 'memory.usage_in_bytes',
   },
-  { events: 'memory.events', peak: 'memory.peak', current: 'memory.current' },
+  {
+    folder: '',
+    events: 'memory.oom_control',
+    peak: 'memory.max_usage_in_bytes',
+    current: 'memory.usage_in_bytes',
+  },
+  { folder: '', events: 'memory.events', peak: 'memory.peak', current: 'memory.current' },
 ] as const;
 
 /** Tries to reset the kernel's peak, unless the options forbid it. */
@@ -39,14 +47,17 @@ export const openMemoryCounters = (
   { canReset = true }: { readonly canReset?: boolean } = {},
 ): MemoryCounters | undefined => {
   if (folder === undefined) return undefined;
-  const version = versions.find(({ events }) => readQuietly(join(folder, events)) !== undefined);
+  const version = versions.find(
+    ({ folder: below, events }) => readQuietly(join(folder, below, events)) !== undefined,
+  );
   if (version === undefined) return undefined;
-  const events = join(folder, version.events);
+  const pathOf = (name: string): string => join(folder, version.folder, name);
+  const events = pathOf(version.events);
   return {
     oomKills: () => Number(/^oom_kill (\d+)/m.exec(readQuietly(events) ?? '')?.[1] ?? 0),
     measurePeak: createPeakMeter({
-      path: join(folder, version.peak),
-      currentPath: join(folder, version.current),
+      path: pathOf(version.peak),
+      currentPath: pathOf(version.current),
       flags: canReset ? 'r+' : 'r',
     }),
   };

@@ -51,7 +51,8 @@ test('a turn is sent, answered and timed, and no session stays active', async ()
 
 test('a sandbox is started, answers, is timed and stopped at once', async () => {
   const report = await cloud.synthetic({ check: 'sandbox', url: cloud.url });
-  expect(report).toEqual({ check: 'sandbox', durationMs: expect.any(Number) });
+  // On one machine a sandbox sees no cgroup: the program outside counts for it.
+  expect(report).toEqual({ check: 'sandbox', durationMs: expect.any(Number), cgroups: 'unseen' });
   expect(metricsIn(cloud.printed())['SyntheticSandboxMs']).toBe(report['durationMs']);
   expect(await sessionsOf(cloud, 'active')).toEqual([]);
   await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
