@@ -1,5 +1,6 @@
 /** `sessions tree`: the agents below a session, with what each branch has spent. */
 import { api, type SessionTree } from '#sdk/routes.ts';
+import { sliceTexts } from '#shared/domain/slice-text.ts';
 import { inTreeOrder } from '#shared/domain/tree-order.ts';
 import { byId, type Call, type Command, one } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
@@ -18,13 +19,14 @@ export const treeCommand: Command = {
 };
 
 const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
+const usdOf = (used: number, max: number): string => `${usd(used)} of ${usd(max)}`;
 
 /** The money of the whole tree, then a row for each session, those below another one indented. */
 export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[] => [
   ...factLines([
     ['tree', money.root],
     ['agents', String(money.agents)],
-    ['spent', `${usd(money.spentUsd)} of ${usd(money.maxCostUsd)}`],
+    ['spent', usdOf(money.spentUsd, money.maxCostUsd)],
     ['on its way', `at most ${usd(money.reservedUsd)}`],
     ['unsettled', `${usd(money.unsettledUsd)}, counted as spent`],
   ]),
@@ -36,9 +38,7 @@ export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[
       one.needsApproval ? `${one.status}, needs approval` : one.status,
       usd(one.costUsd),
       usd(one.branchCostUsd),
-      one.slice === undefined
-        ? ''
-        : `${usd(one.slice.spentUsd + one.slice.unsettledUsd)} of ${usd(one.slice.maxCostUsd)}`,
+      one.slice === undefined ? '' : sliceTexts(one.slice, usdOf).join(', '),
       `${one.inputTokens} in, ${one.outputTokens} out`,
       one.title ?? '',
     ]),

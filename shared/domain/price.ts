@@ -154,6 +154,10 @@ export const answerTokensWithin = (
   return fits;
 };
 
+/** Of a call with the longest answer it may have. */
+export const callTokensMax = (request: ModelRequest): number =>
+  inputTokensMax(request) + request.outputTokensMax;
+
 /** All input at the highest of its prices: no mixture of prices costs more. */
 export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) => number): number => {
   const inputTokens = inputTokensMax(request);

@@ -2,13 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
-import {
-  decideReservation,
-  type MoneyAnswer,
-  type Slice,
-  type Tree,
-  withReservation,
-} from './session-tree.ts';
+import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './session-tree.ts';
+import type { Slice } from './tree-slice.ts';
 
 /** Whole numbers: their sums are exact. */
 type Call = { readonly usd: number; readonly cost: number; readonly fence: number; readonly until: number };

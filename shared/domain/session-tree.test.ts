@@ -12,6 +12,7 @@ import {
   type MoneyAnswer,
   type Reservation,
   type ReservationRequest,
+  settledAt,
   subtreeOf,
   type Tree,
   treeLimitBounds,
@@ -237,11 +238,20 @@ test.each([
     { a: reservation(6), own: reservation(1, { slices: [outer] }) },
   );
   const asked = { session: id('own'), at: 1000, usdMax: 10, ...change };
-  expect(leftFor(tree, asked)).toBe(leftUsd);
+  expect(leftFor(tree, asked).usd).toBe(leftUsd);
 });
 
 test('the time that a session was given ends with its last millisecond', () => {
   const given = { root: id('root'), parent: id('root'), until: 1000 };
   expect([999, 1000].map((at) => isOutOfTime({ tree: given }, at))).toEqual([false, true]);
   expect(isOutOfTime({}, 1000)).toBe(false);
+});
+
+test('a reservation whose time is over is unsettled, in the tree and in the slices that pay for it', () => {
+  const lost = reservation(2, { until: 1000, slices: [outer] });
+  const tree = sliced({ outer: slice(9), other: slice(4) }, { lost, own: reservation(1, { until: 1001 }) });
+  expect(settledAt(tree, 999)).toMatchObject({ unsettledUsd: 0, reserved: { lost, own: { usd: 1 } } });
+  const settled = settledAt(tree, 1000);
+  expect(settled).toMatchObject({ unsettledUsd: 2, slices: { outer: slice(9, 0, 2), other: slice(4) } });
+  expect(Object.keys(settled.reserved)).toEqual(['own']);
 });

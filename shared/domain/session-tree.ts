@@ -4,9 +4,11 @@
  * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. Where less is
  * left, it reserves what is left, and its answer is bounded by that. A reservation whose call may have been charged for, and whose
  * cost nobody knows, counts as spent. While no call costs more than it reserved, a tree is never charged for more than its limit;
- * and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3, TM7).
+ * and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3, TM7). Tokens and tool calls of a branch are
+ * reserved with its money, where a slice bounds them (TM8, TM9).
  */
 import type { SessionId } from './ids.ts';
+import { type Measure, restOf, type Slice, withLost } from './tree-slice.ts';
 
 /** The position of a child: the root of its tree, and the session whose agent started it. */
 export type SessionTree = {
@@ -106,13 +108,9 @@ export type Reservation = {
   readonly call?: string | undefined;
   /** The slices that pay for it. Absent: none. */
   readonly slices?: readonly SessionId[] | undefined;
-};
-
-/** The money of one session and all below it, out of that of its tree. */
-export type Slice = {
-  readonly usdMax: number;
-  readonly spentUsd: number;
-  readonly unsettledUsd: number;
+  /** The most tokens that its call can take, and the most tools that its answer may ask for. Absent: no slice pays for it. */
+  readonly tokens?: number | undefined;
+  readonly toolCalls?: number | undefined;
 };
 
 export type Tree = {
@@ -136,6 +134,10 @@ export type TreeSpend = {
   readonly unsettledUsd?: number | undefined;
   /** The slices that pay for it. Absent: none. */
   readonly slices?: readonly SessionId[] | undefined;
+  /** Of input and output; the most that it may have taken besides; and the tools that its answer asks for. Absent: none. */
+  readonly tokens?: number | undefined;
+  readonly unsettledTokens?: number | undefined;
+  readonly toolCalls?: number | undefined;
 };
 
 export type ReservationRequest = Reservation & {
@@ -143,55 +145,81 @@ export type ReservationRequest = Reservation & {
   readonly at: number;
   /** The least for which the call is worth making: its input and a short answer. At most `usd`. */
   readonly usdMin: number;
+  /** The same in tokens. Absent: any number. */
+  readonly tokensMin?: number | undefined;
   /** The limit of the whole tree, in dollars. */
   readonly usdMax: number;
 };
 
-/**
- * `grantedUsd`: the most that the call may cost now. `busy`: others have reserved what is left, so ask again soon. `spent`: what is
- * left pays for no call.
- */
-export type MoneyAnswer = { readonly grantedUsd: number } | 'busy' | 'spent';
+/** The most that a call may cost and take now; tokens and tool calls only where they were asked for. */
+export type Grant = {
+  readonly grantedUsd: number;
+  readonly tokens?: number | undefined;
+  readonly toolCalls?: number | undefined;
+};
+
+/** `busy`: others have reserved what is left, so ask again soon. `spent`: what is left pays for no call. */
+export type MoneyAnswer = Grant | 'busy' | 'spent';
 
 /** The part of a limit that is left, and whether others have a part of it that they may give back. */
-type Bound = { readonly restUsd: number; readonly leftUsd: number; readonly isShared: boolean };
+type Bound = { readonly rest: number; readonly left: number; readonly isShared: boolean };
 
 /**
  * Where others have reservations a call waits for them rather than take less: most calls cost far less than they reserve. It has to
- * fit into what the tree has left (TM1), and into each slice that pays for it (TM8).
+ * fit into what the tree has left (TM1), and into each slice that pays for it (TM8). One without a tool call left goes on: its
+ * answer asks for none (TM9).
  */
 export const decideReservation = (tree: Tree, request: ReservationRequest): MoneyAnswer => {
-  const { session, fence, usd, usdMin } = request;
+  const { session, fence, usd, usdMin, tokens, tokensMin = 0, toolCalls } = request;
   if ((tree.reserved[session]?.fence ?? 0) > fence) return 'busy';
-  const bounds = boundsFor(tree, request);
-  if (bounds.some(({ restUsd }) => restUsd <= 0)) return 'spent';
-  const final = bounds.filter(({ isShared }) => !isShared).map(({ leftUsd }) => leftUsd);
-  const grantedUsd = Math.min(usd, ...final);
-  if (grantedUsd < usdMin) return 'spent';
-  const waits = bounds.some(({ isShared, leftUsd }) => isShared && leftUsd < grantedUsd);
-  return waits ? 'busy' : { grantedUsd };
+  const boundsOf = boundsFor(tree, request);
+  const money = within(boundsOf('usd'), { most: usd, least: usdMin });
+  const ofTokens = tokens && within(boundsOf('tokens'), { most: tokens, least: tokensMin });
+  const calls = toolCalls && callsWithin(boundsOf('toolCalls'), toolCalls);
+  if (money === 'spent' || ofTokens === 'spent') return 'spent';
+  if (money === 'busy' || ofTokens === 'busy' || calls === 'busy') return 'busy';
+  return {
+    grantedUsd: money,
+    ...(ofTokens === undefined ? {} : { tokens: ofTokens }),
+    ...(calls === undefined ? {} : { toolCalls: calls }),
+  };
 };
 
-const boundsFor = (tree: Tree, request: ReservationRequest): readonly Bound[] => {
+type Sum = { readonly most: number; readonly least: number };
+
+const within = (bounds: readonly Bound[], { most, least }: Sum): number | 'busy' | 'spent' => {
+  if (most === 0) return 0;
+  if (bounds.some(({ rest }) => rest <= 0)) return 'spent';
+  const final = bounds.filter(({ isShared }) => !isShared).map(({ left }) => left);
+  const granted = Math.min(most, ...final);
+  if (granted < least) return 'spent';
+  const waits = bounds.some(({ isShared, left }) => isShared && left < granted);
+  return waits ? 'busy' : granted;
+};
+
+const callsWithin = (bounds: readonly Bound[], most: number): number | 'busy' => {
+  const granted = within(bounds, { most, least: 0 });
+  return granted === 'spent' ? 0 : granted;
+};
+
+const boundsFor = (tree: Tree, request: ReservationRequest): ((measure: Measure) => readonly Bound[]) => {
   const { others, unsettledUsd, slices } = sorted(tree, request);
   const reservations = Object.values(others);
-  const boundOf = (restUsd: number, within: readonly Reservation[]): Bound => ({
-    restUsd,
-    leftUsd: within.reduce((left, other) => left - other.usd, restUsd),
-    isShared: within.length > 0,
+  const boundOf = (measure: Measure, rest: number, of: readonly Reservation[]): Bound => ({
+    rest,
+    left: of.reduce((left, other) => left - (other[measure] ?? 0), rest),
+    isShared: of.some((other) => (other[measure] ?? 0) > 0),
   });
-  const ofSlice = (id: SessionId): Bound => {
+  const ofSlice = (measure: Measure, id: SessionId): Bound => {
     const slice = slices[id];
+    const paid = reservations.filter((other) => other.slices?.includes(id));
     // Nothing is spent of a slice that is not written yet.
-    const restUsd = slice === undefined ? 0 : slice.usdMax - slice.spentUsd - slice.unsettledUsd;
-    return boundOf(
-      restUsd,
-      reservations.filter((other) => other.slices?.includes(id)),
-    );
+    return boundOf(measure, slice === undefined ? 0 : restOf(slice, measure), paid);
   };
-  return [
-    boundOf(request.usdMax - tree.spentUsd - unsettledUsd, reservations),
-    ...(request.slices ?? []).map(ofSlice),
+  const ofTree = boundOf('usd', request.usdMax - tree.spentUsd - unsettledUsd, reservations);
+  return (measure) => [
+    ...(measure === 'usd' ? [ofTree] : []),
+    ...(request.slices ?? []).map((id) => ofSlice(measure, id)),
   ];
 };
 
@@ -205,12 +233,14 @@ type Reserved = {
 
 /** The reservations after a grant of `usd`, and the unsettled money. */
 export const withReservation = (tree: Tree, claim: Claim): Reserved => {
-  const { session, usd, fence, until, call, slices: of } = claim;
+  const { session, usd, fence, until, call, slices: of, tokens, toolCalls } = claim;
   const { others, unsettledUsd, slices } = sorted(tree, claim);
   const own = {
     ...{ usd, fence, until },
     ...(call === undefined ? {} : { call }),
     ...(of === undefined ? {} : { slices: of }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
   };
   return { reserved: { ...others, [session]: own }, unsettledUsd, slices };
 };
@@ -228,25 +258,36 @@ const sorted = (
   );
   const isOver = ([id, { until }]: [string, Reservation]): boolean => id === session || until <= at;
   const over = entries.filter(isOver).map(([, reservation]) => reservation);
-  const lost = (of: readonly Reservation[]): number => of.reduce((sum, { usd }) => sum + usd, 0);
   return {
     others: Object.fromEntries(entries.filter((entry) => !isOver(entry))),
-    unsettledUsd: unsettledUsd + lost(over),
+    unsettledUsd: over.reduce((sum, { usd }) => sum + usd, unsettledUsd),
     slices: Object.fromEntries(
       Object.entries(slices).map(([id, slice]) => {
         const ofSlice = over.filter((other) => other.slices?.includes(id as SessionId));
-        return [id, { ...slice, unsettledUsd: slice.unsettledUsd + lost(ofSlice) }];
+        return [id, withLost(slice, ofSlice)];
       }),
     ),
   };
 };
 
-/** The money that a session may still give away: the least of what is left of its tree, and of the slices that pay for it. */
+/**
+ * A tree as it counts at a time: its reservations are of calls on their way, and those that are over are unsettled. In the table they are
+ * reserved until the next call that is granted; where none is granted any more, for ever.
+ */
+export const settledAt = (tree: Tree, at: number): Tree => {
+  const { others, ...money } = sorted(tree, { session: '' as SessionId, call: undefined, at });
+  return { ...tree, ...money, reserved: others };
+};
+
+/** The part that a session may still give away: the least of what is left of its tree, and of the slices that pay for it. */
 export const leftFor = (
   tree: Tree,
   request: Pick<ReservationRequest, 'session' | 'at' | 'usdMax' | 'slices'>,
-): number => {
+): Readonly<Record<Measure, number>> => {
   // The caller reserves nothing: its own reservation is another's to it.
   const asked = { ...request, session: '' as SessionId, usd: 0, usdMin: 0, fence: 0, until: request.at };
-  return Math.max(0, Math.min(...boundsFor(tree, asked).map(({ leftUsd }) => leftUsd)));
+  const boundsOf = boundsFor(tree, asked);
+  const left = (measure: Measure): number =>
+    Math.max(0, Math.min(...boundsOf(measure).map(({ left }) => left)));
+  return { usd: left('usd'), tokens: left('tokens'), toolCalls: left('toolCalls') };
 };

@@ -87,6 +87,16 @@ export const sessionTool: ToolSpec = {
         type: 'number',
         description: 'Part of your budget for it and all it starts, in US dollars; for spawn.',
       },
+      max_total_tokens: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Tokens, of input and output, for it and all it starts; for spawn.',
+      },
+      max_tool_calls: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Calls of tools for it and all it starts; for spawn.',
+      },
       max_seconds: {
         type: 'integer',
         minimum: 1,

@@ -5,7 +5,8 @@
  */
 import type { SessionId } from './ids.ts';
 import { type Session, totalsOf } from './session.ts';
-import type { Slice, Tree } from './session-tree.ts';
+import type { Tree } from './session-tree.ts';
+import type { Slice } from './tree-slice.ts';
 
 type Branch<S> = {
   readonly session: S;

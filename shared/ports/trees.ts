@@ -8,6 +8,7 @@ import type { SessionId } from '../domain/ids.ts';
 import type { TokenUsage } from '../domain/model.ts';
 import type { Session } from '../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/session-tree.ts';
+import type { SliceLimits } from '../domain/tree-slice.ts';
 
 export interface TreeStore {
   /** Undefined where its root has no child, or is deleted. */
@@ -28,10 +29,13 @@ export interface TreeStore {
       /** The most that it may have cost besides. */
       readonly unsettledUsd: number;
       readonly slices?: readonly SessionId[] | undefined;
+      /** Of slices: what it took, and what it may have taken besides. */
+      readonly tokens?: number | undefined;
+      readonly unsettledTokens?: number | undefined;
     },
   ): Promise<void>;
-  /** The money of a child and all below it, once, after it was made and before it is asked anything. */
-  addSlice(root: SessionId, of: { readonly session: SessionId; readonly usdMax: number }): Promise<void>;
+  /** The part of a child and all below it, once, after it was made and before it is asked anything. */
+  addSlice(root: SessionId, of: SliceLimits & { readonly session: SessionId }): Promise<void>;
   /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
   /** For a call that did not complete, with what it may have cost; the reservation of a later holder of the session stays. */
@@ -42,6 +46,7 @@ export interface TreeStore {
       readonly fence: number;
       readonly unsettledUsd: number;
       readonly slices?: readonly SessionId[] | undefined;
+      readonly unsettledTokens?: number | undefined;
     },
   ): Promise<void>;
 }

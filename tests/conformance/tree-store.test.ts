@@ -234,6 +234,36 @@ describe('a slice', () => {
     expect(await trees.reserve(root, options({ usd: 4, usdMin: 0.1, slices }))).toEqual({ grantedUsd: 0.75 });
   });
 
+  test('counts tokens and tool calls, of a child that older versions gave none (TM8, TM9)', async () => {
+    const { root, child, trees, turns, create } = await sliced(2);
+    const inner = newId();
+    await trees.addSlice(root, { session: inner, tokensMax: 100, toolCallsMax: 3 });
+    const slices = [child, inner];
+    const session = await create(newSession());
+    const sums = { usd: 0, usdMin: 0, tokens: 60, tokensMin: 10, toolCalls: 5, slices };
+    const own = options({ session: session.id, ...sums });
+    expect(await trees.reserve(root, own)).toEqual({ grantedUsd: 0, tokens: 60, toolCalls: 3 });
+    expect(await trees.reserve(root, options({ ...sums, toolCalls: 1 }))).toBe('busy');
+    const spends = { root, usd: 0, slices, tokens: 20, toolCalls: 2 };
+    expect(await turns.commit(commitOf(session, { spends }))).toMatchObject({ status: 'committed' });
+    const lost = options(sums);
+    expect(await trees.reserve(root, lost)).toEqual({ grantedUsd: 0, tokens: 60, toolCalls: 1 });
+    await trees.release(root, { ...lost, unsettledUsd: 0, unsettledTokens: 60 });
+    const brokered = options({ ...sums, toolCalls: undefined });
+    expect(await trees.reserve(root, brokered)).toEqual({ grantedUsd: 0, tokens: 20 });
+    const usage = { inputTokens: 8, outputTokens: 4 };
+    const used = { tokens: 12, unsettledTokens: 8, slices };
+    await trees.spend(root, {
+      ...{ reservation: brokered.session, session: session.id, usd: 0, unsettledUsd: 0, usage },
+      ...used,
+    });
+    expect((await read(root)).slices).toMatchObject({
+      [child]: { usdMax: 2, spentUsd: 0, tokens: 32, unsettledTokens: 68, toolCalls: 2 },
+      [inner]: { tokensMax: 100, tokens: 32, unsettledTokens: 68, toolCallsMax: 3, toolCalls: 2 },
+    });
+    expect(await trees.reserve(root, options(sums))).toBe('spent');
+  });
+
   test('that is not written pays for nothing, and a call without a price goes on', async () => {
     const root = await newTree();
     const { trees, turns, create } = stores();

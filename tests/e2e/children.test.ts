@@ -128,6 +128,7 @@ test.each([
   [{ template: 'ruby' }, 'template: use one of python, node'],
   [{ network: ['a.example.org'] }, 'network: you may not reach a.example.org'],
   [{ max_cost_usd: 11 }, 'max_cost_usd: 10 is left of your budget'],
+  [{ max_tool_calls: 0 }, 'max_tool_calls'],
 ])('a child cannot be given %j', async (more, problem) => {
   const client = await open();
   expect(await answerTo(client, spawn('hello', more))).toContain(problem);
@@ -156,6 +157,32 @@ test('TM8: a child that is given a part of the money has it in the tree, with al
   const ofChild = await cloud.ask<typeof tree>(`/api/sessions/${child?.id}/tree`);
   expect(ofChild).toMatchObject({ root, agents: 3 });
   expect(ofChild.sessions).toEqual(tree.sessions.slice(1));
+});
+
+test('TM9: a child has the tool calls that it was given, and answers without more', async () => {
+  const client = await open();
+  const given = { max_tool_calls: 1, max_total_tokens: 1_000_000 };
+  await answerTo(client, spawn(spawn('$ echo the bottom'), given));
+  const { sessions } = await cloud.ask<{ sessions: readonly { id: string; slice?: object }[] }>(
+    `/api/sessions/${client.sessionId()}/tree`,
+  );
+  const [, child, grandchild] = sessions;
+  expect(child?.slice).toMatchObject({
+    ...{ maxToolCalls: 1, toolCalls: 1, maxTotalTokens: 1_000_000, unsettledTokens: 0 },
+    totalTokens: expect.any(Number),
+  });
+  expect(child?.slice).not.toHaveProperty('maxCostUsd');
+  // Its own call started it: none was left for the command.
+  const { events } = await cloud.ask<{ events: readonly { type: string; data: object }[] }>(
+    `/api/sessions/${grandchild?.id}/events`,
+  );
+  expect(events.filter(({ type }) => type === 'tool:call')).toEqual([]);
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: 'completion',
+      data: expect.objectContaining({ stopReason: 'budget_exceeded' }),
+    }),
+  );
 });
 
 test('depth 3 works under a limit of 3, and 4 is an error for the agent', async () => {

@@ -10,7 +10,8 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import { costUsdMaxOf, isOutOfTime, type ReservationRequest } from '../../domain/session-tree.ts';
+import { costUsdMaxOf, type Grant, isOutOfTime, type ReservationRequest } from '../../domain/session-tree.ts';
+import { tokensOf } from '../../domain/tree-slice.ts';
 import { AppError } from '../../errors.ts';
 import type { BrokerDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
@@ -55,21 +56,38 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
       cost({ inputTokens, outputTokens, cacheWriteInputTokens: inputTokens }),
     );
   const usd = costWith(call.outputTokensMax);
-  const usdMin = costWith(Math.min(call.outputTokensMax, answerTokensMin));
+  const least = Math.min(call.outputTokensMax, answerTokensMin);
+  const usdMin = costWith(least);
   const until = deadlineAt + lateMsMax;
   const slices = session.tree?.slices;
   if (isOutOfTime(session, world.now()))
     throw new AppError('resource_limit_exceeded', 'the time of the session is over');
-  const request = { session: reservation, fence: 1, usd, usdMin, usdMax, until, call: reservation, slices };
-  const grantedUsd = usd === 0 ? 0 : await reserve(ports, root, request);
+  const ofSlices =
+    slices === undefined
+      ? {}
+      : { slices, tokens: inputTokens + call.outputTokensMax, tokensMin: inputTokens + least };
+  const sums = { usd, usdMin, usdMax, ...ofSlices };
+  const request = { session: reservation, fence: 1, ...sums, until, call: reservation };
+  const isFree = usd === 0 && slices === undefined;
+  const { grantedUsd, tokens = Number.POSITIVE_INFINITY } = isFree
+    ? { grantedUsd: 0 }
+    : await reserve(ports, root, request);
   const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   return {
-    call: boundedCall(call, answerTokensWithin(grantedUsd, call.outputTokensMax, costWith)),
-    isOver: (usage) => cost(usage) > 0 && spentUsd + cost(usage) > usdMax,
+    call: boundedCall(
+      call,
+      Math.min(tokens - inputTokens, answerTokensWithin(grantedUsd, call.outputTokensMax, costWith)),
+    ),
+    isOver: (usage) => (cost(usage) > 0 && spentUsd + cost(usage) > usdMax) || tokensOf(usage) > tokens,
     settle: async ({ usage, isKnown }) => {
       const usd = cost(usage);
       const unsettledUsd = isKnown ? 0 : Math.max(0, grantedUsd - usd);
-      const spent = { reservation, session: session.id, usd, usage, unsettledUsd, slices };
+      const used = tokensOf(usage);
+      const ofSlices =
+        slices === undefined
+          ? {}
+          : { slices, tokens: used, unsettledTokens: isKnown ? 0 : Math.max(0, tokens - used) };
+      const spent = { reservation, session: session.id, usd, usage, unsettledUsd, ...ofSlices };
       const { provider, model } = call;
       telemetry.info('a model call of a sandbox has ended', {
         ...{ event: 'model_brokered', sessionId: session.id, provider, model, usd: spent.usd },
@@ -92,16 +110,15 @@ const withTree = ({ sessions, trees }: BrokerDeps, first: Session): Promise<Sess
     return (await trees.begin(session)) ? { ...session, hasChildren: true as const } : raceLost;
   }, changesTooOften('the session'));
 
-/** The dollars that are granted. */
 const reserve = async (
   { trees, world }: BrokerDeps,
   root: SessionId,
   request: Omit<ReservationRequest, 'at'>,
-): Promise<number> => {
+): Promise<Grant> => {
   const begun = world.now();
   for (;;) {
     const answer = await trees.reserve(root, { ...request, at: world.now() });
-    if (typeof answer !== 'string') return answer.grantedUsd;
+    if (typeof answer !== 'string') return answer;
     if (answer === 'spent')
       throw new AppError('resource_limit_exceeded', 'the budget of the session is spent');
     if (world.now() - begun > waitMsMax)

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { sessionStatuses, totalsOf, treeOf } from '#shared/domain/session.ts';
 import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
+import { anyUsd, type Slice } from '#shared/domain/tree-slice.ts';
 import type { ShownTree } from '#shared/domain/tree-spending.ts';
 import { iso } from '../fields.ts';
 
@@ -26,9 +27,18 @@ const branch = z
     branchCostUsd: usd.describe('The same with those of all sessions below it.'),
     reservedUsd: usd.describe('The most that its calls on their way can cost.'),
     slice: z
-      .object({ maxCostUsd: usd, spentUsd: usd, unsettledUsd: usd })
+      .object({
+        maxCostUsd: usd.optional(),
+        spentUsd: usd,
+        unsettledUsd: usd,
+        maxTotalTokens: count.optional().describe('Tokens of input and output.'),
+        totalTokens: count,
+        unsettledTokens: count.describe('The most that calls may have taken whose usage nobody knows.'),
+        maxToolCalls: count.optional(),
+        toolCalls: count.describe('Calls of tools that answers of models asked for.'),
+      })
       .optional()
-      .describe('Part of the money of the tree that it was given, for itself and all below it.'),
+      .describe('Part of the budget of the tree that it was given, for itself and all below it.'),
     until: z.iso.datetime().optional().describe('Time after which it and all below it call no model.'),
   })
   .meta({ id: 'TreeSession' });
@@ -78,14 +88,22 @@ const branchView = ({
   inputTokens: totalsOf(session).usage.inputTokens,
   outputTokens: totalsOf(session).usage.outputTokens,
   ...money,
-  ...(slice === undefined
-    ? {}
-    : {
-        slice: {
-          maxCostUsd: slice.usdMax,
-          spentUsd: slice.spentUsd,
-          unsettledUsd: slice.unsettledUsd,
-        },
-      }),
+  ...(slice === undefined ? {} : { slice: sliceView(slice) }),
   ...(session.tree?.until === undefined ? {} : { until: iso(session.tree.until) }),
+});
+
+const sliceView = ({
+  usdMax,
+  tokensMax,
+  toolCallsMax,
+  ...used
+}: Slice): z.output<typeof branch>['slice'] => ({
+  ...(usdMax >= anyUsd ? {} : { maxCostUsd: usdMax }),
+  spentUsd: used.spentUsd,
+  unsettledUsd: used.unsettledUsd,
+  ...(tokensMax === undefined ? {} : { maxTotalTokens: tokensMax }),
+  totalTokens: used.tokens ?? 0,
+  unsettledTokens: used.unsettledTokens ?? 0,
+  ...(toolCallsMax === undefined ? {} : { maxToolCalls: toolCallsMax }),
+  toolCalls: used.toolCalls ?? 0,
 });

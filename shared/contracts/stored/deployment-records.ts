@@ -39,6 +39,12 @@ export const slotRecord = z.object({
   movedAt: epochMs.exactOptional(),
 });
 
+const sliceParts = z.object({
+  ...{ usdMax: usd, spentUsd: usd, unsettledUsd: usd },
+  ...{ tokensMax: count.optional(), tokens: count.optional(), unsettledTokens: count.optional() },
+  ...{ toolCallsMax: count.optional(), toolCalls: count.optional() },
+});
+
 /** Reservations by session. */
 export const treeRecord = z.object({
   agents: count,
@@ -49,8 +55,9 @@ export const treeRecord = z.object({
     z.object({
       ...{ usd, fence: count, until: epochMs, call: z.string().optional() },
       slices: z.array(id<SessionId>()).optional(),
+      ...{ tokens: count.optional(), toolCalls: count.optional() },
     }),
   ),
-  slices: z.record(z.string(), z.object({ usdMax: usd, spentUsd: usd, unsettledUsd: usd })).optional(),
+  slices: z.record(z.string(), sliceParts).optional(),
   version: count,
 });

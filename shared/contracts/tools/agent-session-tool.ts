@@ -31,6 +31,8 @@ export const agentSessionCall = z.discriminatedUnion('action', [
     env: z.array(z.string().min(1).max(nameCharactersMax)).max(variablesMax).optional(),
     network: networkArgument.optional(),
     max_cost_usd: z.number().positive().optional(),
+    max_total_tokens: z.number().int().min(1).optional(),
+    max_tool_calls: z.number().int().min(1).optional(),
     max_seconds: z.number().int().min(1).max(secondsMax).optional(),
   }),
   z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),

@@ -6,10 +6,11 @@ import { type Completion, completionOf, isRepetition } from '../event-log.ts';
 import type { MessageId } from '../ids.ts';
 import { type Session, titleOf, treeOf } from '../session.ts';
 import type { TreeSpend } from '../session-tree.ts';
+import { tokensOf } from '../tree-slice.ts';
 import { grantsInForce } from './approval-policy.ts';
-import { addUsage } from './call-queue.ts';
+import { addUsage, keptCalls } from './call-queue.ts';
 import { detachedCalls, isWaitingAlone, pendingWork } from './pending-work.ts';
-import { isBetweenTurns, type TurnEvent, type TurnState, type TurnStep } from './turn.ts';
+import { type EventOf, isBetweenTurns, type TurnEvent, type TurnState, type TurnStep } from './turn.ts';
 
 type Step = Pick<TurnStep, 'state' | 'log'>;
 type Waiting = { readonly messageId: MessageId };
@@ -107,7 +108,17 @@ export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boo
 export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefined => {
   const root = treeOf(session);
   if (root === undefined) return undefined;
-  const of = { root, slices: session.tree?.slices };
-  if (event.type === 'model-answered') return { ...of, usd: event.costUsd };
-  return event.type === 'model-failed' ? { ...of, usd: 0, unsettledUsd: event.unsettledUsd } : undefined;
+  const slices = session.tree?.slices;
+  const of = { root, slices };
+  if (event.type === 'model-answered')
+    return { ...of, usd: event.costUsd, ...(slices === undefined ? {} : usedBy(event)) };
+  if (event.type !== 'model-failed') return undefined;
+  const { unsettledUsd, unsettledTokens } = event;
+  return { ...of, usd: 0, unsettledUsd, unsettledTokens };
 };
+
+/** Counted by slices alone. */
+const usedBy = (answer: EventOf<'model-answered'>): Pick<TreeSpend, 'tokens' | 'toolCalls'> => ({
+  tokens: tokensOf(answer.usage),
+  toolCalls: keptCalls(answer).length,
+});

@@ -139,3 +139,31 @@ test('a limit lowered below the spent amount ends the turn at its next step', ()
   const running = after(100, started(0), asked(1, 50));
   expect(reduce(running.state, finished, limits).state).toMatchObject({ stopReason: 'budget_exceeded' });
 });
+
+test('an answer that asks for more tools than its slices pay for has the first of them (TM9)', () => {
+  const call = (callId: string) => ({
+    ...{ callId: callId as CallId, name: 'list_files', args: {} },
+    ...{ digest: 'd', askedAt: 'then' },
+  });
+  const calls = ['a', 'b', 'c'].map(call);
+  const answered = (toolCallsMax: number): TurnEvent => ({
+    ...(asked(1, 0) as Extract<TurnEvent, { type: 'model-answered' }>),
+    ...{ text: 'so far', calls, toolCallsMax },
+  });
+  const two = after(1, started(0), answered(2));
+  expect(two.state).toMatchObject({ kind: 'acting', calls: [{ callId: 'a' }, { callId: 'b' }] });
+  expect(two.log).toContainEqual(
+    expect.objectContaining({
+      data: expect.objectContaining({
+        message: 'the model requested 3 calls at once; the first 2 are used',
+      }),
+    }),
+  );
+  const none = after(1, started(0), answered(0));
+  expect(none.state).toMatchObject({ kind: 'done' });
+  expect(none.log).toMatchObject([
+    { type: 'message', data: { text: 'so far' } },
+    { type: 'agent:error', data: { message: expect.stringContaining('its budget has none left') } },
+    { type: 'completion', data: { stopReason: 'budget_exceeded' } },
+  ]);
+});

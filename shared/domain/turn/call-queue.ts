@@ -64,6 +64,14 @@ const ownId = (callId: CallId, from: number, ids: Ids): CallId => {
   }
 };
 
+/** The calls of an answer that its slices pay for (TM9); a refused answer has none. */
+export const keptCalls = ({
+  calls,
+  end,
+  toolCallsMax = calls.length,
+}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly TurnCall[] =>
+  end === 'refused' ? [] : calls.slice(0, toolCallsMax);
+
 /** Calls over the limit are left out (T2); each of the others is asked, or allowed by a grant or by the mode. */
 export const queuedCalls = (
   asked: readonly TurnCall[],
@@ -104,7 +112,10 @@ export const leftOut = (asked: number, kept: number): readonly LogEntry[] =>
           type: 'agent:error',
           data: {
             code: 'resource_limit_exceeded',
-            message: `the model requested ${asked} calls at once; the first ${kept} are used`,
+            message:
+              kept === 0
+                ? 'the model requested calls of tools, of which its budget has none left'
+                : `the model requested ${asked} calls at once; the first ${kept} are used`,
           },
         },
       ];

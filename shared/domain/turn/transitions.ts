@@ -7,7 +7,7 @@ import type { StopReason } from '../event-log.ts';
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
-import { addUsage, allowedEntries, firstApproval, leftOut, queuedCalls } from './call-queue.ts';
+import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
 import { lossNotice, noticeId } from './saved-files.ts';
 import type { ToolCall } from './tool-call.ts';
 import type {
@@ -35,7 +35,7 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   const spentUsd = state.spentUsd + event.costUsd;
   const repetition = repetitionOf(event.calls, state.repetition);
   const wanted = event.end === 'refused' ? [] : event.calls;
-  const queued = queuedCalls(wanted, { policy: state.policy, repetition }, limits);
+  const queued = queuedCalls(keptCalls(event), { policy: state.policy, repetition }, limits);
   const calls = queued.map(({ call }) => call);
   const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
   const isSilent = text === '' && asked.length === 0;
@@ -60,6 +60,10 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   };
   if (calls.length === 0) {
     const spent = { ...state, usage, spentUsd };
+    if (wanted.length > 0) {
+      const told = { log: leftOut(wanted.length, 0), history: [] };
+      return followedBy(answer, followedBy(told, end(spent, 'budget_exceeded', text)));
+    }
     const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
     return followedBy(answer, tellLoss(spent, event, limits) ?? end(spent, stopReason, text));
   }

@@ -150,6 +150,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly providerState?: JsonObject;
       /** As the save beside the call left them. */
       readonly files?: SavedFiles;
+      /** The calls that its slices pay for. Absent: any number. */
+      readonly toolCallsMax?: number;
     }
   | {
       readonly type: 'model-failed';
@@ -162,6 +164,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly partial?: PartialAnswer;
       /** US dollars of its tree that the provider may have charged for it. Absent: none. */
       readonly unsettledUsd?: number;
+      /** The same in tokens, of slices alone. */
+      readonly unsettledTokens?: number;
     }
   /** The session's tree has nothing left: the model is not asked. */
   | { readonly type: 'budget-spent'; readonly step: number }

@@ -20,6 +20,7 @@ import {
   type TreeSpend,
   withReservation,
 } from '#shared/domain/session-tree.ts';
+import { newSlice } from '#shared/domain/tree-slice.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { keys, type Table } from './table.ts';
@@ -43,41 +44,64 @@ export const makeTreeStore = (table: Table): TreeStore => ({
   begin: begin(table),
   spend: spend(table),
   addSlice: addSlice(table),
-  release: async (root, { session, fence, unsettledUsd, slices = [] }) => {
-    const ofSlices = slicesChange(unsettledUsd > 0 ? slices : [], ['unsettledUsd']);
+  release: async (root, { session, fence, unsettledUsd, slices, unsettledTokens }) => {
+    const ofSlices = slicesChange(slices, { unsettledUsd, unsettledTokens });
     const own: Change = {
       ConditionExpression: 'reserved.#session.fence = :fence',
       UpdateExpression: `REMOVE reserved.#session ${ofSlices.set} ADD unsettledUsd :unsettledUsd, version :one`,
-      ExpressionAttributeNames: { '#session': session, ...ofSlices.names },
-      ExpressionAttributeValues: { ':fence': fence, ':unsettledUsd': unsettledUsd, ':one': 1 },
+      ExpressionAttributeNames: { '#session': session, ...ofSlices.ExpressionAttributeNames },
+      ExpressionAttributeValues: {
+        ...{ ':fence': fence, ':unsettledUsd': unsettledUsd, ':one': 1 },
+        ...ofSlices.ExpressionAttributeValues,
+      },
     };
     await transact(table, alone(treeUpdate(table.name, root, own)));
   },
 });
 
-/** Sums of each slice that pays, which are numbers below the top of the item: `ADD` takes none of those. */
+type SliceSums = Partial<
+  Readonly<
+    Record<'spentUsd' | 'unsettledUsd' | 'tokens' | 'unsettledTokens' | 'toolCalls', number | undefined>
+  >
+>;
+
+/**
+ * Sums of each slice that pays, which are numbers below the top of the item: `ADD` takes none of those. A call that costs nothing changes
+ * none, so that it is not refused where its slice is not written yet.
+ */
 const slicesChange = (
-  slices: readonly SessionId[],
-  sums: readonly ('spentUsd' | 'unsettledUsd')[],
-): { readonly set: string; readonly names: Readonly<Record<string, string>> } => {
-  const added = slices.flatMap((_, place) =>
-    sums.map((sum) => `slices.#slice${place}.${sum} = slices.#slice${place}.${sum} + :${sum}`),
+  slices: readonly SessionId[] = [],
+  sums: SliceSums,
+): Pick<Change, 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> & { readonly set: string } => {
+  const added = Object.entries(sums).filter(([, sum]) => sum !== undefined && sum > 0);
+  const paying = added.length === 0 ? [] : slices;
+  const set = paying.flatMap((_, place) =>
+    added.map(([name]) => {
+      const path = `slices.#slice${place}.${name}`;
+      return `${path} = if_not_exists(${path}, :nothing) + :slice_${name}`;
+    }),
   );
+  if (set.length === 0) return { set: '' };
   return {
-    set: added.length === 0 ? '' : `SET ${added.join(', ')}`,
-    names: Object.fromEntries(slices.map((id, place) => [`#slice${place}`, id])),
+    set: `SET ${set.join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(paying.map((id, place) => [`#slice${place}`, id])),
+    ExpressionAttributeValues: {
+      ':nothing': 0,
+      ...Object.fromEntries(added.map(([name, sum]) => [`:slice_${name}`, sum])),
+    },
   };
 };
 
 /** Repeated, it changes nothing. The tree was made or grown with the child: it has a place for slices. */
 const addSlice =
   (table: Table): TreeStore['addSlice'] =>
-  async (root, { session, usdMax }) => {
+  async (root, { session, ...limits }) => {
+    const slice = newSlice(limits);
     const given: Change = {
       ConditionExpression: 'attribute_exists(slices)',
       UpdateExpression: 'SET slices.#session = if_not_exists(slices.#session, :slice) ADD version :one',
       ExpressionAttributeNames: { '#session': session },
-      ExpressionAttributeValues: { ':slice': { usdMax, spentUsd: 0, unsettledUsd: 0 }, ':one': 1 },
+      ExpressionAttributeValues: { ':slice': slice, ':one': 1 },
     };
     await transact(table, alone(treeUpdate(table.name, root, given)));
   };
@@ -106,16 +130,19 @@ export const growTree = (
 /** The call of a session has ended: its cost replaces its reservation (TM4, TM7). Refused without a tree. */
 export const spendOfTree = (
   TableName: string,
-  { root, session, usd, unsettledUsd = 0, slices = [] }: TreeSpend & { readonly session: SessionId },
+  { root, session, usd, unsettledUsd = 0, slices, ...used }: TreeSpend & { readonly session: SessionId },
 ): Action => {
-  // A call that costs nothing is not refused where its slice is not written yet.
-  const paying = usd > 0 || unsettledUsd > 0 ? slices : [];
-  const ofSlices = slicesChange(paying, ['spentUsd', 'unsettledUsd']);
+  const { tokens, unsettledTokens, toolCalls } = used;
+  const sums = { spentUsd: usd, unsettledUsd, tokens, unsettledTokens, toolCalls };
+  const ofSlices = slicesChange(slices, sums);
   return treeUpdate(TableName, root, {
     ConditionExpression: 'attribute_exists(pk)',
     UpdateExpression: `REMOVE reserved.#session ${ofSlices.set} ADD spentUsd :spentUsd, unsettledUsd :unsettledUsd, version :one`,
-    ExpressionAttributeNames: { '#session': session, ...ofSlices.names },
-    ExpressionAttributeValues: { ':spentUsd': usd, ':unsettledUsd': unsettledUsd, ':one': 1 },
+    ExpressionAttributeNames: { '#session': session, ...ofSlices.ExpressionAttributeNames },
+    ExpressionAttributeValues: {
+      ...{ ':spentUsd': usd, ':unsettledUsd': unsettledUsd, ':one': 1 },
+      ...ofSlices.ExpressionAttributeValues,
+    },
   });
 };
 
@@ -143,7 +170,8 @@ const begin =
 /** Both or neither: what the session shows is what its tree has spent. */
 const spend =
   (table: Table): TreeStore['spend'] =>
-  async (root, { reservation, session, usd, usage, unsettledUsd, slices }) => {
+  async (root, { reservation, session, usage, ...spent }) => {
+    const { usd } = spent;
     const billed = {
       TableName: table.name,
       Key: keys.session(session),
@@ -155,7 +183,7 @@ const spend =
         ':output': usage.outputTokens,
       },
     };
-    const ofTree = spendOfTree(table.name, { root, session: reservation, usd, unsettledUsd, slices });
+    const ofTree = spendOfTree(table.name, { root, session: reservation, ...spent });
     await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
   };
 

@@ -123,7 +123,12 @@ const spawn = async (ports: ToolDeps, { call, asked }: Ask<'spawn'>): Promise<Ca
     sandbox: sandbox.sandbox,
     limits,
     idleMs,
-    part: { usdMax: asked.max_cost_usd, seconds: asked.max_seconds },
+    part: {
+      usdMax: asked.max_cost_usd,
+      tokensMax: asked.max_total_tokens,
+      toolCallsMax: asked.max_tool_calls,
+      seconds: asked.max_seconds,
+    },
   };
   const started = await spawnChild(ports, request);
   return started && waitFor(ports, call, { started, wait });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { Network } from '../../../domain/egress-policy.ts';
+import { anyUsd } from '../../../domain/tree-slice.ts';
 import { type SpawnRequest, spawnChild } from './spawn-child.ts';
 
 const limits = { recursionDepthMax: 3, agentsPerSessionMax: 10, costUsdMax: 1 };
@@ -75,6 +76,23 @@ test('a child is given a part of what is left, written before it is asked, and i
     ...{ root: parent.id, parent: child.id },
     ...{ slices: [child.id, grandchild?.id], until },
   });
+});
+
+test('tokens and tool calls are given like money, and never more than the parent has (TM8, TM9)', async () => {
+  const { ports, parent, spawn } = await open();
+  const first = await spawn({ tokensMax: 5000, toolCallsMax: 10 });
+  const child = first && (await ports.sessions.get(first.session));
+  if (child === undefined) throw new Error('no child was made');
+  expect(child.tree).toEqual({ root: parent.id, parent: parent.id, slices: [child.id] });
+  expect((await ports.trees.read(parent.id))?.slices).toEqual({
+    [child.id]: { usdMax: anyUsd, spentUsd: 0, unsettledUsd: 0, tokensMax: 5000, toolCallsMax: 10 },
+  });
+  const given = { parent: child, key: 'l' };
+  const refused = (part: object) => expect(spawn(part, given)).rejects;
+  await refused({ tokensMax: 5001 }).toThrow('max_total_tokens: 5000 is left of your budget');
+  await refused({ toolCallsMax: 11 }).toThrow('max_tool_calls: 10 is left of your budget');
+  await refused({ usdMax: 2 }).toThrow('max_cost_usd: 1 is left of your budget');
+  await spawn({ tokensMax: 5000, toolCallsMax: 10 }, given);
 });
 
 test('a child without a part has all that its parent has', async () => {

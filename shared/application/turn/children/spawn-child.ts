@@ -14,6 +14,7 @@ import { type Session, totalsOf, treeOf, unheldLease } from '../../../domain/ses
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
+import { isSlice, type Measure, type SliceLimits } from '../../../domain/tree-slice.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
@@ -41,9 +42,8 @@ export type SpawnRequest = {
   readonly isUnleased?: true;
 };
 
-type ChildPart = {
-  /** US dollars, for it and all below it. */
-  readonly usdMax?: number | undefined;
+/** For it and all below it. */
+type ChildPart = SliceLimits & {
   /** From now on. */
   readonly seconds?: number | undefined;
 };
@@ -80,27 +80,36 @@ export const spawnChild = async (
 
 /** A child is never given more than its parent has left. One that a repetition finds has what it was given. */
 const refuseBeyond = async (ports: SpawnDeps, request: SpawnRequest): Promise<void> => {
-  const { parent, limits, part: { usdMax } = {} } = request;
-  if (usdMax === undefined) return;
+  const { parent, limits, part = {} } = request;
+  if (!isSlice(part)) return;
   if ((await ports.sessions.get(idFor<SessionId>(ports, request, 'session'))) !== undefined) return;
   const root = treeOf(parent);
   const tree = root === undefined ? undefined : await ports.trees.read(root);
   const asked = { session: parent.id, at: ports.world.now(), slices: parent.tree?.slices };
-  const leftUsd =
-    tree === undefined
-      ? Math.max(0, limits.costUsdMax - totalsOf(parent).costUsd)
-      : leftFor(tree, { ...asked, usdMax: limits.costUsdMax });
-  if (usdMax > leftUsd)
-    throw new AppError('invalid_request', `max_cost_usd: ${leftUsd} is left of your budget`);
+  const usd = Math.max(0, limits.costUsdMax - totalsOf(parent).costUsd);
+  const left =
+    tree === undefined ? { ...unbounded, usd } : leftFor(tree, { ...asked, usdMax: limits.costUsdMax });
+  for (const measure of measures)
+    if ((part[`${measure}Max`] ?? 0) > left[measure])
+      throw new AppError(
+        'invalid_request',
+        `${argumentNames[measure]}: ${left[measure]} is left of your budget`,
+      );
 };
+
+const measures = ['usd', 'tokens', 'toolCalls'] as const satisfies readonly Measure[];
+const unbounded = { tokens: Number.POSITIVE_INFINITY, toolCalls: Number.POSITIVE_INFINITY };
+const argumentNames = { usd: 'max_cost_usd', tokens: 'max_total_tokens', toolCalls: 'max_tool_calls' };
 
 /** Before its first message: without its slice it spends nothing (TM8). */
 const addSlice = async (
   { trees }: SpawnDeps,
   { id, tree }: Session,
-  { part: { usdMax } = {} }: SpawnRequest,
+  { part = {} }: SpawnRequest,
 ): Promise<void> => {
-  if (tree !== undefined && usdMax !== undefined) await trees.addSlice(tree.root, { session: id, usdMax });
+  const { usdMax, tokensMax, toolCallsMax } = part;
+  if (tree === undefined || !isSlice(part)) return;
+  await trees.addSlice(tree.root, { session: id, usdMax, tokensMax, toolCallsMax });
 };
 
 /** Its parent may have been narrowed after it was read, by one who did not find this child yet (EG1). */
@@ -177,7 +186,7 @@ type NewPart = { readonly id: SessionId; readonly part: ChildPart | undefined; r
 /** Below its parent, and within all that bounds that. */
 const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTree => {
   const { slices = [], until } = parent.tree ?? {};
-  const own = part.usdMax === undefined ? slices : [...slices, id];
+  const own = isSlice(part) ? [...slices, id] : slices;
   const ends = part.seconds === undefined ? [] : [now + part.seconds * 1000];
   const times = until === undefined ? ends : [...ends, until];
   return {

@@ -147,7 +147,7 @@ const open = ({ scripts, history = [user('hi')], count, model, thinking, money }
         outputTokensMax: 99,
         deadlineAt: 900_000,
         signal: controller.signal,
-        onSent: (usd) => void sent.push(usd),
+        onSent: ({ usd }) => void sent.push(usd),
       },
     );
   };

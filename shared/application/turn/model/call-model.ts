@@ -19,15 +19,15 @@ import { type AskOptions, askModel, type FailedAnswer } from './ask-model.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
 import { showAttachments } from './show-attachments.ts';
-import { type Budgeted, reserveAgain, reserveCall } from './tree-budget.ts';
+import { type Budgeted, noneReserved, type Reserved, reserveAgain, reserveCall } from './tree-budget.ts';
 
 export type ModelCall = Budgeted & {
   readonly context: TurnContext;
   readonly state: Thinking;
   readonly outputTokensMax: number;
   readonly onText?: NonNullable<AskOptions['onText']>;
-  /** The call is on its way, and its provider may charge so much for it: of the tree, in US dollars. */
-  readonly onSent?: (usd: number) => void;
+  /** The call is on its way, and its provider may charge so much of its tree for it. */
+  readonly onSent?: (reserved: Reserved) => void;
 };
 
 export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
@@ -45,17 +45,18 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
   const history = await showAttachments(ports, fitting.history, shown);
   const granted = await reserveCall(ports, call, { ...fitting, history });
   if (granted === 'spent') return { type: 'budget-spent', at: world.now(), step: state.step };
-  const { request, usd } = granted;
-  let unsettledUsd = 0;
+  const { request, toolCallsMax, usd, tokens } = granted;
+  const reserved: Reserved = { usd, tokens };
+  let unsettled: Reserved = noneReserved;
   const onSent = (): void => {
-    unsettledUsd = usd;
-    call.onSent?.(usd);
+    unsettled = reserved;
+    call.onSent?.(reserved);
   };
   try {
     const onFirstText = () => recordFirstText(ports, call);
-    const mayResend = () => reserveAgain(ports, call, usd);
+    const mayResend = () => reserveAgain(ports, call, reserved);
     const asked = await askModel(ports, { ...call, onFirstText, onSent, mayResend }, request);
-    if ('error' in asked) return failureOf(ports, call, { ...asked, unsettledUsd });
+    if ('error' in asked) return failureOf(ports, call, { ...asked, unsettled });
     const { messageId, answer } = asked;
     const { text, end, usage, reasoning, providerState } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
@@ -68,20 +69,21 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
       ...{ type: 'model-answered', at, step, ...whole },
       ...(reasoning === undefined ? {} : { reasoning }),
       ...(providerState === undefined ? {} : { providerState }),
+      ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
     };
   } catch (error) {
     signal.throwIfAborted();
-    return failureOf(ports, call, { error, unsettledUsd });
+    return failureOf(ports, call, { error, unsettled });
   }
 };
 
-type MayCost = { readonly unsettledUsd: number };
+type MayCost = { readonly unsettled: Reserved };
 
 /** An error of ours is not the provider's, and has no try to count. */
 const failureOf = (
   { telemetry, world }: ModelDeps,
   { context, state }: ModelCall,
-  { error, unsettledUsd, ...asked }: ({ readonly error: unknown } | FailedAnswer) & MayCost,
+  { error, unsettled, ...asked }: ({ readonly error: unknown } | FailedAnswer) & MayCost,
 ): TurnEvent => {
   telemetry.warn('a model call failed', { error });
   const { code, message } = isAppError(error)
@@ -89,7 +91,7 @@ const failureOf = (
     : { code: 'internal_error', message: 'the model call failed on our side' };
   const failed = {
     ...{ type: 'model-failed' as const, at: world.now(), step: state.step, code, message },
-    ...(unsettledUsd === 0 || isUncharged(error) ? {} : { unsettledUsd }),
+    ...(isUncharged(error) ? {} : mayHaveCost(unsettled)),
   };
   if (!('attempt' in asked) || !isAppError(error)) return failed;
   const { attempt, messageId, retryAt, text } = asked;
@@ -104,6 +106,11 @@ const failureOf = (
     ...(text === '' || code === 'content_refused' ? {} : { partial: { messageId, text } }),
   };
 };
+
+const mayHaveCost = ({ usd, tokens }: Reserved) => ({
+  ...(usd === 0 ? {} : { unsettledUsd: usd }),
+  ...(tokens === undefined ? {} : { unsettledTokens: tokens }),
+});
 
 /** The time a user waits before anything moves; later answers of a turn have had tools before them. */
 const recordFirstText = ({ telemetry, world }: ModelDeps, { context, state }: ModelCall): void => {

@@ -12,7 +12,7 @@ import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
 import { callModel } from './call-model.ts';
-import { releaseReservation } from './tree-budget.ts';
+import { noneReserved, type Reserved, releaseReservation } from './tree-budget.ts';
 
 export type ModelStep = {
   readonly state: Thinking;
@@ -23,7 +23,7 @@ export type ModelStep = {
 
 type HeardStep = ModelStep & {
   readonly onText: (said: PartialAnswer) => void;
-  readonly onSent: (usd: number) => void;
+  readonly onSent: (reserved: Reserved) => void;
 };
 
 /** Money that was reserved for an answer that is not written is released, or stays counted where the call was on its way. */
@@ -36,16 +36,16 @@ export const runModelStep = async (
   const onText = (text: PartialAnswer): void => {
     said = text;
   };
-  let unsettledUsd = 0;
-  const onSent = (usd: number): void => {
-    unsettledUsd = usd;
+  let unsettled = noneReserved;
+  const onSent = (reserved: Reserved): void => {
+    unsettled = reserved;
   };
   try {
     const outcome = await answer(ports, context, { ...step, onText, onSent });
-    if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session, unsettledUsd);
+    if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session, unsettled);
     return outcome;
   } catch (error) {
-    await releaseReservation(ports, context.session, unsettledUsd);
+    await releaseReservation(ports, context.session, unsettled);
     const why = context.monitor.interruption();
     if (why === undefined) throw error;
     return why === 'cancelled' ? cancel(ports, context, said) : interrupted(context);

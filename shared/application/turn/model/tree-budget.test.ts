@@ -1,10 +1,11 @@
 /** Money of a tree: reserved before a model call, counted or released after one. */
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId } from '../../../domain/ids.ts';
 import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
+import { callTokensMax } from '../../../domain/price.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
@@ -76,7 +77,7 @@ const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Optio
 test('a session without a tree makes no reservation (TM5)', async () => {
   const { reserve, ports, wishes, released } = open();
   expect(await reserve(lone)).toEqual({ request, usd: 0 });
-  await releaseReservation(ports, lone, 1);
+  await releaseReservation(ports, lone, { usd: 1 });
   expect([wishes, released]).toEqual([[], []]);
   expect(spendOf(lone, answered)).toBeUndefined();
 });
@@ -110,6 +111,41 @@ test('a free call reserves nothing', async () => {
   expect(wishes).toEqual([]);
 });
 
+describe('in a slice', () => {
+  const within: Session = { ...child, tree: { root, parent: root, slices: [own] } };
+  const most = callTokensMax(request);
+
+  test('a call reserves its tokens and the tools that it may ask for, even where it is free (TM8, TM9)', async () => {
+    const { reserve, wishes } = open({ price: 0, answers: [{ grantedUsd: 0, tokens: most, toolCalls: 1 }] });
+    expect(await reserve(within)).toEqual({ request, usd: 0, tokens: most, toolCallsMax: 1 });
+    expect(wishes).toMatchObject([
+      [root, { usd: 0, usdMin: 0, tokens: most, tokensMin: most, toolCalls: 1, slices: [own] }],
+    ]);
+  });
+
+  test('an answer is bounded by the tokens that are left', async () => {
+    const { reserve } = open({ answers: [{ ...whole, tokens: most - 5, toolCalls: 1 }] });
+    expect(await reserve(within)).toMatchObject({ request: { outputTokensMax: 4 }, tokens: most - 5 });
+  });
+
+  test('a model without a call of a tool left is told so, and keeps its tools', async () => {
+    const { reserve } = open({ answers: [{ ...whole, tokens: most, toolCalls: 0 }] });
+    const told = { ...request, system: expect.stringContaining('No call of a tool is left') };
+    expect(await reserve(within)).toEqual({ request: told, usd: 1, tokens: most, toolCallsMax: 0 });
+  });
+
+  test('an answer reports its tokens and its calls, and a lost one the tokens that it may have taken', async () => {
+    const { ports, released } = open();
+    const calls = ['a', 'b', 'c'].map((callId) => ({ callId, name: 'n', args: {}, digest: '', askedAt: '' }));
+    const asked = { ...answered, calls, toolCallsMax: 2 } as unknown as TurnEvent;
+    expect(spendOf(within, asked)).toEqual({ root, usd: 0.5, slices: [own], tokens: 2, toolCalls: 2 });
+    const lost = { ...failed, unsettledUsd: 0.25, unsettledTokens: 7 } as TurnEvent;
+    expect(spendOf(within, lost)).toMatchObject({ slices: [own], unsettledUsd: 0.25, unsettledTokens: 7 });
+    await releaseReservation(ports, within, { usd: 0, tokens: 7 });
+    expect(released).toMatchObject([[root, { unsettledUsd: 0, unsettledTokens: 7, slices: [own] }]]);
+  });
+});
+
 test('while others have reserved the rest it waits with growing pauses', async () => {
   const busy = Array(6).fill('busy') as MoneyAnswer[];
   const { reserve, slept, wishes } = open({ answers: [...busy, whole] });
@@ -122,8 +158,8 @@ test('a call that may be charged for is made once more only for the same sum aga
   const { ports, controller, wishes } = open({ answers: [whole, 'spent'] });
   const limits = { turn: { stepsMax: 1, callsMax: 1, usdMax: 7 } };
   const budgeted = { context: { session: child, limits }, signal: controller.signal, deadlineAt: 9000 };
-  expect(await reserveAgain(ports, budgeted, 0.75)).toBe(true);
-  expect(await reserveAgain(ports, budgeted, 0.75)).toBe(false);
+  expect(await reserveAgain(ports, budgeted, { usd: 0.75 })).toBe(true);
+  expect(await reserveAgain(ports, budgeted, { usd: 0.75 })).toBe(false);
   expect(wishes.map(([, { usd, usdMin }]) => [usd, usdMin])).toEqual([
     [0.75, 0.75],
     [0.75, 0.75],
@@ -167,7 +203,7 @@ test('an answer reports its cost, a failure its end, and any other outcome nothi
 
 test('a failed release is logged, and the reservation expires', async () => {
   const { ports, released, warned } = open();
-  await releaseReservation(ports, child, 0.25);
+  await releaseReservation(ports, child, { usd: 0.25 });
   expect(released).toEqual([[root, { session: own, fence: 4, unsettledUsd: 0.25 }]]);
   expect(warned).toEqual(['a reservation of a tree was not released']);
 });

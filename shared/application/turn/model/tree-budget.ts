@@ -1,13 +1,13 @@
 /**
- * Reserves the money of a model call in the tree of its session, and bounds the answer by it. The answer's commit counts what was
- * spent. A call without an answer releases it, and what the provider may charge for stays counted (TM7). A session without a tree asks
- * the table nothing (TM5).
+ * Reserves the money of a model call in the tree of its session, with its tokens and tool calls where slices bound those, and bounds the
+ * answer by them. The answer's commit counts what was spent. A call without an answer releases it, and what the provider may charge for
+ * stays counted (TM7). A session without a tree asks the table nothing (TM5).
  */
 
 import type { ModelRequest } from '../../../domain/model.ts';
-import { answerTokensMin, answerTokensWithin, callCostMax } from '../../../domain/price.ts';
+import { answerTokensMin, answerTokensWithin, callCostMax, callTokensMax } from '../../../domain/price.ts';
 import { type Session, treeOf } from '../../../domain/session.ts';
-import { isOutOfTime, withOwnMoney } from '../../../domain/session-tree.ts';
+import { type Grant, isOutOfTime, withOwnMoney } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 
@@ -23,11 +23,16 @@ const pauseMsMax = 2000;
 /** A call may be written so long after its function's end: clocks differ, and a write may be on its way. */
 const lateMsMax = 60_000;
 
+/** Reserved for a call: `usd` is 0 where it is free, or where there is no tree; `tokens` is absent where no slice pays for it. */
+export type Reserved = { readonly usd: number; readonly tokens?: number | undefined };
+
+export const noneReserved: Reserved = { usd: 0 };
+
 /** A call as its tree grants it. */
-export type Granted = {
+export type Granted = Reserved & {
   readonly request: ModelRequest;
-  /** Reserved for it; 0 where it is free, or where there is no tree. */
-  readonly usd: number;
+  /** The calls of tools that its answer may ask for. Absent: any number. */
+  readonly toolCallsMax?: number | undefined;
 };
 
 type Ports = Deps<'trees' | 'costOf' | 'telemetry' | 'world'>;
@@ -44,37 +49,62 @@ export const reserveCall = async (
     callCostMax({ ...request, outputTokensMax }, (usage) =>
       ports.costOf(session.provider, request.model, usage),
     );
-  const usdMin = costWith(Math.min(most, answerTokensMin));
-  const granted = await reserve(ports, budgeted, { usd: costWith(most), usdMin });
+  const least = Math.min(most, answerTokensMin);
+  const tokens = callTokensMax(request);
+  const sums = { usd: costWith(most), usdMin: costWith(least), tokens, tokensMin: tokens - most + least };
+  const granted = await reserve(ports, budgeted, sums);
   if (granted === 'spent') return granted;
   if (granted === 'free') return { request, usd: 0 };
-  const outputTokensMax = answerTokensWithin(granted.grantedUsd, most, costWith);
-  return { request: { ...request, outputTokensMax }, usd: granted.grantedUsd };
+  const paid = most - tokens + (granted.tokens ?? tokens);
+  const outputTokensMax = Math.min(paid, answerTokensWithin(granted.grantedUsd, most, costWith));
+  const bounded = { ...request, outputTokensMax };
+  const { grantedUsd: usd, tokens: reserved, toolCalls } = granted;
+  return {
+    request: toolCalls === 0 ? withoutCalls(bounded) : bounded,
+    usd,
+    ...(reserved === undefined ? {} : { tokens: reserved }),
+    ...(toolCalls === undefined ? {} : { toolCallsMax: toolCalls }),
+  };
 };
 
+/** It keeps its tools: a provider refuses a history with calls of tools that it is not shown. */
+const withoutCalls = (request: ModelRequest): ModelRequest => ({
+  ...request,
+  system: `${request.system}\n\nNo call of a tool is left of your budget: answer with what you have, and call none.`,
+});
+
 /** The same call once more, when its last try may be charged for: whether its tree has the same sum again (TM7). */
-export const reserveAgain = async (ports: Ports, budgeted: Budgeted, usd: number): Promise<boolean> =>
-  (await reserve(ports, budgeted, { usd, usdMin: usd })) !== 'spent';
+export const reserveAgain = async (
+  ports: Ports,
+  budgeted: Budgeted,
+  { usd, tokens }: Reserved,
+): Promise<boolean> =>
+  (await reserve(ports, budgeted, { usd, usdMin: usd, tokens, tokensMin: tokens })) !== 'spent';
+
+type Sums = Reserved & { readonly usdMin: number; readonly tokensMin?: number | undefined };
 
 const reserve = async (
   { trees, world }: Ports,
   { context: { session, limits }, signal, deadlineAt }: Budgeted,
-  sums: { readonly usd: number; readonly usdMin: number },
-): Promise<{ readonly grantedUsd: number } | 'free' | 'spent'> => {
+  { tokens, tokensMin, ...money }: Sums,
+): Promise<Grant | 'free' | 'spent'> => {
   const root = treeOf(session);
+  const slices = session.tree?.slices;
   if (isOutOfTime(session, world.now())) return 'spent';
-  if (root === undefined || sums.usd === 0) return 'free';
+  // Slices may bound tokens and tool calls, which no call is without.
+  if (root === undefined || (money.usd === 0 && slices === undefined)) return 'free';
   const { usdMax } = withOwnMoney(limits.turn, session);
   const until = deadlineAt + lateMsMax;
   const { fence } = session.lease;
   const options = {
     session: session.id,
     fence,
-    ...sums,
+    ...money,
     usdMax,
     until,
     call: world.uuid(),
-    slices: session.tree?.slices,
+    slices,
+    ...(slices === undefined ? {} : { tokens, tokensMin, toolCalls: limits.turn.callsMax }),
   };
   for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMsMax, 2 * pauseMs)) {
     const answer = await trees.reserve(root, { ...options, at: world.now() });
@@ -89,12 +119,13 @@ const reserve = async (
 export const releaseReservation = async (
   { trees, telemetry }: Deps<'trees' | 'telemetry'>,
   { id, lease: { fence }, ...membership }: Session,
-  unsettledUsd: number,
+  { usd: unsettledUsd, tokens: unsettledTokens }: Reserved,
 ): Promise<void> => {
   const root = treeOf({ id, ...membership });
   if (root === undefined) return;
   try {
-    await trees.release(root, { session: id, fence, unsettledUsd, slices: membership.tree?.slices });
+    const lost = { unsettledUsd, unsettledTokens, slices: membership.tree?.slices };
+    await trees.release(root, { session: id, fence, ...lost });
   } catch (error) {
     telemetry.warn('a reservation of a tree was not released', { error });
   }

@@ -1,0 +1,64 @@
+/**
+ * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls. It bounds only what it
+ * names, and says what was used of each (docs/spec/sessions.md: TM8, TM9).
+ */
+import type { TokenUsage } from './model.ts';
+
+/** US dollars, tokens of input and output, and calls of tools that answers ask for. */
+export type Measure = 'usd' | 'tokens' | 'toolCalls';
+
+export type Slice = {
+  /** `anyUsd` where it bounds no money. */
+  readonly usdMax: number;
+  readonly spentUsd: number;
+  readonly unsettledUsd: number;
+  /** Absent: it bounds none. Made by an older version, it counts none either. */
+  readonly tokensMax?: number | undefined;
+  readonly tokens?: number | undefined;
+  /** Of calls whose usage nobody knows. */
+  readonly unsettledTokens?: number | undefined;
+  readonly toolCallsMax?: number | undefined;
+  readonly toolCalls?: number | undefined;
+};
+
+/** The limits of a slice as they are given. Absent: it bounds none. */
+export type SliceLimits = Partial<Readonly<Record<`${Measure}Max`, number | undefined>>>;
+
+/** More than any tree may spend. */
+export const anyUsd = 100_000;
+
+export const newSlice = ({ usdMax = anyUsd, tokensMax, toolCallsMax }: SliceLimits): Slice => ({
+  ...{ usdMax, spentUsd: 0, unsettledUsd: 0 },
+  ...(tokensMax === undefined ? {} : { tokensMax }),
+  ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
+});
+
+export const isSlice = ({ usdMax, tokensMax, toolCallsMax }: SliceLimits): boolean =>
+  usdMax !== undefined || tokensMax !== undefined || toolCallsMax !== undefined;
+
+/** The rest of it, before any reservation. */
+export const restOf = (slice: Slice, measure: Measure): number => {
+  const { tokensMax = Number.POSITIVE_INFINITY, tokens = 0, unsettledTokens = 0 } = slice;
+  const { toolCallsMax = Number.POSITIVE_INFINITY, toolCalls = 0 } = slice;
+  const rests = {
+    usd: slice.usdMax - slice.spentUsd - slice.unsettledUsd,
+    tokens: tokensMax - tokens - unsettledTokens,
+    toolCalls: toolCallsMax - toolCalls,
+  };
+  return rests[measure];
+};
+
+type Lost = { readonly usd: number; readonly tokens?: number | undefined };
+
+/** With reservations whose calls may have been made. Their answers are lost, so that no tool was called. */
+export const withLost = (slice: Slice, lost: readonly Lost[]): Slice => {
+  const tokens = lost.reduce((sum, { tokens = 0 }) => sum + tokens, slice.unsettledTokens ?? 0);
+  return {
+    ...slice,
+    unsettledUsd: lost.reduce((sum, { usd }) => sum + usd, slice.unsettledUsd),
+    ...(tokens === 0 ? {} : { unsettledTokens: tokens }),
+  };
+};
+
+/** All that a provider counts; what it read from a cache is part of the input. */
+export const tokensOf = ({ inputTokens, outputTokens }: TokenUsage): number => inputTokens + outputTokens;
