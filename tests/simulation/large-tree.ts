@@ -5,6 +5,7 @@
  * It draws from a seed as those do, and is no part of them: their seeds keep their worlds.
  */
 import type { SessionId } from '#shared/domain/ids.ts';
+import { settledAt } from '#shared/domain/session-tree.ts';
 import { checkAnswers, checkRest } from './at-rest.ts';
 import { standing } from './faults.ts';
 import { Platform } from './platform.ts';
@@ -162,7 +163,9 @@ const reportOf = (
   root: SessionId,
   seed: number,
 ): Omit<LargeTree, 'billedUsd' | 'messages'> => {
-  const tree = treeItemOf(table, root);
+  const item = treeItemOf(table, root);
+  // No call is granted any more that would count those whose functions died.
+  const tree = item && settledAt(item, sim.now());
   const sessions = [sessionOf(table, root), ...childrenOf(table, root)];
   const fired = Object.entries(sim.coverage.counts).filter(([met]) => met.startsWith('fault/'));
   return {

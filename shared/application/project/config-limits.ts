@@ -5,7 +5,7 @@ import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import type { Tree } from '../../domain/session-tree.ts';
+import { settledAt, type Tree } from '../../domain/session-tree.ts';
 import { executionSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { findProject } from '../access/find-project.ts';
@@ -37,7 +37,7 @@ export type LimitsInForce = {
 };
 
 export const limitsInForce = async (
-  ports: Deps<'sessions' | 'turns' | 'projects' | 'slots' | 'trees'>,
+  ports: Deps<'sessions' | 'turns' | 'projects' | 'slots' | 'trees' | 'world'>,
   { principal, projectId, sessionId }: LimitsRequest,
 ): Promise<LimitsInForce> => {
   const wanted = { id: sessionId ?? '', principal, intent: 'read' } as const;
@@ -50,11 +50,12 @@ export const limitsInForce = async (
   const id = session?.project ?? projectId ?? projectOf(principal.scope) ?? defaultProject;
   const project = await findProject(ports.projects, { id, principal, intent: 'read' });
   const root = session && treeOf(session);
+  const tree = root === undefined ? undefined : await ports.trees.read(root);
   const names = Object.keys(flavors) as Flavor[];
   return {
     project,
     ...(session === undefined ? {} : { session }),
-    tree: root === undefined ? undefined : await ports.trees.read(root),
+    tree: tree && settledAt(tree, ports.world.now()),
     flavorsAllowed: names.filter((flavor) => allowsFlavor(project, flavor)),
     activeSessions: (await ports.slots.read(executionSlots(principal.owner))).taken.length,
   };

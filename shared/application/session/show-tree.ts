@@ -1,17 +1,19 @@
 /** The tree of a session: itself and all sessions below it, with what each branch has spent, and the money of the whole tree. */
 import { type Session, treeOf } from '../../domain/session.ts';
+import { settledAt } from '../../domain/session-tree.ts';
 import { branchesOf, moneyOf, type ShownTree } from '../../domain/tree-spending.ts';
 import type { Deps } from '../deps.ts';
 import { descendantsOf } from './read-session-tree.ts';
 
 export const showTree = async (
-  { sessions, trees }: Deps<'sessions' | 'trees'>,
+  { sessions, trees, world }: Deps<'sessions' | 'trees' | 'world'>,
   session: Session,
 ): Promise<ShownTree> => {
   const root = treeOf(session);
-  const [tree, below] = await Promise.all([
+  const [read, below] = await Promise.all([
     root === undefined ? undefined : trees.read(root),
     descendantsOf(sessions, session),
   ]);
+  const tree = read && settledAt(read, world.now());
   return { session, money: moneyOf(tree, session), branches: branchesOf([session, ...below], tree) };
 };
