@@ -1,5 +1,6 @@
 /** `sessions tree`: the agents below a session, with what each branch has spent. */
 import { api, type SessionTree } from '#sdk/routes.ts';
+import { statusLabel } from '#shared/domain/session-label.ts';
 import { sliceTexts } from '#shared/domain/slice-text.ts';
 import { inTreeOrder } from '#shared/domain/tree-order.ts';
 import { byId, type Call, type Command, one } from '../runtime/command.ts';
@@ -27,7 +28,7 @@ export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[
     ['tree', money.root],
     ['agents', String(money.agents)],
     ['spent', usdOf(money.spentUsd, money.maxCostUsd)],
-    ['on its way', `at most ${usd(money.reservedUsd)}`],
+    ['reserved', usd(money.reservedUsd)],
     ['unsettled', `${usd(money.unsettledUsd)}, counted as spent`],
   ]),
   '',
@@ -35,7 +36,7 @@ export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[
     ['ID', 'STATUS', 'SPENT', 'BRANCH', 'SLICE', 'TOKENS', 'ABOUT'],
     inTreeOrder(sessions).map(({ session: one, level }) => [
       `${'  '.repeat(level)}${one.id}`,
-      one.needsApproval ? `${one.status}, needs approval` : one.status,
+      one.needsApproval ? `${one.status}, needs approval` : statusLabel(one),
       usd(one.costUsd),
       usd(one.branchCostUsd),
       one.slice === undefined ? '' : sliceTexts(one.slice, usdOf).join(', '),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { logIn } from '../fixtures/logged-in.ts';
 import { treeLines } from './session-tree.ts';
 import { waitingLines } from './sessions.ts';
 
@@ -15,6 +16,31 @@ test('pending calls are shown in full, with the command that approves the first'
     `  execute_command {"command":"echo ${long}\\u001b[2K"}`,
     '  list_files {}',
     'Decide the first with `sallyport approvals approve id-1 call-1`, or with `reject`.',
+  ]);
+});
+
+test('the list names the end of the last turn of a session at rest', async () => {
+  const session = (id: string, more: object) => ({
+    ...{
+      id,
+      kind: 'agent',
+      status: 'idle',
+      flavor: 'small',
+      sandbox: null,
+      lastActiveAt: 'T',
+      pendingApprovals: [],
+    },
+    ...more,
+  });
+  const sessions = [
+    session('a', { lastStopReason: 'error' }),
+    session('b', { lastStopReason: 'end_turn' }),
+    session('c', { status: 'running', lastStopReason: 'error' }),
+  ];
+  await using there = await logIn({ 'GET /api/sessions': { body: { sessions } } });
+  const { stdout } = await there.run(['sessions']);
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/)[2])).toEqual([
+    ...['STATUS', 'last turn failed', 'idle', 'running', undefined],
   ]);
 });
 
@@ -44,7 +70,7 @@ test('a tree is shown with its money, and each session before those below it', (
     ],
   });
   const text = lines.join('\n');
-  expect(text).toMatch(/spent +\$1\.50 of \$10\.00\n.*at most \$0\.1250\n.*\$0\.2500, counted as spent/);
+  expect(text).toMatch(/spent +\$1\.50 of \$10\.00\n.*reserved +\$0\.1250\n.*\$0\.2500, counted as spent/);
   expect(
     lines.filter((line) => /idle/.test(line)).map((line) => line.replaceAll(/ {2,}(?=\S)/g, '|')),
   ).toEqual([

@@ -4,6 +4,7 @@ import { readPages } from '#sdk/pages.ts';
 import type { AnswerOf, BodyOf, QueryOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
+import { statusLabel } from '#shared/domain/session-label.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import {
   byId,
@@ -51,7 +52,7 @@ const list = async (call: Call): Promise<undefined> => {
       sessions.map((one) => [
         one.id,
         one.kind,
-        one.pendingApprovals?.length ? `${one.status}, needs approval` : one.status,
+        one.pendingApprovals?.length ? `${one.status}, needs approval` : statusLabel(one),
         one.flavor,
         one.sandbox?.state ?? 'none',
         one.lastActiveAt,
@@ -70,7 +71,7 @@ const get = async (call: Call): Promise<undefined> => {
       ['id', session.id],
       ['kind', session.kind],
       ['about', session.title],
-      ['status', session.status],
+      ['status', statusLabel(session)],
       ['model', session.provider === undefined ? session.model : `${session.model} (${session.provider})`],
       ['runtime', session.runtime],
       ['flavor', session.flavor],

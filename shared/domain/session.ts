@@ -4,6 +4,7 @@
  * Statuses change only along `transitions`; of the ended sessions only those of agents can be resumed.
  */
 import type { EffectPolicy } from './effect-rule.ts';
+import type { StopReason } from './event-log.ts';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/server.ts';
@@ -114,6 +115,8 @@ export type Session = SessionDetails & {
   /** Epoch milliseconds, as every time here. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
+  /** The end of its last turn; absent: no turn has ended yet. */
+  readonly lastStopReason?: StopReason;
   /** True while only a person can move its turn. */
   readonly waits?: boolean;
   /** Running calls of an execution session, each with the time after which it cannot be running any more. */

@@ -104,7 +104,16 @@ export type TurnCommit = {
 export type SessionPatch = Partial<
   Pick<
     Session,
-    'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'model' | 'title' | 'runningCalls' | 'waits'
+    | 'status'
+    | 'usage'
+    | 'costUsd'
+    | 'grants'
+    | 'lastActiveAt'
+    | 'lastStopReason'
+    | 'model'
+    | 'title'
+    | 'runningCalls'
+    | 'waits'
   >
 >;
 

@@ -1,6 +1,7 @@
 /** Commands of the palette: pages, sessions and actions that the token allows, and their order by what was typed. */
 import type { Router } from 'vue-router';
 import type { Session } from '#sdk/routes.ts';
+import { statusLabel } from '#shared/domain/session-label.ts';
 import { may, signOut } from '../access/access.ts';
 import type { IconName } from '../components/icon.vue';
 import { notify } from '../components/notices.vue';
@@ -98,8 +99,9 @@ const sessionCommands = (router: Router): readonly PaletteCommand[] => {
 };
 
 export const commandsOf = (router: Router, sessions: readonly Session[]): readonly PaletteCommand[] =>
-  sessions.map(({ id, title, kind, status }) => ({
-    ...{ id, label: title ?? `Session ${id.slice(0, 8)}`, hint: `Session, ${status}` },
+  sessions.map(({ id, title, kind, status, lastStopReason, pendingApprovals }) => ({
+    ...{ id, label: title ?? `Session ${id.slice(0, 8)}` },
+    hint: `Session, ${pendingApprovals.length > 0 ? 'needs approval' : statusLabel({ status, lastStopReason })}`,
     icon: kind === 'agent' ? 'chat' : 'terminal',
     act: () => router.push({ name: kind === 'agent' ? 'chat' : 'sandbox', params: { sessionId: id } }),
   }));

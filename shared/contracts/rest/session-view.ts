@@ -1,6 +1,7 @@
 /** A session as REST shows it. */
 
 import * as z from 'zod';
+import { stopReasons } from '#shared/domain/event-log.ts';
 import { flavorNames } from '#shared/domain/flavor.ts';
 import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
@@ -82,6 +83,10 @@ export const sessionAnswer = z
       .describe('Rules over effects, of its project or its agent when it was made.'),
     createdAt: z.iso.datetime(),
     lastActiveAt: z.iso.datetime(),
+    lastStopReason: z
+      .enum(stopReasons)
+      .optional()
+      .describe('Why its last turn ended; absent: no turn has ended yet.'),
     expiresAt: z.iso.datetime(),
     uptimeSeconds: count,
     idleSeconds: z.number().describe('Seconds without activity after which the sandbox stops.'),
@@ -146,6 +151,7 @@ export const sessionView = (
   ...(session.effects === undefined ? {} : { effects: session.effects }),
   createdAt: iso(session.createdAt),
   lastActiveAt: iso(session.lastActiveAt),
+  ...(session.lastStopReason === undefined ? {} : { lastStopReason: session.lastStopReason }),
   expiresAt: iso(session.lastActiveAt + idleMs),
   uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
   idleSeconds: idleMs / 1000,

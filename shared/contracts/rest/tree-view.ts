@@ -1,5 +1,6 @@
 /** A tree of sessions as REST shows it: the money of all of it, and its sessions with what each branch has spent. */
 import * as z from 'zod';
+import { stopReasons } from '#shared/domain/event-log.ts';
 import { sessionStatuses, totalsOf, treeOf } from '#shared/domain/session.ts';
 import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { anyUsd, type Slice } from '#shared/domain/tree-slice.ts';
@@ -21,6 +22,10 @@ const branch = z
     needsApproval: z.boolean().describe('True: only a person can move its turn.'),
     createdAt: z.iso.datetime(),
     lastActiveAt: z.iso.datetime(),
+    lastStopReason: z
+      .enum(stopReasons)
+      .optional()
+      .describe('Why its last turn ended; absent: no turn has ended yet.'),
     inputTokens: count,
     outputTokens: count,
     costUsd: usd.describe('Cost of its own model calls, in US dollars.'),
@@ -85,6 +90,7 @@ const branchView = ({
   needsApproval: session.waits === true,
   createdAt: iso(session.createdAt),
   lastActiveAt: iso(session.lastActiveAt),
+  ...(session.lastStopReason === undefined ? {} : { lastStopReason: session.lastStopReason }),
   inputTokens: totalsOf(session).usage.inputTokens,
   outputTokens: totalsOf(session).usage.outputTokens,
   ...money,

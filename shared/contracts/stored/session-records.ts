@@ -88,6 +88,7 @@ export const sessionRecord = z.object({
   allowSmallerFlavor: z.boolean(),
   createdAt: epochMs,
   lastActiveAt: epochMs,
+  lastStopReason: z.enum(stopReasons).exactOptional(),
   waits: z.boolean().exactOptional(),
   runningCalls: z.record(z.string(), epochMs),
   stall: z.object({ version: count, fence: count, tries: count, since: epochMs }).exactOptional(),

@@ -1,4 +1,4 @@
-/** The running calls of a session: the detached calls of its turn. */
+/** The running calls of a session, which are the detached calls of its turn, and the end of its last turn. */
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { Session } from '../session.ts';
@@ -39,5 +39,19 @@ test.each([undefined, { id: 'r', since: 1, until: 60 }])(
   'a call that waits for nobody or for a client (%j) writes nothing more',
   (wait) => {
     expect(afterStep(sessionWith({}), acting(), step(acting(wait)))).toEqual({});
+  },
+);
+
+test.each(['end_turn', 'error', 'cancelled'] as const)(
+  'a turn that ends with %s leaves its reason to its session',
+  (stopReason) => {
+    const usage = { inputTokens: 1, outputTokens: 2 };
+    const data = { turnId: 't' as TurnId, stopReason, text: '', usage, sessionCostUsd: 0 };
+    const ended = {
+      state: { kind: 'done', turnId: 't' as TurnId, stopReason },
+      log: [{ type: 'completion', data }],
+    } as const;
+    const session = { ...sessionWith({}), usage, costUsd: 0 };
+    expect(afterStep(session, acting(), ended)).toMatchObject({ lastStopReason: stopReason });
   },
 );

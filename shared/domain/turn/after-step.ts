@@ -18,13 +18,21 @@ type Waiting = { readonly messageId: MessageId };
 type SessionChange = Partial<
   Pick<
     Session,
-    'status' | 'usage' | 'costUsd' | 'grants' | 'lastActiveAt' | 'title' | 'runningCalls' | 'waits'
+    | 'status'
+    | 'usage'
+    | 'costUsd'
+    | 'grants'
+    | 'lastActiveAt'
+    | 'lastStopReason'
+    | 'title'
+    | 'runningCalls'
+    | 'waits'
   >
 >;
 
 /**
- * Usage, cost and grants that a turn leaves to its session when it ends with this step; nothing while it runs, but for the
- * calls that nobody waits for.
+ * Usage, cost, grants and the reason of its end that a turn leaves to its session when it ends with this step; nothing while
+ * it runs, but for the calls that nobody waits for.
  */
 export const afterStep = (session: Session, before: TurnState, { log, state }: Step): SessionChange => {
   const completion = completionOf(log);
@@ -32,6 +40,7 @@ export const afterStep = (session: Session, before: TurnState, { log, state }: S
   if (completion === undefined) return running;
   return {
     ...running,
+    lastStopReason: completion.stopReason,
     ...('runtime' in before && before.runtime !== undefined ? {} : bill(session, completion)),
     ...('policy' in before ? { grants: before.policy.grants } : {}),
   };

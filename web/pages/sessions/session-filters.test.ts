@@ -30,6 +30,15 @@ test('sessions are filtered by label', () => {
   expect(matches(session({}))).toBe(false);
 });
 
+test('a session whose last turn failed is found as failed, by the word that its row shows too', () => {
+  const failed = session({}, { lastStopReason: 'error' });
+  expect(matcherOf({ ...noFilters, state: 'failed' }, () => '')(failed)).toBe(true);
+  expect(matcherOf({ ...noFilters, state: 'failed' }, () => '')(session({}))).toBe(false);
+  const again = session({}, { status: 'running', lastStopReason: 'error' });
+  expect(matcherOf({ ...noFilters, state: 'failed' }, () => '')(again)).toBe(false);
+  expect(matcherOf({ ...noFilters, search: 'turn failed' }, () => '')(failed)).toBe(true);
+});
+
 test('every label of the listed sessions can be chosen once, and the chosen one stays', () => {
   const listed = [session({ team: 'red' }), session({ team: 'red', size: '1' })];
   expect(labelOptions(listed, 'team:blue').map(({ value }) => value)).toEqual([

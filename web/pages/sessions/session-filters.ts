@@ -1,5 +1,6 @@
 /** Filters of the sessions page, as fields and as part of the address. Pure. */
 import type { Session } from '#sdk/routes.ts';
+import { statusLabel } from '#shared/domain/session-label.ts';
 import { hasEnded } from './session-tree.ts';
 
 export type Filters = {
@@ -34,7 +35,8 @@ const states: Readonly<Record<string, (session: Session) => boolean>> = {
   waiting: ({ pendingApprovals }) => pendingApprovals.length > 0,
   running: ({ status }) => status === 'running' || status === 'creating',
   ended: hasEnded,
-  failed: ({ status }) => status === 'failed' || status === 'error',
+  failed: ({ status, lastStopReason }) =>
+    status === 'failed' || status === 'error' || (status === 'idle' && lastStopReason === 'error'),
 };
 
 /** Each as `key:value`, by name. */
@@ -71,9 +73,9 @@ export const filtersQuery = (filters: Filters): Readonly<Record<string, string>>
 export const matcherOf =
   ({ search, state, kind, project, label }: Filters, about: (session: Session) => string) =>
   (session: Session): boolean => {
-    const { id, model, provider, flavor, status, workspace } = session;
+    const { id, model, provider, flavor, workspace } = session;
     const text =
-      `${id} ${workspace} ${model} ${provider} ${flavor} ${status} ${about(session)}`.toLowerCase();
+      `${id} ${workspace} ${model} ${provider} ${flavor} ${statusLabel(session)} ${about(session)}`.toLowerCase();
     return (
       (states[state]?.(session) ?? true) &&
       (kind === '' || session.kind === kind) &&

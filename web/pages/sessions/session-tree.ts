@@ -5,6 +5,7 @@
  * object while its session and its children do, so that a page of a thousand rows draws only those that changed.
  */
 import type { Session } from '#sdk/routes.ts';
+import { statusLabel } from '#shared/domain/session-label.ts';
 
 export type SessionNode = {
   readonly session: Session;
@@ -94,7 +95,7 @@ export const treeCost = ({ session, children }: SessionNode): number =>
 /** Values by which the columns of the table sort. */
 export const sortValues: Readonly<Record<string, (node: SessionNode) => string | number>> = {
   session: ({ session }) => session.title ?? session.id,
-  status: ({ session, waiting }) => (waiting > 0 ? ' waiting' : session.status),
+  status: ({ session, waiting }) => (waiting > 0 ? ' waiting' : statusLabel(session)),
   model: ({ session }) => (session.kind === 'agent' ? session.model : session.template),
   used: treeCost,
   active: ({ activeAt }) => activeAt,
