@@ -19,8 +19,9 @@ export type LoadOptions = {
   readonly on?: () => unknown;
 };
 
+/** `known` is the value so far: the first call comes before there is anything to read it from. */
 export const useLoad = <Value>(
-  fetchValue: (signal: AbortSignal) => Promise<Value>,
+  fetchValue: (signal: AbortSignal, known: Value | undefined) => Promise<Value>,
   { everyMs, on }: LoadOptions = {},
 ): Loaded<Value> => {
   const value = shallowRef<Value>();
@@ -34,7 +35,7 @@ export const useLoad = <Value>(
     running = mine;
     isLoading.value = true;
     try {
-      const fresh = await fetchValue(mine.signal);
+      const fresh = await fetchValue(mine.signal, value.value);
       if (running !== mine) return;
       value.value = fresh;
       error.value = undefined;
