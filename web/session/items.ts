@@ -84,7 +84,11 @@ export type AnswerItem = {
   readonly isPartial?: true | undefined;
 };
 /** Thoughts of the model before the answer with this message id; `isPartial`: there were more. */
-export type ThoughtsItem = Omit<AnswerItem, 'kind'> & { readonly kind: 'thoughts' };
+export type ThoughtsItem = Omit<AnswerItem, 'kind'> & {
+  readonly kind: 'thoughts';
+  /** The answer has begun. */
+  readonly isOver?: true;
+};
 /** The provider's fault is waited out. */
 export type RetryItem = {
   readonly kind: 'retry';

@@ -61,7 +61,14 @@ export const addDelta = (
   if (known !== undefined && (known.kind !== kind || known.stream === null)) return items;
   const stream = addPiece(known?.stream ?? emptyStream, { offset, text });
   const item: AnswerItem | ThoughtsItem = { kind, id, text: stream.text, stream };
-  return known === undefined ? [...items, item] : items.with(index, item);
+  if (known !== undefined) return items.with(index, item);
+  return [...(kind === 'answer' ? withEndOfThoughts(items, messageId) : items), item];
+};
+
+const withEndOfThoughts = (items: Items, messageId: string): Items => {
+  const index = items.findLastIndex(({ id }) => id === thoughtsId(messageId));
+  const thoughts = items[index];
+  return thoughts?.kind === 'thoughts' ? items.with(index, { ...thoughts, isOver: true }) : items;
 };
 
 /** A streamed answer that was never completed: the model was called again and its first attempt dropped. */

@@ -3,13 +3,15 @@
  *
  * Pure. The part before the first gap is shown; the complete text replaces it later.
  */
-export type Piece = { readonly offset: number; readonly text: string };
-export type TextStream = { readonly text: string; readonly early: readonly Piece[] };
+import { addRuns, noRuns, type Runs } from './long-runs.ts';
 
-export const emptyStream: TextStream = { text: '', early: [] };
+export type Piece = { readonly offset: number; readonly text: string };
+export type TextStream = { readonly text: string; readonly early: readonly Piece[]; readonly runs: Runs };
+
+export const emptyStream: TextStream = { text: '', early: [], runs: noRuns };
 
 /** Offsets count characters. */
-export const addPiece = ({ text, early }: TextStream, piece: Piece): TextStream => {
+export const addPiece = ({ text, early, runs }: TextStream, piece: Piece): TextStream => {
   const pieces = [...early, piece].toSorted((a, b) => a.offset - b.offset);
   let whole = text;
   const left: Piece[] = [];
@@ -17,7 +19,7 @@ export const addPiece = ({ text, early }: TextStream, piece: Piece): TextStream 
     if (next.offset > whole.length) left.push(next);
     else whole += next.text.slice(whole.length - next.offset);
   }
-  return { text: whole, early: left };
+  return { text: whole, early: left, runs: addRuns(runs, whole.slice(text.length)) };
 };
 
 type OutputStream = 'stdout' | 'stderr';

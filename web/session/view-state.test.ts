@@ -71,7 +71,8 @@ describe('thoughts', () => {
 
   test('stream, and are replaced by the log', () => {
     const streaming = after(thought(0, 'let '), thought(4, 'me'), delta(0, 'H'));
-    expect(streaming.items[0]).toMatchObject({ kind: 'thoughts', text: 'let me' });
+    expect(streaming.items[0]).toMatchObject({ kind: 'thoughts', text: 'let me', isOver: true });
+    expect(after(thought(0, 'let ')).items[0]).not.toHaveProperty('isOver');
     const complete = [whole, answer].reduce(reduce, streaming);
     expect(complete.items).toEqual([item, { kind: 'answer', id: 'a1', text: 'Hi', stream: null }]);
     expect(reduce(complete, thought(0, 'let '))).toEqual(complete);
