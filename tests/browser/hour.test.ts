@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp } from './browser.ts';
+import { axe, openApp, phone } from './browser.ts';
 import { ended, mayApprove, say } from './chat.ts';
 import { inEveryLook } from './looks.ts';
 import { type AnswerPart, openPacedProvider, type PacedProvider } from './paced-provider.ts';
@@ -37,6 +37,14 @@ const countRequests = (page: Page): string[] => {
   });
   return sent;
 };
+
+test('the first page lists the sessions, and no failure', async () => {
+  const page = await openApp(cloud);
+  const recent = page.getByRole('navigation', { name: 'Recent sessions' });
+  const failed = recent.getByRole('button', { name: 'Retry' });
+  await recent.getByText('No sessions yet.').or(failed).waitFor();
+  expect(await failed.count()).toBe(0);
+});
 
 test('an answer of 2,000 deltas costs at most three requests beside the socket', async () => {
   const page = await openApp(cloud);
@@ -134,11 +142,29 @@ test('a stop keeps the text, and a message that was queued meanwhile is answered
   await answer(page, 'The queued one.');
 });
 
+test('on a phone a message can be sent, and the turn stopped, while it runs', async () => {
+  provider.script.push([{ text: words(600) }]);
+  const page = await openApp(cloud, { viewport: phone });
+  await say(page, 'talk to the phone');
+  await answer(page, /word5 /);
+  for (const name of ['Stop', 'Send']) {
+    const box = await page.getByRole('button', { name, exact: true }).boundingBox();
+    expect((box?.x ?? Number.NaN) + (box?.width ?? 0)).toBeLessThan(phone.width);
+  }
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.locator('[data-kind="end"]', { hasText: 'Cancelled' }).waitFor();
+});
+
 test('each failure of the provider names it and has one next step; text before it stays', async () => {
   const page = await openApp(cloud);
   provider.script.push({ status: 401 });
   await say(page, 'refused');
   await page.getByText(/^Anthropic, after/).waitFor();
+  const recent = page.getByRole('navigation', { name: 'Recent sessions' });
+  await recent.getByRole('link', { name: /^refused.*last turn failed$/ }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: /refused Session, last turn failed/ }).waitFor();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Try again' }).click();
   await answer(page, 'Done.');
 

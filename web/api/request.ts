@@ -62,6 +62,6 @@ export const inOurWords = (error: unknown): never => {
   throw new SallyportError(0, {
     code: 'unreachable',
     message: 'The server does not answer.',
-    suggestions: ['Check your connection, and that the server runs.'],
+    suggestions: ['Check your connection, and that the server is running.'],
   });
 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { byteSize, duration, money, pricedLabel, relativeTime, spending } from './format.ts';
 
 test.each([
-  [-5_000, 'just now'],
+  [-5_000, 'now'],
   [-45_000, '45 s ago'],
   [-125_000, '2 min ago'],
   [-7_300_000, '2 h ago'],

@@ -4,10 +4,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** `3 min ago`, `in 2 h`, `just now`; a date when more than a month away. */
+/** `3 min ago`, `in 2 h`, `now`; a date when more than a month away. */
 export const relativeTime = (atMs: number, nowMs: number): string => {
   const span = Math.abs(nowMs - atMs);
-  if (span < 10_000) return atMs > nowMs ? 'now' : 'just now';
+  if (span < 10_000) return 'now';
   if (span > 30 * dayMs) return localDay(atMs);
   const distance = spanOf(span);
   return atMs > nowMs ? `in ${distance}` : `${distance} ago`;

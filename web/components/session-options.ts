@@ -11,6 +11,9 @@ export const providerNames: Readonly<Record<ProviderName, string>> = {
   bedrock: 'Amazon Bedrock',
   demo: 'Demo',
 };
+/** A newer server may have others. */
+export const providerName = (provider: string): string =>
+  Object.hasOwn(providerNames, provider) ? providerNames[provider as ProviderName] : provider;
 export const providers = Object.keys(providerNames) as ProviderName[];
 
 /** Variables that make the providers usable: their keys, or the choice of one that has none. */

@@ -44,6 +44,11 @@ test('what has lost its end waits for it, and what is no table shows nothing', (
   expect(shownContent([broken])).toEqual([]);
 });
 
+test('a program that printed nothing has no empty text before what it displayed', () => {
+  expect(shownContent([{ type: 'text', text: '' }, picture]).map(({ kind }) => kind)).toEqual(['picture']);
+  expect(shownContent([{ type: 'text', text: '' }])).toEqual([]);
+});
+
 test('a result of code is shown in its best form', () => {
   const text = { 'text/plain': '42' };
   const kinds = (bundle: object) => shownBundle({ ...text, ...bundle }).map(({ kind }) => kind);

@@ -27,7 +27,10 @@ const pictureName = 'Output of the tool';
 /** The content of a tool's result. `isCut`: its long texts have lost their ends. */
 export const shownContent = (content: readonly ToolContent[], isCut = false): readonly Shown[] =>
   named(
-    content.flatMap((block) => (isCut && isWhole(block) ? [{ kind: 'cut' } as const] : shownBlock(block))),
+    content
+      .flatMap((block) => (isCut && isWhole(block) ? [{ kind: 'cut' } as const] : shownBlock(block)))
+      // A program that printed nothing has an empty text before what it displayed.
+      .filter((one) => one.kind !== 'text' || one.text !== ''),
   );
 
 /** Nothing can be shown of a part of it. */
