@@ -294,6 +294,29 @@ test(
   attackMsMax,
 );
 
+test('a page on a preview does not hear the token that tabs of the app share', async () => {
+  const listen = () => {
+    const heard: unknown[] = [];
+    Object.assign(globalThis, { heard });
+    const channel = new BroadcastChannel('sallyport.token');
+    channel.onmessage = ({ data }) => void heard.push(data);
+    channel.postMessage({ asks: true });
+  };
+  const heardBy = (page: Page): Promise<unknown> => page.evaluate('heard');
+  const page = await openPreview();
+  const app = await page.context().newPage();
+  await app.goto(`${cloud.url}/#token=${cloud.token}`);
+  await app.getByRole('textbox', { name: 'Message' }).waitFor();
+  await page.evaluate(listen);
+  // A document of the app's own origin, which asks later, is answered: an answer to the preview would have come by then.
+  const own = await page.context().newPage();
+  await own.goto(`${cloud.url}/favicon.svg`);
+  await own.evaluate(listen);
+  await expect.poll(() => heardBy(own)).toEqual([{ token: cloud.token }]);
+  expect(await heardBy(page)).toEqual([]);
+  await page.context().close();
+});
+
 test('a page without the policy gets out, so the attacks are real', async () => {
   const page = await openPage(`${trap.origin}/page`);
   trap.requests();

@@ -21,6 +21,22 @@ test('the link of npm start signs in at once, and the token leaves the address b
   await page.getByRole('link', { name: 'Chat' }).waitFor();
 });
 
+test('a new tab has the token of one that is open, and a sign-out ends both', async () => {
+  const page = await openApp(cloud);
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('link', { name: 'Sessions', exact: true }).click({ modifiers: ['ControlOrMeta'] }),
+  ]);
+  await tab.getByRole('heading', { name: 'Sessions', level: 1 }).waitFor();
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You signed out in another tab.').waitFor();
+  await tab.reload();
+  await tab.getByLabel('Access token').waitFor();
+  const stranger = await newPage(cloud.url);
+  await stranger.goto(`${cloud.url}/#/sessions`);
+  await stranger.getByLabel('Access token').waitFor();
+});
+
 test('a link that opens while the first page loads is not lost', async () => {
   const page = await newPage(cloud.url);
   // The first page may come before the browser gets to telling of a new address: as if it never did.

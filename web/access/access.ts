@@ -18,6 +18,7 @@ import {
   rememberToken,
   takeTokenFromUrl,
 } from './remembered.ts';
+import { endToken, shareToken, tokenOfAnotherTab } from './shared-token.ts';
 
 type Access = z.output<typeof accessAnswer>;
 export type Permission = Access['may'][number];
@@ -29,6 +30,7 @@ export type SignIn =
 
 const checkAgainMs = 2000;
 const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
+const elsewhereReason = 'You signed out in another tab.';
 const endedReason = 'Your sign-in has ended.';
 
 /** A token; null: the cookie of this browser. */
@@ -75,8 +77,14 @@ export const signInWith = (given: Credential): Promise<void> => {
   return check(given);
 };
 
-/** Forgets the credential of this tab; the cookie is the server's to end (provider-account.vue). */
-export const signOut = (reason: string | null = null): void => {
+/** Ends the use of this token in all tabs; the cookie is the server's to end (provider-account.vue). */
+export const signOut = (): void => {
+  if (credential) endToken(credential);
+  forget(null);
+};
+
+/** Of this tab. */
+const forget = (reason: string | null): void => {
   credential = undefined;
   rememberToken(null);
   rememberSession(null);
@@ -84,7 +92,10 @@ export const signOut = (reason: string | null = null): void => {
   state.value = { kind: 'signed-out', reason };
 };
 
-/** Signs in with the remembered token of this tab, else with the cookie; a token in the link is then only offered. */
+/**
+ * Signs in with the remembered token of this tab, else with the cookie, else with the token of another tab; a token in the
+ * link is offered where a credential is known.
+ */
 export const startAccess = (): void => {
   useCredentials({ token: () => credential ?? null, onRefused: refused });
   const given = takeTokenFromUrl();
@@ -92,15 +103,21 @@ export const startAccess = (): void => {
   if (remembered !== null) void signInWith(remembered);
   else state.value = { kind: 'checking', problem: null };
   if (given !== null) takeLink(given);
-  void lookForCookie();
+  shareToken({
+    tokenOf: () => credential ?? null,
+    onEnd: (token) => token === credential && forget(elsewhereReason),
+  });
+  void lookForCookie(remembered === null && given === null ? tokenOfAnotherTab() : undefined);
 };
 
-const lookForCookie = async (): Promise<void> => {
+const lookForCookie = async (shared: Promise<string | null> | undefined): Promise<void> => {
   const auth = await request(api.showAuth).catch(() => undefined);
   isCookieKnown = true;
   provider.value = auth?.login === true;
   if (credential === undefined && auth?.signedIn) void signInWith(null);
   if (held !== null) takeLink(held);
+  const token = credential === undefined ? await shared : undefined;
+  if (token && credential === undefined) void signInWith(token);
   if (credential === undefined) state.value = { kind: 'signed-out', reason: null };
 };
 
@@ -120,12 +137,12 @@ export const settleOffer = (isSwitch: boolean): void => {
   const offered = offer.value;
   offer.value = undefined;
   if (!isSwitch || offered === undefined) return;
-  signOut();
+  forget(null);
   void signInWith(offered.given);
 };
 
 const refused = (which: Credential): void => {
-  if (which === credential) signOut(which === null ? endedReason : refusedReason);
+  if (which === credential) forget(which === null ? endedReason : refusedReason);
 };
 
 const check = async (which: Credential): Promise<void> => {

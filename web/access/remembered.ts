@@ -2,7 +2,7 @@
  * Storage of this tab over a reload: the token, the open session with its unsent messages, and the terminal.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
- * tab. A browser without storage works until the reload.
+ * tab, which hands it to new ones (shared-token.ts). A browser without storage works until the reload.
  */
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';

@@ -1,0 +1,46 @@
+/**
+ * The token of a tab for another tab of the same browser: a link that is opened in a new tab is signed in. Nothing is stored,
+ * so the token is gone with the last tab. Only pages of the app's own origin take part; a preview has another one.
+ */
+const channelName = 'sallyport.token';
+/** Tabs in the background answer late, if at all. */
+const answerMs = 500;
+
+type Said = { readonly asks: true } | { readonly token: string } | { readonly ended: string };
+
+type Sharing = {
+  readonly tokenOf: () => string | null;
+  /** Another tab signed out with this token. */
+  readonly onEnd: (token: string) => unknown;
+};
+
+/** Answers other tabs, from now on. */
+export const shareToken = ({ tokenOf, onEnd }: Sharing): void => {
+  const channel = new BroadcastChannel(channelName);
+  channel.addEventListener('message', ({ data }: MessageEvent<Said>) => {
+    if ('ended' in data) onEnd(data.ended);
+    const token = 'asks' in data ? tokenOf() : null;
+    if (token !== null) channel.postMessage({ token } satisfies Said);
+  });
+};
+
+export const endToken = (token: string): void => {
+  const channel = new BroadcastChannel(channelName);
+  channel.postMessage({ ended: token } satisfies Said);
+  channel.close();
+};
+
+/** The first answer of another tab; null when none has a token. */
+export const tokenOfAnotherTab = (): Promise<string | null> =>
+  new Promise((resolve) => {
+    const channel = new BroadcastChannel(channelName);
+    const settle = (token: string | null): void => {
+      channel.close();
+      resolve(token);
+    };
+    channel.addEventListener('message', ({ data }: MessageEvent<Said>) => {
+      if ('token' in data) settle(data.token);
+    });
+    setTimeout(settle, answerMs, null);
+    channel.postMessage({ asks: true } satisfies Said);
+  });
