@@ -93,6 +93,26 @@ test('thoughts are folded, a call is approved by keyboard, and its card says who
   expect(await card.locator('.plus, .minus').allInnerTexts()).toEqual(['+1', '−1']);
 });
 
+test('a call that runs says for how long', async () => {
+  const command = 'until [ -f go ]; do sleep 0.1; done';
+  provider.script.push([{ call: 'execute_command', input: { command } }], [{ text: 'It went.' }]);
+  const page = await openApp(cloud);
+  await say(page, 'wait for it');
+  await mayApprove(page);
+  await page.keyboard.press('Alt+a');
+  await page
+    .locator('.call')
+    .getByText(/ · \d+ s$/)
+    .waitFor();
+  const id = page.url().split('/').at(-1);
+  await cloud.request(`/api/sessions/${id}/files/go`, { method: 'PUT', body: '' });
+  await ended(page);
+  await page
+    .locator('.call')
+    .getByText(/^done in \d/)
+    .waitFor();
+});
+
 test('the panel shows files, changes and logs beside the conversation, and the address keeps it', async () => {
   provider.script.push([write('src/app.py', 'print("here")\n')], [{ text: 'There it is.' }]);
   const page = await openApp(cloud);

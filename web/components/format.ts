@@ -27,7 +27,7 @@ export const exactTime = (atMs: number): string => {
   return `${localDay(atMs)} ${localClock(atMs)} ${zone?.value ?? ''}`.trimEnd();
 };
 
-const spanOf = (ms: number): string => {
+export const spanOf = (ms: number): string => {
   if (ms < minuteMs) return `${Math.floor(ms / 1000)} s`;
   if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;
   if (ms < dayMs) return `${Math.floor(ms / hourMs)} h`;

@@ -1,10 +1,12 @@
-/** Whole seconds until a moment, counted down while there is one; 0 afterwards. Ends with its component. */
+/** Whole seconds until or since a moment, counted while there is one; 0 without one. Ends with its component. */
 import { computed, onScopeDispose, type Ref, shallowRef, watch } from 'vue';
 
 const tickMs = 1000;
 
-/** `at`: epoch milliseconds, or undefined when nothing is awaited. */
-export const secondsUntil = (at: () => number | undefined): Readonly<Ref<number>> => {
+/** Epoch milliseconds, or undefined when there is nothing to count. */
+type Moment = () => number | undefined;
+
+const counted = (at: Moment, secondsOf: (moment: number, nowMs: number) => number): Readonly<Ref<number>> => {
   const nowMs = shallowRef(Date.now());
   let timer: ReturnType<typeof setInterval> | undefined;
   const tick = (): void => {
@@ -22,6 +24,12 @@ export const secondsUntil = (at: () => number | undefined): Readonly<Ref<number>
   onScopeDispose(() => clearInterval(timer));
   return computed(() => {
     const moment = at();
-    return moment === undefined ? 0 : Math.max(0, Math.ceil((moment - nowMs.value) / 1000));
+    return moment === undefined ? 0 : Math.max(0, secondsOf(moment, nowMs.value));
   });
 };
+
+export const secondsUntil = (at: Moment): Readonly<Ref<number>> =>
+  counted(at, (moment, nowMs) => Math.ceil((moment - nowMs) / 1000));
+
+export const secondsSince = (at: Moment): Readonly<Ref<number>> =>
+  counted(at, (moment, nowMs) => Math.floor((nowMs - moment) / 1000));
