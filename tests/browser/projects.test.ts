@@ -24,6 +24,7 @@ test('a project is created with limits, edited and deleted', async () => {
   await page.getByRole('button', { name: 'New project' }).click();
   const form = page.getByRole('dialog', { name: 'New project' });
   await form.getByLabel('Name', { exact: false }).first().fill('shop');
+  await form.locator('datalist option[value="demo"]').first().waitFor({ state: 'attached' });
   await form.getByLabel('Approvals').selectOption('medium');
   await form.getByLabel('Sandbox size').selectOption('large');
   await form.getByRole('checkbox', { name: 'large' }).uncheck();
