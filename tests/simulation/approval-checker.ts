@@ -4,6 +4,7 @@
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
+import { waitingCall } from '#shared/domain/turn/waiting-call.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Change } from './memory-table.ts';
 import { callsOf } from './stored.ts';
@@ -31,7 +32,7 @@ export class ApprovalChecker {
   /** AP1. */
   #listed(id: string, state: TurnState): void {
     const { sim, table } = this.#options;
-    const waiting = callsOf(state).find(({ status }) => status === 'pending')?.callId;
+    const waiting = waitingCall(state)?.callId;
     const listed = table.partition('WAITING').filter(({ sessionId }) => sessionId === id);
     const expected = waiting === undefined ? [] : [waiting];
     if (JSON.stringify(listed.map(({ callId }) => callId)) !== JSON.stringify(expected))

@@ -2,9 +2,11 @@
 import { openPrompt } from '#shared/application/approval/open-prompt.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
+import type { TriedCall } from '#shared/domain/turn/trial.ts';
 import type { Platform } from './platform.ts';
 import { childrenOf, sessionOf, turnOf } from './stored.ts';
 import { found, principal, type Users } from './users.ts';
+import type { Simulation } from './world.ts';
 
 const patienceMs = 5000;
 
@@ -33,13 +35,18 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
   const waiting =
     state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
   if (waiting === undefined || state.kind !== 'deciding') return;
-  const key = `${state.turnId} ${state.step} ${waiting.callId}`;
+  const { trial } = waiting;
+  if (trial?.state === 'due') return;
+  // A call whose result is outdated is decided again, by another trial.
+  const tried = trial?.state === 'tried' ? trial : undefined;
+  const key = `${state.turnId} ${state.step} ${waiting.callId} ${tried?.session}`;
   const approved = random.chance(0.75);
   const decision = {
     callId: waiting.callId,
     approved,
     // Some clients say what they saw, some say only yes.
     ...(random.chance(0.5) ? { digest: waiting.digest, turnId: state.turnId } : {}),
+    ...(approved && tried !== undefined ? { effectDigest: digestFor(sim, tried) } : {}),
     ...(approved && random.chance(0.15) ? { remember: 'session' as const } : {}),
     ...(approved && random.chance(0.1) ? { args: { ...waiting.args, edited: true } } : {}),
   };
@@ -64,6 +71,10 @@ const decideFor = async ({ platform }: Users, id: SessionId, decided: Decided): 
   await decide();
   if (random.chance(0.1)) await decide();
 };
+
+/** Some decide about another effect than the one that they were shown. */
+const digestFor = ({ further }: Simulation, { effectDigest }: TriedCall): string =>
+  further.chance(0.1) ? 'of another effect' : effectDigest;
 
 /** The prompt is read before it is decided, which brings the sandbox back. */
 const look = async (platform: Platform, id: SessionId): Promise<void> => {

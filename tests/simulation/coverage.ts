@@ -1,7 +1,8 @@
 /** Coverage of runs: the faults that fired, and the states and transitions that were met, each with its count. */
 
 /** A kind, a slash and a name. */
-type Met = `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'relay' | 'world'}/${string}`;
+type Met =
+  `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'relay' | 'trial' | 'world'}/${string}`;
 
 export type Counts = Readonly<Record<string, number>>;
 

@@ -87,6 +87,7 @@ const worlds = [
   'snapshots',
   'detach',
   'relay',
+  'trials',
 ] as const;
 
 export type ClassName = keyof typeof classes | (typeof worlds)[number];

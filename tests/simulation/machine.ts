@@ -8,6 +8,16 @@ import { RelayInside } from './relay-inside.ts';
 import type { Simulation } from './world.ts';
 
 export type Line = string;
+
+/** The call that a key of a trial is for, and the session that tries it; undefined for another key. */
+export const triedBy = (callKey: string): { readonly session: string; readonly key: string } | undefined => {
+  const [session = '', trial = ''] = callKey.split('/');
+  return trial.startsWith('trial:') ? { session, key: trial.replace('trial:', 'tool:') } : undefined;
+};
+
+/** The key under which a session tries a call. */
+export const trialKey = (session: string, key: string): string =>
+  `${session}/${key.replace('tool:', 'trial:')}`;
 type Waiter = (outcome: AskedOutcome) => void;
 type Call = { outcome?: ToolOutcome; isCancelled: boolean; readonly waiters: Set<Waiter> };
 
@@ -117,7 +127,7 @@ export class Machine {
     else before.times += 1;
     sim.note(taskArn, `performs ${callKey}`);
     if ((before?.times ?? 0) > 1) sim.violate('no call is performed twice', callKey);
-    this.lines = [...this.lines, callKey];
+    this.lines = [...this.lines, triedBy(callKey)?.key ?? callKey];
     sim.after(this.#takesMs(), () => {
       if (this.isUp)
         this.#end(callKey, call, sim.random.chance(0.1) ? failed : finished(callKey, this.#more()));

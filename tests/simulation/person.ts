@@ -15,9 +15,11 @@ const triesMax = 4;
 /** A person with an agent session. */
 export const startPerson = (users: Users): void => {
   const { platform } = users;
-  const { random } = platform.sim;
+  const { sim } = platform;
+  const { random } = sim;
   const id = random.uuid() as SessionId;
-  const approvals = random.pick<ApprovalMode>(['ask', 'ask', 'auto', 'low', 'high']);
+  const drawn = random.pick<ApprovalMode>(['ask', 'ask', 'auto', 'low', 'high']);
+  const approvals = sim.hasTrials && sim.further.chance(0.7) ? 'effect' : drawn;
   void connect(users, id, { approvals }).then(() => {
     const since = platform.settings.isRing ? fillLog(platform, id) : -1;
     void write(users, id);

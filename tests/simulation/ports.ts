@@ -27,6 +27,7 @@ import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { fake } from '../fake.ts';
+import { archiveFor } from './archive.ts';
 import type { Bucket } from './bucket.ts';
 import type { Checkers } from './checkers.ts';
 import type { Ecs } from './ecs.ts';
@@ -40,11 +41,13 @@ import {
   socketsFor,
   telemetryFor,
 } from './functions.ts';
-import { archiveFor, type InsideOptions, linkFor, toolsFor } from './inside.ts';
+import { linkFor, toolsFor } from './inside.ts';
 import type { Invocation } from './invocation.ts';
+import type { Ledger } from './machine.ts';
 import { tableOver } from './memory-table.ts';
 import { modelFor } from './model.ts';
 import { costOf } from './prices.ts';
+import type { InsideOptions } from './reach.ts';
 import { remoteFor } from './registry.ts';
 import { mcpTimes, type Settings } from './settings.ts';
 import type { TableService } from './table-requests.ts';
@@ -55,6 +58,7 @@ type Platform = Functions & {
   readonly ecs: Ecs;
   readonly checkers: Checkers;
   readonly bucket: Bucket;
+  readonly ledger: Ledger;
   readonly clients: Map<ConnectionId, string[]>;
   /** The provider of a model charges so much more. */
   readonly charged: (usd: number) => void;
@@ -65,12 +69,19 @@ export type Ports = ReturnType<typeof portsOf>;
 const bearerHash = (workspaceId: WorkspaceId, generation: number): string =>
   `bearer of ${workspaceId}:${generation}`;
 
-const insideOf = ({ ecs, bucket, checkers: { sandboxes, turns, relays } }: Platform): InsideOptions => ({
+const insideOf = ({
+  ecs,
+  bucket,
+  ledger,
+  checkers: { sandboxes, turns, relays },
+}: Platform): InsideOptions => ({
   ecs,
   bucket,
   onLastSave: (sandbox) => sandboxes.savesLast(sandbox),
   onRestore: (sandbox) => sandboxes.restores(sandbox),
   onInput: (processId) => turns.performsOutside(processId),
+  onApply: (line) => turns.applies(line),
+  ledger,
   relays,
   bearerHash,
 });

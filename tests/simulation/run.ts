@@ -57,6 +57,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   const until = startOfTime + minutes * minute;
   await register(platform.table);
   if (on.has('relay') && openRandom(seed ^ 0x1b873593).chance(relayShare)) await platform.openNetwork();
+  if (on.has('trials')) openTrials(sim, seed);
   startJanitor(platform);
   const users = { platform, until };
   if (on.has('snapshots')) startKeeper(users, seed);
@@ -85,9 +86,17 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
 
 type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };
 
+const trialsShare = 0.25;
 const keeperShare = 0.25;
 /** Of the worlds whose sandboxes have a network. */
 const relayShare = 0.3;
+
+/** In some worlds people decide by effects. */
+const openTrials = (sim: Simulation, seed: number): void => {
+  if (!openRandom(seed ^ 0x27d4eb2f).chance(trialsShare)) return;
+  sim.hasTrials = true;
+  sim.coverage.hit('world/trials');
+};
 
 /** In some worlds a person keeps snapshots of a session of their own. */
 const startKeeper = (users: Users, seed: number): void => {

@@ -11,6 +11,7 @@ import { isEnded, type Session } from '#shared/domain/session.ts';
 import { detachedCalls, isWaitingAlone, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { ownEnds, type Task } from './ecs.ts';
+import { triedBy } from './machine.ts';
 import type { Change } from './memory-table.ts';
 import {
   callsOf,
@@ -212,7 +213,10 @@ export class SandboxChecker {
 
   /** A call begins in a sandbox. */
   begins(callKey: string, taskArn: string): void {
+    const tried = triedBy(callKey);
+    if (tried !== undefined) this.#tries(tried, taskArn);
     if (!callKey.startsWith('tool:')) return;
+    if (this.#turns.isTried(callKey)) this.#violate('AP7: a call that was tried does not run again', callKey);
     const generation = this.#turns.started.get(callKey);
     if (generation === undefined) {
       this.#violate('a call is recorded as started before it runs', callKey);
@@ -223,6 +227,14 @@ export class SandboxChecker {
     const claim = this.#options.table.get(`WORKSPACE#${name?.workspaceId}`, `CLAIM#${name?.generation}`);
     if ((claim?.['generation'] ?? name?.generation) !== generation)
       this.#violate('a call runs in the sandbox it was recorded for', `${callKey} in ${taskArn}`);
+  }
+
+  /** In the fork of the session that tries it, which is recorded before. */
+  #tries({ session, key }: NonNullable<ReturnType<typeof triedBy>>, taskArn: string): void {
+    const { table } = this.#options;
+    const { sandbox } = workspaceOf(table, sessionOf(table, session)?.workspace ?? '');
+    if (sandbox?.taskArn !== taskArn) this.#violate('AP7: a call is tried in a fork', key);
+    if (!this.#turns.isTrying(key, session)) this.#violate('AP7: a trial is recorded before it runs', key);
   }
 
   /** L2. */

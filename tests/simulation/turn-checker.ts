@@ -4,10 +4,11 @@ import type { ToolContent } from '#shared/domain/event-log.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ToolCall } from '#shared/domain/turn/tool-call.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
+import { waitingCall } from '#shared/domain/turn/waiting-call.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { brokenHistory } from './conversation.ts';
 import type { LogChecker } from './log-checker.ts';
-import { finishedText } from './machine.ts';
+import { finishedText, trialKey } from './machine.ts';
 import type { Change, Item } from './memory-table.ts';
 import { foundText } from './registry.ts';
 import { callsOf, inboxOf, isAtRest, stateOf } from './stored.ts';
@@ -24,6 +25,8 @@ export class TurnChecker {
   /** The generation a call was recorded to start in, by call key. */
   readonly started = new Map<string, number>();
   readonly rejected = new Set<string>();
+  /** The session that tries a call, or has tried it, by call key. */
+  readonly #trials = new Map<string, { readonly session: string | undefined; readonly isOver: boolean }>();
   /** The moment at which a message came, by session and key in the inbox. */
   readonly #came = new Map<string, number>();
   /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
@@ -72,10 +75,35 @@ export class TurnChecker {
       this.#violate('T13: a call keeps its generation', call.key);
     if (before?.status !== call.status)
       this.#options.sim.coverage.hit(`call/${before?.status ?? 'none'}→${call.status}`);
+    this.#trial(before, call);
     if (call.status === 'executing') this.started.set(call.key, call.generation ?? 0);
     if (call.status === 'rejected') this.rejected.add(call.key);
     if (call.route?.kind === 'remote') this.#recorded(String(call.args['id']), call.status);
     if (call.route?.kind === 'platform' && call.route.tool === 'process') this.#input(call);
+  }
+
+  #trial({ trial: before }: Partial<Call> = {}, { key, trial }: Call): void {
+    if (before?.state !== trial?.state)
+      this.#options.sim.coverage.hit(`trial/${before?.state ?? 'none'}→${trial?.state}`);
+    if (trial === undefined || trial.state === 'untried') this.#trials.delete(key);
+    else this.#trials.set(key, { session: trial.session, isOver: trial.state === 'tried' });
+  }
+
+  /** True for a call whose result waits to be applied: it does not run again. */
+  isTried(key: string): boolean {
+    return this.#trials.get(key)?.isOver === true;
+  }
+
+  /** True for the session that tries a call now. */
+  isTrying(key: string, session: string): boolean {
+    const trial = this.#trials.get(key);
+    return trial?.isOver === false && trial.session === session;
+  }
+
+  /** AP7: a result comes into the workspace only after its approval. */
+  applies(key: string): void {
+    if (!this.isTried(key) || !this.started.has(key) || this.rejected.has(key))
+      this.#violate('AP7: only an approved result is applied', key);
   }
 
   #input(call: Call): void {
@@ -153,16 +181,14 @@ export class TurnChecker {
 
   /** T4. */
   asked(id: string, callId: string, state: TurnState | undefined): void {
-    const waiting =
-      state?.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
-    if (waiting?.callId !== callId)
+    if (state === undefined || waitingCall(state)?.callId !== callId)
       this.#violate('T4: one approval is open, that of the first call that waits', id);
   }
 
   /** Checks an output; `tree-checker.ts` checks a child's answer. */
   output(id: string, { callId, content }: Output, old: TurnState): void {
     const key = 'step' in old ? `tool:${old.turnId}:${old.step}:${callId}` : '';
-    const { route, args = {} } = callsOf(old).find((call) => call.key === key) ?? {};
+    const { route, args = {}, trial } = callsOf(old).find((call) => call.key === key) ?? {};
     const text = content[0]?.['text'];
     if (route?.kind === 'platform') return;
     if (route !== undefined && route.kind !== 'stdio') {
@@ -170,9 +196,10 @@ export class TurnChecker {
         this.#violate('an output is that of the call', `${id}: ${key}`);
       return;
     }
-    const performed = this.#options.ledger.get(key);
+    const ranAs = trial?.state === 'tried' ? trialKey(trial.session, key) : key;
+    const performed = this.#options.ledger.get(ranAs);
     // A long result is cut in its middle.
-    if (performed?.end?.status !== 'finished' || !String(text).startsWith(finishedText(key)))
+    if (performed?.end?.status !== 'finished' || !String(text).startsWith(finishedText(ranAs)))
       this.#violate('an output is that of the call', `${id}: ${key}`);
     this.#log.performed(id, key);
   }

@@ -54,6 +54,8 @@ export class Simulation {
   hasNetwork = false;
   /** Models write to processes, where a person decides: nobody watches a schedule. */
   hasInput = false;
+  /** People decide calls by their effects. */
+  hasTrials = false;
   faults: Faults;
   readonly trace: TraceLine[] = [];
   steps = 0;
