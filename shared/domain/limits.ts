@@ -291,5 +291,7 @@ export const secretValueBytesMax = 8192;
 /** Bytes of all secrets of a project as JSON; Secrets Manager takes 65,536. */
 export const projectSecretsBytesMax = 60_000;
 
+/** The time after which a trial that runs is looked at: its function may have died, and its turn have been cancelled. */
+export const trialWatchMs = 60_000;
 /** The time after which the files of an old trial are looked at again, while somebody may still decide. */
 export const trialLookMs = 3_600_000;

@@ -19,7 +19,7 @@ export type InsideOptions = {
   /** A process receives input. */
   readonly onInput: (processId: string) => void;
   readonly relays: RelayChecker;
-  /** What was ever performed, in trials too. */
+  /** All that was ever performed, in trials too. */
   readonly ledger: Ledger;
   /** The result of a call is about to be applied. */
   readonly onApply: (callKey: string) => void;

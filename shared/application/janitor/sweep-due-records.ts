@@ -11,6 +11,7 @@ import {
   sandboxStartMsMax,
   stopRetryMs,
   trialLookMs,
+  trialWatchMs,
 } from '../../domain/limits.ts';
 import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import { isEnded, type Session, type Stall } from '../../domain/session.ts';
@@ -28,7 +29,7 @@ import { failTurn } from '../turn/requests/fail-turn.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
 import { openRests, type Rest } from './rest-sandbox.ts';
-import { isTrialNeeded, waitingParent, workOf } from './turn-work.ts';
+import { trialUse, waitingParent, workOf } from './turn-work.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers'>;
 
@@ -90,7 +91,7 @@ type SessionSweep = SweepSettings & { readonly rest: Rest };
 const sweepSession = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
   const { lifetimes, rest } = settings;
   const now = ports.world.now();
-  if (session.trialOf !== undefined && isEnded(session.status)) return sweepTrial(ports, session, settings);
+  if (session.trialOf !== undefined) return sweepTrial(ports, session, settings);
   const { work, version } = await workOf(ports, session);
   const step = sweepStep(session, work, { now, lifetimes });
   switch (step.step) {
@@ -113,13 +114,21 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: Session
   }
 };
 
-/** Its files are kept for as long as somebody may decide about its call. */
-const sweepTrial = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
-  const { lifetimes } = settings;
-  if (!(await isTrialNeeded(ports, session))) return forget(ports, session);
+/** It ends once nobody tries its call in it; its files are kept for as long as somebody may decide about that. */
+const sweepTrial = async (ports: StopDeps, session: Session, { lifetimes }: SweepSettings): Promise<void> => {
+  const now = ports.world.now();
+  const use = await trialUse(ports, session);
+  if (!isEnded(session.status)) {
+    if (use === 'running') await ports.sessions.postpone(session, now + trialWatchMs);
+    else await endSession(ports, session, { reason: 'nobody tries its call any more' });
+    return;
+  }
+  if (use !== 'kept') return forget(ports, session);
   await leaveBehind(ports, session, { reason: 'the session ended' });
-  const next = Math.max(session.lastActiveAt + lifetimes.historyMs, ports.world.now() + trialLookMs);
-  await ports.sessions.postpone(session, next);
+  await ports.sessions.postpone(
+    session,
+    Math.max(session.lastActiveAt + lifetimes.historyMs, now + trialLookMs),
+  );
 };
 
 const forget = async (ports: StopDeps, session: Session): Promise<void> => {

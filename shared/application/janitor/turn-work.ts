@@ -42,17 +42,18 @@ export const waitingParent = async (
   return callsWithChildren(state).some(({ wait }) => wait.child.session === id) ? tree.parent : undefined;
 };
 
-/** True while a call that was tried in it, and was not decided and carried out, may still need its files. */
-export const isTrialNeeded = async (
+/**
+ * The use of a session that tries a call: it runs there, or its files are kept until the call is decided and carried out.
+ * Undefined for one that its turn has left.
+ */
+export const trialUse = async (
   { turns }: Deps<'turns'>,
   { id, trialOf }: Pick<Session, 'id' | 'trialOf'>,
-): Promise<boolean> => {
+): Promise<'running' | 'kept' | undefined> => {
   const { state } = trialOf === undefined ? noTurn : (await turns.loadWork(trialOf)).turn;
   const calls = state.kind === 'deciding' || state.kind === 'acting' ? state.calls : [];
-  return calls.some(
-    ({ status, trial }) =>
-      trial?.state === 'tried' &&
-      trial.session === id &&
-      (status === 'pending' || status === 'approved' || status === 'executing'),
-  );
+  const own = calls.find(({ trial }) => trial !== undefined && 'session' in trial && trial.session === id);
+  if (own?.trial?.state === 'due') return 'running';
+  const isOpen = own?.status === 'pending' || own?.status === 'approved' || own?.status === 'executing';
+  return isOpen ? 'kept' : undefined;
 };

@@ -8,7 +8,7 @@ import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { detachedCalls, pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
-import type { TurnState } from '../../../domain/turn/turn.ts';
+import type { TurnEffect, TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import type { TextBatches } from '../../events/text-batches.ts';
@@ -22,6 +22,7 @@ import {
   type UsedSandbox,
 } from '../commit/turn-context.ts';
 import { checkpointAgain, type SavedAgain, usedBefore } from './checkpoint-turn.ts';
+import { isDelegated } from './delegate-calls.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import type { CallStep, ToolTimes } from './run-call-once.ts';
 
@@ -64,10 +65,13 @@ const isDetached = ({ turn }: TurnContext, callId: CallId): boolean =>
 
 type Ended = { readonly event: CallStep; readonly others: readonly CallId[] };
 
-/** Committed on what another caller wrote concurrently, if the call and its neighbours still run there. */
-const commitResult = async (
+/**
+ * Committed on what another caller wrote concurrently, if the call and its neighbours still run there. The workspace is saved
+ * before a result that may be the last of its turn.
+ */
+export const commitResult = async (
   ports: LoopDeps,
-  { lazySandbox, ...work }: ToolWork,
+  { lazySandbox, ...work }: Pick<ToolWork, 'lazySandbox' | 'context'>,
   { event, others }: Ended,
 ): Promise<CommitOutcome> => {
   let { context } = work;
@@ -97,10 +101,12 @@ const commitResult = async (
 
 /**
  * The model may not be asked again, where the workspace would be saved: the completion comes next, or an answer of a client
- * or a child that brings it.
+ * or a child that brings it, also one that is not asked yet.
  */
 const mayBeLast = (state: TurnState): boolean =>
-  state.kind === 'done' || (state.kind === 'acting' && pendingWork(state).length === 0);
+  state.kind === 'done' || (state.kind === 'acting' && pendingWork(state).every(isAnswered));
+
+const isAnswered = (effect: TurnEffect): boolean => effect.type === 'run-tool' && isDelegated(effect);
 
 const unsaved: SavedAgain = { log: [] };
 

@@ -10,7 +10,7 @@ import { type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import type { TriedCall } from '../../../domain/turn/trial.ts';
-import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { ToolEffect, ToolResult } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
@@ -18,6 +18,7 @@ import { startedFor } from '../../sandbox/start-sandbox.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
+import { commitResult } from '../tools/collect-tool-results.ts';
 import { openLazySandbox } from '../tools/lazy-sandbox.ts';
 
 export type TriedEffect = ToolEffect & { readonly tried: TriedCall };
@@ -39,10 +40,8 @@ export const applyTrial = async (
     if (!isAppError(error)) throw error;
     const { code, message } = error;
     const { callId } = effect;
-    return applyEvent(ports, context, {
-      event: { type: 'call-failed', at: ports.world.now(), callId, code, message },
-      log: lazySandbox.takeLog(),
-    });
+    const event = { type: 'call-failed' as const, at: ports.world.now(), callId, code, message };
+    return commitResult(ports, { context, lazySandbox }, { event, others: [] });
   } finally {
     await lazySandbox.leave();
   }
@@ -70,9 +69,25 @@ const applyIn = async (
     if (begun.status !== 'current') return begun;
     current = begun.context;
   }
-  const event = await applied(ports, used.sandbox, effect);
+  const event = await unlessUnreachable(applied(ports, used.sandbox, effect));
+  if (context.monitor.signal.aborted) return interrupted(current);
+  // The loop takes it up again, in another sandbox where this one has died: once.
+  if (event === undefined && effect.generation === undefined) return { status: 'moved', context: current };
   await discardTrial(ports, tried.session);
-  return applyEvent(ports, { ...current, used }, { event, log: lazySandbox.takeLog() });
+  const unknown = {
+    ...{ type: 'call-failed' as const, at: ports.world.now(), callId, code: 'tool_outcome_unknown' },
+    message: 'its sandbox could not be reached: its result may have been applied in part',
+  };
+  return commitResult(ports, { context: current, lazySandbox }, { event: event ?? unknown, others: [] });
+};
+
+const unlessUnreachable = async (applying: Promise<ToolResult>): Promise<ToolResult | undefined> => {
+  try {
+    return await applying;
+  } catch (error) {
+    if (isAppError(error)) return undefined;
+    throw error;
+  }
 };
 
 /** True when the live workspace has, byte for byte, the files that the call was tried on. */
@@ -98,7 +113,7 @@ const applied = async (
   ports: LoopDeps,
   sandbox: LiveSandbox,
   { callId, tried: { before, after, outcome } }: TriedEffect,
-): Promise<TurnEvent> => {
+): Promise<ToolResult> => {
   const request = { id: ports.world.uuid(), ...statesOf(before, after) };
   const result = await ports.archive.apply(sandbox, request);
   const at = ports.world.now();

@@ -6,6 +6,7 @@
  */
 
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
+import { trialWatchMs } from '../../../domain/limits.ts';
 import { type Session, unheldLease } from '../../../domain/session.ts';
 import { type FilesSource, filesOfFork } from '../../../domain/snapshot.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
@@ -35,7 +36,8 @@ export const createTrial = async (
     ...(environment === undefined ? {} : { environment }),
     ...(cwd === undefined ? {} : { cwd }),
     ...{ usage: noUsage, costUsd: 0, depth: 0, allowSmallerFlavor: parent.allowSmallerFlavor },
-    ...{ createdAt: now, lastActiveAt: now, runningCalls: { [key]: until }, dueAt: until },
+    ...{ createdAt: now, lastActiveAt: now, runningCalls: { [key]: until } },
+    ...{ dueAt: Math.min(until, now + trialWatchMs) },
     ...{ lastSeq: -1, workSeq: 0, lease: unheldLease },
   };
   const empty = { id: workspace, owner, project, createdAt: now, users: [id] };
