@@ -59,6 +59,11 @@ export type ExistingNetwork = {
   readonly routeTableIds: readonly string[];
   /** No gateway, NAT, peering or route leads out of it, its default security group is empty, and nothing else is in it. */
   readonly isIsolated: true;
+  /**
+   * The security group of its endpoints of ECR, where it is the network of another deployment, whose `sharedWith` names this one: its
+   * endpoints, DNS firewall and flow log serve both. Absent: it has none, and this deployment makes them.
+   */
+  readonly endpointsGroupId?: string;
 };
 
 export type NetworkSettings = {
@@ -73,6 +78,8 @@ export type NetworkSettings = {
   readonly zoneIds?: readonly string[];
   /** The traffic that the VPC's flow log records. Absent: refused traffic, which is what a sandbox attempted. */
   readonly flowLogs?: 'refused' | 'all';
+  /** Other deployments of the account and region, from the same bootstrap, whose sandboxes are in this network too. */
+  readonly sharedWith?: readonly string[];
   /** An existing VPC, for sandboxes alone, instead of a new one; the other address range and zones are then ignored. */
   readonly existing?: ExistingNetwork;
 };

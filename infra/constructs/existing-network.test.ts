@@ -15,7 +15,7 @@ import {
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import type { Settings } from '../settings.ts';
-import { ofType, synthesise } from '../stacks/synthesise.ts';
+import { named, ofType, synthesise } from '../stacks/synthesise.ts';
 import { SandboxNetwork, type SandboxNetworkProps } from './sandbox-network.ts';
 
 const vpcId = 'vpc-0a0a0a0a0a0a0a0a0';
@@ -182,6 +182,70 @@ describe('named in the settings', () => {
     );
     expect(variables).toEqual(['10.1.0.0/16']);
     expect(JSON.stringify(compute)).toContain('"SANDBOX_SUBNETS":"subnet-1,subnet-2"');
+  });
+
+  describe('as that of another deployment', () => {
+    const shared = { ...existing, endpointsGroupId: 'sg-0c0c0c0c0c0c0c0c0' };
+    const { network: joined } = synthesise({ settings: { network: { ...network, existing: shared } } });
+    const { network: owner } = synthesise({
+      settings: { network: { ...network, sharedWith: ['sallyport-staging'] } },
+    });
+
+    test('it has endpoints, DNS firewall and flow log already, and gets none', () => {
+      const types = Object.values(joined.Resources).map(({ Type }) => Type);
+      expect(types.filter((type) => /VPC|Resolver|FlowLog/.test(type))).toEqual([]);
+      const custom = ofType(joined, 'Custom::AWS').map(({ Properties }) => JSON.stringify(Properties.Create));
+      expect(custom).toEqual([expect.stringContaining('DescribeManagedPrefixLists')]);
+    });
+
+    test('its pull endpoints accept the sandboxes of both', () => {
+      const groupOf = (prefix: string) => ({ 'Fn::GetAtt': [expect.stringMatching(prefix), 'GroupId'] });
+      expect(ofType(joined, 'AWS::EC2::SecurityGroup')).toHaveLength(2);
+      expect(
+        ofType(joined, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => Properties),
+      ).toContainEqual(
+        expect.objectContaining({
+          GroupId: shared.endpointsGroupId,
+          SourceSecurityGroupId: groupOf('SandboxGroup'),
+          FromPort: 443,
+        }),
+      );
+      const sandbox = named(joined, 'AWS::EC2::SecurityGroup', 'SandboxGroup').Properties;
+      expect(sandbox.SecurityGroupEgress[0].DestinationSecurityGroupId).toBe(shared.endpointsGroupId);
+    });
+
+    test('its endpoint of S3 passes the link of the other to buckets of this account', () => {
+      const statements = ofType(owner, 'AWS::EC2::VPCEndpoint')
+        .filter(({ Properties }) => Properties.VpcEndpointType === 'Gateway')
+        .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+      const added = statements.filter(({ Condition }) => JSON.stringify(Condition ?? '').includes('staging'));
+      expect(added).toHaveLength(1);
+      expect(JSON.stringify(added[0].Condition.ArnLike)).toContain(':role/sallyport-staging/sandbox-link/*');
+      expect(added[0].Condition.StringEquals).toEqual({ 'aws:ResourceAccount': { Ref: 'AWS::AccountId' } });
+      const { network: alone } = synthesise();
+      expect(JSON.stringify(alone)).not.toContain('aws:ResourceAccount');
+    });
+
+    test('it says what the other one is told', () => {
+      const parts = Object.values(owner.Outputs ?? {}).flatMap(({ Value }) => {
+        const { 'Fn::Join': joined } = Value as {
+          readonly 'Fn::Join'?: readonly [string, readonly unknown[]];
+        };
+        return JSON.stringify(Value).includes('isIsolated') ? (joined?.[1] ?? []) : [];
+      });
+      const text = parts.map((part) => (typeof part === 'string' ? part : 'given')).join('');
+      expect(JSON.parse(text)).toEqual({
+        ...{ vpcId: 'given', cidr: 'given', availabilityZones: ['given'] },
+        ...{ subnetIds: ['given'], routeTableIds: ['given'], endpointsGroupId: 'given', isIsolated: true },
+      });
+    });
+
+    test('the name of the other one is no pattern', () => {
+      const sharedWith = ['sallyport-*'];
+      expect(() => synthesise({ settings: { network: { ...network, sharedWith } } })).toThrow(
+        '"sallyport-*" is no name of a deployment',
+      );
+    });
   });
 
   test('it has a subnet and a route table for each zone', () => {

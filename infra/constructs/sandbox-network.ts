@@ -4,6 +4,7 @@
  * No internet gateway, no NAT, no route but those inside the VPC and to S3 through an endpoint. Sandboxes
  * pull their image; the link connects to sandboxes and to the bucket of checkpoints. Why: docs/adr/0005.
  */
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import {
   FlowLogDestination,
   FlowLogTrafficType,
@@ -35,9 +36,19 @@ export type SandboxNetworkProps = {
   readonly vpc?: IVpc;
   /** The operator's confirmation: routes out of a VPC that this app does not create are invisible here. */
   readonly vpcIsIsolated?: boolean;
+  /** The group of the pull endpoints of a `vpc` which is another deployment's: it has all that serves sandboxes already. */
+  readonly endpointsGroupId?: string | undefined;
+  /** Other deployments whose sandboxes are in this network too. */
+  readonly sharedWith?: readonly string[];
   /** Absent: refused traffic, which is what a sandbox attempted. */
   readonly flowLogs?: 'refused' | 'all';
   readonly logs?: LogOptions;
+};
+
+/** A name with a pattern in it would admit roles of others. */
+const linkRolePathOf = (deployment: string): string => {
+  if (/^[a-zA-Z][a-zA-Z0-9-]*$/.test(deployment)) return `/${deployment}/sandbox-link/`;
+  throw new Error(`infra/settings.ts: ${JSON.stringify(deployment)} is no name of a deployment`);
 };
 
 const isolated = { subnetType: SubnetType.PRIVATE_ISOLATED };
@@ -51,18 +62,40 @@ export class SandboxNetwork extends Construct {
 
   constructor(scope: Construct, id: string, props: SandboxNetworkProps) {
     super(scope, id);
-    const { workspaces, deployment = 'sallyport', vpcIsIsolated = false } = props;
-    this.linkRolePath = `/${deployment}/sandbox-link/`;
+    const { deployment = 'sallyport', vpcIsIsolated = false, endpointsGroupId, logs = {} } = props;
+    this.linkRolePath = linkRolePathOf(deployment);
     this.vpc = props.vpc ?? isolatedVpc(this, props);
     if (props.vpc !== undefined) requireIsolation(this, props.vpc, vpcIsIsolated);
-    this.addFlowLog(props);
-    const groups = new SandboxGroups(this, 'Default', { vpc: this.vpc, logs: props.logs ?? {} });
+    const groups = new SandboxGroups(this, 'Default', { vpc: this.vpc, logs, endpointsGroupId });
     this.sandboxGroup = groups.sandbox;
     this.linkGroup = groups.link;
-    const subnets = { vpc: this.vpc, subnets: isolated };
-    new PullEndpoints(this, 'PullEndpoints', { ...subnets, securityGroup: groups.endpoint });
-    new StorageEndpoint(this, 'StorageEndpoint', { ...subnets, workspaces, linkRolePath: this.linkRolePath });
-    new SandboxDns(this, 'Dns', { vpc: this.vpc, logs: props.logs ?? {} });
+    if (endpointsGroupId === undefined) this.addServices(groups.endpoint, props);
+  }
+
+  private addServices(securityGroup: ISecurityGroup, props: SandboxNetworkProps): void {
+    const { vpc, linkRolePath } = this;
+    const { workspaces, sharedWith = [], logs = {} } = props;
+    this.addFlowLog(props);
+    new PullEndpoints(this, 'PullEndpoints', { vpc, subnets: isolated, securityGroup });
+    new StorageEndpoint(this, 'StorageEndpoint', {
+      ...{ vpc, subnets: isolated, workspaces, linkRolePath },
+      otherLinkRolePaths: sharedWith.map(linkRolePathOf),
+    });
+    new SandboxDns(this, 'Dns', { vpc, logs });
+    if (sharedWith.length > 0) this.describe(securityGroup);
+  }
+
+  /** As the other deployments name it, in `network.existing`. */
+  private describe({ securityGroupId: endpointsGroupId }: ISecurityGroup): void {
+    const { vpcId, vpcCidrBlock: cidr, isolatedSubnets } = this.vpc;
+    const subnetIds = isolatedSubnets.map(({ subnetId }) => subnetId);
+    const routeTableIds = isolatedSubnets.map(({ routeTable }) => routeTable.routeTableId);
+    const availabilityZones = isolatedSubnets.map(({ availabilityZone }) => availabilityZone);
+    const existing = { vpcId, cidr, availabilityZones, subnetIds, routeTableIds, endpointsGroupId };
+    new CfnOutput(this, 'Existing', {
+      description: 'The value of network.existing for the deployments that share this network',
+      value: Stack.of(this).toJsonString({ ...existing, isIsolated: true }),
+    });
   }
 
   private addFlowLog({ flowLogs = 'refused', logs = {} }: SandboxNetworkProps): void {

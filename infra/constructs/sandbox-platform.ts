@@ -62,7 +62,13 @@ export class SandboxPlatform extends Construct {
     const { existing, ...own } = network;
     if (vpc !== undefined) return { ...own, vpc, vpcIsIsolated };
     if (existing === undefined) return own;
-    return { ...own, vpc: existingVpc(this, 'Existing', existing), vpcIsIsolated: existing.isIsolated };
+    const { isIsolated: isGivenIsolated, endpointsGroupId } = existing;
+    return {
+      ...own,
+      vpc: existingVpc(this, 'Existing', existing),
+      vpcIsIsolated: isGivenIsolated,
+      endpointsGroupId,
+    };
   }
 
   /** API Gateway refuses a stage with logs until the account's role exists. */

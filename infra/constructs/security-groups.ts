@@ -4,7 +4,13 @@
  * A sandbox connects to the pull endpoints and S3, and accepts the link on one port; sandboxes cannot reach each other.
  */
 import { Stack } from 'aws-cdk-lib';
-import { type CfnSecurityGroup, type IVpc, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import {
+  type CfnSecurityGroup,
+  type ISecurityGroup,
+  type IVpc,
+  Port,
+  SecurityGroup,
+} from 'aws-cdk-lib/aws-ec2';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
@@ -15,20 +21,28 @@ import { addLogGroup, type LogOptions } from './log-group.ts';
 export const sandboxPort = 8080;
 const httpsPort = 443;
 
-export type SandboxGroupsProps = { readonly vpc: IVpc; readonly logs: LogOptions };
+export type SandboxGroupsProps = {
+  readonly vpc: IVpc;
+  readonly logs: LogOptions;
+  /** That of pull endpoints which are there already. Absent: a new one. */
+  readonly endpointsGroupId?: string | undefined;
+};
 
 export class SandboxGroups extends Construct {
   readonly sandbox: SecurityGroup;
   readonly link: SecurityGroup;
-  readonly endpoint: SecurityGroup;
+  readonly endpoint: ISecurityGroup;
 
-  constructor(scope: Construct, id: string, { vpc, logs }: SandboxGroupsProps) {
+  constructor(scope: Construct, id: string, { vpc, logs, endpointsGroupId }: SandboxGroupsProps) {
     super(scope, id);
     const group = (name: string, description: string): SecurityGroup =>
       new SecurityGroup(this, name, { vpc, description, allowAllOutbound: false });
     this.sandbox = group('SandboxGroup', 'Sandboxes: pull their image, accept the link');
     this.link = group('LinkGroup', 'The link: connects to sandboxes and S3, accepts nothing');
-    this.endpoint = group('EndpointGroup', 'The pull endpoints: accept sandboxes, connect to nothing');
+    this.endpoint =
+      endpointsGroupId === undefined
+        ? group('EndpointGroup', 'The pull endpoints: accept sandboxes, connect to nothing')
+        : SecurityGroup.fromSecurityGroupId(this, 'EndpointGroup', endpointsGroupId);
     this.addRules(logs);
   }
 

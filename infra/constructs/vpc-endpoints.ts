@@ -84,13 +84,16 @@ export type StorageEndpointProps = {
   readonly workspaces: IBucket;
   /** The path of the role that saves and restores, the only role under it. */
   readonly linkRolePath: string;
+  /** Such paths of other deployments whose sandboxes are in the network. */
+  readonly otherLinkRolePaths: readonly string[];
 };
 
 export class StorageEndpoint extends Construct {
   constructor(scope: Construct, id: string, props: StorageEndpointProps) {
     super(scope, id);
-    const { vpc, subnets, workspaces, linkRolePath } = props;
+    const { vpc, subnets, workspaces, linkRolePath, otherLinkRolePaths } = props;
     const { region, partition, account } = Stack.of(this);
+    const rolesOf = (path: string): string => `arn:${partition}:iam::${account}:role${path}*`;
     const endpoint = vpc.addGatewayEndpoint('S3', {
       service: GatewayVpcEndpointAwsService.S3,
       subnets: [subnets],
@@ -105,12 +108,23 @@ export class StorageEndpoint extends Construct {
     );
     // A gateway endpoint identifies a role by this condition only, never as the principal
     // (https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html#vpc-endpoint-policies-gateway).
-    const isLink = {
-      ArnLike: { 'aws:PrincipalArn': `arn:${partition}:iam::${account}:role${linkRolePath}*` },
-    };
+    const isLink = { ArnLike: { 'aws:PrincipalArn': rolesOf(linkRolePath) } };
     for (const { actions, resources } of saveStatements(workspaces))
       endpoint.addToPolicy(
         new PolicyStatement({ principals: [new AnyPrincipal()], actions, resources, conditions: isLink }),
+      );
+    if (otherLinkRolePaths.length > 0)
+      endpoint.addToPolicy(
+        // The names of their buckets are not known here; each link's role knows its own bucket alone.
+        new PolicyStatement({
+          principals: [new AnyPrincipal()],
+          actions: saveStatements(workspaces).flatMap(({ actions = [] }) => actions),
+          resources: ['*'],
+          conditions: {
+            ArnLike: { 'aws:PrincipalArn': otherLinkRolePaths.map(rolesOf) },
+            StringEquals: { 'aws:ResourceAccount': account },
+          },
+        }),
       );
   }
 }

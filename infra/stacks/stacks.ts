@@ -47,7 +47,11 @@ export class NetworkStack extends Stack {
       ...own,
       ...(existing === undefined
         ? {}
-        : { vpc: existingVpc(this, 'Existing', existing), vpcIsIsolated: existing.isIsolated }),
+        : {
+            vpc: existingVpc(this, 'Existing', existing),
+            vpcIsIsolated: existing.isIsolated,
+            endpointsGroupId: existing.endpointsGroupId,
+          }),
       workspaces: data.workspaces,
       deployment: settings.deployment,
       logs: logOptionsOf(settings, data.encryptionKey),
