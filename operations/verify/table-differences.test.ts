@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { differencesOf, judgementOf } from './table-differences.ts';
 
-const found = (ours: object, other: object, statuses = [200, 200] as const) =>
+const found = (ours: object, other: object, statuses: readonly [number, number] = [200, 200]) =>
   differencesOf({
     ...{ operation: 'DynamoDB_20120810.Query', request: Buffer.from('{}') },
     answer: { status: statuses[0], body: Buffer.from(JSON.stringify(ours)) },

@@ -1,86 +1,38 @@
 /**
- * Builds the sandbox's image without a registry of images, and attacks it: `npm run verify:image [bookworm|trixie]`.
+ * Builds the sandbox's image, takes it through a registry of images, and attacks it: `npm run verify:image [bookworm|trixie]`.
  *
  * The base is a Debian made by debootstrap with this machine's Node and npm in it; Podman builds every template of the
- * Dockerfile on it, and an operator's. The escape tests then run in containers that have what Fargate gives a task: the capabilities of the task
- * definition, the default seccomp profile, an init process, a read-only root. It needs root on a Debian, and its
- * package archive; `npm test` needs none of this.
+ * Dockerfile on it, and an operator's. That of Python goes through a registry (`registry.ts`). The escape tests then run in
+ * containers that have what Fargate gives a task: the capabilities of the task definition, the default seccomp profile, an init
+ * process, a read-only root. It needs root on a Debian, and its package archive; `npm test` needs none of this.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bundleSandbox } from '../../sandbox-task/bundle.ts';
 import { templateTarget, writeTemplateFolder } from '../../sandbox-task/template-image.ts';
+import { environmentOf, home, limits, npm, printed, repository, run, say, writeSettings } from './engine.ts';
+import { throughRegistry } from './registry.ts';
 
-const repository = resolve(import.meta.dirname, '..', '..');
 const context = join(repository, 'sandbox-task');
 const [suite = 'bookworm'] = process.argv.slice(2);
 if (!['bookworm', 'trixie'].includes(suite))
   throw new Error(`there is no base of ${suite}: use bookworm or trixie`);
 
-/** Images and settings of this check alone: the machine's own engine is left as it is. */
-const home = join(repository, 'node_modules', '.image');
 const base = `localhost/sallyport/node:24-${suite}`;
 const templates = ['python', 'node'] as const;
 const imageOf = (template: string): string => `localhost/sallyport/sandbox-${template}:${suite}`;
 
-// biome-ignore lint/style/noProcessEnv: a program of its own, and this is its one read
-const { npm_execpath: npm, ...inherited } = process.env;
-const environment = {
-  ...inherited,
-  SANDBOX_IMAGE: imageOf('python'),
-  DEBIAN_FRONTEND: 'noninteractive',
-  CONTAINERS_CONF: join(home, 'containers.conf'),
-  CONTAINERS_STORAGE_CONF: join(home, 'storage.conf'),
-};
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-
-const run = (program: string, parameters: readonly string[], input?: number): void => {
-  const { status, error } = spawnSync(program, parameters, {
-    cwd: repository,
-    env: environment,
-    stdio: [input ?? 'ignore', 'inherit', 'inherit'],
-  });
-  if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`${program} ${parameters.slice(0, 3).join(' ')} ended with ${status}`);
-};
-
-const printed = (program: string, parameters: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync(program, parameters, {
-    env: environment,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 ** 2,
-  });
-  if (status !== 0) throw new Error(`${program} ${parameters.slice(0, 3).join(' ')}: ${stderr}`);
-  return stdout.trim();
-};
-
 const installPrograms = (): void => {
-  const packages = ['podman', 'runc', 'catatonit', 'debootstrap'];
+  const packages = ['podman', 'runc', 'catatonit', 'debootstrap', 'docker-registry'];
   if (spawnSync('dpkg', ['-s', ...packages], { stdio: 'ignore' }).status === 0) return;
   say(`Installing ${packages.join(', ')}`);
   run('apt-get', ['update', '-qq']);
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages]);
 };
 
-/** Podman would raise them beyond what a container around this program may allow. */
-const limits = ['nofile=1024:4096', 'nproc=1024:4096'];
-
-const writeSettings = (): void => {
-  mkdirSync(home, { recursive: true });
-  writeFileSync(
-    environment.CONTAINERS_CONF,
-    `[containers]\ndefault_ulimits = ${JSON.stringify(limits)}\n[engine]\nruntime = "runc"\n`,
-  );
-  writeFileSync(
-    environment.CONTAINERS_STORAGE_CONF,
-    `[storage]\ndriver = "overlay"\ngraphroot = "${join(home, 'images')}"\nrunroot = "${join(home, 'run')}"\n`,
-  );
-};
-
 const makeBase = (): void => {
-  if (spawnSync('podman', ['image', 'exists', base], { env: environment }).status === 0) return;
+  if (spawnSync('podman', ['image', 'exists', base], { env: environmentOf('built') }).status === 0) return;
   const root = join(home, suite);
   rmSync(root, { recursive: true, force: true });
   say(`Making a Debian ${suite}`);
@@ -159,4 +111,7 @@ await buildOperatorTemplate();
 inspect('operator');
 const vitest = join(repository, 'node_modules', 'vitest', 'vitest.mjs');
 const config = join(import.meta.dirname, 'vitest.config.ts');
-run(process.execPath, [vitest, 'run', '--config', config]);
+run(process.execPath, [vitest, 'run', '--config', config], {
+  store: 'pulled',
+  variables: { SANDBOX_IMAGE: await throughRegistry(imageOf('python')) },
+});
