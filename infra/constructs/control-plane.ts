@@ -6,6 +6,7 @@
  * functions.
  */
 import { CfnParameter, Duration } from 'aws-cdk-lib';
+import type { IRule } from 'aws-cdk-lib/aws-events';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { namedTemplatesOf, type Settings, sharedGuestPathOf } from '../settings.ts';
@@ -32,6 +33,8 @@ export class ControlPlane extends Construct {
   readonly socketApi: RealtimeApi;
   readonly cluster: SandboxCluster;
   readonly deadLetterQueues: DeadLetterQueues;
+  /** Has the audit log sealed. */
+  readonly sealSweep: IRule;
 
   constructor(scope: Construct, id: string, props: ControlPlaneProps) {
     super(scope, id);
@@ -66,11 +69,12 @@ export class ControlPlane extends Construct {
       socket: socket.lambda,
       isKeyed: settings.firewall,
     });
-    new SystemRules(this, 'Default', {
+    const rules = new SystemRules(this, 'Default', {
       functions: this.functions,
       cluster: this.cluster.cluster,
       deadLetterQueue: this.deadLetterQueues.events,
     });
+    this.sealSweep = rules.sealSweep;
   }
 
   /** `--parameters <stack>:AdminTokenSha256=$(printf %s "$TOKEN" | sha256sum | cut -c1-64)` */

@@ -34,9 +34,10 @@ const janitorSweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
   { sweep: 'slots', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
-  { sweep: 'seals', minutes: 60 },
   { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];
+/** `shared/contracts/tasks.ts` */
+const sealSweep: Sweep = { sweep: 'seals', minutes: 60 };
 /** `shared/contracts/tasks.ts` */
 const scheduleSweep: Sweep = { sweep: 'schedules', minutes: 1 };
 
@@ -45,17 +46,21 @@ const taskEventAgeMax = Duration.hours(1);
 
 /** The rules that need no public address: the sweeps, and the state changes of ECS tasks. */
 export class SystemRules extends Construct {
+  /** Has the audit log sealed. */
+  readonly sealSweep: Rule;
+
   constructor(scope: Construct, id: string, { functions, cluster, deadLetterQueue }: SystemRulesProps) {
     super(scope, id);
-    const addSweep = ({ minutes, ...task }: Sweep, { lambda }: PlatformFunction<FunctionName>): void => {
+    const addSweep = ({ minutes, ...task }: Sweep, { lambda }: PlatformFunction<FunctionName>): Rule => {
       const event = RuleTargetInput.fromObject(task);
-      new Rule(this, `Sweep-${task.sweep}`, {
+      return new Rule(this, `Sweep-${task.sweep}`, {
         description: `The sweep of ${task.sweep}`,
         schedule: Schedule.rate(Duration.minutes(minutes)),
         targets: [new LambdaFunction(lambda, { event, retryAttempts: 0, deadLetterQueue })],
       });
     };
     for (const sweep of janitorSweeps) addSweep(sweep, functions.janitor);
+    this.sealSweep = addSweep(sealSweep, functions.janitor);
     addSweep(scheduleSweep, functions.schedules);
     new Rule(this, 'TaskStateChange', {
       description: 'State changes of tasks',

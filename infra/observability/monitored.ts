@@ -4,6 +4,7 @@ import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { WebSocketApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { IRule } from 'aws-cdk-lib/aws-events';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { DeadLetterQueues } from '../constructs/function-permissions.ts';
@@ -23,6 +24,8 @@ export type Monitored = {
   readonly socketApi: WebSocketApi;
   readonly restApi: RestApi;
   readonly deadLetterQueues: DeadLetterQueues;
+  /** The rule that has the audit log sealed. */
+  readonly sealSweep: IRule;
 };
 
 /**

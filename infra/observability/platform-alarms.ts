@@ -3,12 +3,14 @@
  * scheduled runs, sandboxes, workspaces, webhooks). Each threshold has its reason beside it.
  */
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
 import type { Monitored, PlatformMetrics } from './monitored.ts';
 
 const period = Duration.minutes(5);
+/** Of the rule (`infra/constructs/event-rules.ts`). */
+const sealPeriod = Duration.hours(1);
 
 export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: PlatformMetrics): void => {
   addDeadLetters(alarms, monitored);
@@ -16,6 +18,7 @@ export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: 
   addRelays(alarms, monitored);
   addTable(alarms, monitored);
   addJanitor(alarms, metric);
+  addSeals(alarms, monitored);
   alarms.alarm('SyntheticChecksFailed', {
     metric: metric('SyntheticChecksFailed'),
     says: 'A synthetic check failed: a turn that the platform sends to itself, or its sandbox.',
@@ -148,6 +151,22 @@ const addJanitor = (alarms: Alarms, metric: PlatformMetrics): void => {
     threshold: 3,
   });
 };
+
+/** A metric of EventBridge, which costs nothing: a seal that fails is in the dead letters, one that nobody asks for is nowhere. */
+const addSeals = (alarms: Alarms, { sealSweep: { ruleName } }: Monitored): void =>
+  alarms.alarm('SealsMissing', {
+    metric: new Metric({
+      ...{ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName: ruleName } },
+      ...{ statistic: Stats.SUM, period: sealPeriod },
+    }),
+    says: 'The audit log was not sealed for two hours: its newest rows can be dropped unseen.',
+    runbook: 'seals-missing',
+    // Two hours in a row: the rule's hour need not begin with the metric's.
+    threshold: 1,
+    periods: 2,
+    below: true,
+    whenSilent: true,
+  });
 
 export const addWorkAlarms = (alarms: Alarms, metric: PlatformMetrics): void => {
   addTurns(alarms, metric);

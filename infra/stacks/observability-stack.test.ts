@@ -46,6 +46,19 @@ describe('alarms', () => {
     });
   });
 
+  test('treat two hours in which nobody asked for a seal of the audit log as missing seals', () => {
+    const { Dimensions, ...missing } = alarm('SealsMissing');
+    expect(missing).toMatchObject({
+      ...{ Namespace: 'AWS/Events', MetricName: 'Invocations', Statistic: 'Sum', Period: 3600 },
+      ...{ ComparisonOperator: 'LessThanThreshold', Threshold: 1, EvaluationPeriods: 2 },
+      TreatMissingData: 'breaching',
+    });
+    const rule = {
+      'Fn::GetStackOutput': expect.objectContaining({ OutputName: expect.stringContaining('Sweepseals') }),
+    };
+    expect(Dimensions).toEqual([{ Name: 'RuleName', Value: rule }]);
+  });
+
   test('fire on a single event that must not happen, and on three failed stops', () => {
     const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
     const never = ['OrphansStopped', 'SlotsCorrected', 'WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete'];
@@ -70,7 +83,10 @@ describe('alarms', () => {
   });
 
   test('react within half an hour, and are neither composite nor anomaly alarms, which cost more', () => {
-    for (const { Period, EvaluationPeriods, Metrics = [] } of alarms) {
+    // The audit log is sealed by the hour.
+    const hasten = alarms.filter(({ Namespace }) => Namespace !== 'AWS/Events');
+    expect(hasten).toHaveLength(alarms.length - 1);
+    for (const { Period, EvaluationPeriods, Metrics = [] } of hasten) {
       const periods = [
         Period,
         ...Metrics.map((entry: { MetricStat?: { Period: number } }) => entry.MetricStat?.Period),
@@ -83,8 +99,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch twenty-seven metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(27 + functionsCount);
+  test('watch twenty-eight metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(28 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
@@ -187,6 +203,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'AWS/SQS QueueName': ['AWS::SQS::Queue'],
   'AWS/DynamoDB TableName': ['AWS::DynamoDB::GlobalTable'],
   'AWS/ApiGateway ApiId': ['AWS::ApiGatewayV2::Api'],
+  'AWS/Events RuleName': ['AWS::Events::Rule'],
 };
 
 describe('metrics of AWS', () => {
@@ -236,6 +253,7 @@ describe('metrics of AWS', () => {
       'AWS/DynamoDB ConsumedWriteCapacityUnits',
       'AWS/DynamoDB ReadThrottleEvents',
       'AWS/DynamoDB WriteThrottleEvents',
+      'AWS/Events Invocations',
       'AWS/Lambda AsyncEventsDropped',
       'AWS/Lambda ConcurrentExecutions',
       'AWS/Lambda Duration',

@@ -112,7 +112,7 @@ export type ObservabilityStackProps = EdgeStackProps & { readonly edge: EdgeStac
 export class ObservabilityStack extends Stack {
   constructor(scope: Construct, id: string, { settings, data, compute, edge }: ObservabilityStackProps) {
     super(scope, id, { description: 'Sallyport: alarms, dashboard and saved queries' });
-    const { functions, socketApi, deadLetterQueues } = compute.plane;
+    const { functions, socketApi, deadLetterQueues, sealSweep } = compute.plane;
     new Observability(this, 'Default', {
       deployment: settings.deployment,
       runbookUrl: settings.runbookUrl,
@@ -123,6 +123,7 @@ export class ObservabilityStack extends Stack {
       socketApi: socketApi.api,
       restApi: edge.edge.restApi.api,
       deadLetterQueues,
+      sealSweep,
     });
   }
 
