@@ -62,14 +62,20 @@ export type SessionLimits = TreeLimits & {
   readonly ownCostUsdMax?: number;
 };
 
-/** Undefined: the operator's hold. */
-export type LimitsChange = { readonly limits?: SessionLimits | undefined };
+/** Undefined: the operator's hold. A tree changes by its slices alone. */
+export type LimitsChange = { readonly limits?: SessionLimits | undefined; readonly tree?: SessionTree };
 
-type Limited = { readonly limits?: SessionLimits };
+type Limited = { readonly limits?: SessionLimits; readonly tree?: SessionTree };
 
 /** Most that a session and its descendants may cost, in US dollars. */
 export const costUsdMaxOf = ({ limits }: Limited, operatorUsdMax: number): number =>
   Math.min(limits?.costUsdMax ?? operatorUsdMax, limits?.ownCostUsdMax ?? Number.POSITIVE_INFINITY);
+
+/** The same for its whole tree: the limit that a child has of its own is of its branch, and bounds that by a slice (TM6). */
+export const treeUsdMaxOf = (session: Limited, operatorUsdMax: number): number =>
+  session.tree === undefined
+    ? costUsdMaxOf(session, operatorUsdMax)
+    : (session.limits?.costUsdMax ?? operatorUsdMax);
 
 /** The bounds in which a project and an operator may set them (docs/spec/sessions.md). */
 export const treeLimitBounds = {
@@ -85,7 +91,7 @@ export const boundsText = (limit: keyof TreeLimits): string =>
 export const limitsInForceFor = (limited: Limited, operator: Required<TreeLimits>): Required<TreeLimits> => ({
   recursionDepthMax: limited.limits?.recursionDepthMax ?? operator.recursionDepthMax,
   agentsPerSessionMax: limited.limits?.agentsPerSessionMax ?? operator.agentsPerSessionMax,
-  costUsdMax: costUsdMaxOf(limited, operator.costUsdMax),
+  costUsdMax: treeUsdMaxOf(limited, operator.costUsdMax),
 });
 
 /** A turn's limits with its session's money. */

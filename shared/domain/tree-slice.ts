@@ -2,6 +2,7 @@
  * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls. It bounds only what it
  * names, and says what was used of each (docs/spec/sessions.md: TM8, TM9).
  */
+import type { SessionId } from './ids.ts';
 import type { TokenUsage } from './model.ts';
 
 /** US dollars, tokens of input and output, and calls of tools that answers ask for. */
@@ -35,6 +36,19 @@ export const newSlice = ({ usdMax = anyUsd, tokensMax, toolCallsMax }: SliceLimi
 
 export const isSlice = ({ usdMax, tokensMax, toolCallsMax }: SliceLimits): boolean =>
   usdMax !== undefined || tokensMax !== undefined || toolCallsMax !== undefined;
+
+type Slices = { readonly slices?: readonly SessionId[] };
+
+/** The position of a session of a branch, at whose top `top` is, when that branch is given a slice. */
+export const withSliceOf = <Tree extends Slices>(
+  tree: Tree,
+  top: { readonly id: SessionId; readonly tree?: Slices | undefined },
+): Tree => {
+  const { slices = [] } = tree;
+  if (slices.includes(top.id)) return tree;
+  const above = (top.tree?.slices ?? []).filter((id) => id !== top.id);
+  return { ...tree, slices: [...above, top.id, ...slices.slice(above.length)] };
+};
 
 /** The rest of it, before any reservation. */
 export const restOf = (slice: Slice, measure: Measure): number => {

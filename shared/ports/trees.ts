@@ -36,6 +36,14 @@ export interface TreeStore {
   ): Promise<void>;
   /** The part of a child and all below it, once, after it was made and before it is asked anything. */
   addSlice(root: SessionId, of: SliceLimits & { readonly session: SessionId }): Promise<void>;
+  /**
+   * The money of a slice is this from now on. One that does not exist yet has been spent as much as is said; of a tree that does not
+   * exist nothing changes.
+   */
+  limitSlice(
+    root: SessionId,
+    of: { readonly session: SessionId; readonly usdMax: number; readonly spentUsd: number },
+  ): Promise<void>;
   /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
   /** For a call that did not complete, with what it may have cost; the reservation of a later holder of the session stays. */

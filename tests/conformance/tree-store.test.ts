@@ -234,6 +234,22 @@ describe('a slice', () => {
     expect(await trees.reserve(root, options({ usd: 4, usdMin: 0.1, slices }))).toEqual({ grantedUsd: 0.75 });
   });
 
+  test('is limited anew, and made for a branch that had none with what that has spent (TM6)', async () => {
+    const { root, child, trees } = await sliced(2);
+    await trees.limitSlice(root, { session: child, usdMax: 5, spentUsd: 3 });
+    const other = newId();
+    const limited = { session: other, usdMax: 4, spentUsd: 3 };
+    await atOnce(3, () => trees.limitSlice(root, limited));
+    await trees.limitSlice(root, { ...limited, usdMax: 3.5 });
+    await trees.limitSlice(newId(), limited);
+    expect((await read(root)).slices).toEqual({
+      [child]: { usdMax: 5, spentUsd: 0, unsettledUsd: 0 },
+      [other]: { usdMax: 3.5, spentUsd: 3, unsettledUsd: 0 },
+    });
+    const asked = options({ usd: 2, usdMin: 0.25, slices: [other] });
+    expect(await trees.reserve(root, asked)).toEqual({ grantedUsd: 0.5 });
+  });
+
   test('counts tokens and tool calls, of a child that older versions gave none (TM8, TM9)', async () => {
     const { root, child, trees, turns, create } = await sliced(2);
     const inner = newId();

@@ -10,7 +10,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import { costUsdMaxOf, type Grant, isOutOfTime, type ReservationRequest } from '../../domain/session-tree.ts';
+import { type Grant, isOutOfTime, type ReservationRequest, treeUsdMaxOf } from '../../domain/session-tree.ts';
 import { tokensOf } from '../../domain/tree-slice.ts';
 import { AppError } from '../../errors.ts';
 import type { BrokerDeps } from '../deps.ts';
@@ -48,7 +48,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const root = treeOf(session) ?? session.id;
   // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
   const reservation = `${session.id}/${world.uuid()}` as SessionId;
-  const usdMax = costUsdMaxOf(session, brokerSettings.usdMax);
+  const usdMax = treeUsdMaxOf(session, brokerSettings.usdMax);
   const inputTokens = requestBytes + addedTokensMax;
   const costWith = (outputTokens: number): number =>
     Math.max(

@@ -5,7 +5,8 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { AuditRow } from '../../domain/audit.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { costUsdMaxOf, type SessionLimits } from '../../domain/session-tree.ts';
+import type { Session } from '../../domain/session.ts';
+import { costUsdMaxOf, type SessionLimits, treeUsdMaxOf } from '../../domain/session-tree.ts';
 import type { AuditLog } from '../../ports/access.ts';
 import { changeBudget } from './change-budget.ts';
 
@@ -36,7 +37,7 @@ const open = async (childLimits: readonly SessionLimits[] = []) => {
     });
   const logged = async (id: SessionId) =>
     (await ports.eventLog.read(id, { since: -1, eventsMax: 10 })).events.map(({ data }) => data);
-  return { root, children, rows, maxOf, change, logged };
+  return { ports, root, children, rows, maxOf, change, logged };
 };
 
 test('a limit is lowered and raised, and never over that of the project', async () => {
@@ -72,4 +73,48 @@ test('TM6: a child has the limit of its parent, or the less that it was given', 
   expect((await now())[0]).toBe(8);
   const [first] = children;
   expect(first && (await logged(first.id)).at(-1)).toEqual({ kind: 'budget_changed', maxCostUsd: 8 });
+});
+
+test('TM6: the limit of a child is of its branch, not of what the whole tree has spent', async () => {
+  const { ports, root } = await open();
+  const under = async (parent: Session, costUsd: number) => {
+    const tree = { root: root.id, parent: parent.id };
+    const child = newSession({ tree, costUsd, depth: parent.depth + 1 });
+    await ports.sessions.create(child, {
+      workspace: workspaceOf(child),
+      child: { parent, agentsMax: 9, isUnleased: true as const },
+    });
+    return child;
+  };
+  const child = await under(root, 0.25);
+  const below = await under(child, 0.5);
+  // The rest of the tree has spent more than the limits that follow.
+  const { id: other } = await under(root, 4);
+  const spent = { session: other, fence: 1, usd: 4, usdMin: 4, usdMax: 10, at: 1, until: 2, call: 'o' };
+  await ports.trees.reserve(root.id, spent);
+  await ports.trees.release(root.id, { session: other, fence: 1, unsettledUsd: 4 });
+  const limit = async (costUsdMax: number | null) =>
+    changeBudget(ports, (await ports.sessions.get(child.id)) ?? child, {
+      ...{ principal, costUsdMax, operatorUsdMax },
+    });
+  const askFor = async (id: SessionId) => {
+    const session = await ports.sessions.get(id);
+    const sums = { usd: 3, usdMin: 0.5, usdMax: treeUsdMaxOf(session ?? child, operatorUsdMax) };
+    const lasting = { at: 1, until: 2, fence: 1, call: 'c', slices: session?.tree?.slices };
+    return ports.trees.reserve(root.id, { session: id, ...sums, ...lasting });
+  };
+  await limit(null);
+  expect((await ports.sessions.get(child.id))?.tree?.slices).toBeUndefined();
+  await limit(2);
+  expect((await ports.trees.read(root.id))?.slices).toEqual({
+    [child.id]: { usdMax: 2, spentUsd: 0.75, unsettledUsd: 0 },
+  });
+  for (const { id } of [child, below]) {
+    expect(await askFor(id)).toEqual({ grantedUsd: 1.25 });
+    await ports.trees.release(root.id, { session: id, fence: 1, unsettledUsd: 0 });
+  }
+  await limit(1);
+  expect(await askFor(below.id)).toBe('spent');
+  await limit(null);
+  expect(await askFor(below.id)).toEqual({ grantedUsd: 3 });
 });

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { stopReasons } from '#shared/domain/event-log.ts';
 import { sessionStatuses, totalsOf, treeOf } from '#shared/domain/session.ts';
-import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
+import { treeUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { anyUsd, type Slice } from '#shared/domain/tree-slice.ts';
 import type { ShownTree } from '#shared/domain/tree-spending.ts';
 import { iso } from '../fields.ts';
@@ -68,7 +68,7 @@ export const treeView = (
   sessionId: session.id,
   root: treeOf(session) ?? session.id,
   agents: money.agents,
-  maxCostUsd: costUsdMaxOf(session, operatorUsdMax),
+  maxCostUsd: treeUsdMaxOf(session, operatorUsdMax),
   spentUsd: money.spentUsd,
   reservedUsd: money.reservedUsd,
   unsettledUsd: money.unsettledUsd,

@@ -44,6 +44,7 @@ export const makeTreeStore = (table: Table): TreeStore => ({
   begin: begin(table),
   spend: spend(table),
   addSlice: addSlice(table),
+  limitSlice: limitSlice(table),
   release: async (root, { session, fence, unsettledUsd, slices, unsettledTokens }) => {
     const ofSlices = slicesChange(slices, { unsettledUsd, unsettledTokens });
     const own: Change = {
@@ -104,6 +105,27 @@ const addSlice =
       ExpressionAttributeValues: { ':slice': slice, ':one': 1 },
     };
     await transact(table, alone(treeUpdate(table.name, root, given)));
+  };
+
+/** Made where there is none: whoever makes it first, the second update finds it. */
+const limitSlice =
+  (table: Table): TreeStore['limitSlice'] =>
+  async (root, { session, usdMax, spentUsd }) => {
+    const ExpressionAttributeNames = { '#session': session };
+    const made: Change = {
+      ConditionExpression: 'attribute_exists(slices) AND attribute_not_exists(slices.#session)',
+      UpdateExpression: 'SET slices.#session = :slice ADD version :one',
+      ExpressionAttributeNames,
+      ExpressionAttributeValues: { ':slice': { ...newSlice({ usdMax }), spentUsd }, ':one': 1 },
+    };
+    if ((await transact(table, alone(treeUpdate(table.name, root, made)))) === 'done') return;
+    const limited: Change = {
+      ConditionExpression: 'attribute_exists(slices.#session)',
+      UpdateExpression: 'SET slices.#session.usdMax = :usdMax ADD version :one',
+      ExpressionAttributeNames,
+      ExpressionAttributeValues: { ':usdMax': usdMax, ':one': 1 },
+    };
+    await transact(table, alone(treeUpdate(table.name, root, limited)));
   };
 
 /** One agent more; the root is the first. Refused when the tree has as many as it may. */

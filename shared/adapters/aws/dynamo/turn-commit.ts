@@ -148,9 +148,12 @@ const afterRace = (
   };
 };
 
-/** Its next step has the limits of now: an answer that came is paid for, and counts. */
-const withLimits = ({ limits: _, ...session }: Session, { limits }: Session): Session =>
-  limits === undefined ? session : { ...session, limits };
+/** Its next step has the limits and slices of now: an answer that came is paid for, and counts. */
+const withLimits = ({ limits: _, tree: __, ...session }: Session, { limits, tree }: Session): Session => ({
+  ...session,
+  ...(limits === undefined ? {} : { limits }),
+  ...(tree === undefined ? {} : { tree }),
+});
 
 /** The cost of an answer that came while a program of the sandbox began the tree: it was begun with the cost before (TM5). */
 const spentOf = (

@@ -7,7 +7,7 @@
 import type { ModelRequest } from '../../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, callCostMax, callTokensMax } from '../../../domain/price.ts';
 import { type Session, treeOf } from '../../../domain/session.ts';
-import { type Grant, isOutOfTime, withOwnMoney } from '../../../domain/session-tree.ts';
+import { type Grant, isOutOfTime, treeUsdMaxOf } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 
@@ -93,7 +93,7 @@ const reserve = async (
   if (isOutOfTime(session, world.now())) return 'spent';
   // Slices may bound tokens and tool calls, which no call is without.
   if (root === undefined || (money.usd === 0 && slices === undefined)) return 'free';
-  const { usdMax } = withOwnMoney(limits.turn, session);
+  const usdMax = treeUsdMaxOf(session, limits.turn.usdMax);
   const until = deadlineAt + lateMsMax;
   const { fence } = session.lease;
   const options = {
