@@ -19,7 +19,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import { may } from '../access/access.ts';
 import { clientOf, inOurWords, request } from '../api/request.ts';
 
-export type WaitingCall = Pick<WholeCall, 'turnId' | keyof ShownCall> & {
+export type WaitingCall = Pick<WholeCall, 'turnId' | 'askedAt' | keyof ShownCall> & {
   /** The arguments are not all here. */
   readonly isCut: boolean;
 };
@@ -51,19 +51,23 @@ export const useCheckedCall = (call: WaitingCall): CheckedLoad => {
   return { state, load };
 };
 
-/** A prompt that is decided sooner had its sandbox all the time. */
-const firstReadMs = 5000;
+/** A call that is decided sooner had its sandbox all the time. */
+const freshMs = 5000;
+
+/** The time after which a prompt reads its call: none where that has waited, so that its sandbox may have been stopped. */
+export const firstReadIn = (askedAt: string, now: number): number =>
+  Math.max(0, Math.min(freshMs, freshMs - (now - Date.parse(askedAt))));
 
 /**
- * Reads the call of a prompt that stays in view, and whenever it comes into view again: a sandbox that was stopped for the wait comes
- * back meanwhile. A failure changes nothing: then the decision starts it.
+ * Reads the call of a prompt that is opened on a call which has waited, of one that stays in view, and whenever it comes into view again: a
+ * sandbox that was stopped for the wait comes back meanwhile. A failure changes nothing: then the decision starts it.
  */
-export const useOpenedPrompt = ({ sessionId: id, callId }: WaitingCall): void => {
+export const useOpenedPrompt = ({ sessionId: id, callId, askedAt }: WaitingCall): void => {
   const read = (): void => {
     if (document.visibilityState === 'visible' && may('own:write'))
       void request(api.readApproval, { params: { id, callId } }).catch(() => undefined);
   };
-  const first = setTimeout(read, firstReadMs);
+  const first = setTimeout(read, firstReadIn(askedAt, Date.now()));
   document.addEventListener('visibilitychange', read);
   onScopeDispose(() => {
     clearTimeout(first);

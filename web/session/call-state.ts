@@ -157,6 +157,7 @@ const isCut = (data: object): boolean => 'argsTruncated' in data || 'truncated' 
 const requestOf = (data: RequestData): CallItem['request'] => ({
   turnId: data.turnId,
   digest: data.digest,
+  askedAt: data.askedAt,
   isCut: isCut(data),
   ...(data.effect === undefined ? {} : { effect: data.effect, effectDigest: data.effectDigest }),
   ...(data.effectMissing === undefined ? {} : { effectMissing: data.effectMissing }),

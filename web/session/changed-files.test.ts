@@ -43,7 +43,7 @@ test('a call that was rejected, failed or waits changed nothing', () => {
 test('what a tried call did to files is listed', () => {
   const file = { path: 'out.log', change: 'created', bytes: 3 } as const;
   const effect = { files: [file], exitCode: 0, output: '', hosts: [], durationMs: 1 };
-  const request = { turnId: 't', digest: 'd', isCut: false, effect };
+  const request = { turnId: 't', digest: 'd', askedAt: '', isCut: false, effect };
   const items = [call({ id: '1', request })];
   expect(changedFiles(items)).toEqual([{ path: 'out.log', itemId: '1', effect: file, times: 1 }]);
 });

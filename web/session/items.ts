@@ -22,6 +22,7 @@ export type CallStatus =
 type ApprovalRequest = {
   readonly turnId: string;
   readonly digest: string;
+  readonly askedAt: string;
   /** The arguments are truncated. */
   readonly isCut: boolean;
 } & Pick<Approval, 'effect' | 'effectDigest' | 'effectMissing' | 'advisory'>;

@@ -202,7 +202,7 @@ describe('a call', () => {
     expect(after(called(0, 'c1'), approvalRequested(1, 'c1', 1)).items).toEqual([
       call(0, 'c1', {
         status: 'waiting',
-        request: { turnId: 't', digest: 'd1', isCut: false },
+        request: { turnId: 't', digest: 'd1', askedAt: at, isCut: false },
         queue: { position: 1, total: 2 },
       }),
     ]);
