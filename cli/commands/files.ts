@@ -25,6 +25,7 @@ const ls = async (call: Call): Promise<undefined> => {
     params: { id },
     query: { path, ...recursive },
   });
+  if (files.length === 0 && !call.output.isJson) call.output.note('No files.');
   if (truncated) call.output.note('There are more entries: list a folder of it.');
   call.output.result({ files }, () =>
     files.length === 0

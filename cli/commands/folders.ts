@@ -12,7 +12,7 @@ import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
-import { type Call, type Command, flag, value } from '../runtime/command.ts';
+import { type Call, type Command, flag, seconds, value } from '../runtime/command.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 
 export const filesOf = async (call: Call): Promise<SandboxFiles> =>
@@ -81,12 +81,13 @@ const makeFolder = async (call: Call): Promise<undefined> => {
   call.output.result({ path }, () => [`Made ${path}.`]);
 };
 
+const linkSecondsDefault = 3600;
+
 const makeLink = async (call: Call): Promise<undefined> => {
   const [, path = ''] = call.positionals;
-  const seconds = Number(call.text('expires') ?? 3600);
-  if (!Number.isInteger(seconds) || seconds < 1) throw wrongUsage('--expires is a number of seconds');
+  const expiresInSeconds = seconds(call.text('expires'), 'expires') ?? linkSecondsDefault;
   const method = call.isSet('upload') ? 'PUT' : 'GET';
-  const link = await (await filesOf(call)).link(path, { method, expiresInSeconds: seconds });
+  const link = await (await filesOf(call)).link(path, { method, expiresInSeconds });
   call.output.result(link, () => [link.url]);
 };
 
@@ -116,10 +117,10 @@ export const folderCommands: readonly Command[] = [
   },
   {
     name: 'files link',
-    usage: '<session> <path> [--expires <seconds>] [--upload]',
+    usage: '<session> <path> [--expires <time>] [--upload]',
     summary: 'Make an address that reads a file without a token',
     details: [
-      'It expires after an hour, or after --expires seconds. With --upload it writes the file, once.',
+      'It expires after an hour, or after a time such as 10m. With --upload it writes the file, once.',
     ],
     options: { expires: value, upload: flag },
     positionals: { min: 2, max: 2 },

@@ -2,16 +2,7 @@
 
 import { readPages } from '#sdk/pages.ts';
 import { api } from '#sdk/routes.ts';
-import {
-  type Call,
-  type Command,
-  given,
-  listing,
-  none,
-  one,
-  value,
-  wholeNumber,
-} from '../runtime/command.ts';
+import { type Call, type Command, given, listing, none, one, seconds, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
@@ -19,7 +10,7 @@ const create = async (call: Call): Promise<undefined> => {
   const [name, scope] = [call.text('name'), call.text('scope')];
   if (name === undefined || scope === undefined)
     throw wrongUsage('--name and --scope are required', [scopes]);
-  const expiresInSeconds = wholeNumber(call.text('expires'), 'expires');
+  const expiresInSeconds = seconds(call.text('expires'), 'expires');
   const made = await call.request(api.makeToken, { body: given({ name, scope, expiresInSeconds }) });
   call.output.result(made, () => [made.token]);
   if (!call.output.isJson)
@@ -52,7 +43,7 @@ export const tokenCommands: readonly Command[] = [
   ...listing('token', { usage: '', summary: 'List tokens, masked', positionals: none, run: list }),
   {
     name: 'token create',
-    usage: '--name <name> --scope <scope> [--expires <seconds>]',
+    usage: '--name <name> --scope <scope> [--expires <time>]',
     summary: 'Create a token and print it once',
     details: [scopes],
     options: { name: value, scope: value, expires: value },

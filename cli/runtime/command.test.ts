@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commands } from '../program.ts';
-import { nearest, usageLines } from './command.ts';
+import { nearest, seconds, usageLines } from './command.ts';
 
 test.each([
   ['sesions', 'sessions'],
@@ -9,6 +9,13 @@ test.each([
   ['banana', undefined],
 ])('%s is interpreted as %s', (word, meant) => {
   expect(nearest(word, ['chat', 'sessions', 'mcp', 'exec'])).toBe(meant);
+});
+
+test('a time has a unit, or is one of seconds', () => {
+  const read = (text: string) => seconds(text, 'expires');
+  expect(['90d', '12h', '30m', '60s', '60'].map(read)).toEqual([7_776_000, 43_200, 1800, 60, 60]);
+  expect(seconds(undefined, 'expires')).toBe(undefined);
+  for (const text of ['', 'd', '1.5h', '-1', '3w']) expect(() => read(text)).toThrow('a time such as 90d');
 });
 
 test('a short usage is one line', () => {

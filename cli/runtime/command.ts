@@ -129,6 +129,16 @@ export const wholeNumber = (text: string | undefined, option: string): number | 
   throw wrongUsage(`--${option} must be a whole number, not '${text}'`);
 };
 
+const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** A time such as `90d`, `12h`, `30m` or `60s`, in seconds; a number alone is one of seconds. */
+export const seconds = (text: string | undefined, option: string): number | undefined => {
+  if (text === undefined) return undefined;
+  const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * unitSeconds[unit as keyof typeof unitSeconds];
+  throw wrongUsage(`--${option} must be a time such as 90d, 12h or 60 (seconds), not '${text}'`);
+};
+
 export const dollars = (text: string | undefined, option: string): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text)) return Number(text);
