@@ -120,6 +120,22 @@ test('messages that cannot be read are answered, and what follows is served', as
   expect(long.stdout).toContain('a message has at most 1048576 bytes');
 });
 
+test('TM8, TM9: a program gives a child a part of the budget, and no more than is left', async () => {
+  const given = async (part: Fields): Promise<Fields> => {
+    const params = { message: 'say hello', ...part };
+    const line = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'session_message', params });
+    const { stdout } = await run(`python3 - <<'END'\n${send(`b'${line}\\n'`)}\nEND`);
+    return JSON.parse(stdout) as Fields;
+  };
+  const told = await given({ max_tool_calls: 2, max_total_tokens: 500_000, max_cost_usd: 0.5 });
+  const { session_id: child } = told['result'] as { readonly session_id: string };
+  const { sessions } = await cloud.ask<{ sessions: readonly Fields[] }>(`/api/sessions/${child}/tree`);
+  expect(sessions).toMatchObject([
+    { id: child, slice: { maxToolCalls: 2, maxTotalTokens: 500_000, maxCostUsd: 0.5 } },
+  ]);
+  expect(JSON.stringify(await given({ max_cost_usd: 1000 }))).toContain('is left of your budget');
+});
+
 test('a process that nobody follows is told at once that nothing holds the relay (RL4)', async () => {
   const { id: alone } = await post<{ readonly id: string }>('/api/sessions', { provider: 'demo' });
   const wait = 'until [ -e go ]; do sleep 0.1; done';

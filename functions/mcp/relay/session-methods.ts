@@ -10,6 +10,7 @@ import {
   sessionEventsParams,
   sessionMessageParams,
 } from '#shared/contracts/relay/method-params.ts';
+import { partOf } from '#shared/contracts/tools/slice-fields.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { eventsView, usageView } from '../tools/session-views.ts';
@@ -23,6 +24,7 @@ export const sessionMessage = async (params: unknown, context: MethodContext) =>
   const { lifetimes, templates } = settings.defaults;
   const sent = await messageFromSandbox(ports, session, {
     ...{ ...options, text, to, messageId, limits: settings.limits, lifetimes, templates },
+    part: partOf(given),
   });
   const result = {
     session_id: sent.session,

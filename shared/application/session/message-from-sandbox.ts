@@ -6,6 +6,7 @@
  * read, so that none of its spending is missed.
  */
 
+import type { ChildPart } from '../../contracts/tools/slice-fields.ts';
 import { childSandbox } from '../../domain/child-sandbox.ts';
 import type { Flavor } from '../../domain/flavor.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
@@ -38,6 +39,8 @@ export type SandboxMessage = {
   readonly template?: string | undefined;
   readonly flavor?: Flavor | undefined;
   readonly env?: readonly string[] | undefined;
+  /** Of a new child: its part of the budget. */
+  readonly part?: ChildPart | undefined;
   readonly limits: Required<TreeLimits>;
   readonly lifetimes: Lifetimes;
   readonly templates?: KnownTemplates | undefined;
@@ -114,6 +117,7 @@ const spawnUnder = async (
     policy: policyFor(parent, approvals, grantsInForce(parent, turn)),
     limits: limitsInForceFor(parent, limits),
     idleMs: idleLimit(parent, lifetimes),
+    ...(message.part === undefined ? {} : { part: message.part }),
     isUnleased: true,
   });
 };

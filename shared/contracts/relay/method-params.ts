@@ -5,6 +5,7 @@ import { approvalModes } from '#shared/domain/session.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { givenUuid } from '../fields.ts';
+import { sliceFields } from '../tools/slice-fields.ts';
 import { flavor } from '../tools/tool-fields.ts';
 
 const idCharactersMax = 128;
@@ -29,6 +30,7 @@ export const sessionMessageParams = z.strictObject({
     .optional()
     .describe('Id of the message; a repetition with the same id has no effect.'),
   model: z.string().min(1).max(modelNameCharactersMax).optional().describe('Model of the agent.'),
+  ...sliceFields,
   approvals: z
     .enum(approvalModes)
     .optional()

@@ -7,12 +7,11 @@ import { messageTextBytesMax, modelNameCharactersMax } from '#shared/domain/limi
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { givenUuid } from '../fields.ts';
 import { networkArgument } from './free-form-fields.ts';
+import { sliceFields } from './slice-fields.ts';
 import { flavor } from './tool-fields.ts';
 
 const variablesMax = 64;
 const nameCharactersMax = 128;
-/** A week. */
-const secondsMax = 604_800;
 
 const prompt = z.string().min(1).max(messageTextBytesMax);
 const model = z.string().min(1).max(modelNameCharactersMax).optional();
@@ -30,10 +29,7 @@ export const agentSessionCall = z.discriminatedUnion('action', [
     flavor: flavor.optional(),
     env: z.array(z.string().min(1).max(nameCharactersMax)).max(variablesMax).optional(),
     network: networkArgument.optional(),
-    max_cost_usd: z.number().positive().optional(),
-    max_total_tokens: z.number().int().min(1).optional(),
-    max_tool_calls: z.number().int().min(1).optional(),
-    max_seconds: z.number().int().min(1).max(secondsMax).optional(),
+    ...sliceFields,
   }),
   z.object({ action: z.literal('message'), ...ofSession, prompt, wait, model }),
   z.object({ action: z.literal('get'), ...ofSession }),

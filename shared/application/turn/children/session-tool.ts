@@ -7,6 +7,7 @@ import { withoutAbsent } from '../../../contracts/absent-arguments.ts';
 import { decode } from '../../../contracts/decode.ts';
 import { networkOf } from '../../../contracts/rest/network.ts';
 import { type AgentSessionCall, agentSessionCall } from '../../../contracts/tools/agent-session-tool.ts';
+import { partOf } from '../../../contracts/tools/slice-fields.ts';
 import { childSandbox } from '../../../domain/child-sandbox.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -123,12 +124,7 @@ const spawn = async (ports: ToolDeps, { call, asked }: Ask<'spawn'>): Promise<Ca
     sandbox: sandbox.sandbox,
     limits,
     idleMs,
-    part: {
-      usdMax: asked.max_cost_usd,
-      tokensMax: asked.max_total_tokens,
-      toolCallsMax: asked.max_tool_calls,
-      seconds: asked.max_seconds,
-    },
+    part: partOf(asked),
   };
   const started = await spawnChild(ports, request);
   return started && waitFor(ports, call, { started, wait });

@@ -6,6 +6,7 @@
  * number of agents.
  */
 
+import type { ChildPart } from '../../../contracts/tools/slice-fields.ts';
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
@@ -14,7 +15,7 @@ import { type Session, totalsOf, treeOf, unheldLease } from '../../../domain/ses
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
-import { isSlice, type Measure, type SliceLimits } from '../../../domain/tree-slice.ts';
+import { isSlice, type Measure } from '../../../domain/tree-slice.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
@@ -40,12 +41,6 @@ export type SpawnRequest = {
   readonly part?: ChildPart;
   /** Made without its parent's lease, while that has not moved since it was read. */
   readonly isUnleased?: true;
-};
-
-/** For it and all below it. */
-type ChildPart = SliceLimits & {
-  /** From now on. */
-  readonly seconds?: number | undefined;
 };
 
 type SpawnDeps = SandboxDeps & Deps<'trees'>;

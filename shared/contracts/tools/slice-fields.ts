@@ -1,0 +1,26 @@
+/** The part of its own budget that an agent, or a program of its sandbox, gives to a child: its arguments, and what they mean. */
+import * as z from 'zod';
+import type { SliceLimits } from '#shared/domain/tree-slice.ts';
+
+/** A week. */
+const secondsMax = 604_800;
+const whole = z.number().int().min(1);
+
+export const sliceFields = {
+  max_cost_usd: z.number().positive().optional().describe('US dollars for a new session and all below it.'),
+  max_total_tokens: whole.optional().describe('Tokens of input and output, for the same.'),
+  max_tool_calls: whole.optional().describe('Calls of tools, for the same.'),
+  max_seconds: whole.max(secondsMax).optional().describe('Time after which they call no model.'),
+};
+
+type SliceArguments = z.output<z.ZodObject<typeof sliceFields>>;
+
+/** For the child and all below it; `seconds` from now on. */
+export type ChildPart = SliceLimits & { readonly seconds?: number | undefined };
+
+export const partOf = (given: SliceArguments): ChildPart => ({
+  usdMax: given.max_cost_usd,
+  tokensMax: given.max_total_tokens,
+  toolCallsMax: given.max_tool_calls,
+  seconds: given.max_seconds,
+});
