@@ -127,8 +127,21 @@ describe('the report about the sandbox before', () => {
     ['it is being stopped', sandbox({ state: 'stopping', readyAt: 1 }), undefined],
     [
       'it was stopped',
-      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, stoppedReason: 'idle' }),
+      sandbox({
+        ...{ state: 'stopped', readyAt: 1, stoppedReason: 'idle' },
+        ...{ stopRequestedAt: 2, taskStopRequestedAt: 3 },
+      }),
       undefined,
+    ],
+    [
+      'it ended before it was saved for its stop',
+      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, stoppedReason: 'Spot interruption' }),
+      'Spot interruption',
+    ],
+    [
+      'its last save failed',
+      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, taskStopRequestedAt: 3, isUnsaved: true }),
+      'its last save failed',
     ],
     ['it never became ready', sandbox({ state: 'stopped', stoppedReason: 'no capacity' }), undefined],
     [
@@ -143,7 +156,10 @@ describe('the report about the sandbox before', () => {
     ],
     [
       'it has said what it was to say, and was stopped',
-      sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, lost: 'OutOfMemory' }),
+      sandbox({
+        ...{ state: 'stopped', readyAt: 1, lost: 'OutOfMemory' },
+        ...{ stopRequestedAt: 2, taskStopRequestedAt: 3 },
+      }),
       undefined,
     ],
     [

@@ -52,6 +52,8 @@ export type SandboxRecord = {
   readonly savingUntil?: number;
   /** The time at which ECS accepted the stop: nothing can be saved any more. */
   readonly taskStopRequestedAt?: number;
+  /** Its last save failed. */
+  readonly isUnsaved?: true;
   readonly stoppedAt?: number;
   readonly stoppedReason?: string;
   /** It is stopped, and some of these sessions may not have been told. */
@@ -182,7 +184,9 @@ export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined =
   if (sandbox?.state !== 'stopped') return undefined;
   if (sandbox.isDiscarded) return sandbox.stoppedReason ?? 'a snapshot was restored';
   if (sandbox.readyAt === undefined) return sandbox.lost;
-  return sandbox.stopRequestedAt === undefined ? (sandbox.stoppedReason ?? 'it stopped') : undefined;
+  if (sandbox.isUnsaved) return 'its last save failed';
+  // ECS is asked to stop what was saved: one that ended before that, after the first phase of a stop or without one, was not.
+  return sandbox.taskStopRequestedAt === undefined ? (sandbox.stoppedReason ?? 'it stopped') : undefined;
 };
 
 /**

@@ -117,8 +117,12 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
   ): Promise<boolean>;
   /** Releases the claim: another caller may save. */
   unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
-  /** Records that ECS has accepted the stop. */
-  recordStopRequest(id: WorkspaceId, generation: number, at: number): Promise<void>;
+  /** Records that ECS has accepted the stop, and whether the last save before it failed; repeated, it changes nothing. */
+  recordStopRequest(
+    id: WorkspaceId,
+    generation: number,
+    stop: { readonly at: number; readonly isUnsaved?: true },
+  ): Promise<void>;
   /** Marks a ready sandbox as checked for activity, in place of an earlier check; undefined when it is not ready. */
   markIdleCheck(id: WorkspaceId, generation: number, check: string): Promise<Workspace | undefined>;
   /** Removes the mark, for a caller that uses it; false when it is not ready any more. */

@@ -363,10 +363,11 @@ describe('a stop', () => {
     expect([await claim(8499, 9000), await claim(8500, 9000)]).toEqual([false, true]);
     await workspaces.unclaimLastSave(id, 1);
     expect(await claim(8501, 9001)).toBe(true);
-    await workspaces.recordStopRequest(id, 1, 8600);
-    await workspaces.recordStopRequest(id, 1, 8700);
+    await workspaces.recordStopRequest(id, 1, { at: 8600, isUnsaved: true });
+    await workspaces.recordStopRequest(id, 1, { at: 8700 });
     const { sandbox } = await readWorkspace(id);
-    expect([sandbox?.taskStopRequestedAt, sandbox?.savingUntil]).toEqual([8600, undefined]);
+    expect(sandbox).toMatchObject({ taskStopRequestedAt: 8600, isUnsaved: true });
+    expect(sandbox?.savingUntil).toBeUndefined();
     expect(await claim(9999, 10_000)).toBe(false);
   });
 

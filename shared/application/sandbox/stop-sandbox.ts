@@ -53,29 +53,36 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
       await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
     return;
   }
-  const isMine = await saveLast(ports, id, sandbox);
-  if (isMine) await settleSources(ports, workspace);
-  if (isMine) await askStop(ports, { id, generation, taskArn, reason: sandbox.stoppedReason ?? 'stopped' });
+  const saved = await saveLast(ports, id, sandbox);
+  if (saved === 'others') return;
+  await settleSources(ports, workspace);
+  const isUnsaved = saved === 'failed' ? { isUnsaved: true as const } : {};
+  const reason = sandbox.stoppedReason ?? 'stopped';
+  await askStop(ports, { id, generation, taskArn, reason, ...isUnsaved });
 };
 
 /**
- * A save that fails is published with `savedAt`, and the sandbox stopped all the same. False while another caller
+ * A save that fails is published with `savedAt`, and the sandbox stopped all the same. `others` while another caller
  * saves it.
  */
-const saveLast = async (ports: StopDeps, id: WorkspaceId, record: SandboxRecord): Promise<boolean> => {
+const saveLast = async (
+  ports: StopDeps,
+  id: WorkspaceId,
+  record: SandboxRecord,
+): Promise<'done' | 'failed' | 'others'> => {
   const { generation, address, readyAt, taskStopRequestedAt, flavor, isDiscarded } = record;
   const canSave = readyAt !== undefined && taskStopRequestedAt === undefined && isDiscarded === undefined;
-  if (address === undefined || !canSave || isPoolEntry(id)) return true;
+  if (address === undefined || !canSave || isPoolEntry(id)) return 'done';
   const at = ports.world.now();
   const claim = { at, until: at + lastSaveMsMax };
-  if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return false;
+  if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return 'others';
   await recordLastEnds(ports, { id, sandbox: record });
-  await saveWorkspace(
+  const { status } = await saveWorkspace(
     ports,
     { workspaceId: id, generation, address, flavor },
     { triesMax: lastSaveTriesMax },
   );
-  return true;
+  return status === 'failed' ? 'failed' : 'done';
 };
 
 type Stopping = {
@@ -83,11 +90,12 @@ type Stopping = {
   readonly generation: number;
   readonly taskArn: string;
   readonly reason: string;
+  readonly isUnsaved?: true;
 };
 
 const askStop = async (
   { host, workspaces, telemetry, world }: StopDeps,
-  { id, generation, taskArn, reason }: Stopping,
+  { id, generation, taskArn, reason, ...saved }: Stopping,
 ): Promise<void> => {
   try {
     await host.stop(taskArn, reason);
@@ -97,5 +105,5 @@ const askStop = async (
     await workspaces.unclaimLastSave(id, generation);
     return;
   }
-  await workspaces.recordStopRequest(id, generation, world.now());
+  await workspaces.recordStopRequest(id, generation, { at: world.now(), ...saved });
 };

@@ -223,6 +223,7 @@ const sandbox = fc.record(
     restoringUntil: count,
     savingUntil: count,
     taskStopRequestedAt: count,
+    isUnsaved: fc.constant(true),
     ports: fc.array(fc.integer({ min: 8000, max: 8999 }), { maxLength: 5 }),
     logsSeen: count,
     environment,

@@ -23,6 +23,7 @@ export const sandboxRecord = z.object({
   stopRequestedAt: epochMs.exactOptional(),
   savingUntil: epochMs.exactOptional(),
   taskStopRequestedAt: epochMs.exactOptional(),
+  isUnsaved: z.literal(true).exactOptional(),
   stoppedAt: epochMs.exactOptional(),
   stoppedReason: z.string().exactOptional(),
   untold: z.array(id<SessionId>()).exactOptional(),

@@ -189,10 +189,13 @@ export const lastSaveGivenBack = (generation: number): Change => ({
   values: stoppingValues(generation),
 });
 
-export const stopAsked = (generation: number, at: number): Change => ({
-  when: isStopping,
-  set: 'SET #sandbox.taskStopRequestedAt = if_not_exists(#sandbox.taskStopRequestedAt, :at) REMOVE #sandbox.savingUntil',
-  values: { ...stoppingValues(generation), ':at': at },
+export const stopAsked = (
+  generation: number,
+  { at, isUnsaved }: { readonly at: number; readonly isUnsaved?: true },
+): Change => ({
+  when: `${isStopping} AND attribute_not_exists(#sandbox.taskStopRequestedAt)`,
+  set: `SET #sandbox.taskStopRequestedAt = :at${isUnsaved ? ', #sandbox.isUnsaved = :isUnsaved' : ''} REMOVE #sandbox.savingUntil`,
+  values: { ...stoppingValues(generation), ':at': at, ...(isUnsaved ? { ':isUnsaved': true } : {}) },
 });
 
 export const stopped = (

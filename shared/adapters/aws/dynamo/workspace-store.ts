@@ -81,8 +81,8 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     unclaimLastSave: async (id, generation) => {
       await change(id, lastSaveGivenBack(generation));
     },
-    recordStopRequest: async (id, generation, at) => {
-      await change(id, stopAsked(generation, at));
+    recordStopRequest: async (id, generation, stop) => {
+      await change(id, stopAsked(generation, stop));
     },
     // Its first phase has released the slot, as a rule.
     markStopped: (id, generation, stop) =>
