@@ -2,14 +2,13 @@
  * Stores on Amazon's DynamoDB Local: first their conformance suites on it alone, then each of their requests on it and on the embedded
  * engine, one after the other, with every difference printed.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRepository } from '../../infra/constructs/repository.ts';
 import { mavenArtifact, versionOf } from './installed.ts';
-import { run, type Server, serve } from './programs.ts';
+import { type Server, serve } from './programs.ts';
 import type { Proof } from './proof.ts';
+import { runSuite, type SuiteReport } from './suite.ts';
 import { type Difference, judgementOf } from './table-differences.ts';
 import { openTwinTable } from './twin-table.ts';
 
@@ -66,52 +65,8 @@ const suites = (): readonly string[] => {
     .map((name) => `tests/conformance/${name}`);
 };
 
-const runSuites = async (tableUrl: string) => {
-  const folder = await mkdtemp(join(tmpdir(), 'sallyport-suites-'));
-  const report = join(folder, 'report.json');
-  const words = [
-    'run',
-    '--project',
-    'conformance',
-    '--reporter',
-    'json',
-    '--outputFile',
-    report,
-    ...suites(),
-  ];
-  const { code, out } = await run(
-    process.execPath,
-    [inRepository('node_modules/vitest/vitest.mjs'), ...words],
-    {
-      folder: inRepository('.'),
-      variables: { CONFORMANCE_TABLE_URL: tableUrl },
-    },
-  );
-  if (!existsSync(report)) throw new Error(`vitest ended with ${code}: ${out}`);
-  const { numTotalTests, numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
-  await rm(folder, { recursive: true });
-  const faults = testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const failed = assertionResults.filter((test) => test.status !== 'passed');
-    if (failed.length === 0 && status !== 'passed') return [`${name}: ${message}`];
-    return failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join(' ')}`);
-  });
-  return { summary: `${numPassedTests} of ${numTotalTests} tests pass`, faults };
-};
-
-type Report = {
-  readonly numTotalTests: number;
-  readonly numPassedTests: number;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly message: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages: readonly string[];
-    }[];
-  }[];
-};
+const runSuites = (tableUrl: string): Promise<SuiteReport> =>
+  runSuite({ project: 'conformance', files: suites(), variables: { CONFORMANCE_TABLE_URL: tableUrl } });
 
 /** A line for each kind: how often, and one example. */
 const grouped = (differences: readonly Difference[]): readonly string[] =>

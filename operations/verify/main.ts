@@ -10,8 +10,9 @@ import { NotInstalled } from './installed.ts';
 import { functionsUnderEmulator } from './lambda.ts';
 import { openApiByRequests } from './openapi.ts';
 import { policiesByReference } from './policies.ts';
-import type { Proof } from './proof.ts';
+import { type Proof, planOf } from './proof.ts';
 import { adaptersOnMoto } from './services.ts';
+import { endToEndInStrictMode } from './strict.ts';
 import { exitCodeOf, type Row, summaryOf } from './summary.ts';
 import { lintedTemplates } from './templates.ts';
 
@@ -23,6 +24,7 @@ const proofs: readonly Proof[] = [
   functionsUnderEmulator,
   storesOnDynamoDbLocal,
   openApiByRequests,
+  endToEndInStrictMode,
 ];
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -55,11 +57,7 @@ if (unknown.length > 0)
   throw new Error(`there is no proof ${unknown.join(', ')}: ${proofs.map(({ name }) => name).join(', ')}`);
 
 const rows: Row[] = [];
-for (const proof of proofs)
-  rows.push(
-    wanted.length === 0 || wanted.includes(proof.name)
-      ? await rowOf(proof)
-      : { ...unmade, name: proof.name, result: 'left out' },
-  );
+for (const { proof, isMade } of planOf(proofs, wanted))
+  rows.push(isMade ? await rowOf(proof) : { ...unmade, name: proof.name, result: 'left out' });
 say(`\n${summaryOf(rows)}`);
 process.exitCode = exitCodeOf(rows);

@@ -3,6 +3,8 @@ export type Proof = {
   readonly name: string;
   /** What is held against what. */
   readonly about: string;
+  /** Made only if it is named. */
+  readonly isOnRequest?: boolean;
   readonly prove: (say: (line: string) => void) => Promise<Proved>;
 };
 
@@ -16,3 +18,13 @@ export type Proved = {
 };
 
 export type Difference = { readonly what: string; readonly became: string };
+
+type Planned = { readonly proof: Proof; readonly isMade: boolean };
+
+/** All but those on request, or those that are named; one on request that is not named is no part of the run. */
+export const planOf = (proofs: readonly Proof[], wanted: readonly string[]): readonly Planned[] =>
+  proofs.flatMap((proof) => {
+    const { name, isOnRequest = false } = proof;
+    const isMade = wanted.length === 0 ? !isOnRequest : wanted.includes(name);
+    return isMade || !isOnRequest ? [{ proof, isMade }] : [];
+  });
