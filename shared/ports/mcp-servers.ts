@@ -48,6 +48,8 @@ export type RemoteCall = {
 
 /** MCP servers on the network, as the functions reach them: listed and called, never trusted. */
 export interface RemoteMcp {
+  /** Loads what connects: no time of a server. */
+  ready(): Promise<void>;
   /** Throws `mcp_server_unavailable` when it cannot be reached in time, `invalid_request` when its address is refused. */
   listTools(target: RemoteTarget, signal?: AbortSignal): Promise<readonly McpTool[]>;
   /** `lost`: the request was sent and no answer came, so that it may have run. Never rejects. */

@@ -39,6 +39,7 @@ export const remoteFor = (
   invocation: Invocation,
   { onPerform }: { readonly onPerform: (id: string) => void },
 ): RemoteMcp => ({
+  ready: () => Promise.resolve(),
   listTools: () => invocation.call('lists remote tools', () => tools, { fault: away }),
   call: (call) => new Promise((resolve) => request(invocation, call, { onPerform, resolve })),
 });

@@ -6,6 +6,7 @@ import type { EgressSettings } from './checked-address.ts';
 export const openRemoteMcp = (settings: EgressSettings): RemoteMcp => {
   const load = loadOnce(async () => (await import('./remote-mcp.ts')).makeRemoteMcp(settings));
   return {
+    ready: async () => void (await load()),
     listTools: async (target, signal) => (await load()).listTools(target, signal),
     call: async (call) => (await load()).call(call),
   };

@@ -37,6 +37,7 @@ const toolPageSchema = z.looseObject({
 });
 
 export const makeRemoteMcp = (settings: EgressSettings): RemoteMcp => ({
+  ready: () => Promise.resolve(),
   listTools: async (target, signal) => {
     const connection = openConnection(settings, { target, bytesMax: listBytesMax });
     const deadline = { ms: timeoutMs(target), signal };

@@ -46,7 +46,7 @@ export const checkServer = async (
   return recordOutcome(ports, claimed, { outcome: await probe(ports, claimed, config), times });
 };
 
-/** Connects and lists, within five seconds; every failure is the server's, worded without secrets. */
+/** Connects and lists, within five seconds after the client is loaded; every failure is the server's, worded without secrets. */
 export const probe = async (
   ports: RegistryDeps,
   { project, name }: Pick<McpServer, 'project' | 'name'>,
@@ -55,8 +55,9 @@ export const probe = async (
   let secrets: Texts = {};
   const late = new AbortController();
   const done = new AbortController();
-  void ports.world.sleep(mcpCheckMsMax, done.signal).then(() => late.abort());
   try {
+    await ports.remoteMcp.ready();
+    void ports.world.sleep(mcpCheckMsMax, done.signal).then(() => late.abort());
     const needsSecrets = Object.values(config.headers ?? {}).some((text) => namesOfSecrets(text).length > 0);
     if (needsSecrets) secrets = await ports.secrets.read(project);
     const target = targetOf({ name, config }, { secrets, timeoutMs: mcpCheckMsMax });

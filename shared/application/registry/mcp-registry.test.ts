@@ -130,6 +130,7 @@ const openRegistry = async () => {
       },
     }),
     remoteMcp: fake<RemoteMcp>({
+      ready: () => Promise.resolve(),
       listTools: (target: RemoteTarget) => {
         remote.askedAt.push((now - start) / 1000);
         return remote.answer(target);
@@ -558,6 +559,24 @@ describe('a check', () => {
     };
     await sweepMcpServers({ ...registry.ports, world }, { times, forMs: 0 });
     expect((await registry.get())?.health.error).toBe('it did not answer in 5000 ms');
+  });
+
+  test('has its time from the moment at which the function can connect', async () => {
+    await registry.add();
+    const order: string[] = [];
+    const remoteMcp = {
+      ...registry.ports.remoteMcp,
+      ready: () => Promise.resolve(void order.push('loaded')),
+    };
+    const world = {
+      ...registry.ports.world,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        order.push(`${ms} ms begin`);
+        return registry.ports.world.sleep(ms, signal);
+      },
+    };
+    await sweepMcpServers({ ...registry.ports, remoteMcp, world }, { times, forMs: 0 });
+    expect(order).toEqual(['loaded', '5000 ms begin']);
   });
 
   test('stores a hundred tools and the number of further ones', async () => {
