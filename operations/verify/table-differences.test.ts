@@ -41,7 +41,10 @@ test('another value, a missing field, another error and another status are diffe
 
 test('pages that end elsewhere and capacity that nobody asked for are judged, and nothing else is', () => {
   const key = { pk: { S: 'p' }, sk: { S: 'b' } };
-  const operationOf = (request: object): string => ('Key' in request ? 'DeleteItem' : 'Query');
+  const operationOf = (request: object): string => {
+    if ('FilterExpression' in request) return 'Scan';
+    return 'Key' in request ? 'DeleteItem' : 'Query';
+  };
   const judged = (request: object, ours: object, other: object) =>
     differencesOf({
       ...{
@@ -65,6 +68,10 @@ test('pages that end elsewhere and capacity that nobody asked for are judged, an
   expect(judged({ Key: key, ReturnConsumedCapacity: 'TOTAL' }, {}, { ConsumedCapacity: {} })).toEqual([
     undefined,
   ]);
+  expect(judged({ FilterExpression: '#expiry < :now' }, { Count: 0 }, { Count: 1 })).toEqual([
+    'the search for expired items',
+  ]);
+  expect(judged({ FilterExpression: '#name = :name' }, { Count: 0 }, { Count: 1 })).toEqual([undefined]);
   expect(judged({ IndexName: 'due' }, { Items: [item('a')] }, { Items: [item('b')] })).toEqual([undefined]);
   expect(judged({}, { ...short, Items: [item('b')] }, short)).toEqual([undefined]);
 });

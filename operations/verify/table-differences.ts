@@ -54,9 +54,16 @@ const pageEnd: Judgement = {
   became: 'stays: sizes are estimated in both, and the program follows LastEvaluatedKey',
 };
 
+/** The embedded engine's sweep, which a run of some minutes meets. */
+const expired: Judgement = {
+  what: 'the search for expired items',
+  became: 'stays: each engine deletes them at a time of its own (A24)',
+};
+
 /** What became of a difference that stays; undefined for one that nobody has judged. */
 export const judgementOf = ({ operation, where, request, isPage }: Difference): Judgement | undefined => {
   if (where === '.ConsumedCapacity' && !request.includes('"ReturnConsumedCapacity"')) return capacity;
+  if (operation === 'Scan' && request.includes('"FilterExpression":"#expiry < :now"')) return expired;
   if (operation !== 'Query' || !isPage) return undefined;
   if (request.includes('"IndexName"')) return pageOfIndex;
   return /^[.](?:LastEvaluatedKey\b.*|Items|Count|ScannedCount)$/.test(where) ? pageEnd : undefined;
