@@ -4,7 +4,7 @@
  */
 import type * as z from 'zod';
 import type * as connections from '../shared/contracts/rest/connection-view.ts';
-import { route } from './routes.ts';
+import { route } from './route.ts';
 
 type Of<Schema extends z.ZodType> = { readonly answer: z.output<Schema> };
 

@@ -17,6 +17,10 @@ export type Route<Path extends string, Shapes> = {
   readonly shapes?: Shapes;
 };
 
+export const route =
+  <S>() =>
+  <Path extends string>(method: Route<Path, S>['method'], path: Path): Route<Path, S> => ({ method, path });
+
 export type Shapes = { readonly query?: unknown; readonly body?: unknown; readonly answer: unknown };
 
 /** The parts of a request that a route leaves open. */

@@ -1,27 +1,21 @@
 /**
- * Routes of the REST API, with the types of their contracts.
- *
- * Types only are taken from the contracts: the schemas stay on the server, which checks its input and its answers.
+ * Routes of the REST API, with the types of their contracts: the schemas stay on the server, which checks its input and its answers.
  */
 
 import type * as z from 'zod';
-import type * as audit from '../shared/contracts/rest/access-view.ts';
-import type * as tokens from '../shared/contracts/rest/access-view.ts';
-import type { accessAnswer } from '../shared/contracts/rest/access-view.ts';
+import type * as access from '../shared/contracts/rest/access-view.ts';
 import type * as approvals from '../shared/contracts/rest/approval-view.ts';
 import type * as auth from '../shared/contracts/rest/auth-view.ts';
 import type * as rest from '../shared/contracts/rest/bodies.ts';
 import type * as code from '../shared/contracts/rest/code-view.ts';
 import type * as conversation from '../shared/contracts/rest/conversation-view.ts';
 import type * as deployment from '../shared/contracts/rest/deployment-view.ts';
-import type * as history from '../shared/contracts/rest/deployment-view.ts';
 import type * as files from '../shared/contracts/rest/file-view.ts';
 import type * as links from '../shared/contracts/rest/link-view.ts';
 import type * as mcp from '../shared/contracts/rest/mcp-server-view.ts';
 import type * as processes from '../shared/contracts/rest/process-view.ts';
 import type * as projectBodies from '../shared/contracts/rest/project-bodies.ts';
 import type * as projects from '../shared/contracts/rest/project-view.ts';
-import type { putSecretBody, secretsView, secretView } from '../shared/contracts/rest/project-view.ts';
 import type * as bodies from '../shared/contracts/rest/schedule-bodies.ts';
 import type * as schedules from '../shared/contracts/rest/schedule-view.ts';
 import type * as searches from '../shared/contracts/rest/search-view.ts';
@@ -31,11 +25,10 @@ import type * as snapshots from '../shared/contracts/rest/snapshot-view.ts';
 import type * as trees from '../shared/contracts/rest/tree-view.ts';
 import type * as hookBodies from '../shared/contracts/rest/webhook-bodies.ts';
 import type * as hooks from '../shared/contracts/rest/webhook-view.ts';
-import type * as sandbox from '../shared/contracts/rest/workspace-view.ts';
 import type * as workspaces from '../shared/contracts/rest/workspace-view.ts';
 import type { approval, userMessage } from '../shared/contracts/socket-actions.ts';
 import type { JsonObject } from '../shared/domain/json.ts';
-import type { Route } from './route.ts';
+import { route } from './route.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
@@ -48,9 +41,9 @@ export type Workspace = Out<typeof workspaces.workspaceAnswer>;
 export type Schedule = Out<typeof schedules.scheduleAnswer>;
 export type ScheduleRun = Out<typeof schedules.runAnswer>;
 export type McpServer = Out<typeof mcp.serverAnswer>;
-export type AccessToken = Out<typeof tokens.tokenAnswer>;
+export type AccessToken = Out<typeof access.tokenAnswer>;
 export type Stats = Out<typeof deployment.statsAnswer>;
-export type StatsHistory = Out<typeof history.statsHistoryAnswer>;
+export type StatsHistory = Out<typeof deployment.statsHistoryAnswer>;
 export type ModelList = Out<typeof deployment.modelsAnswer>;
 export type ServerConfig = In<typeof mcp.addServerBody>['config'];
 export type ProviderName = Session['provider'];
@@ -61,7 +54,7 @@ export type Decision = Omit<In<typeof approval>, 'digest' | 'turnId' | 'effectDi
 export type Approval = Out<typeof approvals.approvalAnswer>;
 export type WaitingRow = Out<typeof approvals.approvalsAnswer>['approvals'][number];
 export type SessionGrant = Out<typeof approvals.grantAnswer>;
-export type AuditRow = Out<typeof audit.auditAnswer>['rows'][number];
+export type AuditRow = Out<typeof access.auditAnswer>['rows'][number];
 export type Webhook = Out<typeof hooks.webhookAnswer>;
 export type WebhookDelivery = Out<typeof hooks.deliveryAnswer>;
 export type ExecResult = Out<typeof processes.execAnswer>;
@@ -70,10 +63,6 @@ export type TerminalSize = Out<typeof processes.resizeBody>;
 export type CodeResult = Out<typeof code.codeAnswer>;
 export type Snapshot = Out<typeof snapshots.snapshotAnswer>;
 export type FileEntry = Out<typeof files.filesAnswer>['files'][number];
-
-export const route =
-  <S>() =>
-  <Path extends string>(method: Route<Path, S>['method'], path: Path): Route<Path, S> => ({ method, path });
 
 type Page = { readonly query: In<typeof rest.pageQuery> };
 type Of<Schema extends z.ZodType> = { readonly answer: Out<Schema> };
@@ -84,12 +73,12 @@ type InProject = { readonly query: In<typeof mcp.projectQuery> };
 export const auditExportPath = '/api/audit/export';
 
 export const api = {
-  access: route<Of<typeof accessAnswer>>()('GET', '/api/access'),
+  access: route<Of<typeof access.accessAnswer>>()('GET', '/api/access'),
   showAuth: route<Of<typeof auth.authAnswer>>()('GET', '/api/auth'),
   /** For the address bar: it leads to the identity provider. */
   login: route<{ query: In<typeof auth.loginQuery>; answer: undefined }>()('GET', '/api/auth/login'),
   signOut: route<With<typeof auth.logoutBody> & { readonly answer: undefined }>()('POST', '/api/auth/logout'),
-  makeTicket: route<Of<typeof tokens.ticketAnswer>>()('POST', '/api/tickets'),
+  makeTicket: route<Of<typeof access.ticketAnswer>>()('POST', '/api/tickets'),
 
   listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
     'GET',
@@ -133,14 +122,14 @@ export const api = {
   ),
   listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
   withdrawGrant: route<Of<typeof approvals.grantAnswer>>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
-  listAudit: route<{ query: In<typeof audit.auditQuery> } & Of<typeof audit.auditAnswer>>()(
+  listAudit: route<{ query: In<typeof access.auditQuery> } & Of<typeof access.auditAnswer>>()(
     'GET',
     '/api/audit',
   ),
   resumeSession: route<Of<typeof sessions.sessionAnswer>>()('POST', '/api/sessions/{id}/resume'),
   retryTurn: route<Of<typeof conversation.acceptedAnswer>>()('POST', '/api/sessions/{id}/retry'),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
-  readLogs: route<Of<typeof sandbox.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
+  readLogs: route<Of<typeof workspaces.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
   listFiles: route<{ query: In<typeof files.filesQuery> } & Of<typeof files.filesAnswer>>()(
     'GET',
     '/api/sessions/{id}/files',
@@ -164,8 +153,8 @@ export const api = {
     'POST',
     '/api/sessions/{id}/links',
   ),
-  listPorts: route<Of<typeof sandbox.portsAnswer>>()('GET', '/api/sessions/{id}/ports'),
-  leasePort: route<With<typeof rest.leaseBody> & Of<typeof sandbox.portAnswer>>()(
+  listPorts: route<Of<typeof workspaces.portsAnswer>>()('GET', '/api/sessions/{id}/ports'),
+  leasePort: route<With<typeof rest.leaseBody> & Of<typeof workspaces.portAnswer>>()(
     'POST',
     '/api/sessions/{id}/ports',
   ),
@@ -226,8 +215,8 @@ export const api = {
     'DELETE',
     '/api/projects/{id}/workspaces/{workspace}',
   ),
-  listSecrets: route<Of<typeof secretsView>>()('GET', '/api/projects/{id}/secrets'),
-  putSecret: route<With<typeof putSecretBody> & Of<typeof secretView>>()(
+  listSecrets: route<Of<typeof projects.secretsView>>()('GET', '/api/projects/{id}/secrets'),
+  putSecret: route<With<typeof projects.putSecretBody> & Of<typeof projects.secretView>>()(
     'PUT',
     '/api/projects/{id}/secrets/{name}',
   ),
@@ -268,12 +257,12 @@ export const api = {
   disableServer: route<InProject & Of<typeof mcp.messageAnswer>>()('POST', '/api/mcp/{name}/disable'),
   testServer: route<InProject & Of<typeof mcp.testAnswer>>()('POST', '/api/mcp/{name}/test'),
 
-  listTokens: route<Page & Of<typeof tokens.tokensAnswer>>()('GET', '/api/tokens'),
-  makeToken: route<With<typeof rest.createTokenBody> & Of<typeof tokens.newTokenAnswer>>()(
+  listTokens: route<Page & Of<typeof access.tokensAnswer>>()('GET', '/api/tokens'),
+  makeToken: route<With<typeof rest.createTokenBody> & Of<typeof access.newTokenAnswer>>()(
     'POST',
     '/api/tokens',
   ),
-  revokeToken: route<Of<typeof tokens.tokenAnswer>>()('DELETE', '/api/tokens/{id}'),
+  revokeToken: route<Of<typeof access.tokenAnswer>>()('DELETE', '/api/tokens/{id}'),
 
   listWebhooks: route<{ query: In<typeof hookBodies.webhooksQuery> } & Of<typeof hooks.webhooksAnswer>>()(
     'GET',
@@ -303,7 +292,7 @@ export const api = {
     '/api/models/check',
   ),
   stats: route<Of<typeof deployment.statsAnswer>>()('GET', '/api/stats'),
-  statsHistory: route<{ query: { readonly minutes?: number } } & Of<typeof history.statsHistoryAnswer>>()(
+  statsHistory: route<{ query: { readonly minutes?: number } } & Of<typeof deployment.statsHistoryAnswer>>()(
     'GET',
     '/api/stats/history',
   ),

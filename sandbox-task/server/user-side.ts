@@ -14,14 +14,7 @@ import type {
   Surroundings,
 } from '../wire/messages.ts';
 import type { ProcessSpec, ProcessStream } from '../wire/process-messages.ts';
-import {
-  type CodeContext,
-  contextKey,
-  keysOf,
-  type Language,
-  rememberedContextsMax,
-  type StdioWork,
-} from '../wire/program-messages.ts';
+import type { CodeContext, Language, StdioWork } from '../wire/program-messages.ts';
 import {
   type Answer,
   followCall,
@@ -30,6 +23,7 @@ import {
   type RunningCall,
   startRunner,
 } from './runner-process.ts';
+import { createStateMemory } from './state-memory.ts';
 
 export type Exit = Extract<RunnerMessage, { type: 'exit' }>;
 export type OutputPiece = { readonly stream: StreamName; readonly offset: number; readonly text: string };
@@ -151,7 +145,8 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
     ready: runner.ready,
     async execute(options) {
       const now = await living();
-      return withLoss(executeOn(now, nextId(), options), memory.record(options.work, now));
+      const isLost = 'language' in options.work && memory.record(options.work, now);
+      return withLoss(executeOn(now, nextId(), options), isLost);
     },
     async startProcess(options) {
       const now = await living();
@@ -182,28 +177,6 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
       isStopped = true;
       runner.kill('the server stops');
       await Promise.race([runner.ended, delay(stopMsMax)]);
-    },
-  };
-};
-
-/** In which runner each context has its state: it dies with that one, and the next does not know. */
-const createStateMemory = () => {
-  const runnerOf = new Map<string, RunnerProcess>();
-  return {
-    /** True when what the context knew was lost with a runner before this one. */
-    record: (work: Work, runner: RunnerProcess): boolean => {
-      if (!('language' in work)) return false;
-      const key = contextKey(work);
-      const before = runnerOf.get(key);
-      runnerOf.delete(key);
-      runnerOf.set(key, runner);
-      const [oldest] = runnerOf.keys();
-      if (runnerOf.size > rememberedContextsMax && oldest !== undefined) runnerOf.delete(oldest);
-      return before !== undefined && before !== runner;
-    },
-    forget: (context: string, language: Language | null): boolean => {
-      const keys = keysOf(context, language);
-      return keys.map((key) => runnerOf.delete(key)).includes(true);
     },
   };
 };

@@ -125,3 +125,16 @@ export const runtimeSilenceSecondsMax = 3600;
 export const runtimeModelTriesMax = 5;
 /** A prompt, in UTF-8 bytes, with its instructions. */
 export const runtimePromptBytesMax = 1_048_576;
+
+/** The part of a program that carries the turn; the numbers are of its sandbox. */
+export type RuntimeWork = {
+  readonly name: AgentRuntime;
+  /** Sandboxes in which the turn has begun. */
+  readonly starts: number;
+  /** Of the sandbox that has the prompt; absent: none yet. */
+  readonly generation?: number;
+  /** The number of the last fact that the log has. */
+  readonly taken: number;
+  /** Decided, and not known to be heard. */
+  readonly replies: readonly RuntimeReply[];
+};

@@ -6,7 +6,8 @@ import { decode } from '../decode.ts';
 import { previewRecord, principalRecord, ticketRecord } from './access-records.ts';
 import { slotRecord, treeRecord } from './deployment-records.ts';
 import { projectRecord } from './project-records.ts';
-import { connectionRecord, historyRecord, inboxRecord, sessionRecord, turnState } from './session-records.ts';
+import { connectionRecord, historyRecord, inboxRecord, sessionRecord } from './session-records.ts';
+import { turnState } from './turn-records.ts';
 import { sandboxLogRecord, sandboxRecord, workspaceRecord } from './workspace-records.ts';
 
 const id = fc.string({ minLength: 1 });

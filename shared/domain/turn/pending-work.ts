@@ -9,8 +9,9 @@
 
 import type { TurnId } from '../ids.ts';
 import { detachedLookMs } from '../limits.ts';
+import type { RuntimeWork } from '../runtime.ts';
 import type { CallerWait, CallWait, ChildWait, SandboxWait, ToolCall } from './tool-call.ts';
-import type { Deciding, RuntimeWork, ToolEffect, TrialEffect, TurnEffect, TurnState } from './turn.ts';
+import type { Deciding, ToolEffect, TrialEffect, TurnEffect, TurnState } from './turn.ts';
 import { callToTry, waitingCall } from './waiting-call.ts';
 
 export const pendingWork = (state: TurnState): readonly TurnEffect[] => {

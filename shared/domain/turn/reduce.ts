@@ -6,10 +6,10 @@
  * Specification, transition table and invariants T1..T16: docs/spec/turn.md.
  */
 import { assertNever } from '../assert.ts';
-import { trialFor } from './approval-policy.ts';
 import { isRepeatOf } from './begin-turn.ts';
-import { callEnded, hasBegun } from './call-ended.ts';
+import { callEnded } from './call-ended.ts';
 import { applyDecision, firstApproval, noUsage } from './call-queue.ts';
+import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
 import { tellPrinted } from './printed.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
@@ -28,7 +28,6 @@ import {
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
   Acting,
-  ApprovalPolicy,
   Deciding,
   EventOf,
   Running,
@@ -151,68 +150,6 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
   if (isCarried(next)) return withoutHistory(followedBy(decision, followedBy(asking, runtimeQueue(next))));
   return followedBy(decision, followedBy(asking, queue(next, limits)));
 };
-
-/**
- * Later calls ask again. So do those that it allowed and that have not started; where others of the queue have, they fail
- * instead, since a queue that runs asks no person any more (T5).
- */
-const grantWithdrawn = (
-  state: Running,
-  { grantId }: EventOf<'grant-withdrawn'>,
-  limits: TurnLimits,
-): TurnStep => {
-  const grants = state.policy.grants.filter(({ id }) => id !== grantId);
-  if (grants.length === state.policy.grants.length) return ignore(state, 'there is no such grant');
-  const policy = { ...state.policy, grants };
-  const output = {
-    log: [{ type: 'system' as const, data: { kind: 'grant_withdrawn', grantId } }],
-    history: [],
-  };
-  if (state.kind === 'thinking') return followedBy(output, silently({ ...state, policy }));
-  const isTaken = ({ grant, status }: ToolCall): boolean => grant === grantId && status === 'approved';
-  if (!state.calls.some(isTaken)) return followedBy(output, silently({ ...state, policy }));
-  const hasStarted = state.calls.some(({ status }) => hasBegun(status));
-  return followedBy(
-    output,
-    hasStarted
-      ? failTaken({ ...state, kind: 'acting', policy }, isTaken, limits)
-      : askTaken({ ...state, kind: 'deciding', policy }, isTaken),
-  );
-};
-
-const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
-  const before = state.calls.find(({ status }) => status === 'pending');
-  const calls = state.calls.map((call) => (isTaken(call) ? askedAgain(call, state.policy) : call));
-  const waiting = calls.find(({ status }) => status === 'pending');
-  const log = waiting?.callId === before?.callId ? [] : firstApproval(state.turnId, calls);
-  return { state: { ...state, calls }, log, history: [] };
-};
-
-const askedAgain = ({ grant: _, ...call }: ToolCall, policy: ApprovalPolicy): ToolCall => ({
-  ...call,
-  status: 'pending',
-  askedHuman: true,
-  ...trialFor(call, policy),
-});
-
-const withdrawnFailure = {
-  code: 'conflict',
-  message: 'the grant that allowed it was withdrawn; it did not run',
-};
-
-const failTaken = (state: Acting, isTaken: (call: ToolCall) => boolean, limits: TurnLimits): TurnStep =>
-  state.calls
-    .filter(isTaken)
-    .reduce<TurnStep>(
-      (step, { callId }) =>
-        step.state.kind === 'acting'
-          ? followedBy(
-              step,
-              callEnded(step.state, { type: 'call-failed', at: 0, callId, ...withdrawnFailure }, limits),
-            )
-          : step,
-      silently(state),
-    );
 
 /** A call starts once, in one generation: a later `calls-started` of another generation leaves it alone (T13). */
 const callsStarted = (state: Acting, { callIds, generation }: EventOf<'calls-started'>): TurnStep => {

@@ -1,13 +1,13 @@
 /** The steps of a turn that a program carries: RT3, RT4, RT6 and RT7. */
 import { describe, expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
-import { runtimeStartsMax } from '../runtime.ts';
+import { type RuntimeWork, runtimeStartsMax } from '../runtime.ts';
 import { noUsage } from './call-queue.ts';
 import { judgeDecision } from './judge-decision.ts';
 import { isWaitingAlone, killsOf, pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
 import type { TurnCall } from './tool-call.ts';
-import type { Deciding, EventOf, RuntimeWork, Thinking, TurnEvent, TurnState } from './turn.ts';
+import type { Deciding, EventOf, Thinking, TurnEvent, TurnState } from './turn.ts';
 
 const limits = { stepsMax: 5, callsMax: 8, usdMax: 1 };
 const work: RuntimeWork = { name: 'opencode', starts: 1, generation: 7, taken: 3, replies: [] };

@@ -6,20 +6,11 @@
  * program's own state; the platform keeps what was asked and answered.
  */
 
-import { type RuntimeReply, runtimeStartsMax } from '../runtime.ts';
+import { type RuntimeReply, type RuntimeWork, runtimeStartsMax } from '../runtime.ts';
 import { addUsage, allowedEntries, firstApproval, queuedCalls } from './call-queue.ts';
 import type { ToolCall } from './tool-call.ts';
 import { end, followedBy, ignore, isOverBudget, type StepOutput, silently } from './transitions.ts';
-import type {
-  Deciding,
-  EventOf,
-  Repetition,
-  Running,
-  RuntimeWork,
-  Thinking,
-  TurnLimits,
-  TurnStep,
-} from './turn.ts';
+import type { Deciding, EventOf, Repetition, Running, Thinking, TurnLimits, TurnStep } from './turn.ts';
 
 type Carried<State> = State & { readonly runtime: RuntimeWork };
 

@@ -15,7 +15,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
-import type { RuntimeReply } from '../runtime.ts';
+import type { RuntimeWork } from '../runtime.ts';
 import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { Grant } from './grant.ts';
@@ -33,19 +33,6 @@ export type ApprovalPolicy = {
 
 /** The calls of the last answer, and how often in a row the model has asked for exactly them. */
 export type Repetition = { readonly calls: string; readonly times: number };
-
-/** The part of a program that carries the turn; the numbers are of its sandbox. */
-export type RuntimeWork = {
-  readonly name: AgentRuntime;
-  /** Sandboxes in which the turn has begun. */
-  readonly starts: number;
-  /** Of the sandbox that has the prompt; absent: none yet. */
-  readonly generation?: number;
-  /** The number of the last fact that the log has. */
-  readonly taken: number;
-  /** Decided, and not known to be heard. */
-  readonly replies: readonly RuntimeReply[];
-};
 
 type RunningTurn = {
   readonly turnId: TurnId;

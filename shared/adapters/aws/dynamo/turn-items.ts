@@ -6,7 +6,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { chainHead, turnState } from '#shared/contracts/stored/session-records.ts';
+import { chainHead, turnState } from '#shared/contracts/stored/turn-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { answerArgumentsBytesMax, editedBytesMax } from '#shared/domain/limits.ts';
 import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';

@@ -7,10 +7,11 @@
 
 import type { RuntimePage } from '../../../contracts/agent-runtime.ts';
 import type { SessionId } from '../../../domain/ids.ts';
+import type { RuntimeWork } from '../../../domain/runtime.ts';
 import { totalsOf } from '../../../domain/session.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { runtimeTurnOf } from '../../../domain/turn/pending-work.ts';
-import type { RuntimeWork, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { type AppError, isAppError } from '../../../errors.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { onRelayWanted } from '../../sandbox/start-relay.ts';

@@ -6,9 +6,9 @@
 import type { AskedCall } from '../../../domain/asked-call.ts';
 import type { LogEntry, StopReason } from '../../../domain/event-log.ts';
 import type { CallId, MessageId } from '../../../domain/ids.ts';
-import type { RuntimeEvent, RuntimeFact } from '../../../domain/runtime.ts';
+import type { RuntimeEvent, RuntimeFact, RuntimeWork } from '../../../domain/runtime.ts';
 import { addUsage, noUsage } from '../../../domain/turn/call-queue.ts';
-import type { EventOf, RuntimeWork, Thinking } from '../../../domain/turn/turn.ts';
+import type { EventOf, Thinking } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 import { identifyCalls } from '../model/identify-calls.ts';

@@ -1,7 +1,7 @@
 /** The prompt of a turn for the program that carries it; in a sandbox after the first one, with what happened before. */
-import { asksOf, type RuntimePrompt } from '../../../domain/runtime.ts';
+import { asksOf, type RuntimePrompt, type RuntimeWork } from '../../../domain/runtime.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
-import type { RuntimeWork, Thinking } from '../../../domain/turn/turn.ts';
+import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 
 export const promptOf = (
