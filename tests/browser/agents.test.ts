@@ -67,9 +67,7 @@ test('the wait for a provider is counted down, and a failure says whose it is', 
   await goTo(page, cloud, '/chat');
   model.script.push({ status: 529, retryAfter: '2' });
   await say(page, 'first');
-  await page
-    .getByText(/anthropic: the model provider is overloaded. Trying again in \d s \(try 2\)/)
-    .waitFor();
+  await page.getByText(/^Anthropic is overloaded\. Trying again in \d s \(try 2\)/).waitFor();
   await ended(page);
   expect(await page.getByText('Trying again').count()).toBe(0);
 
