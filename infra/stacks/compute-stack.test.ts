@@ -46,13 +46,13 @@ describe('triggers of functions', () => {
     Targets[0].Input === '{"sweep":"schedules"}';
   const sweeps = timed.filter((rule) => !isOfSchedules(rule as never));
 
-  test('the janitor sweeps due work every minute, slots every five, orphans every ten, and waits for lost MCP servers', () => {
+  test('the janitor sweeps due work every minute, slots every five, orphans every ten, waits for lost MCP servers, and seals by the hour', () => {
     expect(sweeps.map(({ ScheduleExpression, Targets }) => [ScheduleExpression, Targets[0].Input])).toEqual([
       ['rate(1 minute)', '{"sweep":"due"}'],
       ['rate(5 minutes)', '{"sweep":"slots"}'],
       ['rate(10 minutes)', '{"sweep":"orphans"}'],
-      ['rate(1 hour)', '{"sweep":"seals"}'],
       ['rate(1 minute)', '{"sweep":"mcp","forSeconds":50}'],
+      ['rate(1 hour)', '{"sweep":"seals"}'],
     ]);
     for (const { Targets } of sweeps)
       expect(Targets).toEqual([
