@@ -68,6 +68,12 @@ const requestBytesMax = 6 * 1024 * 1024;
 const answerBytesMax = 6 * 1024 * 1024 + 100;
 const eventBytesMax = 1024 * 1024;
 const environmentsMaxDefault = 200;
+/**
+ * Invocations of a short function at once, where all share one thread: more would take each other's time, and run out of it together.
+ * The others wait before they begin, where no time limit runs.
+ */
+const shortAtOnceMax = 32;
+const shortMsMax = 30_000;
 /** AWS waits one minute, then two. */
 const retryDelaysMsDefault = [200, 1000];
 
@@ -82,10 +88,16 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
     deploy: (definitions) => {
       const host = hostEnvironments(options, definitions);
       environments.push(host);
+      const isShared = options.mode.kind === 'shared';
       for (const definition of definitions) {
+        const atOnceMax = isShared && definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax;
         pools.set(
           definition.name,
-          openPool(definition, { environmentsMax, open: host.open, log: options.log }),
+          openPool(definition, {
+            environmentsMax: Math.min(environmentsMax, atOnceMax),
+            open: host.open,
+            log: options.log,
+          }),
         );
       }
     },

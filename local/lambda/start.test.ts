@@ -230,6 +230,19 @@ test('A22: over the reserved concurrency an invocation is throttled', async () =
   expect((await first).result).toBe('done');
 });
 
+test.each([
+  [30_000, 32],
+  [30_001, 40],
+])(
+  'of forty invocations at once of a function with %i ms, %i run: the others wait outside of their time',
+  async (timeoutMs, most) => {
+    const { client } = await deploy([define('counted', { timeoutMs })]);
+    const calls = Array.from({ length: 40 }, () => call(client, 'counted', { waitMs: 500 }));
+    const atOnce = (await Promise.all(calls)).map(({ result }) => Number(result));
+    expect(Math.max(...atOnce)).toBe(most);
+  },
+);
+
 test('A19: a payload over 6 MB is refused', async () => {
   const { client } = await deploy([define('echo')]);
   await expect(call(client, 'echo', 'x'.repeat(6_291_456))).rejects.toMatchObject({
