@@ -160,23 +160,12 @@ const claimOf = ({ slotLimits }: SandboxDeps, { slot: { kind, known } }: Sandbox
   slotsMax: slotsMax(kind, slotLimits),
 });
 
-type Next = Pick<
-  SandboxRecord,
-  | 'generation'
-  | 'lost'
-  | 'processesOf'
-  | 'lifetimeMs'
-  | 'environment'
-  | 'cwd'
-  | 'network'
-  | 'slot'
-  | 'isTrial'
->;
-
 type Given = Pick<
-  Next,
+  SandboxRecord,
   'lost' | 'processesOf' | 'lifetimeMs' | 'environment' | 'cwd' | 'network' | 'isTrial'
 >;
+
+type Next = Given & Pick<SandboxRecord, 'generation' | 'slot'>;
 
 const newRecord = (
   { world }: SandboxDeps,
