@@ -16,9 +16,9 @@ import {
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
 import type { Construct, IConstruct } from 'constructs';
-import type { ExistingNetwork } from '../settings.ts';
+import type { ExistingNetwork, NetworkSettings } from '../settings.ts';
 
-export const existingVpc = (scope: Construct, id: string, existing: ExistingNetwork): IVpc => {
+const existingVpc = (scope: Construct, id: string, existing: ExistingNetwork): IVpc => {
   const { vpcId, cidr, availabilityZones, subnetIds, routeTableIds } = existing;
   const zones = availabilityZones.length;
   if (zones === 0 || subnetIds.length !== zones || routeTableIds.length !== zones)
@@ -33,6 +33,17 @@ export const existingVpc = (scope: Construct, id: string, existing: ExistingNetw
     isolatedSubnetRouteTableIds: [...routeTableIds],
   });
 };
+
+/** The network of the settings, with the VPC of an existing one. */
+export const networkOf = (scope: Construct, { existing, ...own }: NetworkSettings) =>
+  existing === undefined
+    ? own
+    : {
+        ...own,
+        vpc: existingVpc(scope, 'Existing', existing),
+        vpcIsIsolated: existing.isIsolated,
+        endpointsGroupId: existing.endpointsGroupId,
+      };
 
 /** Checks the VPC's own properties at once, and at synth the resources of the rest of the app. */
 export const requireIsolation = (scope: Construct, vpc: IVpc, isConfirmed: boolean): void => {

@@ -12,7 +12,7 @@ import { Construct } from 'constructs';
 import { checkSettings, defaults, type Settings, sharedGuestPathOf } from '../settings.ts';
 import { ControlPlane } from './control-plane.ts';
 import { Edge } from './edge.ts';
-import { existingVpc } from './existing-network.ts';
+import { networkOf } from './existing-network.ts';
 import { ApiLogRole, logOptionsOf } from './log-group.ts';
 import { PlatformData } from './platform-data.ts';
 import { keyOf } from './platform-key.ts';
@@ -59,16 +59,9 @@ export class SandboxPlatform extends Construct {
   }
 
   private vpcOf({ network }: Settings, { vpc, vpcIsIsolated }: SandboxPlatformProps) {
-    const { existing, ...own } = network;
-    if (vpc !== undefined) return { ...own, vpc, vpcIsIsolated };
-    if (existing === undefined) return own;
-    const { isIsolated: isGivenIsolated, endpointsGroupId } = existing;
-    return {
-      ...own,
-      vpc: existingVpc(this, 'Existing', existing),
-      vpcIsIsolated: isGivenIsolated,
-      endpointsGroupId,
-    };
+    if (vpc === undefined) return networkOf(this, network);
+    const { existing: _, ...own } = network;
+    return { ...own, vpc, vpcIsIsolated };
   }
 
   /** API Gateway refuses a stage with logs until the account's role exists. */

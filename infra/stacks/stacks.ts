@@ -10,7 +10,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import { ControlPlane } from '../constructs/control-plane.ts';
 import { Edge } from '../constructs/edge.ts';
-import { existingVpc } from '../constructs/existing-network.ts';
+import { networkOf } from '../constructs/existing-network.ts';
 import { ApiLogRole, logOptionsOf } from '../constructs/log-group.ts';
 import { PlatformData } from '../constructs/platform-data.ts';
 import { keyOf } from '../constructs/platform-key.ts';
@@ -42,16 +42,8 @@ export class NetworkStack extends Stack {
 
   constructor(scope: Construct, id: string, { settings, data: { data } }: NetworkStackProps) {
     super(scope, id, { description: 'Sallyport: the network of the sandboxes' });
-    const { existing, ...own } = settings.network;
     this.network = new SandboxNetwork(this, 'Default', {
-      ...own,
-      ...(existing === undefined
-        ? {}
-        : {
-            vpc: existingVpc(this, 'Existing', existing),
-            vpcIsIsolated: existing.isIsolated,
-            endpointsGroupId: existing.endpointsGroupId,
-          }),
+      ...networkOf(this, settings.network),
       workspaces: data.workspaces,
       deployment: settings.deployment,
       logs: logOptionsOf(settings, data.encryptionKey),
