@@ -148,7 +148,7 @@ const namedShapes = (checker: ts.TypeChecker, file: ts.SourceFile): ReadonlyMap<
   return names;
 };
 
-/** An exported constant whose members are routes. */
+/** An exported constant whose members are routes; its module need not know their type by name. */
 const routeTable = (statement: ts.Statement): ts.VariableDeclaration | undefined => {
   if (!ts.isVariableStatement(statement)) return undefined;
   const [declaration] = statement.declarationList.declarations;
@@ -162,7 +162,7 @@ const tableText = (checker: ts.TypeChecker, table: ts.VariableDeclaration, print
   const members = checker.getPropertiesOfType(checker.getTypeAtLocation(table)).map((property) => {
     const [path, shapes] = checker.getTypeOfSymbol(property).aliasTypeArguments ?? [];
     if (path === undefined || shapes === undefined) throw new Error(`${property.name} is no route`);
-    return `readonly ${property.name}: Route<${printer.print(path)}, ${printer.print(shapes)}>;`;
+    return `readonly ${property.name}: import('./route.ts').Route<${printer.print(path)}, ${printer.print(shapes)}>;`;
   });
   return `export declare const ${table.name.getText()}: {\n${members.join('\n')}\n};`;
 };
