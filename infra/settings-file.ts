@@ -16,6 +16,7 @@ const optional: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
   bootstrapQualifier: 'string',
   oidc: 'object',
   projectSecretsKeyArn: 'string',
+  seals: 'object',
   flavorsAllowed: 'object',
   templates: 'object',
   domain: 'object',

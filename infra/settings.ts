@@ -110,6 +110,11 @@ export type Settings = {
   readonly encryption: 'aws-managed' | 'customer-managed' | { readonly keyArn: string };
   /** Another key for projects' secrets than that of `encryption`, in this account and region. */
   readonly projectSecretsKeyArn?: string;
+  /**
+   * A bucket with Object Lock for the seals of the audit log: each is kept for so many days, 1 to 36500, from whoever may not bypass
+   * governance. Absent: seals are in the bucket of the checkpoints. Once set it stays set: without it new seals continue those of before.
+   */
+  readonly seals?: { readonly objectLockDays: number };
   readonly network: NetworkSettings;
   /**
    * Sizes in which a sandbox may be started: no function has the permission to start another. Absent: all. Projects
@@ -164,7 +169,7 @@ export const defaults: Settings = {
 export const stages = {
   production: defaults,
   staging: { ...defaults, deployment: 'sallyport-staging' },
-  /** Survives the loss of a zone, records every packet, has its own key and a web firewall; each costs money. */
+  /** Survives the loss of a zone, records every packet, has its own key and a web firewall, and locks its seals; each costs money. */
   hardened: {
     ...defaults,
     deployment: 'sallyport-hardened',
@@ -172,6 +177,8 @@ export const stages = {
     network: { ...defaults.network, zones: 2, flowLogs: 'all' },
     firewall: true,
     logDays: 365,
+    // As long as the audit log retains its rows.
+    seals: { objectLockDays: 365 },
     // The turn cannot starve the others, nor they the turn; the rest of the usual 1000 is the account's.
     reservedConcurrency: { turn: 200, 'sandbox-link': 200, janitor: 10, 'task-events': 20 },
   },
@@ -185,11 +192,18 @@ export const settingsOf = (stage: string): Settings => {
   return stages[stage as StageName];
 };
 
+/** S3's own limit for the default retention of a bucket: a hundred years. */
+const objectLockDaysMax = 36_500;
+
 /** Stops the synth with the same line as a start of the program. */
 export const checkSettings = (settings: Settings): void => {
   const result = readVariables(operatorSettings, variablesOf(settings));
   if (!result.ok) throw new Error(`infra/settings.ts: ${result.problems.join('; ')}`);
-  const { flavorsAllowed } = settings;
+  const { flavorsAllowed, seals } = settings;
+  if (seals !== undefined && !isDays(seals.objectLockDays))
+    throw new Error(
+      `infra/settings.ts: seals.objectLockDays is ${seals.objectLockDays}, and not a whole number of days from 1 to ${objectLockDaysMax}`,
+    );
   const flavor = result.value.MSB_DEFAULT_FLAVOR;
   // Sessions that name no flavor would never get a sandbox.
   if (flavorsAllowed !== undefined && !flavorsAllowed.some((name) => name === flavor))
@@ -197,6 +211,8 @@ export const checkSettings = (settings: Settings): void => {
       `infra/settings.ts: flavorsAllowed leaves out ${flavor}, which sessions have by default: allow it, or set MSB_DEFAULT_FLAVOR`,
     );
 };
+
+const isDays = (days: number): boolean => Number.isInteger(days) && days >= 1 && days <= objectLockDaysMax;
 
 /** The settings as variables of functions: those of the operator, keys by their ARNs, and the issuer. */
 export const variablesOf = ({ variables, providerKeyArns, oidc }: Settings): Variables => ({

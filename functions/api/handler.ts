@@ -1,5 +1,5 @@
 /** The REST API under `/api`: authenticates, routes, answers as a stream; every failure is one JSON shape. */
-import { makeAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
+import { openAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeFileLinkStore } from '#shared/adapters/aws/dynamo/file-links.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
@@ -16,7 +16,6 @@ import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher
 import { openSealKey } from '#shared/adapters/aws/seal-key.ts';
 import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
-import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeAddressGuard } from '#shared/adapters/mcp/address-guard.ts';
@@ -101,7 +100,7 @@ const ports = {
   protocol,
   ...slotLimitsOf(environment),
   ...egressCeilingOf(environment),
-  auditSeals: makeAuditSeals(openWorkspaceBucket(environment.WORKSPACE_BUCKET)),
+  auditSeals: openAuditSeals(environment.WORKSPACE_BUCKET, environment.AUDIT_SEAL_BUCKET),
   sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
   trees: makeTreeStore(table),

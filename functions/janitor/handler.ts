@@ -2,7 +2,7 @@
  * The janitor: sweeps due items every minute, audits slots, looks for orphans, fills the warm pool, checks
  * registered MCP servers, and saves and stops the sandboxes that other functions have marked.
  */
-import { makeAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
+import { openAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -11,7 +11,6 @@ import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { openSealKey } from '#shared/adapters/aws/seal-key.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
-import { openWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';
@@ -43,7 +42,7 @@ const ports = {
   ...common,
   ...slotLimitsOf(environment),
   schedules: makeScheduleStore(table),
-  auditSeals: makeAuditSeals(openWorkspaceBucket(environment.WORKSPACE_BUCKET)),
+  auditSeals: openAuditSeals(environment.WORKSPACE_BUCKET, environment.AUDIT_SEAL_BUCKET),
   sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
   mcpServers: makeMcpServerStore(table),

@@ -17,7 +17,9 @@ import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
+  type BucketProps,
   type LifecycleRule,
+  ObjectLockRetention,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -31,6 +33,8 @@ export type PlatformDataProps = {
   readonly hasSharedVolumes?: boolean;
   /** A key of KMS signs the seals of the audit log: a dollar a month. */
   readonly signsSeals?: boolean;
+  /** Seals are in a bucket of their own, which locks each for so many days. Absent: in that of the checkpoints, without a lock. */
+  readonly sealLockDays?: number | undefined;
 };
 
 const secretCharacters = 64;
@@ -48,6 +52,8 @@ export class PlatformData extends Construct {
   /** Checkpoints: `workspaces/<workspace id>/{manifests,packs}/…`; shared volumes: `shared/<owner>/…`. */
   readonly workspaces: Bucket;
   readonly sandboxSecret: Secret;
+  /** With Object Lock. */
+  readonly seals: Bucket | undefined;
   readonly encryptionKey: IKey | undefined;
   /** Signs the seals of the audit log. */
   readonly sealKey: IKey | undefined;
@@ -55,13 +61,14 @@ export class PlatformData extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { encryptionKey, hasSharedVolumes = false, signsSeals = false }: PlatformDataProps = {},
+    { encryptionKey, hasSharedVolumes = false, signsSeals = false, sealLockDays }: PlatformDataProps = {},
   ) {
     super(scope, id);
     this.encryptionKey = encryptionKey;
     this.sealKey = signsSeals ? this.addSealKey() : undefined;
     this.table = this.addTable();
     this.workspaces = this.addWorkspaces(hasSharedVolumes);
+    this.seals = sealLockDays === undefined ? undefined : this.addSeals(sealLockDays);
     this.sandboxSecret = this.addSandboxSecret();
   }
 
@@ -108,15 +115,8 @@ export class PlatformData extends Construct {
    * rules remain after the volume is switched off, so that its versions expire.
    */
   private addWorkspaces(hasSharedVolumes: boolean): Bucket {
-    const { encryptionKey } = this;
     const bucket = new Bucket(this, 'Workspaces', {
-      // A bucket key: S3 calls KMS once in a while, and not for every pack of a checkpoint.
-      ...(encryptionKey === undefined
-        ? { encryption: BucketEncryption.S3_MANAGED }
-        : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      ...this.closedBucket(),
       versioned: hasSharedVolumes,
       lifecycleRules: [
         // The link completes or aborts its uploads itself; the rest is useless.
@@ -124,13 +124,39 @@ export class PlatformData extends Construct {
         ...expireVersions('workspaces/', checkpointVersionDays),
         ...expireVersions('shared/', sharedVersionDays),
       ],
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acknowledge(
       bucket,
       'S1',
       'Two functions can reach it, and each checkpoint that they write or delete is a line of their logs.',
     );
+    return bucket;
+  }
+
+  /** Encrypted, by TLS alone, never public, and not deleted with the stack. */
+  private closedBucket(): BucketProps {
+    const { encryptionKey } = this;
+    return {
+      // A bucket key: S3 calls KMS once in a while, and not for every pack of a checkpoint.
+      ...(encryptionKey === undefined
+        ? { encryption: BucketEncryption.S3_MANAGED }
+        : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
+      enforceSSL: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    };
+  }
+
+  /** A bucket of its own: a lock is for whole buckets, and a checkpoint must be deleted when its session is. */
+  private addSeals(lockDays: number): Bucket {
+    const bucket = new Bucket(this, 'Seals', {
+      ...this.closedBucket(),
+      versioned: true,
+      objectLockEnabled: true,
+      objectLockDefaultRetention: ObjectLockRetention.governance(Duration.days(lockDays)),
+    });
+    acknowledge(bucket, 'S1', 'One function writes it, once an hour, and each seal is a line of its logs.');
     return bucket;
   }
 

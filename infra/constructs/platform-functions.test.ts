@@ -114,8 +114,14 @@ const actionsOf = (name: FunctionName, service: string, template = compute): rea
 
 describe('every function', () => {
   // One machine reports its own limits, its port and what it cannot build; on Fargate the default is the truth. The hardened stage has
-  // a key that signs seals.
-  const ofOthers = ['AUDIT_SEAL_KEY', 'SANDBOX_LIMITS', 'SANDBOX_PORT', 'TEMPLATES_PROBLEM'];
+  // a key that signs seals or a bucket that locks them.
+  const ofOthers = [
+    'AUDIT_SEAL_BUCKET',
+    'AUDIT_SEAL_KEY',
+    'SANDBOX_LIMITS',
+    'SANDBOX_PORT',
+    'TEMPLATES_PROBLEM',
+  ];
 
   test.each(names)('%s has exactly the variables of its contract', (name) => {
     const { NODE_OPTIONS, ...variables } = functionOf(name, full).Properties.Environment.Variables;

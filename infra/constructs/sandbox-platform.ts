@@ -45,6 +45,7 @@ export class SandboxPlatform extends Construct {
     this.data = new PlatformData(this, 'Data', {
       ...{ encryptionKey, hasSharedVolumes },
       signsSeals: settings.encryption === 'customer-managed',
+      sealLockDays: settings.seals?.objectLockDays,
     });
     const { workspaces } = this.data;
     const { deployment } = settings;

@@ -1,5 +1,5 @@
 /**
- * Permissions on stored bytes and secrets: the bucket of the workspaces, and the secrets of projects.
+ * Permissions on stored bytes and secrets: the bucket of the workspaces, that of locked seals, and the secrets of projects.
  *
  * Of the bucket only the link reads and writes contents, only the janitor deletes a whole workspace, and no function
  * deletes a version. Of the secrets the API creates, reads and deletes them, the janitor deletes those of a deleted
@@ -66,32 +66,43 @@ export const deleteWorkspaces = (bucket: IBucket): Permission<BucketVariables> =
   ],
 });
 
-type SealVariables = { readonly AUDIT_SEAL_KEY?: string };
+type SealVariables = { readonly AUDIT_SEAL_KEY?: string; readonly AUDIT_SEAL_BUCKET?: string };
 
-/** To read seals of the audit log, and the key that checks them; `writes`: also to make them. A seal is never deleted. */
+/**
+ * To read seals of the audit log, and the key that checks them; `writes`: also to make them, in the bucket that locks them where there is
+ * one. Those from before the lock are then only read. A seal is never deleted, and no function may bypass a lock.
+ */
 export const auditSeals = (
-  { workspaces, sealKey, encryptionKey }: PlatformData,
+  { workspaces, seals: locked, sealKey, encryptionKey }: PlatformData,
   { writes }: { readonly writes: boolean },
 ): Permission<SealVariables> => ({
-  variables: sealKey === undefined ? {} : { AUDIT_SEAL_KEY: sealKey.keyArn },
+  variables: {
+    ...(sealKey !== undefined && { AUDIT_SEAL_KEY: sealKey.keyArn }),
+    ...(locked !== undefined && { AUDIT_SEAL_BUCKET: locked.bucketName }),
+  },
   statements: [
-    {
-      actions: writes ? ['s3:GetObject', 's3:PutObject'] : ['s3:GetObject'],
-      resources: objectsOf(workspaces, seals),
-      because: 'Seals are made at run time; everything under the prefix is one.',
-    },
-    {
-      // Without it a missing seal is answered with 403 instead of 404.
-      actions: ['s3:ListBucket'],
-      resources: [workspaces.bucketArn],
-      conditions: { StringLikeIfExists: { 's3:prefix': [seals] } },
-    },
+    ...sealStatements(workspaces, writes && locked === undefined),
+    ...(locked === undefined ? [] : sealStatements(locked, writes)),
     ...(sealKey === undefined
       ? []
       : [{ actions: ['kms:GetPublicKey', ...(writes ? ['kms:Sign'] : [])], resources: [sealKey.keyArn] }]),
     ...useKey(encryptionKey, { service: 's3', actions: ['Decrypt', ...(writes ? ['GenerateDataKey'] : [])] }),
   ],
 });
+
+const sealStatements = (bucket: IBucket, writes: boolean): readonly Statement[] => [
+  {
+    actions: writes ? ['s3:GetObject', 's3:PutObject'] : ['s3:GetObject'],
+    resources: objectsOf(bucket, seals),
+    because: 'Seals are made at run time; everything under the prefix is one.',
+  },
+  {
+    // Without it a missing seal is answered with 403 instead of 404.
+    actions: ['s3:ListBucket'],
+    resources: [bucket.bucketArn],
+    conditions: { StringLikeIfExists: { 's3:prefix': [seals] } },
+  },
+];
 
 type PrefixVariables = { readonly PROJECT_SECRETS_PREFIX: string };
 type KeyVariables = { readonly PROJECT_SECRETS_KEY?: string };

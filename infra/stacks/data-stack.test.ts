@@ -112,6 +112,84 @@ describe('the bucket of the checkpoints', () => {
   });
 });
 
+describe('the bucket of the seals', () => {
+  const settings = { seals: { objectLockDays: 90 } };
+  const locked = synthesise({ settings });
+  const bucket = named(locked.data, 'AWS::S3::Bucket', 'Seals');
+  type Allowed = {
+    readonly Effect: string;
+    readonly Action: string | readonly string[];
+    readonly Resource: unknown;
+  };
+
+  test('keeps every version for its days under governance, and is closed as the other', () => {
+    const { Properties: closed } = named(locked.data, 'AWS::S3::Bucket', 'Workspaces');
+    expect(bucket.Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      ObjectLockEnabled: true,
+      ObjectLockConfiguration: {
+        ObjectLockEnabled: 'Enabled',
+        Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: 90 } },
+      },
+      BucketEncryption: closed.BucketEncryption,
+      PublicAccessBlockConfiguration: closed.PublicAccessBlockConfiguration,
+      OwnershipControls: closed.OwnershipControls,
+    });
+    expect(bucket.DeletionPolicy).toBe('RetainExceptOnCreate');
+    expect(Reflect.get(bucket, 'UpdateReplacePolicy')).toBe('Retain');
+    const { PolicyDocument } = named(locked.data, 'AWS::S3::BucketPolicy', 'Seals').Properties;
+    expect(PolicyDocument.Statement).toMatchObject([
+      { Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+    ]);
+  });
+
+  test('is written by the janitor and read by the API, and no role may delete in it or bypass its lock', () => {
+    const allowed = ofType(locked.compute, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
+      (Properties.PolicyDocument.Statement as readonly Allowed[])
+        .filter(({ Resource }) => JSON.stringify(Resource).includes('Seals'))
+        .map(({ Effect, Action }) => [
+          /^Functions(\w+)Role/.exec(Properties.Roles[0].Ref)?.[1],
+          Effect,
+          Action,
+        ]),
+    );
+    expect(allowed.toSorted()).toEqual([
+      ['api', 'Allow', 's3:GetObject'],
+      ['api', 'Allow', 's3:ListBucket'],
+      ['janitor', 'Allow', ['s3:GetObject', 's3:PutObject']],
+      ['janitor', 'Allow', 's3:ListBucket'],
+    ]);
+    const all = JSON.stringify([locked.data, locked.compute, locked.edge, locked.network]);
+    expect(all).not.toMatch(
+      /BypassGovernanceRetention|PutObjectRetention|PutBucketObjectLock|DeleteObjectVersion/,
+    );
+  });
+
+  test('is named to both functions, and makes the other bucket one to read for the janitor', () => {
+    const variables = (name: string) =>
+      named(locked.compute, 'AWS::Lambda::Function', `Functions${name}`).Properties.Environment.Variables;
+    expect(variables('janitor').AUDIT_SEAL_BUCKET).toBeDefined();
+    expect(variables('api').AUDIT_SEAL_BUCKET).toEqual(variables('janitor').AUDIT_SEAL_BUCKET);
+    const writes = ofType(locked.compute, 'AWS::IAM::Policy').flatMap(({ Properties }) =>
+      (Properties.PolicyDocument.Statement as readonly Allowed[]).filter(
+        ({ Action, Resource }) =>
+          [Action].flat().includes('s3:PutObject') && JSON.stringify(Resource).includes('audit/seals'),
+      ),
+    );
+    expect(writes.map(({ Resource }) => JSON.stringify(Resource))).toEqual([
+      expect.stringContaining('Seals'),
+    ]);
+  });
+
+  test('is there only where a stage asks for it, and for whole days alone', () => {
+    expect(ofType(data, 'AWS::S3::Bucket')).toHaveLength(1);
+    for (const objectLockDays of [0, 1.5, 36_501])
+      expect(() => synthesise({ settings: { seals: { objectLockDays } } })).toThrow(
+        `seals.objectLockDays is ${objectLockDays}, and not a whole number of days from 1 to 36500`,
+      );
+  });
+});
+
 test('AWS generates the secret of the sandboxes, and it is long', () => {
   const { GenerateSecretString, SecretString } = named(
     data,

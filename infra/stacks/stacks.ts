@@ -29,6 +29,7 @@ export class DataStack extends Stack {
       encryptionKey: keyOf(this, settings.encryption),
       signsSeals: settings.encryption === 'customer-managed',
       hasSharedVolumes: sharedGuestPathOf(settings) !== undefined,
+      sealLockDays: settings.seals?.objectLockDays,
     });
     if (settings.ownsApiLogRole !== false) new ApiLogRole(this, 'Account', settings);
   }

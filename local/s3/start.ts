@@ -1,10 +1,10 @@
 /**
  * S3 on one machine: buckets in a folder, path-style, for the real `@aws-sdk/client-s3`.
  *
- * Copies are refused by name.
+ * Copies are refused by name. A bucket that was created with Object Lock keeps its versions (locked-bucket.ts).
  */
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Keys } from '../endpoint/account.ts';
@@ -12,6 +12,8 @@ import { AwsError, type WriteError } from '../endpoint/http-messages.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { type BucketRequest, deleteObjects, listObjects } from './bucket-routes.ts';
+import { listVersions, refuseWithoutChecksum, removeVersion, setLock, showLock } from './lock-routes.ts';
+import { type Lock, openLockedBucket, readLock, writeLock } from './locked-bucket.ts';
 import {
   abortUpload,
   completeUpload,
@@ -30,13 +32,13 @@ type S3Options = {
   readonly keys?: Keys;
 };
 
-type OpenBucket = Bucket & { readonly uploads: Uploads };
+type OpenBucket = Bucket & { readonly uploads: Uploads; readonly lock?: Lock };
 type Buckets = Map<string, OpenBucket>;
 
-const openAt = async (folder: string): Promise<OpenBucket> => ({
-  ...(await openBucket(folder)),
-  uploads: new Map(),
-});
+const openAt = async (folder: string): Promise<OpenBucket> => {
+  const isLocked = (await readLock(folder)) !== undefined;
+  return { ...(isLocked ? await openLockedBucket(folder) : await openBucket(folder)), uploads: new Map() };
+};
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; no name can leave the folder. */
 const bucketName = /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/;
@@ -56,8 +58,8 @@ type Store = { readonly folder: string; readonly buckets: Buckets };
 
 const answer = async (store: Store, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const { name, key, query } = parseTarget(request);
-  if (key === '' && request.method === 'PUT') {
-    await createBucket(store, name, response);
+  if (key === '' && request.method === 'PUT' && !query.has('object-lock')) {
+    await createBucket(store, name, { request, response });
     return;
   }
   const bucket = store.buckets.get(name);
@@ -70,7 +72,11 @@ const answer = async (store: Store, request: IncomingMessage, response: ServerRe
 
 const answerForBucket = async (input: BucketRequest & { readonly bucket: OpenBucket }): Promise<void> => {
   const { request, response, query, bucket } = input;
+  const { lock } = bucket;
   if (request.method === 'HEAD') response.writeHead(200).end();
+  else if (request.method === 'GET' && query.has('object-lock')) showLock(input, lock);
+  else if (request.method === 'PUT' && lock !== undefined) await setLock(input, lock);
+  else if (request.method === 'GET' && query.has('versions') && lock !== undefined) listVersions(input, lock);
   else if (request.method === 'GET' && query.get('list-type') === '2') listObjects(input);
   else if (request.method === 'GET' && query.has('uploads')) listUploads(bucket.uploads, response);
   else if (request.method === 'POST' && query.has('delete')) await deleteObjects(input);
@@ -94,7 +100,16 @@ const answerForObject = async (
     createUpload(input.bucket.uploads, input);
     return;
   }
-  const isOther = ['uploads', 'tagging', 'acl'].some((name) => query.has(name));
+  const { lock } = input.bucket;
+  const versionId = query.get('versionId');
+  if (method === 'DELETE' && versionId !== null && lock !== undefined) {
+    await removeVersion(input, lock, versionId);
+    return;
+  }
+  if (method === 'PUT' && lock?.days() !== undefined) refuseWithoutChecksum(input.request);
+  const isOther = ['uploads', 'tagging', 'acl', 'versionId', 'retention', 'legal-hold'].some((name) =>
+    query.has(name),
+  );
   const route = isOther ? undefined : objectRoutes[method];
   if (route === undefined) throw notImplemented(`${method} of an object with ${query}`);
   await route(input);
@@ -138,12 +153,19 @@ const decode = (text: string): string => {
 const createBucket = async (
   { folder, buckets }: Store,
   name: string,
-  response: ServerResponse,
+  { request, response }: Pick<BucketRequest, 'request' | 'response'>,
 ): Promise<void> => {
   if (!bucketName.test(name)) {
     throw new AwsError(400, 'InvalidBucketName', 'The specified bucket is not valid.');
   }
-  if (!buckets.has(name)) buckets.set(name, await openAt(join(folder, name)));
+  if (!buckets.has(name)) {
+    const own = join(folder, name);
+    if (request.headers['x-amz-bucket-object-lock-enabled'] === 'true') {
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      await writeLock(own, {});
+    }
+    buckets.set(name, await openAt(own));
+  }
   response.writeHead(200, { location: `/${name}` }).end();
 };
 

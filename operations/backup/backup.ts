@@ -22,11 +22,15 @@ export const backupCommandWith = (open: (region: string) => Services): Command<F
   values: ['to'],
   run: async ({ target, terminal, to, live, 'with-secrets': withSecrets }) => {
     const folder = folderNamed(to, '--to');
-    const { table, bucket, sandboxSecret } = await findData(target);
+    const { table, bucket, sealBucket, sandboxSecret } = await findData(target);
     const { deployment } = target.settings;
     const moment = live ? livingTable(table) : tableAtPointInTime(target.aws, table, terminal.say);
     const secrets = { sandbox: sandboxSecret, prefix: `sallyport/${deployment}/` };
-    const saved = { deployment, bucket, table: moment.open, ...(withSecrets ? { secrets } : {}) };
+    const saved = {
+      ...{ deployment, bucket, table: moment.open },
+      ...(sealBucket !== undefined && { sealBucket }),
+      ...(withSecrets && { secrets }),
+    };
     try {
       const services = open(target.region);
       const { takenAt } = await saveBackup(services, saved, { folder, say: terminal.say });

@@ -35,6 +35,8 @@ export type Saved = {
   /** A table that nobody writes, as it was at `takenAt`, or a living one: then items of different moments are mixed. */
   readonly table: () => Promise<{ readonly name: string; readonly takenAt: Date }>;
   readonly bucket: string;
+  /** Of the seals; absent: they are in the other. */
+  readonly sealBucket?: string;
   /** Absent: without secrets. */
   readonly secrets?: SecretNames;
 };
@@ -47,16 +49,17 @@ type Copying = { readonly folder: string; readonly say: (line: string) => void }
  */
 export const saveBackup = async (
   { dynamoDb, s3, secretsManager }: Services,
-  { deployment, table, bucket, secrets }: Saved,
+  { deployment, table, bucket, sealBucket, secrets }: Saved,
   { folder, say }: Copying,
 ): Promise<Manifest> => {
   await makeFolder(folder);
-  const before = await saveObjects({ client: s3, bucket }, folder);
+  const stored = { client: s3, bucket, ...(sealBucket !== undefined && { sealBucket }) };
+  const before = await saveObjects(stored, folder);
   say(`Copied ${described(before)}`);
   const { name, takenAt } = await table();
   const items = await saveTable(dynamoDb, name, join(folder, 'table'));
   say(`Copied ${items} items of the table`);
-  const objects = await saveObjects({ client: s3, bucket }, folder, before);
+  const objects = await saveObjects(stored, folder, before);
   say(`The folder has ${described(objects)}`);
   if (secrets !== undefined) await saveSecrets(secretsManager, secrets, folder);
   const names = [
@@ -79,6 +82,8 @@ export const saveBackup = async (
 export type Loaded = {
   readonly table: string;
   readonly bucket: string;
+  /** Seals are restored into it; absent: into the other. */
+  readonly sealBucket?: string;
   /** The ARN of the secret of the sandboxes; absent where there is none. */
   readonly sandboxSecret?: string;
 };
@@ -86,7 +91,7 @@ export type Loaded = {
 /** Nothing is written before the whole folder is verified. Run again after a failure, it writes the same. */
 export const loadBackup = async (
   { dynamoDb, s3, secretsManager }: Services,
-  { table, bucket, sandboxSecret }: Loaded,
+  { table, bucket, sealBucket, sandboxSecret }: Loaded,
   { folder, say }: Copying,
 ): Promise<Manifest> => {
   const manifest = await readManifest(folder);
@@ -96,8 +101,9 @@ export const loadBackup = async (
     const projects = await loadSecrets(secretsManager, sandboxSecret, folder);
     say(`Restored the secrets of ${projects} projects`);
   }
+  const stored = { client: s3, bucket, ...(sealBucket !== undefined && { sealBucket }) };
   // Before the items that name them.
-  say(`Restored ${described(await loadObjects({ client: s3, bucket }, folder))}`);
+  say(`Restored ${described(await loadObjects(stored, folder))}`);
   const items = await loadTable(dynamoDb, table, join(folder, 'table'));
   say(`Restored ${items} items of the table`);
   if (items !== manifest.items)

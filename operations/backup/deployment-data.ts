@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Target } from '../deploy/command.ts';
-import { type Inventory, isData, takeInventory } from '../deploy/inventory.ts';
+import { type Inventory, takeInventory } from '../deploy/inventory.ts';
 import { Failure } from '../deploy/programs.ts';
 import type { Services } from './copy.ts';
 
@@ -11,6 +11,8 @@ export type DeploymentData = {
   readonly inventory: Inventory;
   readonly table: string;
   readonly bucket: string;
+  /** That locks the seals of the audit log; absent: the deployment has none. */
+  readonly sealBucket?: string;
   readonly sandboxSecret: string;
 };
 
@@ -20,13 +22,15 @@ export const findData = async (target: Target): Promise<DeploymentData> => {
   const ids = (...types: readonly string[]): readonly string[] =>
     inventory.ofType(...types).map(({ physicalId }) => physicalId);
   const [table] = ids('AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table');
-  const bucket = ids('AWS::S3::Bucket').find(isData);
+  const bucketNamed = (start: string): string | undefined =>
+    inventory.ofType('AWS::S3::Bucket').find(({ id }) => id.startsWith(start))?.physicalId;
+  const [bucket, sealBucket] = [bucketNamed('Workspaces'), bucketNamed('Seals')];
   const sandboxSecret = ids('AWS::SecretsManager::Secret').find((arn) => arn.includes('SandboxSecret'));
   if (table === undefined || bucket === undefined || sandboxSecret === undefined)
     throw new Failure(`there is no deployment ${settings.deployment} in account ${account}, ${region}`, [
       'Choose another: --stage <name> and --region <region>.',
     ]);
-  return { inventory, table, bucket, sandboxSecret };
+  return { inventory, table, bucket, sandboxSecret, ...(sealBucket !== undefined && { sealBucket }) };
 };
 
 export const openServices = (region: string): Services => ({

@@ -1,5 +1,5 @@
 /**
- * The objects of a bucket as files, and back. An object that the folder has with the same ETag is not read again, so a
+ * The objects of a deployment's buckets as files, and back. An object that the folder has with the same ETag is not read again, so a
  * second backup into one folder costs a listing and what is new.
  */
 import { createHash } from 'node:crypto';
@@ -13,27 +13,38 @@ import { type CopiedObject, objectsFile, pathOfObject, readObjects, writeWhole }
 
 const transfersMax = 16;
 
-export type BucketAt = { readonly client: S3Client; readonly bucket: string };
+export type BucketAt = {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** With Object Lock: its seals are newer than those of the other. */
+  readonly sealBucket?: string;
+};
+
+/** Seals are restored into the bucket that locks them, where there is one. */
+const sealPrefix = 'audit/seals/';
 
 /** Every object that the bucket has now, and those that are `kept` although it has them no more. */
 export const saveObjects = async (
-  { client, bucket: Bucket }: BucketAt,
+  { client, bucket, sealBucket }: BucketAt,
   folder: string,
   kept: readonly CopiedObject[] = [],
 ): Promise<readonly CopiedObject[]> => {
   const known = new Map((await readObjects(folder)).map((object) => [object.key, object]));
   const copied = new Map(kept.map((object) => [object.key, object]));
-  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
-    const found = Contents.flatMap(({ Key, ETag }) =>
-      Key === undefined ? [] : [{ key: Key, etag: ETag ?? '' }],
-    );
-    await inParallel(found, async ({ key, etag }) => {
-      const before = known.get(key);
-      const object =
-        before?.etag === etag ? before : await saveObject({ client, bucket: Bucket }, folder, key);
-      if (object !== undefined) copied.set(key, object);
-    });
-  }
+  const seen = new Set<string>();
+  for (const Bucket of sealBucket === undefined ? [bucket] : [sealBucket, bucket])
+    for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
+      const found = Contents.flatMap(({ Key, ETag }) =>
+        Key === undefined || seen.has(Key) ? [] : [{ key: Key, etag: ETag ?? '' }],
+      );
+      for (const { key } of found) seen.add(key);
+      await inParallel(found, async ({ key, etag }) => {
+        const before = known.get(key);
+        const object =
+          before?.etag === etag ? before : await saveObject({ client, bucket: Bucket }, folder, key);
+        if (object !== undefined) copied.set(key, object);
+      });
+    }
   const sorted = [...copied.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const lines = sorted.map((object) => `${JSON.stringify(object)}\n`);
   await writeWhole(join(folder, objectsFile), lines.join(''));
@@ -72,14 +83,18 @@ const orDeleted = (cause: unknown): undefined => {
 
 /** An object that is there already is replaced. */
 export const loadObjects = async (
-  { client, bucket: Bucket }: BucketAt,
+  { client, bucket, sealBucket = bucket }: BucketAt,
   folder: string,
 ): Promise<readonly CopiedObject[]> => {
   const objects = await readObjects(folder);
   await inParallel(objects, async ({ key, bytes, type }) => {
     const Body = createReadStream(join(folder, pathOfObject(key)));
+    const Bucket = key.startsWith(sealPrefix) ? sealBucket : bucket;
     const ContentType = type === undefined ? {} : { ContentType: type };
-    await client.send(new PutObjectCommand({ Bucket, Key: key, Body, ContentLength: bytes, ...ContentType }));
+    // A bucket with Object Lock asks for it; the SDK then sends it behind the bytes.
+    const ChecksumAlgorithm = 'SHA256' as const;
+    const put = { Bucket, Key: key, Body, ContentLength: bytes, ChecksumAlgorithm, ...ContentType };
+    await client.send(new PutObjectCommand(put));
   });
   return objects;
 };

@@ -133,3 +133,57 @@ test('a log that arrives after a bucket was emptied is deleted, too', async () =
   expect((await machine.run(destroyCommand, ['--yes'])).code).toBe(0);
   expect(machine.state.buckets).toEqual({ 'of-somebody-else': 1 });
 });
+
+describe('a bucket of seals with Object Lock', () => {
+  const bucket = 'sallyport-data-seals1';
+  const key = 'arn:aws:kms:eu-central-1:111122223333:key/0a0a0a0a';
+  const dayMs = 86_400_000;
+  const accountWith = (writtenMsAgo: number, versions = 48) => ({
+    ...busyAccount,
+    buckets: { ...busyAccount.buckets, [bucket]: versions },
+    locks: { [bucket]: { days: 30, written: new Date(Date.now() - writtenMsAgo).toISOString() } },
+    tagged: [`arn:aws:s3:::${bucket}`, key],
+    keys: ['0a0a0a0a'],
+  });
+
+  test('stays while it is locked, with the keys, and is named with its end and what deletes it', async () => {
+    const account = accountWith(dayMs);
+    const machine = machineWith(account);
+    const { code, out, error } = await machine.run(destroyCommand, ['--yes']);
+    expect([code, error]).toEqual([0, '']);
+    expect(machine.state).toMatchObject({
+      stacks: {},
+      buckets: { 'of-somebody-else': 1, [bucket]: 48 },
+      keys: ['0a0a0a0a'],
+    });
+    const until = new Date(Date.parse(account.locks[bucket]?.written ?? '') + 30 * dayMs).toISOString();
+    expect(out.split('Retained:\n')[1]?.trim().split('\n').slice(0, 3)).toEqual([
+      'key 0a0a0a0a, which the seals need',
+      `  bucket ${bucket} with the seals of the audit log, locked until ${until} (Object Lock, governance)`,
+      '    npm run destroy deletes it after that; sooner with --bypass-lock, by a person who has s3:BypassGovernanceRetention',
+    ]);
+    const again = await machine.run(destroyCommand, ['--yes']);
+    expect([again.code, again.error]).toEqual([0, '']);
+  });
+
+  test.each([
+    ['when its last lock has ended', accountWith(31 * dayMs), []],
+    ['when nothing is in it', accountWith(dayMs, 0), []],
+    ['before, by a person who may bypass it', accountWith(dayMs), ['--bypass-lock']],
+  ])('is deleted %s', async (_, account, flags) => {
+    const machine = machineWith(account);
+    const { code, error } = await machine.run(destroyCommand, ['--yes', ...flags]);
+    expect([code, error]).toEqual([0, '']);
+    expect(machine.state).toMatchObject({ buckets: { 'of-somebody-else': 1 }, keys: [] });
+    expect(machine.state.buckets).not.toHaveProperty(bucket);
+  });
+
+  test('whose objects S3 refuses to delete stops the run with their name', async () => {
+    const machine = machineWith({ ...accountWith(dayMs), refuses: {} });
+    Object.assign(machine.state, {
+      has: { 's3api get-object-lock-configuration': { ObjectLockConfiguration: {} } },
+    });
+    const { code, error } = await machine.run(destroyCommand, ['--yes']);
+    expect([code, error]).toEqual([1, expect.stringMatching(/^S3 does not delete k0: AccessDenied\n/)]);
+  });
+});

@@ -12,6 +12,7 @@ import {
   type Retained,
   takeInventory,
 } from './inventory.ts';
+import { type LockedBucket, lockedOf, textOfLocked } from './locked-buckets.ts';
 import { Failure, type Programs } from './programs.ts';
 import {
   deleteBucket,
@@ -31,18 +32,22 @@ type DestroyRequest = {
   readonly yes: boolean;
   /** The table, the checkpoints, the secrets and the key stay. */
   readonly keepData: boolean;
+  /** Locked seals are deleted, too. */
+  readonly bypassLock: boolean;
 };
 
 const taskPollMs = 3000;
 const minuteMs = 60_000;
 
 export const destroy = async (request: DestroyRequest): Promise<void> => {
-  const { target, terminal, keepData } = request;
+  const { target, terminal, keepData, bypassLock } = request;
   const { settings, account, region, aws } = target;
   const { deployment } = settings;
   const inventory = await takeInventory(target);
-  const retained = await withProjects(target, await findRetained(aws, deployment, inventory));
-  const isThere = inventory.stacks.length + Object.values(retained).flat().length > 0;
+  const found = await withProjects(target, await findRetained(aws, deployment, inventory));
+  const locked = bypassLock ? [] : await lockedOf(aws, found.buckets, Date.now());
+  const retained = { ...withoutLocked(found, locked), locked };
+  const isThere = inventory.stacks.length + Object.values(found).flat().length > 0;
   if (!isThere)
     throw new Failure(`there is no deployment ${deployment} in account ${account}, ${region}`, [
       'Choose another: --stage <name> and --region <region>.',
@@ -53,6 +58,8 @@ export const destroy = async (request: DestroyRequest): Promise<void> => {
       ? 'The data is kept.'
       : `Everything is deleted: ${retained.tables.length} table, ${retained.buckets.length} buckets, ${retained.secrets.length} secrets, all logs.`,
   );
+  for (const { bucket, until } of locked)
+    terminal.say(`Bucket ${bucket} stays: seals in it are locked until ${until}.`);
   if (
     !request.yes &&
     !(await terminal.agrees(`This cannot be undone. Type ${deployment} to destroy it: `, deployment))
@@ -65,8 +72,17 @@ export const destroy = async (request: DestroyRequest): Promise<void> => {
   await deregisterDefinitions(stopping, inventory);
   await deleteRecord(aws, deployment);
   await deleteRest(request, inventory, retained);
-  listRetained(request, inventory, retained);
+  listRetained(request, inventory, { ...retained, keys: found.keys });
 };
+
+type Kept = Retained & { readonly locked: readonly LockedBucket[] };
+
+/** Keys stay with locked seals: one may encrypt them, another has signed them. */
+const withoutLocked = (found: Retained, locked: readonly LockedBucket[]): Retained => ({
+  ...found,
+  buckets: found.buckets.filter((name) => locked.every(({ bucket }) => bucket !== name)),
+  keys: locked.length === 0 ? found.keys : [],
+});
 
 /** Secrets of projects belong to no stack: their names begin with the deployment's. */
 const withProjects = async ({ aws, settings }: Target, retained: Retained): Promise<Retained> => {
@@ -96,13 +112,14 @@ const deleteStack = async (terminal: Terminal, { name, aws }: Found): Promise<vo
 };
 
 const deleteRest = async (
-  { target, terminal, keepData }: DestroyRequest,
+  { target, terminal, keepData, bypassLock }: DestroyRequest,
   inventory: Inventory,
   { tables, buckets, secrets, keys }: Retained,
 ): Promise<void> => {
   const { aws, settings } = target;
   const deleting = { aws, say: terminal.say };
-  for (const bucket of buckets) if (!(keepData && isData(bucket))) await deleteBucket(deleting, bucket);
+  for (const bucket of buckets)
+    if (!(keepData && isData(bucket))) await deleteBucket(deleting, bucket, bypassLock);
   await deleteLogs(deleting, settings.deployment, inventory);
   if (keepData) return;
   for (const table of tables) await deleteTable(deleting, table);
@@ -114,9 +131,12 @@ const deleteRest = async (
 const listRetained = (
   { terminal, keepData, target }: DestroyRequest,
   { ofType }: Inventory,
-  retained: Retained,
+  retained: Kept,
 ): void => {
-  const { account, region } = target;
+  const { account, region, stage } = target;
+  const named = stage === 'production' ? '' : ` -- --stage ${stage}`;
+  const seals = retained.locked.flatMap((bucket) => textOfLocked(bucket, named));
+  const keys = seals.length === 0 ? [] : retained.keys.map((key) => `key ${key}, which the seals need`);
   const data = [
     ...retained.tables,
     ...retained.buckets.filter(isData),
@@ -128,18 +148,21 @@ const listRetained = (
   );
   const bootstrap = `the bootstrap of the CDK in ${account}, ${region}, with the images and bundles that were deployed`;
   terminal.say('\nDestroyed. Retained:');
-  for (const thing of [...(keepData ? data : []), ...role, bootstrap]) terminal.say(`  ${thing}`);
+  for (const thing of [...(keepData ? data : keys), ...seals, ...role, bootstrap]) terminal.say(`  ${thing}`);
 };
 
-export const destroyCommand: Command<'keep-data'> = {
+export const destroyCommand: Command<'keep-data' | 'bypass-lock'> = {
   usage: [
-    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--yes] [--keep-data]',
+    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--yes] [--keep-data] [--bypass-lock]',
     '',
     'Stops the sandboxes of a deployment and deletes its stacks, data, logs and secrets.',
+    'A bucket of seals whose Object Lock has not ended stays, with the keys that it needs.',
     '',
-    '  --yes        does not ask for confirmation',
-    '  --keep-data  keeps the table, the checkpoints, the secrets and their key',
+    '  --yes          does not ask for confirmation',
+    '  --keep-data    keeps the table, the checkpoints, the secrets and their key',
+    '  --bypass-lock  deletes locked seals, too: needs s3:BypassGovernanceRetention',
   ].join('\n'),
-  flags: ['keep-data'],
-  run: ({ 'keep-data': keepData, ...request }) => destroy({ ...request, keepData }),
+  flags: ['keep-data', 'bypass-lock'],
+  run: ({ 'keep-data': keepData, 'bypass-lock': bypassLock, ...request }) =>
+    destroy({ ...request, keepData, bypassLock }),
 };

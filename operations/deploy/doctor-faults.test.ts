@@ -36,6 +36,21 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     withStack('sallyport-data', { drift: 'DRIFTED' }),
     /Note: resources of stack sallyport-data were changed by hand/,
   ],
+  [
+    'seals that are not locked',
+    {
+      ...withStack('sallyport-data', {
+        resources: [
+          ...busyAccount.stacks['sallyport-data'].resources,
+          ['AWS::S3::Bucket', 'Seals1', 'sallyport-data-seals1'],
+        ],
+      }),
+      ...answering('s3api get-object-lock-configuration', {
+        ObjectLockConfiguration: { ObjectLockEnabled: 'Enabled' },
+      }),
+    },
+    /Fault: new seals of the audit log can be deleted: bucket sallyport-data-seals1/,
+  ],
   ['an alarm that rings', alarms({ StateValue: 'ALARM' }), /Note: the alarm sallyport-observability-A rings/],
   ['an alarm without actions', alarms({ ActionsEnabled: false }), /Note: the alarm \S+-A tells nobody/],
   [

@@ -9,7 +9,7 @@ import { type Aws, findStack, resourcesOf, stackNames } from './aws.ts';
 import type { Command, Target } from './command.ts';
 import { type Alarm, type DeploymentFacts, judgeDeployment, parseAnswer } from './doctor-checks.ts';
 import { Failure, type Programs } from './programs.ts';
-import { judgeResource, resourceChecks } from './resource-checks.ts';
+import { checksOf, judgeResource } from './resource-checks.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
 
 export const doctorCommand: Command<'check'> = {
@@ -87,7 +87,7 @@ const judgeResources = async ({ aws }: Target, stacks: readonly string[]): Promi
   const findings: Finding[] = [];
   for (const name of stacks)
     for (const held of await resourcesOf(aws, name))
-      for (const check of resourceChecks.filter(({ type }) => type === held.type))
+      for (const check of checksOf(held))
         findings.push(...judgeResource(check, held, await aws.read(refusals, ...check.ask(held.physicalId))));
   return findings;
 };

@@ -76,4 +76,4 @@ export const findRetained = async (
 };
 
 /** The other buckets hold web pages and access logs, which are not data of users. */
-export const isData = (bucket: string): boolean => bucket.includes('workspaces');
+export const isData = (bucket: string): boolean => /workspaces|seals/.test(bucket);

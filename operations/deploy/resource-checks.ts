@@ -7,6 +7,8 @@ import type { Held } from './aws.ts';
 
 export type ResourceCheck = {
   readonly type: string;
+  /** The start of the logical ids that are meant; absent: all of the type. */
+  readonly named?: string;
   /** What cannot be said when the call is refused. */
   readonly about: string;
   /** Arguments of the `aws` program. */
@@ -125,6 +127,24 @@ const tableChecks = [
   }),
 ];
 
+const sealChecks = [
+  check<{
+    readonly ObjectLockConfiguration: {
+      readonly Rule?: { readonly DefaultRetention?: { readonly Mode?: string; readonly Days?: number } };
+    };
+  }>({
+    ...{ type: 'AWS::S3::Bucket', named: 'Seals', level: 'stop', about: 'whether seals are locked' },
+    ask: (id) => ['s3api', 'get-object-lock-configuration', '--bucket', id],
+    judge: ({ ObjectLockConfiguration: { Rule } }, id) =>
+      Rule?.DefaultRetention?.Mode === undefined
+        ? {
+            problem: `new seals of the audit log can be deleted: bucket ${id} has no default retention`,
+            next: deployAgain,
+          }
+        : undefined,
+  }),
+];
+
 const functionChecks = [
   check<{ readonly ReservedConcurrentExecutions?: number } | undefined>({
     ...{ type: 'AWS::Lambda::Function', level: 'stop', about: 'whether functions may run' },
@@ -188,13 +208,17 @@ const messageChecks = [
   }),
 ];
 
-export const resourceChecks: readonly ResourceCheck[] = [
+const resourceChecks: readonly ResourceCheck[] = [
   ...networkChecks,
   ...interfaceChecks,
   ...tableChecks,
+  ...sealChecks,
   ...functionChecks,
   ...messageChecks,
 ];
+
+export const checksOf = ({ type, id }: Pick<Held, 'type' | 'id'>): readonly ResourceCheck[] =>
+  resourceChecks.filter((one) => one.type === type && id.startsWith(one.named ?? ''));
 
 /** What an answer shows of a resource; undefined stands for a refused call. */
 export const judgeResource = (

@@ -20,7 +20,12 @@ const again = 'Run it again: it continues where it stopped.';
 
 type Version = { readonly Key: string; readonly VersionId: string };
 
-export const deleteBucket = async ({ aws, say }: Deleting, bucket: string): Promise<void> => {
+/** `bypasses`: also objects that an Object Lock keeps, for which the person needs s3:BypassGovernanceRetention. */
+export const deleteBucket = async (
+  { aws, say }: Deleting,
+  bucket: string,
+  bypasses = false,
+): Promise<void> => {
   let count = 0;
   let wasFilled = 0;
   for (;;) {
@@ -39,7 +44,12 @@ export const deleteBucket = async ({ aws, say }: Deleting, bucket: string): Prom
       continue;
     }
     const Objects = objects.slice(0, objectsMax).map(({ Key, VersionId }) => ({ Key, VersionId }));
-    await deleteObjects(aws, bucket, JSON.stringify({ Objects, Quiet: true }));
+    const text = JSON.stringify({ Objects, Quiet: true });
+    await deleteObjects(aws, text, [
+      '--bucket',
+      bucket,
+      ...(bypasses ? ['--bypass-governance-retention'] : []),
+    ]);
     count += Objects.length;
   }
   say(`Deleted bucket ${bucket} and ${count} objects in it`);
@@ -57,12 +67,21 @@ const deleteEmpty = async (aws: Aws, bucket: string): Promise<boolean> => {
 };
 
 /** In a file: a thousand long names exceed the length of an argument. */
-const deleteObjects = async (aws: Aws, bucket: string, text: string): Promise<void> => {
+const deleteObjects = async (aws: Aws, text: string, where: readonly string[]): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-destroy-'));
   try {
     const path = join(folder, 'objects.json');
     await writeFile(path, text);
-    await aws.ask('s3api', 'delete-objects', '--bucket', bucket, '--delete', `file://${path}`);
+    type Answer = { readonly Errors?: readonly { readonly Code: string; readonly Key: string }[] };
+    const answer = await aws.ask<Answer | undefined>(
+      ...['s3api', 'delete-objects', ...where, '--delete', `file://${path}`],
+    );
+    const [refused] = answer?.Errors ?? [];
+    // The next listing would have it again.
+    if (refused !== undefined)
+      throw new Failure(`S3 does not delete ${refused.Key}: ${refused.Code}`, [
+        `See why: aws s3api list-object-versions ${where.join(' ')} --prefix ${refused.Key}`,
+      ]);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -38,8 +38,12 @@ export const sockets = z.object({ CONNECTIONS_URL: z.url().describe('a URL') });
 export const turns = z.object({ TURN_FUNCTION: name });
 /** Every function that marks a sandbox invokes the janitor to save and stop it. */
 export const janitor = z.object({ JANITOR_FUNCTION: name });
-/** The key that signs the seals of the audit log: the ARN of a KMS key, or a file on one machine; absent: they are not signed. */
-export const seals = z.object({ AUDIT_SEAL_KEY: name.optional() });
+export const seals = z.object({
+  /** The key that signs the seals of the audit log: the ARN of a KMS key, or a file on one machine; absent: they are not signed. */
+  AUDIT_SEAL_KEY: name.optional(),
+  /** The bucket that locks them; absent: they are in that of the checkpoints, and not locked. */
+  AUDIT_SEAL_BUCKET: name.optional(),
+});
 /** Every function that changes a schedule invokes its dispatcher. */
 export const schedules = z.object({ SCHEDULES_FUNCTION: name });
 /** Every function that writes a notice invokes the sender. */

@@ -127,6 +127,7 @@ const variables: Record<FunctionName, readonly string[]> = {
   'sandbox-link': ['SANDBOX_ADDRESS_RANGE', 'WORKSPACE_BUCKET'],
   'task-events': ['CONNECTIONS_URL', 'JANITOR_FUNCTION', 'TABLE_NAME', 'SANDBOX_PORT', 'WEBHOOKS_FUNCTION'],
   janitor: [
+    'AUDIT_SEAL_BUCKET',
     'AUDIT_SEAL_KEY',
     'MCP_ALLOWED_PRIVATE_HOSTS',
     'MCP_CHECK_SECONDS',
@@ -158,6 +159,7 @@ const variables: Record<FunctionName, readonly string[]> = {
   ],
   webhooks: ['PUBLIC_URL', 'TABLE_NAME', 'WEBHOOK_ALLOWED_PRIVATE_HOSTS', 'WEBHOOK_RETRY_SECONDS'],
   api: [
+    'AUDIT_SEAL_BUCKET',
     'AUDIT_SEAL_KEY',
     'EGRESS_ALLOW',
     'SCHEDULES_FUNCTION',

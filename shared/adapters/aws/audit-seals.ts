@@ -1,9 +1,15 @@
-/** `AuditSeals` in the bucket of the workspaces: an object per seal under a prefix of its own, and one that is the last. */
+/**
+ * `AuditSeals` in a bucket: an object per seal under a prefix of its own, and one that is the last.
+ *
+ * Without a locked bucket it is that of the workspaces. With one seals are written there alone, and those from before it are read from the
+ * other: the chain goes on. Nothing here deletes a seal.
+ */
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { type Seal, sealAlgorithm } from '#shared/domain/audit-seal.ts';
 import type { AuditSeals } from '#shared/ports/audit-seals.ts';
-import type { WorkspaceBucket } from './workspace-bucket.ts';
+import { makeWorkspaceBucket, openBucketClient, type WorkspaceBucket } from './workspace-bucket.ts';
 
 const prefix = 'audit/seals/';
 /** A head of each session that decided in the time of a seal. */
@@ -25,11 +31,41 @@ const sealSchema: z.ZodType<Seal> = z.object({
   signature: z.string().exactOptional(),
 });
 
-export const makeAuditSeals = (bucket: Pick<WorkspaceBucket, 'read' | 'write'>): AuditSeals => {
+type SealBucket = Pick<WorkspaceBucket, 'read' | 'write'>;
+
+export type SealBuckets = {
+  /** Of the workspaces. */
+  readonly main: SealBucket;
+  /** With Object Lock; absent: the deployment has none. */
+  readonly locked?: SealBucket;
+};
+
+/**
+ * A bucket with Object Lock refuses a write without a checksum, also where the retention is its default: "Content-MD5 OR x-amz-checksum-
+ * HTTP header is required for Put Object requests with Object Lock parameters".
+ */
+export const makeSealBucket = (client: S3Client, Bucket: string): SealBucket => ({
+  read: makeWorkspaceBucket(client, Bucket).read,
+  write: async (Key, Body) => {
+    await client.send(new PutObjectCommand({ Bucket, Key, Body, ChecksumAlgorithm: 'SHA256' }));
+  },
+});
+
+export const openAuditSeals = (main: string, locked: string | undefined): AuditSeals => {
+  const client = openBucketClient();
+  return makeAuditSeals({
+    main: makeSealBucket(client, main),
+    ...(locked !== undefined && { locked: makeSealBucket(client, locked) }),
+  });
+};
+
+export const makeAuditSeals = ({ main, locked }: SealBuckets): AuditSeals => {
   const keyOf = (number: number): string => `${prefix}${String(number).padStart(10, '0')}.json`;
   const last = `${prefix}last.json`;
+  const own = locked ?? main;
+  const places = locked === undefined ? [main] : [locked, main];
   const read = async (key: string): Promise<Seal | undefined> => {
-    const bytes = await bucket.read(key, sealBytesMax);
+    const bytes = await firstOf(places, key);
     if (bytes === undefined) return undefined;
     const seal = decodeJson(sealSchema, Buffer.from(bytes).toString());
     if (!seal.ok) throw new Error(`${key} is no seal: ${seal.problem}`);
@@ -40,8 +76,16 @@ export const makeAuditSeals = (bucket: Pick<WorkspaceBucket, 'read' | 'write'>):
     read: (number) => read(keyOf(number)),
     write: async (seal) => {
       const bytes = Buffer.from(JSON.stringify(seal));
-      await bucket.write(keyOf(seal.number), bytes);
-      await bucket.write(last, bytes);
+      await own.write(keyOf(seal.number), bytes);
+      await own.write(last, bytes);
     },
   };
+};
+
+const firstOf = async (places: readonly SealBucket[], key: string): Promise<Uint8Array | undefined> => {
+  for (const place of places) {
+    const bytes = await place.read(key, sealBytesMax);
+    if (bytes !== undefined) return bytes;
+  }
+  return undefined;
 };
