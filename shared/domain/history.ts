@@ -47,7 +47,7 @@ export type HistoryMessage =
 export type HistoryLimits = { readonly tokensMax: number; readonly messagesMax: number };
 
 /** An estimate without a provider: one token is about four characters. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 /** Of a large one: providers count by pixels, and scale down above about this. */
 const tokensPerImage = 1600;
 
@@ -56,6 +56,9 @@ export const estimateTokens = (message: HistoryMessage): number => {
   const images = message.role === 'assistant' ? 0 : (message.images ?? attachedImages(message)).length;
   return Math.ceil((message.text.length + calls) / charactersPerToken) + images * tokensPerImage;
 };
+
+export const estimateHistory = (history: readonly HistoryMessage[]): number =>
+  history.reduce((sum, message) => sum + estimateTokens(message), 0);
 
 /**
  * The history without answers that broke off and are given again: those of failed turns that were repeated. Any other answer
@@ -86,8 +89,7 @@ export const droppedByTruncation = (
   );
   const fits = (from: number): boolean => {
     const kept = history.slice(from);
-    const tokens = kept.reduce((sum, message) => sum + estimateTokens(message), 0);
-    return kept.length <= limits.messagesMax && tokens <= limits.tokensMax;
+    return kept.length <= limits.messagesMax && estimateHistory(kept) <= limits.tokensMax;
   };
   const first = starts.find(fits) ?? starts.at(-1) ?? 0;
   return history.length > 0 && starts.length > 0 ? first : 0;

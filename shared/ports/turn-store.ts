@@ -16,6 +16,7 @@ import type { AccessToken } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
 import type { TreeSpend } from '../domain/session-tree.ts';
 import type { Slot } from '../domain/slot.ts';
+import type { TokenMeasure } from '../domain/token-measure.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
 import type { WaitingChange } from '../domain/turn/waiting-call.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
@@ -70,6 +71,7 @@ export type TurnCommit = {
   readonly parts?: number | undefined;
   /** The newest decision of the session in the audit log, this commit's included. */
   readonly decided?: ChainHead;
+  readonly measured?: TokenMeasure | undefined;
   readonly at: number;
   readonly log: readonly LogEntry[];
   readonly history: readonly HistoryMessage[];

@@ -95,6 +95,10 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     models: {
       open: () =>
         Promise.resolve({
+          count: () => {
+            asks.push('count');
+            return Promise.resolve(1);
+          },
           stream: async function* ({ history }: ModelRequest, signal: AbortSignal) {
             histories.push(history);
             const answer = answers[asked] ?? spoken;
@@ -137,8 +141,8 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     asked: () => asked,
     said: () => said,
     histories,
-    say: async (messageId: string) =>
-      inbox.accept(await read(id), message(messageId, Date.now()), inboxLimits),
+    say: async (messageId: string, text = 'hello') =>
+      inbox.accept(await read(id), { ...message(messageId, Date.now()), text }, inboxLimits),
     run: (remainingMs = 900_000, hops = 0, seen?: FeaturesSeen) =>
       runTurn(ports, {
         sessionId: id,
@@ -179,6 +183,16 @@ test.each([
   await run(900_000, 0, seen && features);
   expect(completions(await log())).toEqual(['end_turn']);
   expect(asks).toEqual(expected);
+});
+
+test('the tokens of a long conversation are counted by its answers: the provider is not asked, however often another holder goes on', async () => {
+  const { say, run, asks, log } = await open([]);
+  for (const messageId of ['m1', 'm2', 'm3', 'm4']) {
+    await say(messageId, 'x'.repeat(1200));
+    await run();
+  }
+  expect(completions(await log())).toEqual(Array(4).fill('end_turn'));
+  expect(asks.filter((ask) => ask === 'count')).toEqual([]);
 });
 
 test('a message that arrived after the features were read is answered without that read', async () => {

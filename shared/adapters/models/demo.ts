@@ -6,7 +6,12 @@
  */
 
 import type { AskedCall } from '#shared/domain/asked-call.ts';
-import { estimateTokens, type HistoryImage, type HistoryMessage } from '#shared/domain/history.ts';
+import {
+  estimateHistory,
+  estimateTokens,
+  type HistoryImage,
+  type HistoryMessage,
+} from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
 import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
@@ -20,7 +25,7 @@ type Result = Extract<HistoryMessage, { role: 'tool' }>;
 export const demoProvider: ModelBackend = {
   async *stream({ history, tools, thinking }, signal) {
     signal.throwIfAborted();
-    const inputTokens = history.reduce((sum, message) => sum + estimateTokens(message), 0);
+    const inputTokens = estimateHistory(history);
     const asked = history.findLastIndex((one) => one.role === 'user' && !isNotice(one));
     const exchange = history.slice(Math.max(0, asked));
     const notices = exchange.flatMap((one) => (one.role === 'user' && isNotice(one) ? [one.text] : []));

@@ -7,6 +7,7 @@ import { changeKinds } from '#shared/domain/file-change.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { imageTypes } from '#shared/domain/image-type.ts';
 import { agentRuntimes } from '#shared/domain/runtime-name.ts';
+import type { TokenMeasure } from '#shared/domain/token-measure.ts';
 import { callStatuses } from '#shared/domain/turn/tool-call.ts';
 import type { CallTrial } from '#shared/domain/turn/trial.ts';
 import type { TurnState } from '#shared/domain/turn/turn.ts';
@@ -134,6 +135,8 @@ const runningTurn = z.object({
 });
 
 /** The newest decision of a session in the audit log. */
+export const tokenMeasure: z.ZodType<TokenMeasure> = z.object({ estimated: count, counted: count });
+
 export const chainHead = z.object({ index: count, hash: z.string() });
 
 export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [

@@ -18,6 +18,7 @@ import type { Decider } from '../principal.ts';
 import type { RuntimeWork } from '../runtime.ts';
 import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
+import type { TokenMeasure } from '../token-measure.ts';
 import type { Grant } from './grant.ts';
 import type { PrintedOutput } from './printed.ts';
 import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
@@ -139,6 +140,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly files?: SavedFiles;
       /** The calls that its slices pay for. Absent: any number. */
       readonly toolCallsMax?: number;
+      /** Of the request that it answers, if its history is long. */
+      readonly measured?: TokenMeasure;
     }
   | {
       readonly type: 'model-failed';
@@ -277,6 +280,8 @@ export type TurnRecord = {
   readonly parts?: number;
   /** The newest decision of the session in the audit log. */
   readonly decided?: ChainHead;
+  /** Of the last answer to a long history. */
+  readonly measured?: TokenMeasure;
 };
 
 export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' || kind === 'done';

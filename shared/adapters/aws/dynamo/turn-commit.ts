@@ -86,7 +86,7 @@ const committed = (commit: TurnCommit, { events, slot, releaseRequested }: Writt
 };
 
 const turnAfter = (
-  { version, state, historyNext, history, historyFrom, decided }: TurnCommit,
+  { version, state, historyNext, history, historyFrom, decided, measured }: TurnCommit,
   historyKept: number,
 ): TurnRecord => ({
   version: version + 1,
@@ -95,6 +95,7 @@ const turnAfter = (
   historyFrom,
   historyKept,
   ...(decided === undefined ? {} : { decided }),
+  ...(measured === undefined ? {} : { measured }),
 });
 
 /** The checkpoint's action is the third. A writer that is stale in other ways, too, reads again anyway. */

@@ -6,7 +6,7 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { chainHead, turnState } from '#shared/contracts/stored/turn-records.ts';
+import { chainHead, tokenMeasure, turnState } from '#shared/contracts/stored/turn-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { answerArgumentsBytesMax, editedBytesMax } from '#shared/domain/limits.ts';
 import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -20,9 +20,8 @@ const stateBytesMax = 8 * (answerArgumentsBytesMax + editedBytesMax);
 
 /** The first is the turn itself. */
 export const turnItems = (id: SessionId, turn: TurnRecord): readonly [Item, ...Item[]] => {
-  const { version, state, parts: _, decided, ...history } = turn;
-  const head = decided === undefined ? {} : { decided };
-  const base = { ...keys.turn(id), version, ...history, ...head };
+  const { version, state, parts: _, ...rest } = turn;
+  const base = { ...keys.turn(id), version, ...rest };
   const text = JSON.stringify(state);
   if (text.length < packedFromCharacters) return [{ ...base, state: text }];
   const packed = gzipSync(text);
@@ -54,6 +53,7 @@ export const turnFrom = (items: readonly Item[]): TurnRecord | undefined => {
     historyKept: Number(item['historyKept'] ?? 0),
     ...(parts === 1 ? {} : { parts }),
     ...(item['decided'] === undefined ? {} : { decided: decodeStored(chainHead, item['decided']) }),
+    ...(item['measured'] === undefined ? {} : { measured: decodeStored(tokenMeasure, item['measured']) }),
     state: decodeStored(turnState, JSON.parse(text)),
   };
 };

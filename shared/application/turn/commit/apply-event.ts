@@ -89,7 +89,7 @@ export const applyEvent = async (
   const result = await commit(ports, {
     ...{
       session,
-      turn: { ...turn, historyFrom: first + dropped },
+      turn: { ...turn, ...measuredBy(event), historyFrom: first + dropped },
       step,
       seen,
       publisher,
@@ -128,6 +128,9 @@ export const applyEvent = async (
     },
   };
 };
+
+const measuredBy = (event: TurnEvent): Pick<TurnRecord, 'measured'> =>
+  event.type === 'model-answered' && event.measured !== undefined ? { measured: event.measured } : {};
 
 type SlotStep = {
   readonly hasMessages: boolean;
@@ -235,13 +238,13 @@ const commit = async (
   { turn, step, seen, log, publisher, ...rest }: Commit,
 ): Promise<CommitResult> => {
   const { session, at, completed } = rest;
-  const { version, historyNext, historyFrom, historyKept, parts, decided } = turn;
+  const { version, historyNext, historyFrom, historyKept, parts, decided, measured } = turn;
   const waiting = waitingChange(turn.state, step.state);
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
   const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
   const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
   const result = await ports.turns.commit({
-    ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts },
+    ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts, measured },
     ...(rest.decided === undefined && decided !== undefined ? { decided } : {}),
     log: [...log, ...step.log],
     history: step.history,

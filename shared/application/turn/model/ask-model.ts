@@ -51,7 +51,8 @@ type Answer = {
   providerState: JsonObject | undefined;
 };
 
-type Asked = { readonly messageId: MessageId; readonly answer: Answer };
+/** With the request that it answers. */
+type Asked = { readonly messageId: MessageId; readonly answer: Answer; readonly request: ModelRequest };
 
 /** A try that failed; with the text that was streamed before, which may be empty. */
 type Failed = {
@@ -153,7 +154,7 @@ const askOnce = async (
   };
   try {
     const answer = await streamOnce(ports, { ...call, onSent }, { request, messageId, onText });
-    return { messageId, answer };
+    return { messageId, answer, request };
   } catch (error) {
     call.signal.throwIfAborted();
     return { error, messageId, text, isSent };

@@ -10,6 +10,7 @@ import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
+import type { TokenMeasure } from '../../../domain/token-measure.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
@@ -38,13 +39,14 @@ type Options = {
   readonly scripts: readonly Script[];
   readonly history?: readonly HistoryMessage[];
   readonly count?: ModelProvider['count'];
+  readonly measured?: TokenMeasure;
   readonly model?: string;
   readonly thinking?: { readonly session: ThinkingLevel; readonly message?: ThinkingLevel };
   /** Of its tree, one for each reservation. Absent: it stands alone. */
   readonly money?: readonly MoneyAnswer[];
 };
 
-const open = ({ scripts, history = [user('hi')], count, model, thinking, money }: Options) => {
+const open = ({ scripts, history = [user('hi')], count, measured, model, thinking, money }: Options) => {
   const reserved: ReservationRequest[] = [];
   const sent: number[] = [];
   const asked: ModelRequest[] = [];
@@ -112,7 +114,10 @@ const open = ({ scripts, history = [user('hi')], count, model, thinking, money }
             ...(thinking === undefined ? {} : { thinking: thinking.session }),
             ...(money === undefined ? {} : { hasChildren: true, lease: { holder: 'h', fence: 1, until: 0 } }),
           } as Session,
-          turn: { version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
+          turn: {
+            ...{ version: 1, state, historyNext: history.length, historyFrom: 0, historyKept: 0 },
+            ...(measured === undefined ? {} : { measured }),
+          },
           history,
           inbox: [
             {
@@ -442,6 +447,36 @@ describe('the count of tokens', () => {
     });
     await answer();
     expect(asked[0]?.history).toEqual(history.slice(2));
+  });
+
+  test('of the last answer stands for it, and says how much of a longer history is kept', async () => {
+    const counted = (inputTokens: number): ModelChunk => ({ ...end, usage: { ...usage, inputTokens } });
+    const first = open({ scripts: [() => [hello, counted(9000)]], history: history.slice(0, 3) });
+    const answered = await first.answer();
+    const { measured } = answered.type === 'model-answered' ? answered : {};
+    expect(measured).toEqual({ estimated: expect.any(Number), counted: 9000 });
+    const { estimated } = measured ?? { estimated: Number.NaN };
+    let counts = 0;
+    const count = () => {
+      counts += 1;
+      return Promise.resolve(1);
+    };
+    const keptWith = async (tokens: number) => {
+      const measured = { estimated, counted: tokens };
+      const { answer, asked } = open({ scripts: [() => [hello, end]], history, count, measured });
+      await answer();
+      return asked[0]?.history;
+    };
+    expect(await keptWith(300)).toEqual(history);
+    // 1,150 tokens for all six, where they are estimated as 600: five of them fit into 1,000.
+    expect(await keptWith(Math.round((estimated * 1150) / (estimated + 300)))).toEqual(history.slice(1));
+    expect(await keptWith(9_000_000)).toEqual(history.slice(5));
+    expect(counts).toBe(0);
+  });
+
+  test('of a short history says nothing of a longer one', async () => {
+    const { answer } = open({ scripts: [() => [hello, end]], history: history.slice(0, 2) });
+    expect(await answer()).not.toHaveProperty('measured');
   });
 
   test('is ignored when it is below the estimate, fails, or is missing', async () => {

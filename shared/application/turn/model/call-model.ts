@@ -8,8 +8,9 @@
 
 import { iso } from '../../../contracts/fields.ts';
 import { isUnused } from '../../../domain/features.ts';
-import { droppedByTruncation, estimateTokens, withoutRepeatedAnswers } from '../../../domain/history.ts';
+import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
+import { expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
@@ -57,19 +58,21 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     const mayResend = () => reserveAgain(ports, call, reserved);
     const asked = await askModel(ports, { ...call, onFirstText, onSent, mayResend }, request);
     if ('error' in asked) return failureOf(ports, call, { ...asked, unsettled });
-    const { messageId, answer } = asked;
+    const { messageId, answer, request: answered } = asked;
     const { text, end, usage, reasoning, providerState } = answer;
     const costUsd = ports.costOf(provider, request.model, usage);
     const at = world.now();
     const { turnId, step } = state;
     const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
     const calls = identifyCalls(world, answer.calls, preparation);
+    const measured = measureOf(answered, usage.inputTokens, context.limits.history);
     const whole = { messageId, text, calls, end, usage, costUsd };
     return {
       ...{ type: 'model-answered', at, step, ...whole },
       ...(reasoning === undefined ? {} : { reasoning }),
       ...(providerState === undefined ? {} : { providerState }),
       ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
+      ...(measured === undefined ? {} : { measured }),
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -119,7 +122,7 @@ const recordFirstText = ({ telemetry, world }: ModelDeps, { context, state }: Mo
     telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
 };
 
-/** A guess of what tools and prompt take, and a count by the provider when the guess comes near the limit. */
+/** Near the limit the estimate gives way to what the provider counted with its last answer; before it has counted any, it is asked. */
 const fittingRequest = async (
   ports: ModelDeps,
   call: ModelCall,
@@ -136,20 +139,29 @@ const fittingRequest = async (
     outputTokensMax,
     ...(thinking === undefined ? {} : { thinking }),
   };
-  const guessed = whole.history.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const guessed = estimateHistory(whole.history);
   const { tokensMax, messagesMax } = context.limits.history;
   const ratio =
-    guessed < tokensMax / 2
-      ? 1
-      : (await countedTokens(ports, { context, whole, signal })) / Math.max(1, guessed);
+    guessed < tokensMax / 2 ? 1 : (await tokensOf(ports, { context, whole, signal })) / Math.max(1, guessed);
   const fits = { messagesMax, tokensMax: Math.floor(tokensMax / Math.max(1, ratio)) };
   return { ...whole, history: whole.history.slice(droppedByTruncation(whole.history, fits)) };
+};
+
+type Counted = {
+  readonly context: TurnContext;
+  readonly whole: ModelRequest;
+  readonly signal: AbortSignal;
+};
+
+const tokensOf = async (ports: ModelDeps, counted: Counted): Promise<number> => {
+  const { measured } = counted.context.turn;
+  return measured === undefined ? countedTokens(ports, counted) : expectedTokens(counted.whole, measured);
 };
 
 /** The count of the provider, or 0: a count that fails is no reason to fail. */
 const countedTokens = async (
   { models, telemetry }: ModelDeps,
-  { context, whole, signal }: { context: TurnContext; whole: ModelRequest; signal: AbortSignal },
+  { context, whole, signal }: Counted,
 ): Promise<number> => {
   try {
     const provider = await models.open(context.session.provider);
