@@ -34,11 +34,13 @@ import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import {
   type CommitOutcome,
+  interrupted,
   loadTurn,
   reloadTurn,
   type StepLimits,
   type TurnContext,
 } from './commit/turn-context.ts';
+import { unlessLeft } from './leave-step.ts';
 import { runModelStep } from './model/model-step.ts';
 import { failTurn } from './requests/fail-turn.ts';
 import { killWork } from './runtime/kill-work.ts';
@@ -135,6 +137,9 @@ const publishBeside = async (
   if (session !== undefined) await openPublisher(ports, session).publish(frames);
 };
 
+/** No result: nothing was pending. */
+type Stepped = { readonly result: CommitOutcome | undefined };
+
 /** The turn as it was left; undefined when another invocation goes on. */
 const work = async (
   ports: LoopDeps,
@@ -153,7 +158,8 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const next = await step(ports, context, invocation);
+    const stepped: Stepped | undefined = await unlessLeft(ports, context.monitor, step(ports, context, invocation));
+    const { result: next }: Stepped = stepped ?? { result: interrupted(context) };
     if (next !== undefined) isIdle = false;
     outcome = next ?? (await leave(ports, context, isIdle));
   }

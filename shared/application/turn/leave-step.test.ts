@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { Interruption } from './commit/turn-monitor.ts';
+import { unlessLeft } from './leave-step.ts';
+
+/** A holder whose sleeps end when the test says so. */
+const open = () => {
+  const warned: string[] = [];
+  const slept: (() => void)[] = [];
+  let wait = new AbortController();
+  let why: Interruption | undefined;
+  const ports = {
+    world: {
+      sleep: (_: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          signal?.addEventListener('abort', () => resolve());
+          slept.push(resolve);
+        }),
+    },
+    telemetry: { warn: (message: string) => warned.push(message) },
+  } as unknown as Parameters<typeof unlessLeft>[0];
+  const monitor = {
+    get signal() {
+      return wait.signal;
+    },
+    interruption: () => why,
+  };
+  return {
+    warned,
+    unlessLeft: <T>(work: Promise<T>) => unlessLeft(ports, monitor, work),
+    interrupt: (by: Interruption) => {
+      why = by;
+      wait.abort();
+    },
+    restart: () => {
+      why = undefined;
+      wait = new AbortController();
+    },
+    /** Resolves once something sleeps; it sleeps no longer then. */
+    wakes: async () => {
+      while (slept.length === 0) await new Promise(setImmediate);
+      slept.shift()?.();
+      await new Promise(setImmediate);
+    },
+  };
+};
+
+const never = new Promise<never>(() => undefined);
+
+test('a step that ends in its time is waited for, also after an interruption', async () => {
+  const { unlessLeft, interrupt, warned } = open();
+  expect(await unlessLeft(Promise.resolve(1))).toEqual({ result: 1 });
+  const late = Promise.withResolvers<number>();
+  const left = unlessLeft(late.promise);
+  interrupt('deadline');
+  late.resolve(2);
+  expect(await left).toEqual({ result: 2 });
+  await expect(unlessLeft(Promise.reject(new Error('it failed')))).rejects.toThrow('it failed');
+  expect(warned).toEqual([]);
+});
+
+test('a step that does not hear of an interruption is left, and what becomes of it is logged', async () => {
+  const { unlessLeft, interrupt, wakes, warned } = open();
+  const work = Promise.withResolvers<number>();
+  const left = unlessLeft(work.promise);
+  interrupt('deadline');
+  await wakes();
+  expect(await left).toBeUndefined();
+  work.reject(new Error('too late'));
+  await new Promise(setImmediate);
+  expect(warned).toEqual(['a step was left', 'a step that was left failed']);
+});
+
+test('a step that reads its turn again after an interruption goes on', async () => {
+  const { unlessLeft, interrupt, restart, wakes } = open();
+  let isLeft = false;
+  void unlessLeft(never).then(() => {
+    isLeft = true;
+  });
+  interrupt('moved');
+  restart();
+  await wakes();
+  expect(isLeft).toBe(false);
+  interrupt('deadline');
+  await wakes();
+  expect(isLeft).toBe(true);
+});
