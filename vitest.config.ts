@@ -20,11 +20,17 @@ const env = {
   TMPDIR: temporaryFolder,
   NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.compile-cache'),
 };
+/** `CONFORMANCE_TABLE_URL`: another DynamoDB for the conformance suites. */
+// biome-ignore lint/style/noProcessEnv: a configuration of its own, and this is its one read
+const { CONFORMANCE_TABLE_URL: tableUrl, SALLYPORT_STRICT: strict } = process.env;
+
 /**
  * Of a worker and of the functions in it: a cloud makes much that is soon forgotten, and threads that collect it beside the
- * others cost more than they save where all cores are busy. A seventh of the CPU time of a request.
+ * others cost more than they save where all cores are busy. A seventh of the CPU time of a request. In the strict mode each
+ * environment is a thread of the worker, and two hundred with so large a space have no room in 24 GB.
  */
-const execArgv = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--single-threaded-gc'];
+const semiSpace = strict === 'true' ? [] : ['--min-semi-space-size=32', '--max-semi-space-size=32'];
+const execArgv = [...semiSpace, '--single-threaded-gc'];
 
 const project = (
   name: string,
@@ -66,10 +72,6 @@ class LongestFirst extends BaseSequencer {
 
 /** Tests beside files that start what those are about: endpoints, engines, sandboxes, clouds. */
 const parts = ['local/**/*.test.ts', 'sandbox-task/**/*.test.ts', 'functions/sandbox-link/**/*.test.ts'];
-
-/** Another DynamoDB for the conformance suites. */
-// biome-ignore lint/style/noProcessEnv: a configuration of its own, and this is its one read
-const { CONFORMANCE_TABLE_URL: tableUrl } = process.env;
 
 /** One project per kind of proof (CONTRIBUTING.md, "Tests"); the timeouts are ceilings for a hung test, not measurements. */
 export default defineConfig({

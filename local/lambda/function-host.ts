@@ -8,25 +8,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Keys } from '../endpoint/account.ts';
 import { AwsError } from '../endpoint/http-messages.ts';
-import {
-  type Environment,
-  type EnvironmentHost,
-  hostEnvironments,
-  type LambdaMode,
-  type LateEvents,
-} from './environment.ts';
+import { type EnvironmentHost, hostEnvironments, type LambdaMode, type LateEvents } from './environment.ts';
 import {
   arnOf,
   type Buffered,
   bufferAnswer,
   type FunctionDefinition,
   failure,
-  type Invocation,
   nameFrom,
   type Outcome,
   type ResponseSink,
 } from './function.ts';
-import type { FunctionError } from './worker/messages.ts';
+import { type FunctionPool, openFunctionPool } from './function-pool.ts';
 
 export type InvokeOptions = {
   readonly requestId?: string;
@@ -69,11 +62,15 @@ const answerBytesMax = 6 * 1024 * 1024 + 100;
 const eventBytesMax = 1024 * 1024;
 const environmentsMaxDefault = 200;
 /**
- * Invocations of a short function at once, where all share one thread: more would take each other's time, and run out of it together.
- * The others wait before they begin, where no time limit runs.
+ * Invocations of a short function at once: all share the processors of one machine, more would take each other's time, and run out of it
+ * together. The others wait before they begin, where no time limit runs.
  */
 const shortAtOnceMax = 32;
 const shortMsMax = 30_000;
+/** Invocations of any function at once, where each has a thread, which takes 40 MB. */
+const threadsMax = 64;
+/** Threads of one function that start at once: if more did, all would be later than those that wait and find one free. */
+const coldStartsMax = 4;
 /** AWS waits one minute, then two. */
 const retryDelaysMsDefault = [200, 1000];
 
@@ -88,13 +85,17 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
     deploy: (definitions) => {
       const host = hostEnvironments(options, definitions);
       environments.push(host);
-      const isShared = options.mode.kind === 'shared';
+      const isStrict = options.mode.kind === 'strict';
       for (const definition of definitions) {
-        const atOnceMax = isShared && definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax;
         pools.set(
           definition.name,
-          openPool(definition, {
-            environmentsMax: Math.min(environmentsMax, atOnceMax),
+          openFunctionPool(definition, {
+            environmentsMax: Math.min(
+              environmentsMax,
+              isStrict ? threadsMax : environmentsMax,
+              definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax,
+            ),
+            startsMax: isStrict ? coldStartsMax : Number.POSITIVE_INFINITY,
             open: host.open,
             log: options.log,
           }),
@@ -226,69 +227,3 @@ const asThrottle = (cause: unknown): 'throttled' => {
   if (cause instanceof AwsError && cause.status === 429) return 'throttled';
   throw cause;
 };
-
-type FunctionPool = {
-  /** Throws `TooManyRequestsException` over the reserved concurrency. */
-  readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
-};
-
-type PoolOptions = {
-  readonly environmentsMax: number;
-  readonly open: (definition: FunctionDefinition) => Environment;
-  readonly log: (text: string) => void;
-};
-
-const openPool = (
-  definition: FunctionDefinition,
-  { environmentsMax, open, log }: PoolOptions,
-): FunctionPool => {
-  const idle: Environment[] = [];
-  const waiting: ((environment: Environment) => void)[] = [];
-  let busy = 0;
-
-  const acquire = async (): Promise<Environment> => {
-    if (busy >= environmentsMax) return await new Promise((resolve) => waiting.push(resolve));
-    busy += 1;
-    return idle.pop() ?? open(definition);
-  };
-  const release = async (environment: Environment, outcome: Outcome): Promise<void> => {
-    const isReusable = environment.isReusable() && !isUnusable(outcome);
-    const next = waiting.shift();
-    if (next !== undefined) next(isReusable ? environment : open(definition));
-    else {
-      busy -= 1;
-      if (isReusable) idle.push(environment);
-    }
-    if (!isReusable) await environment.stop();
-  };
-
-  return {
-    run: async (invocation, sink) => {
-      if (busy >= (definition.concurrencyMax ?? Number.POSITIVE_INFINITY)) throw throttled();
-      const environment = await acquire();
-      const outcome = await environment.run(invocation, sink);
-      if (outcome.kind === 'failed') log(failureLine(definition, invocation, outcome.error));
-      await release(environment, outcome);
-      return outcome;
-    },
-  };
-};
-
-/**
- * A client of the gateway sees only that something failed. It is an event of the platform, whose levels end with WARN: errors of
- * its own the handler has logged, an authorizer refuses by one, and a busy machine runs out of time.
- * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
- */
-const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
-  `${JSON.stringify({ level: 'WARN', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
-
-/** An environment whose function timed out may still be running it, so it is not reused. */
-const isUnusable = (outcome: Outcome): boolean =>
-  outcome.kind === 'failed' && ['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType);
-
-const throttled = (): AwsError =>
-  new AwsError(429, 'TooManyRequestsException', {
-    Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded',
-    Type: 'User',
-    message: 'Rate Exceeded.',
-  });

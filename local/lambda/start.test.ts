@@ -243,6 +243,13 @@ test.each([
   },
 );
 
+test('of forty invocations at once in the strict mode most find an environment that has become free', async () => {
+  const { client } = await deploy([define('environment')], { kind: 'strict' });
+  const calls = Array.from({ length: 40 }, () => call(client, 'environment'));
+  const copies = (await Promise.all(calls)).map(({ result }) => (result as { copy: string }).copy);
+  expect(new Set(copies).size).toBeLessThan(20);
+});
+
 test('A19: a payload over 6 MB is refused', async () => {
   const { client } = await deploy([define('echo')]);
   await expect(call(client, 'echo', 'x'.repeat(6_291_456))).rejects.toMatchObject({

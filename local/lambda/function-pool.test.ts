@@ -1,0 +1,94 @@
+/** A function's environments, without threads: how many there are, how many start at once, and which of the waiting is next. */
+import { expect, test } from 'vitest';
+import type { Environment } from './environment.ts';
+import { failure, type Outcome, type ResponseSink } from './function.ts';
+import { openFunctionPool } from './function-pool.ts';
+
+type Opened = {
+  readonly served: string[];
+  readonly load: () => void;
+  readonly end: (outcome?: Outcome) => Promise<void>;
+};
+
+const definition = { name: 'f', entry: '', environment: {}, timeoutMs: 1, memoryMb: 1 };
+const finished: Outcome = { kind: 'finished' };
+const sink: ResponseSink = { began: () => undefined, chunk: () => undefined };
+/** What was resolved is handed on in some microtasks. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: number) => {
+  const opened: Opened[] = [];
+  const open = (): Environment => {
+    const served: string[] = [];
+    let answer: (outcome: Outcome) => void = () => undefined;
+    let load: () => void = () => undefined;
+    opened.push({
+      served,
+      load: () => load(),
+      end: (outcome = finished) => {
+        answer(outcome);
+        return settle();
+      },
+    });
+    return {
+      run: ({ payload }, { started }) => {
+        served.push(payload);
+        load = () => started?.();
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      isReusable: () => true,
+      stop: () => Promise.resolve(),
+    };
+  };
+  const limits = concurrencyMax === undefined ? {} : { concurrencyMax };
+  const pool = openFunctionPool(
+    { ...definition, ...limits },
+    { environmentsMax, startsMax, open, log: () => undefined },
+  );
+  const ask = async (...payloads: string[]): Promise<void> => {
+    for (const payload of payloads) void pool.run({ requestId: payload, payload }, sink);
+    await settle();
+  };
+  return { opened, ask, run: pool.run };
+};
+
+const servedBy = (opened: readonly Opened[]): readonly (readonly string[])[] =>
+  opened.map(({ served }) => served);
+
+test('an invocation over the most environments waits for the first that is free', async () => {
+  const { opened, ask } = openPool(2, 9);
+  await ask('a', 'b', 'c');
+  expect(servedBy(opened)).toEqual([['a'], ['b']]);
+  await opened[1]?.end();
+  expect(servedBy(opened)).toEqual([['a'], ['b', 'c']]);
+});
+
+test('an environment is started when another has loaded, for the one that has waited longest', async () => {
+  const { opened, ask } = openPool(9, 1);
+  await ask('a', 'b', 'c');
+  expect(servedBy(opened)).toEqual([['a']]);
+  opened[0]?.load();
+  await settle();
+  expect(servedBy(opened)).toEqual([['a'], ['b']]);
+  await opened[0]?.end();
+  expect(servedBy(opened)).toEqual([['a', 'c'], ['b']]);
+});
+
+test('one that fails before it has loaded gives its turn on', async () => {
+  const { opened, ask } = openPool(9, 1);
+  await ask('a', 'b');
+  await opened[0]?.end(failure('Runtime.ExitError', 'it cannot be loaded'));
+  expect(servedBy(opened)).toEqual([['a'], ['b']]);
+});
+
+test('A22: over the reserved concurrency an invocation is refused, also while others wait', async () => {
+  const { opened, ask, run } = openPool(1, 1, 2);
+  await ask('a', 'b');
+  await expect(run({ requestId: 'c', payload: 'c' }, sink)).rejects.toThrow('Rate Exceeded');
+  await opened[0]?.end();
+  await ask('d');
+  await opened[0]?.end();
+  expect(servedBy(opened)).toEqual([['a', 'b', 'd']]);
+});

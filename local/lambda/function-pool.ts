@@ -1,0 +1,126 @@
+/**
+ * The environments of one function: those that run an invocation, those that are free, and the invocations that wait for one.
+ *
+ * An invocation gets a free environment, or a new one, or waits: for one to become free, or for its turn to start one. It waits before
+ * its time begins. Over the reserved concurrency of its function it is refused with `TooManyRequestsException` (A22).
+ */
+import { AwsError } from '../endpoint/http-messages.ts';
+import type { Environment } from './environment.ts';
+import type { FunctionDefinition, Invocation, Outcome, ResponseSink } from './function.ts';
+import type { FunctionError } from './worker/messages.ts';
+
+export type FunctionPool = {
+  /** Throws `TooManyRequestsException` over the reserved concurrency. */
+  readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
+};
+
+type PoolOptions = {
+  readonly environmentsMax: number;
+  /** New environments that may load the function at once. */
+  readonly startsMax: number;
+  readonly open: (definition: FunctionDefinition) => Environment;
+  readonly log: (text: string) => void;
+};
+
+export const openFunctionPool = (definition: FunctionDefinition, options: PoolOptions): FunctionPool => {
+  const { concurrencyMax = Number.POSITIVE_INFINITY } = definition;
+  const environments = openEnvironments(definition, options);
+  let running = 0;
+  return {
+    run: async (invocation, sink) => {
+      if (running >= concurrencyMax) throw throttled();
+      running += 1;
+      try {
+        const outcome = await environments.use((environment, started) =>
+          environment.run(invocation, {
+            ...sink,
+            started: () => {
+              started();
+              sink.started?.();
+            },
+          }),
+        );
+        if (outcome.kind === 'failed') options.log(failureLine(definition, invocation, outcome.error));
+        return outcome;
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+};
+
+type Work = (environment: Environment, started: () => void) => Promise<Outcome>;
+
+type Environments = { readonly use: (work: Work) => Promise<Outcome> };
+
+const openEnvironments = (
+  definition: FunctionDefinition,
+  { environmentsMax, startsMax, open }: PoolOptions,
+): Environments => {
+  const idle: Environment[] = [];
+  const waiting: ((environment: Environment) => void)[] = [];
+  const starting = new Set<Environment>();
+  let busy = 0;
+
+  /** Gives those that wait what is free by now, or new. */
+  const serve = (): void => {
+    while (waiting.length > 0) {
+      const environment = take();
+      if (environment === undefined) return;
+      waiting.shift()?.(environment);
+    }
+  };
+  const take = (): Environment | undefined => {
+    if (busy >= environmentsMax) return undefined;
+    const free = idle.pop();
+    if (free === undefined && starting.size >= startsMax) return undefined;
+    busy += 1;
+    return free ?? start();
+  };
+  const start = (): Environment => {
+    const environment = open(definition);
+    starting.add(environment);
+    return environment;
+  };
+  const hasStarted = (environment: Environment): void => {
+    if (starting.delete(environment)) serve();
+  };
+  const release = async (environment: Environment, isReusable: boolean): Promise<void> => {
+    busy -= 1;
+    if (isReusable) idle.push(environment);
+    starting.delete(environment);
+    serve();
+    if (!isReusable) await environment.stop();
+  };
+
+  return {
+    use: async (work) => {
+      const environment = await new Promise<Environment>((resolve) => {
+        waiting.push(resolve);
+        serve();
+      });
+      const outcome = await work(environment, () => hasStarted(environment));
+      await release(environment, environment.isReusable() && !isUnusable(outcome));
+      return outcome;
+    },
+  };
+};
+
+/**
+ * A client of the gateway sees only that something failed. It is an event of the platform, whose levels end with WARN: errors of
+ * its own the handler has logged, an authorizer refuses by one, and a busy machine runs out of time.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+ */
+const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
+  `${JSON.stringify({ level: 'WARN', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
+
+/** An environment whose function timed out may still be running it, so it is not reused. */
+const isUnusable = (outcome: Outcome): boolean =>
+  outcome.kind === 'failed' && ['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType);
+
+const throttled = (): AwsError =>
+  new AwsError(429, 'TooManyRequestsException', {
+    Reason: 'ReservedFunctionConcurrentInvocationLimitExceeded',
+    Type: 'User',
+    message: 'Rate Exceeded.',
+  });
