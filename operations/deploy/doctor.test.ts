@@ -64,6 +64,26 @@ describe('the doctor', () => {
     expect(out).toMatch(/A sandbox works: 1\.2 s, under cgroups v2\n/);
   });
 
+  test('says how long sandboxes of the last hour needed to leave the network', async () => {
+    const ended = (executionStoppedAt: string, stoppedAt: string) => ({ executionStoppedAt, stoppedAt });
+    const stoppedTasks = [
+      ended('2026-11-26T09:00:00.250000+00:00', '2026-11-26T09:00:21.750000+00:00'),
+      ended('2026-11-26T09:10:00.000000+00:00', '2026-11-26T10:10:34.000000+01:00'),
+      { executionStoppedAt: '2026-11-26T09:30:00.000000+00:00' },
+      {},
+    ];
+    const { out } = await openMachine({ ...busyAccount, stoppedTasks }).run(doctorCommand, []);
+    expect(out).toContain('Sandboxes that ended in the last hour left the network in 21.5 to 34.0 s.\n');
+    const quiet = await openMachine(busyAccount).run(doctorCommand, []);
+    expect(quiet.out).toContain('No sandbox has ended in the last hour');
+  });
+
+  test.each(['ecs list-tasks', 'ecs describe-tasks'])('that may not call %s says so', async (call) => {
+    const account = { ...busyAccount, stoppedTasks: [{}], refuses: { [call]: 'AccessDeniedException' } };
+    const { code, out } = await openMachine(account).run(doctorCommand, []);
+    expect([code, out]).toEqual([0, expect.stringContaining('leave the network cannot be read')]);
+  });
+
   test('reports a missing deployment', async () => {
     const { code, error } = await openMachine(emptyAccount).run(doctorCommand, []);
     expect([code, error]).toEqual([1, expect.stringContaining('there is no deployment sallyport')]);

@@ -11,6 +11,7 @@ import { type Alarm, type DeploymentFacts, judgeDeployment, parseAnswer } from '
 import { Failure, type Programs } from './programs.ts';
 import { checksOf, judgeResource } from './resource-checks.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
+import { readLeaving } from './stopped-tasks.ts';
 
 export const doctorCommand: Command<'check'> = {
   usage: [
@@ -38,6 +39,8 @@ export const doctorCommand: Command<'check'> = {
     ];
     for (const finding of findings) terminal.say(textOf(finding));
     if (check) findings.push(...(await smokeTest(target, terminal, await ownAddress(target, url))));
+    const leaving = await readLeaving(aws, settings.deployment, refusals);
+    terminal.say(leaving ?? 'How long sandboxes need to leave the network cannot be read.');
     const faults = findings.filter(({ level }) => level === 'stop').length;
     if (faults > 0) throw new Failure(`${faults} faults`);
     terminal.say(findings.length === 0 ? 'Nothing is wrong.' : 'Nothing else is wrong.');
