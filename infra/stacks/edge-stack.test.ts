@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { answerSilenceMsMax } from '#shared/domain/limits.ts';
 import { errorRules } from '#shared/errors.ts';
 import { named, ofType, type Resource, synthesise } from './synthesise.ts';
 
@@ -158,6 +159,12 @@ describe('the one origin', () => {
     expect([mcp, metadata, oauth, health]).toEqual([api, api, api, api]);
     expect(ws.OriginPath).toBeUndefined();
     expect(JSON.stringify(ws.DomainName)).toContain('SocketApi');
+  });
+
+  test('waits longer than an answer is silent, by a margin for a cold start, and no longer than without a higher quota', () => {
+    const { OriginReadTimeout: seconds } = originOf(config.CacheBehaviors[0].TargetOriginId).CustomOriginConfig;
+    expect(seconds * 1000).toBeGreaterThanOrEqual(answerSilenceMsMax + 15_000);
+    expect(seconds).toBeLessThanOrEqual(60);
   });
 
   test('speaks TLS 1.2 to its origins', () => {
