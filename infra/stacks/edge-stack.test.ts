@@ -162,7 +162,9 @@ describe('the one origin', () => {
   });
 
   test('waits longer than an answer is silent, by a margin for a cold start, and no longer than without a higher quota', () => {
-    const { OriginReadTimeout: seconds } = originOf(config.CacheBehaviors[0].TargetOriginId).CustomOriginConfig;
+    const { OriginReadTimeout: seconds } = originOf(
+      config.CacheBehaviors[0].TargetOriginId,
+    ).CustomOriginConfig;
     expect(seconds * 1000).toBeGreaterThanOrEqual(answerSilenceMsMax + 15_000);
     expect(seconds).toBeLessThanOrEqual(60);
   });
