@@ -18,7 +18,7 @@ export type OutputListeners = {
 export type ExecOptions = Omit<BodyOf<typeof api.exec>, 'command'> & OutputListeners & Signalled;
 export type CodeOptions = Omit<BodyOf<typeof api.runCode>, 'code'> & Signalled;
 
-/** The server answers after 45 seconds at the latest, once a sandbox has started. */
+/** The server answers each try after 45 seconds at the latest. */
 const answerMsMax = 240_000;
 /** Besides the time that the code itself may take. */
 const codeMarginMs = 200_000;

@@ -20,18 +20,23 @@ import { type ApiRoute, bodyOf, json } from './api-route.ts';
 import { execView } from './exec-view.ts';
 import { answerWithEvents } from './output-stream.ts';
 import { onSession } from './resource-route.ts';
-import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
+import {
+  insideErrors,
+  openingFor,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+} from './session-sandbox.ts';
 
 const startErrors = [...insideErrors, 'file_not_found', 'tool_outcome_unknown'] as const;
 
 export const programRoutes = ({
   ports,
-  settings: { lifetimes },
+  settings,
 }: {
   readonly ports: SessionSandboxPorts;
   readonly settings: SessionSandboxSettings;
 }): readonly ApiRoute[] => {
-  const opening = { lifetimes };
+  const opening = openingFor(settings);
 
   const streamProgram = async (found: Session, program: Program): Promise<StreamedResult> => {
     const request = { program, opening, waitMs: 0, isRecorded: true };

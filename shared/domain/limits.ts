@@ -234,7 +234,7 @@ export const processLookMs = 300_000;
 export const processRecordSecondsMax = 7 * 86_400;
 /** The longest lifetime of a sandbox in which processes run, and so of a process, in seconds. */
 export const processSecondsMax = 28_800;
-/** The time that a request waits for the end of a program, in milliseconds. */
+/** The time that a request waits for the end of a program, the start of its sandbox included, in milliseconds. */
 export const processWaitMsMax = 45_000;
 /** Environment variables of one program, and the bytes of their names and values. */
 export const processVariablesMax = 64;

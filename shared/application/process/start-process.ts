@@ -29,7 +29,7 @@ export type Program = {
 
 type Start = {
   readonly program: Program;
-  /** The time that the sandbox waits for the end; absent: it answers as soon as the process runs. */
+  /** The time that the request waits for the end; absent: it is answered as soon as the process runs. */
   readonly waitMs?: number | undefined;
   /** Written before the start. */
   readonly isRecorded: boolean;
@@ -46,12 +46,15 @@ export type StartedIn = {
 export const startProcess = async (
   ports: SandboxDeps,
   session: Session,
-  { opening, ...start }: ProcessRequest,
+  { opening, waitMs, ...start }: ProcessRequest,
 ): Promise<StartedIn> => {
+  const until = ports.world.now() + (waitMs ?? 0);
   const opened = await openSandbox(ports, session, opening);
   if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const id = ports.world.uuid();
-  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start }) };
+  // The answer is as silent while the sandbox starts as while the program runs.
+  const left = waitMs === undefined ? {} : { waitMs: Math.max(0, until - ports.world.now()) };
+  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start, ...left }) };
 };
 
 type StartIn = Start & {

@@ -1,0 +1,81 @@
+/** A program over REST, on a clock of its own: no answer is silent for longer than the proxies in front of the function wait. */
+import { expect, test } from 'vitest';
+import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
+import type { ApiEvent } from './api-route.ts';
+import { programRoutes } from './program-routes.ts';
+import type { SessionSandboxPorts, SessionSandboxSettings } from './session-sandbox.ts';
+
+const beganAt = 1_000_000;
+const session = { ...newSession(), status: 'running' as const };
+const settings = {
+  lifetimes: { idleMs: 600_000, executionIdleMs: 600_000 },
+} as unknown as SessionSandboxSettings;
+
+type Asked = { readonly body: string };
+
+/** The sandbox becomes ready at this time; each sleep passes at once, the shortest first. */
+const openRoutes = (readyAt: number) => {
+  let now = beganAt;
+  const sleepers: { at: number; wake: () => void }[] = [];
+  const next = (): void => {
+    const [first] = sleepers.sort((one, other) => one.at - other.at).splice(0, 1);
+    if (first === undefined) return;
+    now = Math.max(now, first.at);
+    first.wake();
+  };
+  const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      sleepers.push({ at: now + milliseconds, wake: resolve });
+      signal?.addEventListener('abort', () => resolve());
+      setImmediate(next);
+    });
+  const sandbox = () =>
+    now < readyAt
+      ? { state: 'stopping', generation: 1 }
+      : { state: 'ready', generation: 2, address: '10.0.0.1', seenAt: now, readyAt: now, hasProcesses: true };
+  const asked: Asked[] = [];
+  const done = async () => undefined;
+  const ports = {
+    world: { now: () => now, sleep, uuid: () => crypto.randomUUID() },
+    turns: { getWithTurn: async () => ({ session, turn: {} }) },
+    sessions: { get: async () => session, touch: done, recordRunning: done, recordReady: done },
+    workspaces: { get: async () => ({ ...workspaceOf(session), sandbox: sandbox() }), recordProcesses: done },
+    processes: { put: done },
+    link: {
+      fetch: async (_sandbox: object, request: Asked) => {
+        asked.push(request);
+        return Response.json({ id: 'p' }, { status: 202 });
+      },
+    },
+  } as unknown as SessionSandboxPorts;
+  const routes = programRoutes({ ports, settings });
+  const call = async (name: 'exec' | 'processes', accept = 'application/json') => {
+    const event = {
+      httpMethod: 'POST',
+      pathParameters: { id: session.id },
+      headers: { accept },
+      body: JSON.stringify({ command: 'true' }),
+      principal: { kind: 'admin', scope: 'admin' },
+    } as unknown as ApiEvent;
+    return await routes.find(({ path }) => path.endsWith(`/${name}`))?.handler(event);
+  };
+  return { call, asked, passed: () => now - beganAt };
+};
+
+test.each([
+  ['exec', 'application/json'],
+  ['exec', 'text/event-stream'],
+  ['processes', 'application/json'],
+] as const)('%s with %s whose sandbox is late is told so in time', async (name, accept) => {
+  const { call, passed } = openRoutes(beganAt + 100_000);
+  await expect(call(name, accept)).rejects.toMatchObject({ code: 'sandbox_starting' });
+  expect(passed()).toBeLessThan(50_000);
+});
+
+test('a program is waited for as long as its sandbox has left of the time', async () => {
+  const { call, asked } = openRoutes(beganAt + 30_000);
+  expect(await call('exec')).toMatchObject({ statusCode: 202 });
+  const { waitMs } = JSON.parse(asked[0]?.body ?? '{}') as { waitMs: number };
+  expect(waitMs).toBeGreaterThan(10_000);
+  expect(waitMs).toBeLessThanOrEqual(15_000);
+});
