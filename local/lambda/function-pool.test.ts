@@ -13,7 +13,7 @@ type Opened = {
 const definition = { name: 'f', entry: '', environment: {}, timeoutMs: 1, memoryMb: 1 };
 const finished: Outcome = { kind: 'finished' };
 const sink: ResponseSink = { began: () => undefined, chunk: () => undefined };
-/** What was resolved is handed on in some microtasks. */
+/** A resolved promise reaches its listeners in some microtasks. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: number) => {

@@ -187,7 +187,9 @@ test('background processes of an earlier call are killed before a call that need
       session_id,
     });
   expect(await leave(200)).toMatchObject(fine('started\n'));
-  const next = 'for _ in $(seq 50); do sleep 1 & done; wait; pgrep -fc "sleep 300"';
+  // Those of the call run until the earlier ones are gone.
+  const next =
+    'for _ in $(seq 50); do sleep 200 & done; while pgrep -f "sleep 300" >/dev/null; do sleep 0.1; done; pgrep -fc "sleep 300"; kill $(jobs -p)';
   expect(await call('execute_command', { command: next, session_id })).toMatchObject({ stdout: '0\n' });
 });
 
