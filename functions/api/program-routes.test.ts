@@ -12,9 +12,11 @@ const settings = {
 } as unknown as SessionSandboxSettings;
 
 type Asked = { readonly body: string };
+type Options = { readonly answer?: () => Response; readonly silenceMs?: number };
 
 /** The sandbox becomes ready at this time; each sleep passes at once, the shortest first. */
-const openRoutes = (readyAt: number) => {
+const openRoutes = (readyAt: number, options: Options = {}) => {
+  const { answer = () => Response.json({ id: 'p' }, { status: 202 }) } = options;
   let now = beganAt;
   const sleepers: { at: number; wake: () => void }[] = [];
   const next = (): void => {
@@ -41,20 +43,23 @@ const openRoutes = (readyAt: number) => {
     sessions: { get: async () => session, touch: done, recordRunning: done, recordReady: done },
     workspaces: { get: async () => ({ ...workspaceOf(session), sandbox: sandbox() }), recordProcesses: done },
     processes: { put: done },
+    // A workspace that is saved for long.
+    archive: { save: () => new Promise(() => undefined) },
     link: {
       fetch: async (_sandbox: object, request: Asked) => {
         asked.push(request);
-        return Response.json({ id: 'p' }, { status: 202 });
+        return answer();
       },
     },
   } as unknown as SessionSandboxPorts;
-  const routes = programRoutes({ ports, settings });
+  const routes = programRoutes({ ports, settings, ...options });
   const call = async (name: 'exec' | 'processes', accept = 'application/json') => {
     const event = {
       httpMethod: 'POST',
       pathParameters: { id: session.id },
       headers: { accept },
       body: JSON.stringify({ command: 'true' }),
+      requestContext: { requestId: 'r' },
       principal: { kind: 'admin', scope: 'admin' },
     } as unknown as ApiEvent;
     return await routes.find(({ path }) => path.endsWith(`/${name}`))?.handler(event);
@@ -78,4 +83,12 @@ test('a program is waited for as long as its sandbox has left of the time', asyn
   const { waitMs } = JSON.parse(asked[0]?.body ?? '{}') as { waitMs: number };
   expect(waitMs).toBeGreaterThan(10_000);
   expect(waitMs).toBeLessThanOrEqual(15_000);
+});
+
+test('while the workspace is saved after a program, the answer has begun', async () => {
+  const output = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false };
+  const ended = { exitCode: 0, signal: null, ...output, durationMs: 1 };
+  const { call } = openRoutes(beganAt, { answer: () => Response.json(ended), silenceMs: 1 });
+  const answer = await call('exec');
+  expect(answer).toMatchObject({ statusCode: 200, body: expect.any(ReadableStream) });
 });

@@ -15,6 +15,7 @@ import {
   startedAnswer,
   startProcessBody,
 } from '#shared/contracts/rest/process-view.ts';
+import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { type ApiRoute, bodyOf, json } from './api-route.ts';
 import { execView } from './exec-view.ts';
@@ -26,16 +27,20 @@ import {
   type SessionSandboxPorts,
   type SessionSandboxSettings,
 } from './session-sandbox.ts';
+import { answerWhenDone } from './slow-answer.ts';
 
 const startErrors = [...insideErrors, 'file_not_found', 'tool_outcome_unknown'] as const;
 
-export const programRoutes = ({
-  ports,
-  settings,
-}: {
+/** A program is waited for until then, and its workspace may be saved for minutes: the answer begins before a proxy ends it. */
+const execSilenceMs = processWaitMsMax + 5000;
+
+type Parts = {
   readonly ports: SessionSandboxPorts;
   readonly settings: SessionSandboxSettings;
-}): readonly ApiRoute[] => {
+  readonly silenceMs?: number;
+};
+
+export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Parts): readonly ApiRoute[] => {
   const opening = openingFor(settings);
 
   const streamProgram = async (found: Session, program: Program): Promise<StreamedResult> => {
@@ -64,10 +69,16 @@ export const programRoutes = ({
         const program = { ...fields, ...(stdin === undefined ? {} : { stdin: base64Of(stdin) }) };
         const accepted = header(event.headers, 'accept') ?? '';
         if (accepted.includes('text/event-stream')) return streamProgram(found, program);
-        const outcome = await runProgram(ports, found, { program, opening });
-        return outcome.status === 'continues'
-          ? json(202, { processId: outcome.processId })
-          : json(200, execView(outcome));
+        let status = 200;
+        const work = async (): Promise<unknown> => {
+          const outcome = await runProgram(ports, found, { program, opening });
+          if (outcome.status === 'ended') return execView(outcome);
+          status = 202;
+          return { processId: outcome.processId };
+        };
+        const { requestId } = event.requestContext;
+        const { telemetry } = ports;
+        return answerWhenDone(work, { requestId, telemetry, silenceMs, status: () => status });
       },
     }),
     onSession(ports, {
