@@ -6,6 +6,7 @@ import { openAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
@@ -45,6 +46,7 @@ const ports = {
   auditSeals: openAuditSeals(environment.WORKSPACE_BUCKET, environment.AUDIT_SEAL_BUCKET),
   sealKey: openSealKey(environment.AUDIT_SEAL_KEY),
   callers: makeCallerStore(table),
+  trees: makeTreeStore(table),
   mcpServers: makeMcpServerStore(table),
   webhookDispatcher: makeWebhookDispatcher(lambda, environment.WEBHOOKS_FUNCTION, runtime.correlation),
   secrets: openProjectSecrets(table, { prefix: environment.PROJECT_SECRETS_PREFIX }),

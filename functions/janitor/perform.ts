@@ -30,7 +30,7 @@ import type { Invoker } from '#shared/ports/invoker.ts';
 export type JanitorPorts = ExecutionDeps &
   RegistryDeps &
   ForgetDeps &
-  Deps<'callers' | 'auditSeals' | 'sealKey'>;
+  Deps<'callers' | 'trees' | 'auditSeals' | 'sealKey'>;
 
 export type JanitorSettings = {
   readonly lifetimes: Lifetimes;

@@ -15,6 +15,7 @@ import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
 import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { dueValues, type Item } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
@@ -179,6 +180,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0], now: number): Swe
   workspaces: makeWorkspaceStore(of),
   correlation: { id: () => 'bench', follow: () => undefined },
   callers: makeCallerStore(of),
+  trees: makeTreeStore(of),
   connections: makeConnectionStore(of),
   approvals: makeApprovalStore(of),
   webhooks: makeWebhookStore(of),

@@ -178,6 +178,8 @@ export const restoreHoldMs = 30_000;
 export const restoreRenewMs = 10_000;
 /** The time for which a claimed last save excludes others, in milliseconds: as long as a janitor may run. */
 export const lastSaveMsMax = 300_000;
+/** The interval at which one whose time a slice pays for is looked at, in milliseconds: with each sweep, which comes every minute. */
+export const sandboxMeterLookMs = 30_000;
 /** The interval at which a live sandbox is checked, in milliseconds. */
 export const sandboxLookMs = 3_600_000;
 /** The longest duration of one save, in milliseconds: a longer one counts as failed. */

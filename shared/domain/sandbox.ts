@@ -13,9 +13,11 @@ import {
   addressLateMs,
   previewPortCount,
   previewPortFirst,
+  sandboxMeterLookMs,
   sandboxStartMsMax,
   startReissueMs,
 } from './limits.ts';
+import type { SandboxMeter } from './sandbox-meter.ts';
 import type { EnvironmentRef } from './session-environment.ts';
 import type { SlotHolder } from './slot-holder.ts';
 import type { Template } from './template.ts';
@@ -81,6 +83,8 @@ export type SandboxRecord = {
   readonly lifetimeMs?: number;
   /** The slot that it holds; absent: none, or not any more. */
   readonly slot?: { readonly holder: SlotHolder; readonly session: SessionId };
+  /** The slices that pay for its time; absent: none, or not any more. */
+  readonly meter?: SandboxMeter;
 };
 
 export type Workspace = {
@@ -171,6 +175,10 @@ export const startPhase = (
 /** The end of its lifetime; undefined where it has none. */
 export const lifetimeEnd = ({ readyAt, lifetimeMs }: SandboxRecord): number | undefined =>
   readyAt === undefined || lifetimeMs === undefined ? undefined : readyAt + lifetimeMs;
+
+/** The time after which one that becomes ready is looked at, since a slice pays for it; undefined where none does. */
+export const meterLookMs = ({ meter, lifetimeMs = sandboxMeterLookMs }: SandboxRecord): number | undefined =>
+  meter && Math.min(meter.restMs, sandboxMeterLookMs, lifetimeMs);
 
 /** The last time the table has seen it alive, in epoch milliseconds. */
 export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>

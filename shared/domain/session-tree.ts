@@ -8,7 +8,14 @@
  * reserved with its money, where a slice bounds them (TM8, TM9).
  */
 import type { SessionId } from './ids.ts';
-import { type Measure, restOf, type Slice, withLost } from './tree-slice.ts';
+import {
+  type Measure,
+  restOf,
+  type SandboxMeasure,
+  type Slice,
+  sandboxMsLeft,
+  withLost,
+} from './tree-slice.ts';
 
 /** The position of a child: the root of its tree, and the session whose agent started it. */
 export type SessionTree = {
@@ -289,11 +296,26 @@ export const settledAt = (tree: Tree, at: number): Tree => {
 export const leftFor = (
   tree: Tree,
   request: Pick<ReservationRequest, 'session' | 'at' | 'usdMax' | 'slices'>,
-): Readonly<Record<Measure, number>> => {
+): Readonly<Record<Measure | SandboxMeasure, number>> => {
   // The caller reserves nothing: its own reservation is another's to it.
   const asked = { ...request, session: '' as SessionId, usd: 0, usdMin: 0, fence: 0, until: request.at };
   const boundsOf = boundsFor(tree, asked);
   const left = (measure: Measure): number =>
     Math.max(0, Math.min(...boundsOf(measure).map(({ left }) => left)));
-  return { usd: left('usd'), tokens: left('tokens'), toolCalls: left('toolCalls') };
+  return {
+    ...{ usd: left('usd'), tokens: left('tokens'), toolCalls: left('toolCalls') },
+    sandboxMs: sandboxMsLeftFor(tree, request),
+  };
+};
+
+/** Nothing is left of a slice that is not written yet. */
+const sandboxMsLeftFor = (
+  tree: Tree,
+  { slices = [], at }: Pick<ReservationRequest, 'at' | 'slices'>,
+): number => {
+  const lefts = slices.map((id) => {
+    const slice = tree.slices?.[id];
+    return slice === undefined ? 0 : sandboxMsLeft(slice, at);
+  });
+  return Math.max(0, Math.min(...lefts));
 };

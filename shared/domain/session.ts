@@ -10,6 +10,7 @@ import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Namespacing } from './mcp/server.ts';
 import type { ProviderName, TokenUsage } from './model.ts';
 import type { AgentRuntime } from './runtime-name.ts';
+import type { Payers } from './sandbox-meter.ts';
 import type { SessionDetails } from './session-details.ts';
 import type { EnvironmentRef } from './session-environment.ts';
 import type { SessionLimits, SessionTree } from './session-tree.ts';
@@ -174,6 +175,15 @@ export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'
 /** The root of its tree; undefined for a session without parent and children. */
 export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 'hasChildren'>) =>
   tree?.root ?? (hasChildren ? id : undefined);
+
+/** The slices that pay for it; absent: none. */
+export const slicesOf = ({ tree }: Pick<Session, 'tree'>): readonly SessionId[] | undefined => tree?.slices;
+
+/** They pay for the sandboxes that it starts. */
+export const payersOf = (session: Pick<Session, 'id' | 'tree' | 'hasChildren'>): Payers | undefined => {
+  const [root, slices] = [treeOf(session), slicesOf(session)];
+  return root === undefined || slices === undefined ? undefined : { root, slices };
+};
 
 /** True when its agent is offered a tool of that name. */
 export const isOffered = (

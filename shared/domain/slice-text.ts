@@ -9,6 +9,8 @@ type ShownSlice = {
   readonly unsettledTokens: number;
   readonly maxToolCalls?: number | undefined;
   readonly toolCalls: number;
+  readonly maxSandboxSeconds?: number | undefined;
+  readonly sandboxSeconds: number;
 };
 
 /** All that may have been used counts as used. */
@@ -16,11 +18,14 @@ export const sliceTexts = (
   slice: ShownSlice,
   money: (used: number, max: number) => string,
 ): readonly string[] => {
-  const { maxCostUsd, maxTotalTokens, maxToolCalls } = slice;
+  const { maxCostUsd, maxTotalTokens, maxToolCalls, maxSandboxSeconds } = slice;
   const tokens = slice.totalTokens + slice.unsettledTokens;
   return [
     ...(maxCostUsd === undefined ? [] : [money(slice.spentUsd + slice.unsettledUsd, maxCostUsd)]),
     ...(maxTotalTokens === undefined ? [] : [`${tokens} of ${maxTotalTokens} tokens`]),
     ...(maxToolCalls === undefined ? [] : [`${slice.toolCalls} of ${maxToolCalls} tool calls`]),
+    ...(maxSandboxSeconds === undefined
+      ? []
+      : [`${slice.sandboxSeconds} of ${maxSandboxSeconds} s of sandboxes`]),
   ];
 };

@@ -1,12 +1,14 @@
 /**
- * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls. It bounds only what it
- * names, and says what was used of each (docs/spec/sessions.md: TM8, TM9).
+ * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls, the time of sandboxes.
+ * It bounds only what it names, and says what was used of each (docs/spec/sessions.md: TM8, TM9, TM10).
  */
 import type { SessionId } from './ids.ts';
 import type { TokenUsage } from './model.ts';
 
-/** US dollars, tokens of input and output, and calls of tools that answers ask for. */
+/** Reserved with calls of models: US dollars, tokens of input and output, and calls of tools that answers ask for. */
 export type Measure = 'usd' | 'tokens' | 'toolCalls';
+/** Used by sandboxes: milliseconds of their lives, from the request to the confirmed stop. */
+export type SandboxMeasure = 'sandboxMs';
 
 export type Slice = {
   /** `anyUsd` where it bounds no money. */
@@ -20,22 +22,28 @@ export type Slice = {
   readonly unsettledTokens?: number | undefined;
   readonly toolCallsMax?: number | undefined;
   readonly toolCalls?: number | undefined;
+  readonly sandboxMsMax?: number | undefined;
+  /** Of sandboxes that are stopped. */
+  readonly sandboxMs?: number | undefined;
+  /** The others, by name: the beginning of each, in epoch milliseconds. */
+  readonly sandboxes?: Readonly<Record<string, number>> | undefined;
 };
 
 /** The limits of a slice as they are given. Absent: it bounds none. */
-export type SliceLimits = Partial<Readonly<Record<`${Measure}Max`, number | undefined>>>;
+export type SliceLimits = Partial<Readonly<Record<`${Measure | SandboxMeasure}Max`, number | undefined>>>;
 
 /** More than any tree may spend. */
 export const anyUsd = 100_000;
 
-export const newSlice = ({ usdMax = anyUsd, tokensMax, toolCallsMax }: SliceLimits): Slice => ({
+export const newSlice = ({ usdMax = anyUsd, tokensMax, toolCallsMax, sandboxMsMax }: SliceLimits): Slice => ({
   ...{ usdMax, spentUsd: 0, unsettledUsd: 0 },
   ...(tokensMax === undefined ? {} : { tokensMax }),
   ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
+  ...(sandboxMsMax === undefined ? {} : { sandboxMsMax, sandboxes: {} }),
 });
 
-export const isSlice = ({ usdMax, tokensMax, toolCallsMax }: SliceLimits): boolean =>
-  usdMax !== undefined || tokensMax !== undefined || toolCallsMax !== undefined;
+export const isSlice = ({ usdMax, tokensMax, toolCallsMax, sandboxMsMax }: SliceLimits): boolean =>
+  [usdMax, tokensMax, toolCallsMax, sandboxMsMax].some((max) => max !== undefined);
 
 type Slices = { readonly slices?: readonly SessionId[] };
 
@@ -49,6 +57,13 @@ export const withSliceOf = <Tree extends Slices>(
   const above = (top.tree?.slices ?? []).filter((id) => id !== top.id);
   return { ...tree, slices: [...above, top.id, ...slices.slice(above.length)] };
 };
+
+/** The time of all sandboxes that it has paid for, those that live included. */
+export const sandboxMsOf = ({ sandboxMs = 0, sandboxes = {} }: Slice, at: number): number =>
+  Object.values(sandboxes).reduce((sum, since) => sum + Math.max(0, at - since), sandboxMs);
+
+export const sandboxMsLeft = (slice: Slice, at: number): number =>
+  (slice.sandboxMsMax ?? Number.POSITIVE_INFINITY) - sandboxMsOf(slice, at);
 
 /** The rest of it, before any reservation. */
 export const restOf = (slice: Slice, measure: Measure): number => {

@@ -31,6 +31,8 @@ type TreeMoney = {
 };
 
 export type ShownTree = {
+  /** The time of what it says, in epoch milliseconds. */
+  readonly at: number;
   readonly session: Session;
   /** Of the whole tree. */
   readonly money: TreeMoney;

@@ -8,6 +8,7 @@ import type { Network } from '../domain/egress-policy.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { KeptCheckpoints } from '../domain/kept-checkpoints.ts';
 import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
+import type { Payers } from '../domain/sandbox-meter.ts';
 import type { Session } from '../domain/session.ts';
 import type { Slot } from '../domain/slot.ts';
 import type { FilesSource } from '../domain/snapshot.ts';
@@ -17,9 +18,14 @@ import type { RemainsStore } from './remains.ts';
 /** The public name of a sandbox: its workspace, and its generation there. */
 export type SandboxName = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
-/** The slot of the session that starts it, as its caller knows it, and the limit of its counter. */
-export type SlotClaim = { readonly known: Slot; readonly slotsMax: number };
-export type Claimed = 'claimed' | 'lost' | 'full';
+/** The slot of the session that starts it, as its caller knows it, and the limit of its counter; and the slices that pay for its time. */
+export type SlotClaim = {
+  readonly known: Slot;
+  readonly slotsMax: number;
+  readonly payers?: Payers | undefined;
+};
+/** `spent`: a slice that pays has no time of sandboxes left. */
+export type Claimed = 'claimed' | 'lost' | 'full' | 'spent';
 
 /** The checkpoint before, and what the write of the next one records besides. */
 export type CheckpointBase = {
@@ -93,7 +99,12 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
   markReady(
     id: WorkspaceId,
     generation: number,
-    ready: { readonly at: number; readonly claim?: number | undefined },
+    ready: {
+      readonly at: number;
+      readonly claim?: number | undefined;
+      /** It is due so long after that; absent: at the end of its lifetime, or for a look. */
+      readonly lookMs?: number | undefined;
+    },
   ): Promise<boolean>;
   /** First phase of a stop, which releases its slot; the workspace when it was not stopped yet. */
   markStopping(
@@ -143,7 +154,10 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
       readonly pausedUntil: (session: Session) => number;
     },
   ): Promise<Workspace | undefined>;
-  /** Second phase, when ECS confirms it, or a failed start; the workspace when this caller ended it. */
+  /**
+   * Second phase, when ECS confirms it, or a failed start; the workspace when this caller ended it. The slices that pay for its time count
+   * it in the same write.
+   */
   markStopped(
     id: WorkspaceId,
     generation: number,

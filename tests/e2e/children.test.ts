@@ -1,5 +1,5 @@
 /** Agents that start agents: how deep, how many, what their parents hear, who decides for them, and how trees end. */
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { type Logged, makeSession, type Shown, showSession } from './agent.ts';
@@ -41,6 +41,11 @@ const treeParentsOf = async (root: string): Promise<readonly Child[]> => {
   const { sessions } = await cloud.ask<{ sessions: readonly Child[] }>('/api/sessions?limit=100');
   return sessions.filter((session) => session.root === root);
 };
+
+type Branch = { readonly id: string; readonly slice?: { readonly sandboxSeconds: number } };
+
+const branchesOf = async (root: string): Promise<readonly Branch[]> =>
+  (await cloud.ask<{ sessions: readonly Branch[] }>(`/api/sessions/${root}/tree`)).sessions;
 
 const projectWith = (limits: object): Promise<{ readonly id: string }> =>
   cloud.ask('/api/projects', {
@@ -183,6 +188,42 @@ test('TM9: a child has the tool calls that it was given, and answers without mor
       data: expect.objectContaining({ stopReason: 'budget_exceeded' }),
     }),
   );
+});
+
+test('TM10: a child has the sandbox seconds that it was given, in a sandbox of its own', async () => {
+  const client = await open();
+  const root = client.sessionId();
+  const told = await answerTo(client, spawn('$ echo in time > kept; cat kept', { max_sandbox_seconds: 600 }));
+  expect(told).toContain('in time');
+  const [, child] = await branchesOf(root);
+  expect(child?.slice).toMatchObject({ maxSandboxSeconds: 600, sandboxSeconds: expect.any(Number) });
+  expect(child?.slice?.sandboxSeconds).toBeGreaterThan(0);
+  const id = child?.id ?? '';
+  const { workspace } = await showSession(cloud, id);
+  expect(workspace).not.toBe((await showSession(cloud, root)).workspace);
+  const say = (prompt: string, nth: number) =>
+    answerTo(client, ask({ action: 'message', session_id: id, prompt }), nth);
+
+  // As if the time were over, and its sandbox due.
+  const { client: table, name: TableName } = cloud.table;
+  const used = {
+    UpdateExpression: 'SET slices.#id.sandboxMs = :ms',
+    ExpressionAttributeNames: { '#id': id },
+  };
+  const ofTree = { Key: keys.tree(root), ...used, ExpressionAttributeValues: { ':ms': 600_000 } };
+  await table.send(new UpdateCommand({ TableName, ...ofTree }));
+  const due = { UpdateExpression: 'SET dueAt = :now', ExpressionAttributeValues: { ':now': Date.now() - 1 } };
+  await table.send(new UpdateCommand({ TableName, Key: keys.workspace(workspace), ...due }));
+  await cloud.janitor({ sweep: 'due' });
+  const stopped = await eventually(
+    () => showSession(cloud, id),
+    ({ sandbox }) => sandbox?.state === 'stopped',
+  );
+  expect(stopped.sandbox?.reason).toBe('its sandbox seconds are used up');
+  expect(await say('$ cat kept', 1)).toContain('the sandbox seconds of this session are used up');
+  const counted = (await branchesOf(root))[1]?.slice?.sandboxSeconds;
+  expect(counted).toBeGreaterThan(600);
+  expect((await branchesOf(root))[1]?.slice?.sandboxSeconds).toBe(counted);
 });
 
 test('depth 3 works under a limit of 3, and 4 is an error for the agent', async () => {

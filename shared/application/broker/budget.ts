@@ -9,7 +9,7 @@ import { type BrokerCall, boundedCall } from '../../domain/broker/request.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
-import { type Session, treeOf } from '../../domain/session.ts';
+import { type Session, slicesOf, treeOf } from '../../domain/session.ts';
 import { type Grant, isOutOfTime, type ReservationRequest, treeUsdMaxOf } from '../../domain/session-tree.ts';
 import { tokensOf } from '../../domain/tree-slice.ts';
 import { AppError } from '../../errors.ts';
@@ -59,7 +59,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const least = Math.min(call.outputTokensMax, answerTokensMin);
   const usdMin = costWith(least);
   const until = deadlineAt + lateMsMax;
-  const slices = session.tree?.slices;
+  const slices = slicesOf(session);
   if (isOutOfTime(session, world.now()))
     throw new AppError('resource_limit_exceeded', 'the time of the session is over');
   const ofSlices =

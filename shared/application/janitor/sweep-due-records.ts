@@ -8,12 +8,14 @@
 import {
   orphanAgeMs,
   sandboxLookMs,
+  sandboxMeterLookMs,
   sandboxStartMsMax,
   stopRetryMs,
   trialLookMs,
   trialWatchMs,
 } from '../../domain/limits.ts';
 import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
+import { usedUpAt } from '../../domain/sandbox-meter.ts';
 import { isEnded, type Session, type Stall } from '../../domain/session.ts';
 import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '../../domain/session-sweep.ts';
 import type { Deps, StopDeps } from '../deps.ts';
@@ -31,7 +33,7 @@ import { forgetRemains } from './forget-remains.ts';
 import { openRests, type Rest } from './rest-sandbox.ts';
 import { trialUse, waitingParent, workOf } from './turn-work.ts';
 
-export type SweepDeps = StopDeps & Deps<'callers'>;
+export type SweepDeps = StopDeps & Deps<'callers' | 'trees'>;
 
 export type SweepSettings = { readonly lifetimes: Lifetimes };
 
@@ -201,7 +203,7 @@ const removedAsUnused = async (
   return sessions.removeUnused(session);
 };
 
-const sweepWorkspace = async (ports: StopDeps, workspace: Workspace): Promise<void> => {
+const sweepWorkspace = async (ports: SweepDeps, workspace: Workspace): Promise<void> => {
   switch (workspace.sandbox?.state) {
     case 'starting': {
       const { id: workspaceId, project, sandbox } = workspace;
@@ -227,17 +229,29 @@ const sweepWorkspace = async (ports: StopDeps, workspace: Workspace): Promise<vo
   }
 };
 
-/** A sandbox whose lifetime is over is saved and stopped, whatever runs in it. */
-const lookAt = async (ports: StopDeps, workspace: Workspace, sandbox: SandboxRecord): Promise<void> => {
+/** A sandbox whose lifetime is over, or whose slice has no time left, is saved and stopped, whatever runs in it. */
+const lookAt = async (ports: SweepDeps, workspace: Workspace, sandbox: SandboxRecord): Promise<void> => {
   const now = ports.world.now();
+  const { meter } = sandbox;
   const endsAt = lifetimeEnd(sandbox);
-  if (endsAt === undefined || now < endsAt) {
-    await ports.workspaces.postpone(workspace, endsAt ?? now + sandboxLookMs);
-    return;
-  }
-  if (await requestStop(ports, workspace, { reason: 'its lifetime is over' }))
-    ports.telemetry.info('a sandbox is stopped at the end of its lifetime', {
-      event: 'sandbox_lifetime_over',
-      workspaceId: workspace.id,
+  const lookAgainAt = now + (meter === undefined ? sandboxLookMs : sandboxMeterLookMs);
+  const usedUp = meter && usedUpAt(await ports.trees.read(meter.root), meter, now);
+  if (endsAt !== undefined && endsAt <= now)
+    return stopOver(ports, workspace, { event: 'sandbox_lifetime_over', reason: 'its lifetime is over' });
+  if (usedUp !== undefined && usedUp <= now)
+    return stopOver(ports, workspace, {
+      event: 'sandbox_seconds_over',
+      reason: 'its sandbox seconds are used up',
     });
+  await ports.workspaces.postpone(
+    workspace,
+    usedUp === undefined ? (endsAt ?? lookAgainAt) : Math.min(endsAt ?? lookAgainAt, usedUp, lookAgainAt),
+  );
+};
+
+type Over = { readonly event: string; readonly reason: string };
+
+const stopOver = async (ports: SweepDeps, workspace: Workspace, { event, reason }: Over): Promise<void> => {
+  if (await requestStop(ports, workspace, { reason }))
+    ports.telemetry.info('a sandbox is stopped at the end of its time', { event, workspaceId: workspace.id });
 };

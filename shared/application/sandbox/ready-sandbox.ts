@@ -9,7 +9,7 @@ import { refOf } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs } from '../../domain/limits.ts';
 import { lostWith } from '../../domain/process.ts';
-import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { type LiveSandbox, meterLookMs, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
@@ -32,7 +32,14 @@ export const readySandbox = async (
   const { workspaceId, generation } = sandbox;
   const now = ports.world.now();
   const { claim, ...contents } = filled;
-  if (!(await ports.workspaces.markReady(workspaceId, generation, { at: now, claim }))) return undefined;
+  if (
+    !(await ports.workspaces.markReady(workspaceId, generation, {
+      at: now,
+      claim,
+      lookMs: meterLookMs(record),
+    }))
+  )
+    return undefined;
   const startMs = now - record.requestedAt;
   const { source, flavor } = record;
   const { project } = workspace;

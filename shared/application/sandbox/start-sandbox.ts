@@ -18,7 +18,8 @@ import {
   taskGroup,
   type Workspace,
 } from '../../domain/sandbox.ts';
-import type { Session, SessionKind } from '../../domain/session.ts';
+import type { Payers } from '../../domain/sandbox-meter.ts';
+import { payersOf, type Session, type SessionKind } from '../../domain/session.ts';
 import type { EnvironmentRef } from '../../domain/session-environment.ts';
 import { slotSessionOf } from '../../domain/session-slot.ts';
 import type { Slot } from '../../domain/slot.ts';
@@ -41,6 +42,8 @@ export type SandboxRequest = {
     /** As the session's record has it. */
     readonly known: Slot;
   };
+  /** The slices that pay for its time; absent: none. */
+  readonly payers?: Payers | undefined;
   /** Seconds to wait for a slot; absent: none. */
   readonly slotWaitSeconds?: number | undefined;
   /** An idle sandbox gives way, whatever the operator's setting. */
@@ -69,7 +72,7 @@ export const startedFor = (session: Session): SandboxRequest => {
   const { id: sessionId, kind, lifetimeMs, environment, cwd, trialOf, slot: known = {} } = session;
   return {
     ...{ workspaceId, flavor, template, allowSmallerFlavor, lifetimeMs, environment, cwd },
-    sessionId,
+    ...{ sessionId, payers: payersOf(session) },
     ...(trialOf === undefined ? {} : { isTrial: true as const }),
     slot: { kind, holder: slotHolderOf(session), session: slotSessionOf(session), known },
   };
@@ -84,6 +87,11 @@ export const noCapacity = {
       recoveryActions: ['wait_and_retry', 'retry_with_smaller_flavor'],
     }),
 } as const;
+
+const noSecondsLeft = (): AppError =>
+  new AppError('resource_limit_exceeded', 'the sandbox seconds of this session are used up', {
+    suggestions: ['Go on without a sandbox: answer with what you have.'],
+  });
 
 const capacityPauseMs = 500;
 
@@ -103,8 +111,10 @@ export const startSandbox = async (
     return 'warm';
   }
   if (warm === 'full') return 'full';
+  if (warm === 'spent') throw noSecondsLeft();
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
+  if (claimed === 'spent') throw noSecondsLeft();
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
   await settleNetwork(ports, request, next);
   const started = await requestTaskWithRetry(ports, {
@@ -155,10 +165,10 @@ const nextOf = (generation: number, { sandbox }: Workspace, request: Networked):
   };
 };
 
-const claimOf = ({ slotLimits }: SandboxDeps, { slot: { kind, known } }: SandboxRequest): SlotClaim => ({
-  known,
-  slotsMax: slotsMax(kind, slotLimits),
-});
+const claimOf = (
+  { slotLimits }: SandboxDeps,
+  { slot: { kind, known }, payers }: SandboxRequest,
+): SlotClaim => ({ known, slotsMax: slotsMax(kind, slotLimits), payers });
 
 type Given = Pick<
   SandboxRecord,

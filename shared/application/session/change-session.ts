@@ -3,7 +3,7 @@
  * sandbox that runs, counted from its readiness, and for later ones.
  */
 
-import { sandboxLookMs, sandboxStartMsMax } from '../../domain/limits.ts';
+import { sandboxLookMs, sandboxMeterLookMs, sandboxStartMsMax } from '../../domain/limits.ts';
 import { lifetimeEnd, type SandboxRecord } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import type { DetailsChange } from '../../domain/session-details.ts';
@@ -40,7 +40,8 @@ const applyLifetime = async (
 };
 
 /** One that starts is due for its start. */
-const dueWith = (sandbox: SandboxRecord, now: number): number =>
-  sandbox.readyAt === undefined
-    ? sandbox.requestedAt + sandboxStartMsMax
-    : (lifetimeEnd(sandbox) ?? now + sandboxLookMs);
+const dueWith = (sandbox: SandboxRecord, now: number): number => {
+  if (sandbox.readyAt === undefined) return sandbox.requestedAt + sandboxStartMsMax;
+  const end = lifetimeEnd(sandbox) ?? now + sandboxLookMs;
+  return sandbox.meter === undefined ? end : Math.min(end, now + sandboxMeterLookMs);
+};

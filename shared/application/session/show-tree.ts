@@ -14,6 +14,7 @@ export const showTree = async (
     root === undefined ? undefined : trees.read(root),
     descendantsOf(sessions, session),
   ]);
-  const tree = read && settledAt(read, world.now());
-  return { session, money: moneyOf(tree, session), branches: branchesOf([session, ...below], tree) };
+  const at = world.now();
+  const tree = read && settledAt(read, at);
+  return { at, session, money: moneyOf(tree, session), branches: branchesOf([session, ...below], tree) };
 };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { stopReasons } from '#shared/domain/event-log.ts';
 import { sessionStatuses, totalsOf, treeOf } from '#shared/domain/session.ts';
 import { treeUsdMaxOf } from '#shared/domain/session-tree.ts';
-import { anyUsd, type Slice } from '#shared/domain/tree-slice.ts';
+import { anyUsd, type Slice, sandboxMsOf } from '#shared/domain/tree-slice.ts';
 import type { ShownTree } from '#shared/domain/tree-spending.ts';
 import { iso } from '../fields.ts';
 
@@ -41,6 +41,8 @@ const branch = z
         unsettledTokens: count.describe('The most that calls may have taken whose usage nobody knows.'),
         maxToolCalls: count.optional(),
         toolCalls: count.describe('Calls of tools that answers of models asked for.'),
+        maxSandboxSeconds: count.optional(),
+        sandboxSeconds: count.describe('Of its sandboxes so far, those that live included.'),
       })
       .optional()
       .describe('Part of the budget of the tree that it was given, for itself and all below it.'),
@@ -62,7 +64,7 @@ export const treeAnswer = z
   .meta({ id: 'SessionTree' });
 
 export const treeView = (
-  { session, money, branches }: ShownTree,
+  { session, money, branches, at }: ShownTree,
   operatorUsdMax: number,
 ): z.output<typeof treeAnswer> => ({
   sessionId: session.id,
@@ -72,14 +74,13 @@ export const treeView = (
   spentUsd: money.spentUsd,
   reservedUsd: money.reservedUsd,
   unsettledUsd: money.unsettledUsd,
-  sessions: branches.map(branchView),
+  sessions: branches.map((branch) => branchView(branch, at)),
 });
 
-const branchView = ({
-  session,
-  slice,
-  ...money
-}: ShownTree['branches'][number]): z.output<typeof branch> => ({
+const branchView = (
+  { session, slice, ...money }: ShownTree['branches'][number],
+  at: number,
+): z.output<typeof branch> => ({
   id: session.id,
   ...(session.tree === undefined ? {} : { parent: session.tree.parent }),
   depth: session.depth,
@@ -94,16 +95,14 @@ const branchView = ({
   inputTokens: totalsOf(session).usage.inputTokens,
   outputTokens: totalsOf(session).usage.outputTokens,
   ...money,
-  ...(slice === undefined ? {} : { slice: sliceView(slice) }),
+  ...(slice === undefined ? {} : { slice: sliceView(slice, at) }),
   ...(session.tree?.until === undefined ? {} : { until: iso(session.tree.until) }),
 });
 
-const sliceView = ({
-  usdMax,
-  tokensMax,
-  toolCallsMax,
-  ...used
-}: Slice): z.output<typeof branch>['slice'] => ({
+const sliceView = (
+  { usdMax, tokensMax, toolCallsMax, sandboxMsMax, ...used }: Slice,
+  at: number,
+): z.output<typeof branch>['slice'] => ({
   ...(usdMax >= anyUsd ? {} : { maxCostUsd: usdMax }),
   spentUsd: used.spentUsd,
   unsettledUsd: used.unsettledUsd,
@@ -112,4 +111,6 @@ const sliceView = ({
   unsettledTokens: used.unsettledTokens ?? 0,
   ...(toolCallsMax === undefined ? {} : { maxToolCalls: toolCallsMax }),
   toolCalls: used.toolCalls ?? 0,
+  ...(sandboxMsMax === undefined ? {} : { maxSandboxSeconds: sandboxMsMax / 1000 }),
+  sandboxSeconds: Math.ceil(sandboxMsOf({ usdMax, ...used }, at) / 1000),
 });

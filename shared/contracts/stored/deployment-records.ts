@@ -43,6 +43,8 @@ const sliceParts = z.object({
   ...{ usdMax: usd, spentUsd: usd, unsettledUsd: usd },
   ...{ tokensMax: count.optional(), tokens: count.optional(), unsettledTokens: count.optional() },
   ...{ toolCallsMax: count.optional(), toolCalls: count.optional() },
+  ...{ sandboxMsMax: count.optional(), sandboxMs: count.optional() },
+  sandboxes: z.record(z.string(), epochMs).optional(),
 });
 
 /** Reservations by session. */

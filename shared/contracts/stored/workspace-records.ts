@@ -43,6 +43,9 @@ export const sandboxRecord = z.object({
     .object({ holder: z.string().transform((holder) => holder as SlotHolder), session: id<SessionId>() })
     .exactOptional(),
   processesOf: count.exactOptional(),
+  meter: z
+    .object({ root: id<SessionId>(), slices: z.array(id<SessionId>()), since: epochMs, restMs: z.number() })
+    .exactOptional(),
 });
 
 export const checkpointRecord = z.object({

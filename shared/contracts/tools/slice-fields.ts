@@ -10,6 +10,9 @@ export const sliceFields = {
   max_cost_usd: z.number().positive().optional().describe('US dollars for a new session and all below it.'),
   max_total_tokens: whole.optional().describe('Tokens of input and output, for the same.'),
   max_tool_calls: whole.optional().describe('Calls of tools, for the same.'),
+  max_sandbox_seconds: whole
+    .optional()
+    .describe('Seconds of sandboxes, for the same, in a sandbox of its own.'),
   max_seconds: whole.max(secondsMax).optional().describe('Time after which they call no model.'),
 };
 
@@ -22,5 +25,6 @@ export const partOf = (given: SliceArguments): ChildPart => ({
   usdMax: given.max_cost_usd,
   tokensMax: given.max_total_tokens,
   toolCallsMax: given.max_tool_calls,
+  ...(given.max_sandbox_seconds === undefined ? {} : { sandboxMsMax: given.max_sandbox_seconds * 1000 }),
   seconds: given.max_seconds,
 });

@@ -4,7 +4,7 @@
  */
 import { type Completion, completionOf, isRepetition } from '../event-log.ts';
 import type { MessageId } from '../ids.ts';
-import { type Session, titleOf, treeOf } from '../session.ts';
+import { type Session, slicesOf, titleOf, treeOf } from '../session.ts';
 import type { TreeSpend } from '../session-tree.ts';
 import { tokensOf } from '../tree-slice.ts';
 import { grantsInForce } from './approval-policy.ts';
@@ -117,7 +117,7 @@ export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boo
 export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefined => {
   const root = treeOf(session);
   if (root === undefined) return undefined;
-  const slices = session.tree?.slices;
+  const slices = slicesOf(session);
   const of = { root, slices };
   if (event.type === 'model-answered')
     return { ...of, usd: event.costUsd, ...(slices === undefined ? {} : usedBy(event)) };

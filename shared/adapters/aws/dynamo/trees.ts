@@ -39,7 +39,7 @@ type Change = Pick<
 const racesMax = 50;
 
 export const makeTreeStore = (table: Table): TreeStore => ({
-  read: read(table),
+  read: readTree(table),
   reserve: reserve(table),
   begin: begin(table),
   spend: spend(table),
@@ -209,13 +209,13 @@ const spend =
     await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
   };
 
-const treeUpdate = (TableName: string, root: SessionId, change: Change): Action => ({
+export const treeUpdate = (TableName: string, root: SessionId, change: Change): Action => ({
   Update: { TableName, Key: keys.tree(root), ...change },
 });
 
 const alone = (action: Action): TransactWriteCommand => new TransactWriteCommand({ TransactItems: [action] });
 
-const read =
+export const readTree =
   ({ client, name }: Table): TreeStore['read'] =>
   async (root) => {
     const { Item } = await client.send(
@@ -228,7 +228,7 @@ const read =
 const reserve =
   (table: Table): TreeStore['reserve'] =>
   async (root, request) => {
-    let tree = await read(table)(root);
+    let tree = await readTree(table)(root);
     for (let race = 0; race < racesMax; race += 1) {
       if (tree === undefined) return 'spent';
       const answer = decideReservation(tree, request);

@@ -104,20 +104,20 @@ const isLastClaim = '#sandbox.restores = :claim';
 export const isReady = (
   id: WorkspaceId,
   generation: number,
-  { at, claim }: { readonly at: number; readonly claim?: number | undefined },
+  { at, claim, lookMs }: Parameters<WorkspaceStore['markReady']>[2],
 ): Change => ({
   when:
     claim === undefined
       ? `${isStarting} AND attribute_not_exists(#sandbox.restores)`
       : `${isStarting} AND ${isLastClaim}`,
   // Due at the end of its lifetime, which may be far off, or for a look.
-  set: 'SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :at + if_not_exists(#sandbox.lifetimeMs, :look) REMOVE #sandbox.restoringUntil',
+  set: `SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :at + ${lookMs === undefined ? 'if_not_exists(#sandbox.lifetimeMs, :look)' : ':look'} REMOVE #sandbox.restoringUntil`,
   values: {
     ...startingValues(generation),
     ...(claim === undefined ? {} : { ':claim': claim }),
     ':ready': 'ready',
     ':at': at,
-    ':look': sandboxLookMs,
+    ':look': lookMs ?? sandboxLookMs,
     ':duePk': workspaceDue(id, at)[':duePk'],
   },
 });

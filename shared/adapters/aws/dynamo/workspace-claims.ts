@@ -5,9 +5,10 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { idleCheckUsersMax, sandboxStartMsMax } from '#shared/domain/limits.ts';
-import type { Workspace } from '#shared/domain/sandbox.ts';
+import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import { isPausable } from '#shared/domain/session.ts';
-import type { Claimed, WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import type { Claimed, SlotClaim, WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { beginMeter } from './sandbox-meters.ts';
 import { pausing } from './session-calls.ts';
 import { type Actions, type Moved, transactMoving } from './slot-moves.ts';
 import { keys, type Table } from './table.ts';
@@ -19,8 +20,11 @@ const claimSecondsMax = 14 * 86_400;
 
 export const claimWarm =
   (table: Table): WorkspaceStore['claimWarm'] =>
-  async (id, entry, { generation, at, sandbox, slot }) => {
+  async (id, entry, { generation, at, sandbox: wanted, slot }) => {
     const { name: TableName } = table;
+    const metered = await withMeter(table, id, { sandbox: wanted, slot });
+    if (metered === 'spent') return metered;
+    const { sandbox } = metered;
     const entryGeneration = entry.sandbox?.generation ?? 0;
     const claim = {
       ...keys.claim(entry.id, entryGeneration),
@@ -42,17 +46,32 @@ export const claimWarm =
       workspaceUpdate(TableName, entry.id, emptied),
       workspaceUpdate(TableName, id, canStart(id, sandbox, at + sandboxStartMsMax)),
       { Put: { TableName, Item: claim } },
+      ...metered.actions,
     ];
     return claimed(await transactMoving(table, startMove(id, sandbox, slot), () => actions));
   };
 
 export const claimStart =
   (table: Table): WorkspaceStore['claimStart'] =>
-  async (id, sandbox, slot) => {
+  async (id, wanted, slot) => {
+    const metered = await withMeter(table, id, { sandbox: wanted, slot });
+    if (metered === 'spent') return metered;
+    const { sandbox } = metered;
     const start = canStart(id, sandbox, sandbox.requestedAt + sandboxStartMsMax);
-    const actions = [workspaceUpdate(table.name, id, start)];
+    const actions = [workspaceUpdate(table.name, id, start), ...metered.actions];
     return claimed(await transactMoving(table, startMove(id, sandbox, slot), () => actions));
   };
+
+type Wanted = { readonly sandbox: SandboxRecord; readonly slot: SlotClaim | undefined };
+
+/** The record with the slices that pay for it, and what they count from then on. */
+const withMeter = async (table: Table, workspaceId: WorkspaceId, { sandbox, slot }: Wanted) => {
+  const { generation, requestedAt: at } = sandbox;
+  const begun = await beginMeter(table, { workspaceId, generation }, { payers: slot?.payers, at });
+  if (begun === 'spent') return begun;
+  const { meter, actions } = begun;
+  return { sandbox: meter === undefined ? sandbox : { ...sandbox, meter }, actions };
+};
 
 const claimed = ({ status }: Moved): Claimed => {
   if (status === 'done') return 'claimed';

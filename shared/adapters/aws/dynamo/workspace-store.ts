@@ -92,6 +92,7 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
         at: stop.at,
         slot: undefined,
         change: stopped(id, generation, stop),
+        isLast: true,
       }),
     recordTold: async (id, generation) => {
       await change(id, told(generation));

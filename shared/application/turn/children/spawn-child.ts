@@ -11,11 +11,11 @@ import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { narrowedTo } from '../../../domain/inject-rule.ts';
-import { type Session, totalsOf, treeOf, unheldLease } from '../../../domain/session.ts';
+import { type Session, slicesOf, totalsOf, treeOf, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
-import { isSlice, type Measure } from '../../../domain/tree-slice.ts';
+import { isSlice, type Measure, type SandboxMeasure } from '../../../domain/tree-slice.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
@@ -80,21 +80,30 @@ const refuseBeyond = async (ports: SpawnDeps, request: SpawnRequest): Promise<vo
   if ((await ports.sessions.get(idFor<SessionId>(ports, request, 'session'))) !== undefined) return;
   const root = treeOf(parent);
   const tree = root === undefined ? undefined : await ports.trees.read(root);
-  const asked = { session: parent.id, at: ports.world.now(), slices: parent.tree?.slices };
+  const asked = { session: parent.id, at: ports.world.now(), slices: slicesOf(parent) };
   const usd = Math.max(0, limits.costUsdMax - totalsOf(parent).costUsd);
   const left =
     tree === undefined ? { ...unbounded, usd } : leftFor(tree, { ...asked, usdMax: limits.costUsdMax });
   for (const measure of measures)
     if ((part[`${measure}Max`] ?? 0) > left[measure])
-      throw new AppError(
-        'invalid_request',
-        `${argumentNames[measure]}: ${left[measure]} is left of your budget`,
-      );
+      throw new AppError('invalid_request', `${leftText(measure, left[measure])} is left of your budget`);
 };
 
-const measures = ['usd', 'tokens', 'toolCalls'] as const satisfies readonly Measure[];
-const unbounded = { tokens: Number.POSITIVE_INFINITY, toolCalls: Number.POSITIVE_INFINITY };
-const argumentNames = { usd: 'max_cost_usd', tokens: 'max_total_tokens', toolCalls: 'max_tool_calls' };
+const any = Number.POSITIVE_INFINITY;
+const unbounded = { tokens: any, toolCalls: any, sandboxMs: any };
+/** The argument of each measure, and its unit there. */
+const argumentsOf = {
+  usd: ['max_cost_usd', 1],
+  tokens: ['max_total_tokens', 1],
+  toolCalls: ['max_tool_calls', 1],
+  sandboxMs: ['max_sandbox_seconds', 1000],
+} as const satisfies Record<Measure | SandboxMeasure, readonly [string, number]>;
+const measures = Object.keys(argumentsOf) as readonly (keyof typeof argumentsOf)[];
+
+const leftText = (measure: keyof typeof argumentsOf, left: number): string => {
+  const [name, unit] = argumentsOf[measure];
+  return `${name}: ${unit === 1 ? left : Math.floor(left / unit)}`;
+};
 
 /** Before its first message: without its slice it spends nothing (TM8). */
 const addSlice = async (
@@ -102,9 +111,9 @@ const addSlice = async (
   { id, tree }: Session,
   { part = {} }: SpawnRequest,
 ): Promise<void> => {
-  const { usdMax, tokensMax, toolCallsMax } = part;
+  const { seconds: _, ...limits } = part;
   if (tree === undefined || !isSlice(part)) return;
-  await trees.addSlice(tree.root, { session: id, usdMax, tokensMax, toolCallsMax });
+  await trees.addSlice(tree.root, { session: id, ...limits });
 };
 
 /** Its parent may have been narrowed after it was read, by one who did not find this child yet (EG1). */
@@ -117,7 +126,9 @@ const narrowToParent = async ({ sessions }: MessageDeps, { id, network, tree }: 
 const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
   const { parent, model, policy, instructions, limits, idleMs, sandbox, part } = request;
   const id = idFor<SessionId>(ports, request, 'session');
-  const isFork = request.workspace === 'shared' && sandbox.isOther;
+  // One whose sandbox time is bounded uses that of no other (CH5).
+  const isApart = sandbox.isOther || part?.sandboxMsMax !== undefined;
+  const isFork = request.workspace === 'shared' && isApart;
   const isShared = request.workspace === 'shared' && !isFork;
   const workspace = isShared ? parent.workspace : idFor<WorkspaceId>(ports, request, 'workspace');
   const environment = await environmentFor(ports, request, id);
@@ -180,7 +191,8 @@ type NewPart = { readonly id: SessionId; readonly part: ChildPart | undefined; r
 
 /** Below its parent, and within all that bounds that. */
 const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTree => {
-  const { slices = [], until } = parent.tree ?? {};
+  const slices = slicesOf(parent) ?? [];
+  const until = parent.tree?.until;
   const own = isSlice(part) ? [...slices, id] : slices;
   const ends = part.seconds === undefined ? [] : [now + part.seconds * 1000];
   const times = until === undefined ? ends : [...ends, until];

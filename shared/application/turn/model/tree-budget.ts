@@ -6,7 +6,7 @@
 
 import type { ModelRequest } from '../../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, callCostMax, callTokensMax } from '../../../domain/price.ts';
-import { type Session, treeOf } from '../../../domain/session.ts';
+import { type Session, slicesOf, treeOf } from '../../../domain/session.ts';
 import { type Grant, isOutOfTime, treeUsdMaxOf } from '../../../domain/session-tree.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
@@ -89,7 +89,7 @@ const reserve = async (
   { tokens, tokensMin, ...money }: Sums,
 ): Promise<Grant | 'free' | 'spent'> => {
   const root = treeOf(session);
-  const slices = session.tree?.slices;
+  const slices = slicesOf(session);
   if (isOutOfTime(session, world.now())) return 'spent';
   // Slices may bound tokens and tool calls, which no call is without.
   if (root === undefined || (money.usd === 0 && slices === undefined)) return 'free';
@@ -124,7 +124,7 @@ export const releaseReservation = async (
   const root = treeOf({ id, ...membership });
   if (root === undefined) return;
   try {
-    const lost = { unsettledUsd, unsettledTokens, slices: membership.tree?.slices };
+    const lost = { unsettledUsd, unsettledTokens, slices: slicesOf(membership) };
     await trees.release(root, { session: id, fence, ...lost });
   } catch (error) {
     telemetry.warn('a reservation of a tree was not released', { error });
