@@ -90,7 +90,7 @@ test("a child's call is shown and approved in its parent's chat", async () => {
   await page.getByText(/^Not decided: /).waitFor();
   await approve(page);
   await ended(page);
-  await page.locator('[data-kind="answer"]').getByText('from below').last().waitFor();
+  await page.locator('[data-kind="answer"]', { hasText: 'from below' }).last().waitFor();
   expect(await child.count()).toBe(0);
   const recent = page.getByRole('navigation', { name: 'Recent sessions' });
   await recent

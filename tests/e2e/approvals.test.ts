@@ -43,7 +43,7 @@ test('of three calls two are approved: two outputs, and one answer that names th
     ({ type, data: said }) => type === 'message' && said.role === 'assistant',
   );
   expect(answers).toHaveLength(1);
-  expect(answers[0]?.data.text).toMatch(/echo one` gave:\none[\s\S]*echo two` was rejected[\s\S]*three/);
+  expect(answers[0]?.data.text).toMatch(/echo one` gave `one`[\s\S]*echo two` was rejected[\s\S]*three/);
   await client.close();
 });
 

@@ -65,7 +65,7 @@ test('two calls of a client and a command run concurrently, each with its own en
   expect(failed.data.message).toBe('Tool ide_open failed: no such file');
   client.send('caller_tool:result', { requestId: first.data.requestId, result: 'opened' });
   const { data } = await client.untilType('completion');
-  expect(data.text).toMatch(/ide_open gave:\nopened[\s\S]*slept[\s\S]*ide_open failed:[\s\S]*no such file/);
+  expect(data.text).toMatch(/ide_open gave `opened`[\s\S]*slept[\s\S]*ide_open failed:[\s\S]*no such file/);
   const slept = client.frames.find(
     ({ type, data: said }) => type === 'tool:output' && said.name === 'execute_command',
   );

@@ -192,7 +192,7 @@ test('a prefix allows later commands until it is withdrawn', async () => {
   await sallyport(['sessions', 'message', id, '$ echo one three']);
   await eventually(
     async () => JSON.stringify(await json('sessions', 'messages', id)),
-    (said) => said.includes('gave:\\none three'),
+    (said) => said.includes('gave `one three`'),
     60_000,
   );
   const withdrawn = await sallyport(['grants', 'withdraw', id, grants[0].id]);

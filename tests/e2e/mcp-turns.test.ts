@@ -88,7 +88,7 @@ test('calls on the network and in the sandbox run in one queue, each with its ow
   client.send('message', { text: 'call search\n$ echo inside\n$ exit 3' });
   for (const place of [0, 1, 2]) await approve(client, { approved: true }, place);
   const { data } = await client.untilType('completion');
-  expect(data.text).toMatch(/search gave:\nfound[\s\S]*echo inside` gave:\ninside[\s\S]*exit 3` gave:/);
+  expect(data.text).toMatch(/search gave `found`[\s\S]*echo inside` gave `inside`[\s\S]*exit 3` gave /);
 });
 
 test('two servers are distinguished by their names, and "always" covers the tool of one', async () => {
@@ -99,7 +99,7 @@ test('two servers are distinguished by their names, and "always" covers the tool
   await approve(client, { approved: true, remember: 'session' });
   await approve(client, { approved: true }, 1);
   const first = await client.untilType('completion');
-  expect(first.data.text).toMatch(/docs_search gave:\nfrom docs[\s\S]*wiki_search gave:\nfrom wiki/);
+  expect(first.data.text).toMatch(/docs_search gave `from docs`[\s\S]*wiki_search gave `from wiki`/);
   client.send('message', { text: 'call docs_search\ncall wiki_search' });
   expect(await approve(client, { approved: false }, 2)).toMatchObject({
     name: 'wiki_search',

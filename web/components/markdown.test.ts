@@ -33,6 +33,13 @@ test('Markdown becomes elements', () => {
   ]);
 });
 
+test('what a model quotes as the output of a call is folded', () => {
+  expect(read('two lines:\n\n```output\na\nb\n```')).toEqual([
+    ['p', 'two lines:'],
+    ['details', ['summary', 'Output'], ['code block', { code: 'a\nb', language: 'output' }]],
+  ]);
+});
+
 test('an item of a task list has its box once', () => {
   expect(read('- [x] done\n- [ ] open')).toEqual([
     ['ul', ['li', '☑ ', ['span', 'done']], ['li', '☐ ', ['span', 'open']]],

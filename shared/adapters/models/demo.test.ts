@@ -63,8 +63,8 @@ test('a notice of the platform is repeated after the results that it follows', a
     text: 'Notice from the platform: files are lost.',
   };
   const asked = assistant(calls('echo a'));
-  const ran = [user('$ echo a'), asked, result('c0', 'a'), assistant([], '`echo a` gave:\na'), notice];
-  expect(textOf(await answer(ran))).toMatch(/gave:\na\n\nNotice from the platform: files are lost\.$/);
+  const ran = [user('$ echo a'), asked, result('c0', 'a'), assistant([], '`echo a` gave `a`.'), notice];
+  expect(textOf(await answer(ran))).toMatch(/gave `a`\.\n\nNotice from the platform: files are lost\.$/);
   expect(textOf(await answer([user('Hello!'), assistant([], 'hi'), notice]))).toMatch(/files are lost\.$/);
 });
 
@@ -81,7 +81,7 @@ test('at a level of thinking it says how it read the message, before anything el
     asked.findLastIndex(({ type }) => type === 'reasoning'),
   );
   const answered = await answer([...script, assistant(calls('echo a')), result('c0', 'a')], 'low');
-  expect(thoughtsOf(answered)).toBe('Calls that have ended: 1. The answer repeats what they gave.');
+  expect(thoughtsOf(answered)).toBe('Calls that have ended: 1. The answer says what they gave.');
   expect(thoughtsOf(await answer([user('hello')], 'high'))).toContain('asks for no call');
 });
 
@@ -113,11 +113,24 @@ test('the answer says each result, and which calls were rejected or failed', asy
   ]);
   expect(textOf(chunks)).toBe(
     [
-      'execute_command `$ echo a` gave:\na\n',
-      'execute_command `$ echo b` was rejected:\nThe user rejected this call.',
-      'execute_command `$ false` failed:\nTool execute_command failed: no sandbox',
+      'execute_command `$ echo a` gave `a`.',
+      'execute_command `$ echo b` was rejected: `The user rejected this call.`.',
+      'execute_command `$ false` failed: `Tool execute_command failed: no sandbox`.',
     ].join('\n\n'),
   );
+});
+
+const saidOf = async (text: string): Promise<string> =>
+  textOf(await answer([user('$ x'), assistant(calls('x')), result('c0', text)]));
+
+test('a short result stands in the sentence; a longer one in a fence that no line of it closes', async () => {
+  expect(await saidOf('Linux\n')).toBe('execute_command `$ x` gave `Linux`.');
+  expect(await saidOf('\n')).toBe('execute_command `$ x` gave no output.');
+  expect(await saidOf('a\nb\n')).toBe('execute_command `$ x` gave 2 lines:\n\n```output\na\nb\n```');
+  expect(await saidOf('# a\n````\nb')).toBe(
+    'execute_command `$ x` gave 3 lines:\n\n`````output\n# a\n````\nb\n`````',
+  );
+  expect(await saidOf('say `a`')).toBe('execute_command `$ x` gave 1 line:\n\n```output\nsay `a`\n```');
 });
 
 test('calls that the turn left out are reported', async () => {
@@ -133,7 +146,8 @@ test('an answer streams word by word, and no chunk splits a code point', async (
     fc.asyncProperty(texts, async (pieces) => {
       const text = pieces.join('');
       const chunks = await answer([user('$ x'), assistant(calls('x')), result('c0', text)]);
-      expect(textOf(chunks)).toBe(`execute_command \`$ x\` gave:\n${text}`);
+      expect(textOf(chunks)).toMatch(/^execute_command `\$ x` gave /);
+      if (text.trim() !== '') expect(textOf(chunks)).toContain(text.replace(/\n$/, ''));
       for (const chunk of chunks)
         if (chunk.type === 'text') expect(chunk.text.isWellFormed() || !text.isWellFormed()).toBe(true);
     }),

@@ -1,6 +1,7 @@
 /**
  * The demo provider: no key, no language model, deterministic. It reads a message as a small script, asks for the
- * calls it names, and answers with their results. At a level of thinking it says beforehand how it read the message.
+ * calls it names, and answers with a sentence about each result. At a level of thinking it says beforehand how it read
+ * the message.
  *
  * `demo-script.ts` defines the script; any other message is answered with how to use it.
  */
@@ -79,7 +80,7 @@ const thoughtsOf = (
 
 const aboutScript = (calls: readonly ScriptedCall[], results: readonly Result[]): readonly string[] => {
   if (results.length > 0)
-    return [`Calls that have ended: ${results.length}. The answer repeats what they gave.`];
+    return [`Calls that have ended: ${results.length}. The answer says what they gave.`];
   if (calls.length === 0) return ['The message asks for no call, so the answer says what can be asked for.'];
   return [
     'The message asks for these calls, in this order:',
@@ -91,7 +92,7 @@ const aboutScript = (calls: readonly ScriptedCall[], results: readonly Result[])
 const leftOut = (calls: number): string =>
   calls > 0 ? `\n\n${calls} more calls of this message were left out: send them again.` : '';
 
-/** Repeats every result whole; where that exceeds one answer, each result has an equal share. */
+/** Holds every result whole; where that exceeds one answer, each result has an equal share. */
 const answerTo = (exchange: readonly HistoryMessage[], results: readonly Result[]): string => {
   const said = parts(exchange, results, (text) => text).join('\n\n');
   if (utf8Bytes(said) <= answerTextBytesMax) return said;
@@ -117,15 +118,30 @@ const part = (
   { name, outcome }: Result,
   { call, text }: { readonly call: AskedCall | undefined; readonly text: string },
 ): string => {
-  const what = call === undefined ? name : describeCall(call);
+  const subject = call === undefined ? name : describeCall(call);
   switch (outcome) {
     case 'completed':
-      return `${what} gave:\n${text}`;
+      return `${subject} gave ${quoted(text)}`;
     case 'failed':
-      return `${what} failed:\n${text}`;
+      return `${subject} failed: ${quoted(text)}`;
     case 'rejected':
-      return `${what} was rejected:\n${text}`;
+      return `${subject} was rejected: ${quoted(text)}`;
   }
+};
+
+/** A result of this many characters stands in the sentence. */
+const sentenceCharactersMax = 100;
+
+/** A short line as a part of the sentence; more than that in a fence of its own, which clients that show outputs fold. */
+const quoted = (text: string): string => {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const [line = ''] = lines;
+  if (text.trim() === '') return 'no output.';
+  if (lines.length === 1 && line.length <= sentenceCharactersMax && !line.includes('`'))
+    return `\`${line}\`.`;
+  const fence = '`'.repeat(1 + Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length)));
+  const count = lines.length === 1 ? '1 line' : `${lines.length} lines`;
+  return `${count}:\n\n${fence}output\n${text.endsWith('\n') ? text : `${text}\n`}${fence}`;
 };
 
 /** One word at a time, as a model streams; a very long word comes in pieces of whole code points. */
