@@ -1,9 +1,8 @@
-/** `sessions`, `stop` and `resume`: lists, shows, ends and reopens sessions, and prints logs and events. */
+/** `sessions`, `stop` and `resume`: lists, shows, ends and reopens sessions, and prints logs. */
 
 import { readPages } from '#sdk/pages.ts';
-import type { AnswerOf, BodyOf, QueryOf } from '#sdk/route.ts';
+import type { BodyOf, QueryOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import {
@@ -26,6 +25,7 @@ import { stripControls, toJson } from '../runtime/control-characters.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
+import { eventCommands } from './session-events.ts';
 import { treeCommand } from './session-tree.ts';
 
 type ListQuery = QueryOf<typeof api.listSessions>;
@@ -131,50 +131,6 @@ const logs = async (call: Call): Promise<undefined> => {
   if (lines.length === 0 && !call.output.isJson) call.output.note('No output.');
 };
 
-const events = async (call: Call): Promise<undefined> => {
-  const client = await call.client();
-  const since = wholeNumber(call.text('since'), 'since') ?? -1;
-  const found = await readEvents(client, { id: idOf(call), since, isTree: call.isSet('children') });
-  call.output.result({ sessionId: idOf(call), events: found }, () =>
-    found.map(({ index, at, type, data }) =>
-      stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`),
-    ),
-  );
-};
-
-type LogEvent = AnswerOf<typeof api.readEvents>['events'][number];
-
-/** The log keeps 1000 events, which are fewer pages. */
-const pagesMax = 50;
-
-const readEvents = async (
-  client: Sallyport,
-  { id, since, isTree }: { readonly id: string; readonly since: number; readonly isTree: boolean },
-): Promise<readonly LogEvent[]> => {
-  const found: LogEvent[] = [];
-  const leftOut = new Map<string, number>();
-  let last = since;
-  for (let page = 0; page < pagesMax; page += 1) {
-    const children = isTree ? { include_children: 'true' as const } : {};
-    const query = { since_index: last, ...children };
-    const answer = await client.request(api.readEvents, { params: { id }, query });
-    found.push(...answer.events);
-    last = answer.lastIndex;
-    for (const one of answer.leftOut ?? [])
-      leftOut.set(one.sessionId, Math.min(one.sinceIndex, leftOut.get(one.sessionId) ?? one.sinceIndex));
-    if (!answer.hasMore || answer.events.length === 0) break;
-  }
-  for (const [child, from] of leftOut)
-    found.push(...(await readEvents(client, { id: child, since: from, isTree: false })));
-  return leftOut.size === 0 ? found : inOrder(found);
-};
-
-/** By time, each event once. */
-const inOrder = (events: readonly LogEvent[]): readonly LogEvent[] =>
-  [...new Map(events.map((event) => [`${event.sessionId}#${event.index}`, event])).values()].sort(
-    (one, other) => Date.parse(one.at) - Date.parse(other.at),
-  );
-
 const some = { min: 1, max: 100 } as const;
 
 export const sessionCommands: readonly Command[] = [
@@ -226,14 +182,7 @@ export const sessionCommands: readonly Command[] = [
     positionals: one,
     run: logs,
   },
-  {
-    name: 'sessions events',
-    usage: '<id> [--since <index>] [--children]',
-    summary: 'Show the events of a session, and with --children of its whole tree',
-    options: { since: value, children: flag },
-    positionals: one,
-    run: events,
-  },
+  ...eventCommands,
   { name: 'stop', usage: '<id…>', summary: 'End sessions and their sandboxes', positionals: some, run: stop },
   {
     name: 'resume',
