@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { type Agent, endSession, makeSession, openAgent, sandboxRecord, showSession } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { killServer } from './sandbox-processes.ts';
+import { challengeOf } from './server.ts';
 
 /** Answers with what it was sent, and tries to leave a cookie and to loosen the page's fence. */
 const echo = `
@@ -165,7 +166,7 @@ test('without credentials, and with wrong ones, no page is shown', async () => {
     cloud.request(pathOf(8001), { headers: { authorization: 'Bearer sp_wrong' } }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
-  expect(answers[0]?.headers.get('www-authenticate')).toBe('Bearer');
+  expect(challengeOf(answers[0] as Response)).toBe('Bearer');
   const stranger = await cloud.request(pathOf(8001, '00000000-0000-4000-8000-000000000000'));
   expect(stranger.status).toBe(404);
 });
