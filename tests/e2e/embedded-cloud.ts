@@ -106,8 +106,12 @@ export const openEmbeddedCloud = async ({
   const ecs = new ECSClient({ ...local, endpoint: AWS_ENDPOINT_URL_ECS ?? '' });
   const lambda = new LambdaClient({ ...local, endpoint: AWS_ENDPOINT_URL_LAMBDA ?? '', maxAttempts: 1 });
   const dynamo = new DynamoDBClient({ ...local, endpoint: AWS_ENDPOINT_URL_DYNAMODB ?? '' });
-  const request = (path: string, init: RequestInit = {}): Promise<Response> =>
+  const send = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`${cloud.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+  const request = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const response = await send(path, init);
+    return (await isStarting(response)) ? request(path, init) : response;
+  };
   const perform = async (name: string, task: object): Promise<Record<string, unknown>> => {
     const { Payload, FunctionError } = await lambda.send(
       new InvokeCommand({ FunctionName: `sallyport-${name}`, Payload: JSON.stringify(task) }),
@@ -184,6 +188,10 @@ const pauseMsMax = 250;
 
 /** A ceiling for what never comes, not a measure: a busy machine takes many times its usual time. */
 const waitMsMax = 120_000;
+
+/** Nothing was begun: its client asks again, as it is told. A busy machine starts a sandbox in more than the 45 s of a request. */
+const isStarting = async (response: Response): Promise<boolean> =>
+  response.status === 503 && (await response.clone().text()).includes('"sandbox_starting"');
 
 /** Asks again until the answer holds; fails with the last one. */
 export const eventually = async <T>(

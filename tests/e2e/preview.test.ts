@@ -41,7 +41,7 @@ beforeAll(async () => {
   agent = await openAgent(cloud);
   const headers = { 'content-type': 'application/octet-stream' };
   const put = { method: 'PUT', body: echo, headers };
-  expect((await cloud.request(`/api/sessions/${agent.id}/files/.echo.py`, put)).status).toBe(201);
+  expect((await cloud.request(`/api/sessions/${agent.id}/files/.echo.py`, put)).ok).toBe(true);
   await agent.run('$ mkdir site; echo "<h1>shown</h1>" > site/page.html');
   await agent.run('$ cd site; (python3 -m http.server 8000 >/dev/null 2>&1 &)');
   await agent.run('$ (python3 .echo.py >/dev/null 2>&1 &)');
