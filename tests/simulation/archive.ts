@@ -167,9 +167,10 @@ const compare = (bucket: Bucket, states: SavedStates): CompareOutcome => {
   const lines = linesOf(bucket, states);
   if (lines === undefined) return { status: 'refused', reason: 'a manifest is not the one that was saved' };
   const { before, after } = lines;
+  const type = 'file' as const;
   const files = [
-    ...without(before, after).map((path) => ({ path, change: 'removed' as const, bytes: 1 })),
-    ...without(after, before).map((path) => ({ path, change: 'created' as const, bytes: 1 })),
+    ...without(before, after).map((path) => ({ path, change: 'removed' as const, type, bytes: 1 })),
+    ...without(after, before).map((path) => ({ path, change: 'created' as const, type, bytes: 1 })),
   ];
   return { status: 'compared', files, changes: files.length };
 };

@@ -14,6 +14,7 @@ import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
 import { MoneyChecker } from './money-checker.ts';
 import { RelayChecker } from './relay-checker.ts';
+import { checkRules } from './rule-checker.ts';
 import { SandboxChecker } from './sandbox-checker.ts';
 import { SessionChecker } from './session-checker.ts';
 import { SlotChecker } from './slot-checker.ts';
@@ -75,7 +76,9 @@ export class Checkers {
     for (const id of sessions) {
       const own = changes.filter(({ pk }) => pk === `SESSION#${id}`);
       const turned = this.#session(id, own, by);
-      if (turned !== undefined) this.#approvals.turn(id, { ...turned, changes });
+      if (turned === undefined) continue;
+      this.#approvals.turn(id, { ...turned, changes });
+      checkRules(this.#options, id, { ...turned, changes });
     }
     this.#tree.wrote(changes);
     this.#money.wrote(changes);

@@ -7,6 +7,7 @@ import { isAppError } from '#shared/errors.ts';
 import { approve } from './approver.ts';
 import { offerTools } from './caller-client.ts';
 import { meddle } from './meddler.ts';
+import { effectRules } from './settings.ts';
 import { connect, found, pauseSome, sayOnce, type Users } from './users.ts';
 import { fillLog } from './worlds.ts';
 
@@ -20,14 +21,17 @@ export const startPerson = (users: Users): void => {
   const id = random.uuid() as SessionId;
   const drawn = random.pick<ApprovalMode>(['ask', 'ask', 'auto', 'low', 'high']);
   const approvals = sim.hasTrials && sim.further.chance(0.7) ? 'effect' : drawn;
-  void connect(users, id, { approvals }).then(() => {
-    const since = platform.settings.isRing ? fillLog(platform, id) : -1;
-    void write(users, id);
-    void approve(users, id);
-    void read(users, id, since);
-    if (random.chance(0.5)) void meddle(users, id);
-    if (random.chance(0.4)) void offerTools(users, id);
-  });
+  const hasRules = approvals === 'effect' && sim.further.chance(0.5);
+  void connect(users, id, { approvals, ...(hasRules ? { effects: { rules: effectRules } } : {}) }).then(
+    () => {
+      const since = platform.settings.isRing ? fillLog(platform, id) : -1;
+      void write(users, id);
+      void approve(users, id);
+      void read(users, id, since);
+      if (random.chance(0.5)) void meddle(users, id);
+      if (random.chance(0.4)) void offerTools(users, id);
+    },
+  );
 };
 
 const write = async ({ platform, until }: Users, id: SessionId): Promise<void> => {

@@ -1,5 +1,6 @@
 /** Settings of a world: drawn from its seed, as an operator might have them. */
 
+import type { EffectRule, TriedTool } from '#shared/domain/effect-rule.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TreeLimits } from '#shared/domain/session-tree.ts';
@@ -42,6 +43,11 @@ export type Settings = {
 
 /** Everyone who uses the platform. */
 export const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
+/** Of the sessions whose calls rules decide by their effect: each says what becomes of its tool, and has a person asked about none. */
+export const effectRules: (EffectRule & { readonly tools: TriedTool[] })[] = [
+  { verdict: 'refuse', tools: ['write_file'] },
+  { verdict: 'approve', tools: ['execute_command'] },
+];
 export const requestMs = 29_000;
 export const mcpTimes = { checkMs: 60_000 };
 const minute = 60_000;

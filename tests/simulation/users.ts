@@ -4,6 +4,7 @@ import { findSession } from '#shared/application/access/find-session.ts';
 import { openConnection } from '#shared/application/connection/open-connection.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
+import type { EffectPolicy } from '#shared/domain/effect-rule.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ApprovalMode } from '#shared/domain/session.ts';
 import { longText } from './long-text.ts';
@@ -39,16 +40,16 @@ export const found = (ports: Ports, id: SessionId) =>
 export const connect = async (
   { platform, until }: Users,
   sessionId: SessionId,
-  options: { readonly approvals?: ApprovalMode; readonly since?: number },
+  options: { readonly approvals?: ApprovalMode; readonly effects?: EffectPolicy; readonly since?: number },
 ): Promise<ConnectionId> => {
   const { sim, clients } = platform;
   const connectionId = `c-${sim.random.uuid()}` as ConnectionId;
   clients.set(connectionId, []);
   for (let attempt = 0; attempt < triesMax && sim.now() < until; attempt += 1) {
     const { status } = await platform.request('connect', async (ports) => {
-      const { approvals, since } = options;
+      const { since, ...session } = options;
       const isNew = attempt === 0 && since === undefined;
-      const request = { connectionId, sessionId, isNew, principal, options: { approvals }, since };
+      const request = { connectionId, sessionId, isNew, principal, options: session, since };
       await openConnection(ports, request, defaultsOf(platform));
       await ports.invoker.connected(connectionId);
     });

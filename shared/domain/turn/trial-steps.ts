@@ -36,9 +36,9 @@ export const trialMoved = (
 const ruledDecision = (
   { policy: { effects } }: Deciding,
   { callId, name, trial: before }: DueCall,
-  { at, trial }: EventOf<'trial-ended'>,
+  { at, trial, asks }: EventOf<'trial-ended'>,
 ): Ruled | undefined => {
-  if (trial.state !== 'tried' || effects?.rules === undefined) return undefined;
+  if (trial.state !== 'tried' || effects?.rules === undefined || asks) return undefined;
   const { effect, outcome } = trial;
   const ruling = ruleOn({ name, effect, hasFailed: 'code' in outcome }, effects.rules);
   if (ruling === undefined || ruling.verdict === 'ask') return undefined;

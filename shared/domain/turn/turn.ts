@@ -178,6 +178,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly type: 'trial-ended';
       readonly callId: CallId;
       readonly trial: Exclude<CallTrial, { state: 'due' }>;
+      /** A person is asked, whatever the rules say: the turn has no slot to go on with. */
+      readonly asks?: true;
     }
   /** The workspace is not what the call was tried on any more: it is tried again, and asked again. */
   | { readonly type: 'trial-outdated'; readonly callId: CallId }

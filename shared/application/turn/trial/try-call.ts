@@ -12,14 +12,16 @@ import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { sandboxWaitMsMax, saveMsMax } from '../../../domain/limits.ts';
+import { slotHolderOf } from '../../../domain/slot-holder.ts';
 import { type FilesSource, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import type { TrialOutcome, TriedCall } from '../../../domain/turn/trial.ts';
-import type { TrialEffect } from '../../../domain/turn/turn.ts';
+import type { EventOf, TrialEffect } from '../../../domain/turn/turn.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { AskedOutcome } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
 import { callForAWhile } from '../../sandbox/call-until-known.ts';
+import { makeRoom } from '../../sandbox/make-room.ts';
 import { saveWorkspace } from '../../sandbox/save-workspace.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { startedFor } from '../../sandbox/start-sandbox.ts';
@@ -48,8 +50,7 @@ export const tryCall = async (ports: LoopDeps, context: TurnContext, work: Work)
   if (started.status !== 'current') return started;
   try {
     const trial = await trialIn(ports, started.context, { ...work, session });
-    const event = { type: 'trial-ended' as const, at: ports.world.now(), callId, trial };
-    const outcome = await applyEvent(ports, started.context, { event });
+    const outcome = await recordEnd(ports, started.context, { callId, trial });
     if (outcome.status === 'current' && isRefused(outcome.context, callId))
       await discardTrial(ports, session);
     return outcome;
@@ -57,6 +58,23 @@ export const tryCall = async (ports: LoopDeps, context: TurnContext, work: Work)
     if (started.context.monitor.signal.aborted) return interrupted(started.context);
     throw error;
   }
+};
+
+/** The turn of a call that a rule decides works again, and takes a slot. Where none is free a person is asked: they hear of it when they decide. */
+const recordEnd = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  ended: Pick<EventOf<'trial-ended'>, 'callId' | 'trial'>,
+): Promise<CommitOutcome> => {
+  const { agentMax: slotsMax } = ports.slotLimits;
+  const event = { type: 'trial-ended' as const, at: ports.world.now(), ...ended };
+  const outcome = await applyEvent(ports, context, { event, slotsMax });
+  if (outcome.status !== 'full') return outcome;
+  if (await makeRoom(ports, { holder: slotHolderOf(context.session) })) {
+    const again = await applyEvent(ports, context, { event, slotsMax });
+    if (again.status !== 'full') return again;
+  }
+  return applyEvent(ports, context, { event: { ...event, asks: true } });
 };
 
 /** By a rule: nobody needs its files. */
