@@ -196,6 +196,12 @@ describe('a rule over effects', () => {
     expect(waitingCall(over.state)?.callId).toBe('c1');
   });
 
+  test('leaves a call to a person where its turn has no slot to go on with', () => {
+    const event = { ...endedWith('c1', changing('src/a')), asks: true } as TurnEvent;
+    const over = after(inSource, answer(asked('c1')), event);
+    expect(waitingCall(over.state)?.callId).toBe('c1');
+  });
+
   test('leaves a call to a person by its own word', () => {
     const over = after(ruled({ verdict: 'ask' }, { verdict: 'approve' }), answer(asked('c1')), ended('c1'));
     expect(waitingCall(over.state)?.callId).toBe('c1');
