@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Interruption } from './commit/turn-monitor.ts';
+import type { Interruption, TurnMonitor } from './commit/turn-monitor.ts';
 import { unlessLeft } from './leave-step.ts';
 
 /** A holder whose sleeps end when the test says so. */
@@ -18,22 +18,31 @@ const open = () => {
     },
     telemetry: { warn: (message: string) => warned.push(message) },
   } as unknown as Parameters<typeof unlessLeft>[0];
-  const monitor = {
+  const restarted: number[] = [];
+  const monitor: TurnMonitor = {
     get signal() {
       return wait.signal;
     },
     interruption: () => why,
+    hasTimeFor: () => true,
+    expectVersion: (version) => void restarted.push(version),
+    restart: (version) => {
+      restarted.push(version);
+      why = undefined;
+      wait = new AbortController();
+    },
+    interrupt: () => undefined,
+    stop: () => undefined,
   };
   return {
     warned,
-    unlessLeft: <T>(work: Promise<T>) => unlessLeft(ports, monitor, work),
+    monitor,
+    restarted,
+    unlessLeft: <T>(work: Promise<T> | ((own: TurnMonitor) => Promise<T>)) =>
+      unlessLeft(ports, monitor, typeof work === 'function' ? work : () => work),
     interrupt: (by: Interruption) => {
       why = by;
       wait.abort();
-    },
-    restart: () => {
-      why = undefined;
-      wait = new AbortController();
     },
     /** Resolves once something sleeps; it sleeps no longer then. */
     wakes: async () => {
@@ -71,16 +80,35 @@ test('a step that does not hear of an interruption is left, and what becomes of 
 });
 
 test('a step that reads its turn again after an interruption goes on', async () => {
-  const { unlessLeft, interrupt, restart, wakes } = open();
+  const { unlessLeft, interrupt, monitor, wakes } = open();
   let isLeft = false;
   void unlessLeft(never).then(() => {
     isLeft = true;
   });
   interrupt('moved');
-  restart();
+  monitor.restart(2);
   await wakes();
   expect(isLeft).toBe(false);
   interrupt('deadline');
   await wakes();
   expect(isLeft).toBe(true);
+});
+
+test('a step that was left stays interrupted, and moves nothing of the monitor that its holder goes on with', async () => {
+  const { unlessLeft, interrupt, monitor, restarted, wakes } = open();
+  let own: TurnMonitor | undefined;
+  const left = unlessLeft((given) => {
+    own = given;
+    given.expectVersion(5);
+    return never;
+  });
+  interrupt('moved');
+  await wakes();
+  expect(await left).toBeUndefined();
+  monitor.restart(6);
+  own?.restart(7);
+  own?.expectVersion(8);
+  expect(restarted).toEqual([5, 6]);
+  expect([own?.interruption(), own?.signal.aborted, own?.hasTimeFor(1)]).toEqual(['moved', true, false]);
+  expect(monitor.signal.aborted).toBe(false);
 });

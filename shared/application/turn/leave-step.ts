@@ -1,7 +1,8 @@
 /**
  * A step of a turn that is left when its holder was interrupted: a save may take minutes, and the time of its function is over.
  *
- * The step goes on unheard. All that it still writes is refused where the turn has moved, as for a function that was thought dead.
+ * The step goes on unheard, and stays interrupted. All that it still writes is refused where the turn has moved, as for a function that was
+ * thought dead.
  */
 import type { Deps } from '../deps.ts';
 import { untilAborted } from '../unless-aborted.ts';
@@ -13,15 +14,17 @@ const ownEndMs = 5000;
 /** Undefined when the step was left. */
 export const unlessLeft = async <T>(
   ports: Deps<'world' | 'telemetry'>,
-  monitor: Pick<TurnMonitor, 'signal' | 'interruption'>,
-  work: Promise<T>,
+  monitor: TurnMonitor,
+  step: (monitor: TurnMonitor) => Promise<T>,
 ): Promise<{ readonly result: T } | undefined> => {
   const over = new AbortController();
-  const ended = work.then((result) => ({ result }));
+  const { own, leave } = monitorOfStep(monitor);
+  const ended = step(own).then((result) => ({ result }));
   try {
     const outcome = await Promise.race([ended, untilLeft(ports, monitor, over.signal)]);
     if (outcome === undefined) {
-      ports.telemetry.warn('a step was left', { why: monitor.interruption() });
+      leave();
+      ports.telemetry.warn('a step was left', { why: own.interruption() });
       ended.catch((error: unknown) => ports.telemetry.warn('a step that was left failed', { error }));
     }
     return outcome;
@@ -33,7 +36,7 @@ export const unlessLeft = async <T>(
 /** A step that reads its turn again begins the wait afresh: it has dealt with the interruption. */
 const untilLeft = async (
   { world }: Deps<'world'>,
-  monitor: Pick<TurnMonitor, 'signal' | 'interruption'>,
+  monitor: TurnMonitor,
   over: AbortSignal,
 ): Promise<undefined> => {
   while (!over.aborted) {
@@ -41,4 +44,30 @@ const untilLeft = async (
     await world.sleep(ownEndMs, over);
     if (monitor.interruption() !== undefined) return;
   }
+};
+
+/** The holder's monitor until the step is left; then it stays as it is, and moves nothing of the holder's. */
+const monitorOfStep = (holder: TurnMonitor): { readonly own: TurnMonitor; readonly leave: () => void } => {
+  let left:
+    | { readonly signal: AbortSignal; readonly why: ReturnType<TurnMonitor['interruption']> }
+    | undefined;
+  const unlessLeftBehind = (act: () => void): void => {
+    if (left === undefined) act();
+  };
+  return {
+    own: {
+      get signal() {
+        return left?.signal ?? holder.signal;
+      },
+      interruption: () => (left === undefined ? holder.interruption() : left.why),
+      hasTimeFor: (milliseconds) => left === undefined && holder.hasTimeFor(milliseconds),
+      expectVersion: (version) => unlessLeftBehind(() => holder.expectVersion(version)),
+      restart: (version) => unlessLeftBehind(() => holder.restart(version)),
+      interrupt: (why) => unlessLeftBehind(() => holder.interrupt(why)),
+      stop: () => unlessLeftBehind(() => holder.stop()),
+    },
+    leave: () => {
+      left = { signal: holder.signal, why: holder.interruption() };
+    },
+  };
 };

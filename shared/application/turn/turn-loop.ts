@@ -137,9 +137,6 @@ const publishBeside = async (
   if (session !== undefined) await openPublisher(ports, session).publish(frames);
 };
 
-/** No result: nothing was pending. */
-type Stepped = { readonly result: CommitOutcome | undefined };
-
 /** The turn as it was left; undefined when another invocation goes on. */
 const work = async (
   ports: LoopDeps,
@@ -158,8 +155,7 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const stepped: Stepped | undefined = await unlessLeft(ports, context.monitor, step(ports, context, invocation));
-    const { result: next }: Stepped = stepped ?? { result: interrupted(context) };
+    const next: CommitOutcome | undefined = await stepUnlessLeft(ports, context, invocation);
     if (next !== undefined) isIdle = false;
     outcome = next ?? (await leave(ports, context, isIdle));
   }
@@ -186,6 +182,21 @@ const repeatPredecessor = async (ports: LoopDeps, { session, publisher }: TurnCo
   const page = { since, eventsMax: republishedEventsMax };
   const { events } = await ports.eventLog.read(session.id, page);
   await publisher.publish(ofLatestTurn(events).map((event) => eventFrame(session.id, event)));
+};
+
+/** The holder goes on with its own monitor: a step that was left keeps the one that it had. */
+const stepUnlessLeft = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  invocation: TurnInvocation,
+): Promise<CommitOutcome | undefined> => {
+  const { monitor: holder } = context;
+  const stepped = await unlessLeft(ports, holder, (monitor) =>
+    step(ports, { ...context, monitor }, invocation),
+  );
+  if (stepped === undefined) return interrupted(context);
+  const { result } = stepped;
+  return result && { ...result, context: { ...result.context, monitor: holder } };
 };
 
 /** Does the first thing that is pending, and notifies the parent when that ends the turn; undefined when nothing is. */
