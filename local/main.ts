@@ -12,6 +12,7 @@ import { type Cloud, startCloud } from './cloud.ts';
 import { readFaults } from './ecs/faults.ts';
 import type { SharedVolume } from './ecs/running-sandbox.ts';
 import { start as startEcs } from './ecs/start.ts';
+import { noteRelease } from './figures.ts';
 import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { noProfiles } from './lambda/environment.ts';
 import { lockFolder } from './process/folder-lock.ts';
@@ -40,6 +41,7 @@ const main = async (variables: Variables): Promise<void> => {
 
   const volume = sharedVolumeOf(settings.value);
   const faults = readFaults(variables['SALLYPORT_ECS_FAULTS']);
+  await noteRelease(home, Date.now());
   const log = openFunctionLog(join(home, 'logs', 'functions.log'));
   stopping.defer(log.close);
   const token = SALLYPORT_TOKEN ?? (await loadSecret(home, 'token', 'sp_'));

@@ -10,6 +10,7 @@ import { queries, SavedQueries } from './queries.ts';
 import {
   approvalRows,
   awsRows,
+  figureRows,
   relayRows,
   sandboxRows,
   turnRows,
@@ -50,12 +51,13 @@ type DashboardProps = {
   readonly alarms: readonly Alarm[];
 };
 
-/** The dashboard: a first look, the alarms, then turns, approvals, sandboxes, webhooks, relays, upkeep, and AWS's own metrics. */
+/** The dashboard: a first look, the alarms, then figures beside their targets, turns, approvals, sandboxes, webhooks, relays, upkeep, and AWS's own metrics. */
 const addDashboard = (scope: Construct, { monitored, metric, alarms }: DashboardProps): void => {
   const dashboard = new Dashboard(scope, 'Dashboard', { defaultInterval: Duration.hours(3) });
   const rows = [
     [text(firstLook(monitored), 5)],
     [new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: columns, height: 4 })],
+    ...figureRows(monitored, metric),
     ...turnRows(monitored, metric),
     ...approvalRows(monitored, metric),
     ...sandboxRows(monitored, metric),

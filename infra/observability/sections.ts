@@ -2,6 +2,7 @@
 
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { figures } from '#shared/config/figures.ts';
 import type { Monitored, PlatformMetrics } from './monitored.ts';
 import {
   approvalsWaiting,
@@ -11,7 +12,7 @@ import {
   sandboxFailures,
   slowTurns,
 } from './queries.ts';
-import { counts, graph, heading, logTable, type Row, times } from './widgets.ts';
+import { besideTarget, counts, graph, heading, logTable, type Row, times } from './widgets.ts';
 
 export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Turns', {
@@ -26,13 +27,24 @@ export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonl
   [
     times(metric, 'Tool calls', 'ToolCallMs'),
     counts(metric, 'Tool calls that failed', 'ToolCallsFailed'),
-    graph('Cost of the sessions whose turns ended, USD', [
+    graph('Cost of the sessions that ended, USD', [
       metric('SessionCostUsd', { statistic: 'p50', label: 'p50' }),
       metric('SessionCostUsd', { statistic: 'p95', label: 'p95' }),
       metric('SessionCostUsd', { statistic: 'Maximum', label: 'highest' }),
     ]),
   ],
   [logTable(monitored, errorsByCode), logTable(monitored, slowTurns)],
+];
+
+/** The operator's benchmark (`npm run operator`), with each target as a line. */
+export const figureRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
+  heading(monitored, 'Figures beside their targets', {
+    says: 'The percentile of a target is the one that must stay below its line. `npm run operator` prints them beside the last release.',
+    anchor: 'figures-that-miss-their-target',
+  }),
+  ...[figures.slice(0, 3), figures.slice(3)].map((some) =>
+    some.map((figure) => besideTarget(metric, figure)),
+  ),
 ];
 
 export const approvalRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [

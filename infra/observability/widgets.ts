@@ -8,6 +8,7 @@ import {
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Figure } from '#shared/config/figures.ts';
 import type { Monitored, PlatformMetrics } from './monitored.ts';
 import type { Query } from './queries.ts';
 
@@ -35,6 +36,19 @@ export const times = (metric: PlatformMetrics, title: string, name: string): Gra
     right: [metric(name, { statistic: Stats.SAMPLE_COUNT, label: 'count' })],
     leftYAxis: { min: 0, label: 'ms' },
     rightYAxis: { min: 0 },
+  });
+
+/** A percentile with its target as a line. */
+export const besideTarget = (
+  metric: PlatformMetrics,
+  { metric: name, label, unit, target: { percentile, most } }: Figure,
+): GraphWidget =>
+  new GraphWidget({
+    title: `${label}: ${percentile} at most ${most} ${unit}`,
+    width: third,
+    left: ['p50', 'p95'].map((statistic) => metric(name, { statistic, label: statistic })),
+    leftAnnotations: [{ value: most, label: `target of ${percentile}` }],
+    leftYAxis: { min: 0, label: unit },
   });
 
 export const logTable = (

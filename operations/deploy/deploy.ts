@@ -22,6 +22,7 @@ import type { Command, Target, Terminal } from './command.ts';
 import { chooseParameters } from './plan.ts';
 import { checkPreflight } from './preflight.ts';
 import { Failure, type Programs } from './programs.ts';
+import { figuresOfLeaving, releaseVersion, writeRelease } from './release-figures.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
 import { putToken, tokenSecret } from './token-secret.ts';
 
@@ -60,7 +61,9 @@ export const deploy = async (request: DeployRequest): Promise<void> => {
   if (token !== undefined) await recordPending(aws, deployment, token);
   const parameters = await chooseParameters(target, facts);
   const args = cdkArguments(target, token, parameters);
+  const last = known === 'none' ? undefined : await figuresOfLeaving(aws, deployment, Date.now());
   await run(request, { says: 'Deploying the stacks', program: 'cdk', args });
+  await writeRelease(aws, deployment, { version: releaseVersion(), ...(last && { last }) });
   const url = await findUrl(target);
   if (token !== undefined) await handOver(request, url, token);
   await putWeb(request);

@@ -22,6 +22,7 @@ import {
   deleteTable,
   projectSecrets,
 } from './retained-data.ts';
+import { deleteRelease } from './release-figures.ts';
 import { closeFunctions, deregisterDefinitions, stopSandboxes } from './sandboxes.ts';
 import { tokenSecret } from './token-secret.ts';
 
@@ -71,6 +72,7 @@ export const destroy = async (request: DestroyRequest): Promise<void> => {
   for (const stack of inventory.stacks) await deleteStack(terminal, stack);
   await deregisterDefinitions(stopping, inventory);
   await deleteRecord(aws, deployment);
+  await deleteRelease(aws, deployment);
   await deleteRest(request, inventory, retained);
   listRetained(request, inventory, { ...retained, keys: found.keys });
 };

@@ -92,7 +92,7 @@ test('an upgrade that is interrupted anywhere, twice and more, leaves the token 
   }
 });
 
-test('a first deploy that is interrupted at each pair of calls ends with one record', async () => {
+test('a first deploy that is interrupted at each pair of calls ends with one record of the token, and one of the release', async () => {
   const calls = await callsOf(emptyAccount, []);
   for (let first = 1; first <= calls; first += 1)
     for (let second = 1; second <= calls; second += 1) {
@@ -103,6 +103,9 @@ test('a first deploy that is interrupted at each pair of calls ends with one rec
       ] as const;
       const { code, shown, live, record } = await deployAll(emptyAccount, breaks, []);
       expect([breaks, code, hashOf(shown.at(-1) ?? '')]).toEqual([breaks, 0, live]);
-      expect(Object.values(record)).toEqual([`shown ${live}`]);
+      expect(record).toEqual({
+        '/sallyport/sallyport/admin-token': `shown ${live}`,
+        '/sallyport/sallyport/release': expect.stringMatching(/^\{"version":"[\d.]+"\W/),
+      });
     }
 });

@@ -43,8 +43,6 @@ const recordEnd = (telemetry: Telemetry, { session, step, at, completed }: Commi
   const durationMs = completed && at - completed.acceptedAt;
   if (stopReason === 'error') telemetry.count('TurnsFailed');
   if (durationMs !== undefined) telemetry.duration('TurnDurationMs', durationMs);
-  // A metric costs money too: none of a cost of nothing.
-  if (sessionCostUsd > 0) telemetry.count('SessionCostUsd', sessionCostUsd);
   const { id: sessionId, project, provider, model } = session;
   const about = { sessionId, project, provider, model, turnId, messageId: completed?.messageId };
   telemetry.info('a turn ended', {

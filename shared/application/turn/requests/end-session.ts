@@ -6,7 +6,7 @@
 
 import { eventFrame } from '../../../contracts/frames.ts';
 import { redriveAfterMs } from '../../../domain/limits.ts';
-import { endedStatus, isEnded, type Session } from '../../../domain/session.ts';
+import { endedStatus, isEnded, type Session, totalsOf } from '../../../domain/session.ts';
 import { isAsRead } from '../../../domain/session-sweep.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';
@@ -39,6 +39,9 @@ export const endSession = async (ports: TurnDeps, session: Session, ending: Endi
       : await complete(ports, session, ending);
   if (ended === undefined) return false;
   const { id } = session;
+  // Its spending is final now, unless it is resumed. A metric costs money too: none of a cost of nothing.
+  const { costUsd } = totalsOf(ended.session);
+  if (costUsd > 0) ports.telemetry.count('SessionCostUsd', costUsd);
   await openPublisher(ports, session).publish(ended.events.map((event) => eventFrame(id, event)));
   await leaveBehind(ports, ended.session, ending);
   await notifyParent(ports, session);
