@@ -42,12 +42,12 @@ export const readFigures = async (
     ...['--start-time', from, '--end-time', new Date(now).toISOString()],
   );
   if (found === undefined) return undefined;
-  const valueOf = (index: number, name: keyof typeof statistics): number | undefined =>
+  const valueAt = (index: number, name: keyof typeof statistics): number | undefined =>
     found.MetricDataResults.find(({ Id }) => Id === `f${index}${name}`)?.Values?.[0];
   return Object.fromEntries(
     figures.flatMap(({ metric }, index) => {
       const [count, p50, p95, p99] = (['count', 'p50', 'p95', 'p99'] as const).map((name) =>
-        valueOf(index, name),
+        valueAt(index, name),
       );
       if (count === undefined || p50 === undefined || p95 === undefined || p99 === undefined) return [];
       return [[metric, { count, p50, p95, p99 } satisfies Measured]];
