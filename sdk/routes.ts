@@ -193,7 +193,10 @@ export const api = {
     'POST',
     '/api/projects',
   ),
-  showProject: route<Of<typeof projects.projectAnswer>>()('GET', '/api/projects/{id}'),
+  showProject: route<{ query: In<typeof projects.showProjectQuery> } & Of<typeof projects.projectAnswer>>()(
+    'GET',
+    '/api/projects/{id}',
+  ),
   changeProject: route<With<typeof projectBodies.updateProjectBody> & Of<typeof projects.projectAnswer>>()(
     'PATCH',
     '/api/projects/{id}',

@@ -69,8 +69,13 @@ export const statsCommand: Command = {
   positionals: none,
   run: async (call) => {
     const stats = await call.request(api.stats);
+    // A server of an older version counts none.
+    const { agentSlots = [], ...rest } = stats;
     call.output.result(stats, () =>
-      factLines(Object.entries(stats).map(([name, value]) => [inWords(name), cellOf(value)] as const)),
+      factLines([
+        ...Object.entries(rest).map(([name, value]) => [inWords(name), cellOf(value)] as const),
+        ...agentSlots.map(({ name, used, max }) => [`agent slots of ${name}`, `${used} of ${max}`] as const),
+      ]),
     );
     return undefined;
   },

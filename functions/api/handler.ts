@@ -36,6 +36,7 @@ import {
   rateOf,
   sessionDefaultsOf,
   slotLimitsOf,
+  treeLimitsOf,
   turnLimitsOf,
 } from '#shared/config/environment-values.ts';
 import { isOwnAuthorizationServer } from '#shared/config/oidc-settings.ts';
@@ -71,6 +72,8 @@ const configured = configuredProviders(environment);
 const prices = pricesOf(environment.MODEL_PRICES);
 
 const limits = { ...turnLimitsOf(environment), callsMax: callsPerAnswerMax };
+
+const treeLimits = treeLimitsOf(environment);
 
 const egress = { allowedPrivateHosts: environment.MCP_ALLOWED_PRIVATE_HOSTS };
 
@@ -136,6 +139,7 @@ export const handler = runtime.streamingHandler<ApiEvent>(async (event, context)
     ports: { ...ports, ...(await sandboxes()) },
     settings,
     limits,
+    treeLimits,
     snapshotsMax: environment.MAX_SNAPSHOTS,
     stats,
     mcpTimes,

@@ -1,8 +1,7 @@
-/** `/projects` and `/stats`: an owner's projects, the resources in use, and secrets, which go in and never come out. */
+/** `/projects`: an owner's projects, and their secrets, which go in and never come out. */
 
 import { findProject } from '#shared/application/access/find-project.ts';
 import type { Deps, ProjectDeps } from '#shared/application/deps.ts';
-import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, listProjects, updateProject } from '#shared/application/project/manage-projects.ts';
 import {
@@ -11,18 +10,12 @@ import {
   removeSecret,
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
-import type { KnownTemplates } from '#shared/application/sandbox/known-template.ts';
-import { resourceStats, type StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
+import { choicesInForce, type SessionDefaults } from '#shared/application/session/new-session.ts';
 import { pageQuery } from '#shared/contracts/rest/bodies.ts';
-import {
-  statsAnswer,
-  statsHistoryAnswer,
-  statsHistoryQuery,
-  usageMetricsView,
-} from '#shared/contracts/rest/deployment-view.ts';
 import { createProjectBody, updateProjectBody } from '#shared/contracts/rest/project-bodies.ts';
 import {
   deletedAnswer,
+  inForceView,
   listedProjectView,
   projectAnswer,
   projectOptionsOf,
@@ -32,8 +25,10 @@ import {
   removedView,
   secretsView,
   secretView,
+  showProjectQuery,
 } from '#shared/contracts/rest/project-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
+import { limitsInForceFor, type TreeLimits } from '#shared/domain/session-tree.ts';
 import {
   type ApiEvent,
   type ApiRoute,
@@ -48,17 +43,17 @@ import { onProject, onProjectItself } from './resource-route.ts';
 
 export const projectRoutes = ({
   ports,
-  stats,
-  settings: { templates },
+  settings,
+  treeLimits,
 }: {
   readonly ports: ProjectDeps &
     ProjectDeps &
     ProjectDeps &
     Deps<'secrets'> &
-    Deps<'slots' | 'sessions' | 'workspaces'> &
+    Deps<'slots' | 'slotLimits' | 'sessions' | 'workspaces'> &
     Deps<'history' | 'world'>;
-  readonly stats: StatsSettings;
-  readonly settings: { readonly templates?: KnownTemplates };
+  readonly settings: Pick<SessionDefaults, 'provider' | 'model' | 'template' | 'templates'>;
+  readonly treeLimits: Required<TreeLimits>;
 }): readonly ApiRoute[] => [
   {
     method: 'POST',
@@ -72,7 +67,7 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const { name, ...body } = bodyOf(event, createProjectBody);
-      const options = { ...projectOptionsOf(body), name, templates };
+      const options = { ...projectOptionsOf(body), name, templates: settings.templates };
       return json(201, projectView(await createProject(ports, principalOf(event), options)));
     },
   },
@@ -88,7 +83,11 @@ export const projectRoutes = ({
     handler: async (event) => {
       const id = pathId(event);
       await findProject(ports.projects, { id, principal: principalOf(event), intent: 'write' });
-      const options = { ...projectOptionsOf(bodyOf(event, updateProjectBody)), id, templates };
+      const options = {
+        ...projectOptionsOf(bodyOf(event, updateProjectBody)),
+        id,
+        templates: settings.templates,
+      };
       return json(200, projectView(await updateProject(ports, principalOf(event), options)));
     },
   }),
@@ -122,31 +121,15 @@ export const projectRoutes = ({
     method: 'GET',
     path: '/api/projects/{id}',
     needs: 'own:read',
-    contract: { summary: 'Show a project', answers: { 200: projectAnswer } },
-    handler: async (_event, project) =>
-      json(200, { ...projectView(project), secrets: await ports.secrets.names(project.id) }),
+    contract: { summary: 'Show a project', query: showProjectQuery, answers: { 200: projectAnswer } },
+    handler: async (event, project) => {
+      const secrets = await ports.secrets.names(project.id);
+      const shown = { ...projectView(project), secrets };
+      if (!queryOf(event, showProjectQuery).in_force) return json(200, shown);
+      const inForce = inForceView(choicesInForce(project, settings), limitsInForceFor(project, treeLimits));
+      return json(200, { ...shown, inForce });
+    },
   }),
-  {
-    method: 'GET',
-    path: '/api/stats',
-    needs: 'own:read',
-    contract: { summary: 'Show current use and limits', answers: { 200: statsAnswer } },
-    handler: async (event) => json(200, await resourceStats(ports, principalOf(event), stats)),
-  },
-  {
-    method: 'GET',
-    path: '/api/stats/history',
-    needs: 'own:read',
-    contract: {
-      summary: 'Show usage over time',
-      query: statsHistoryQuery,
-      answers: { 200: statsHistoryAnswer },
-    },
-    handler: async (event) => {
-      const { minutes } = queryOf(event, statsHistoryQuery);
-      return json(200, usageMetricsView(await readUsageMetrics(ports, principalOf(event), minutes)));
-    },
-  },
 ];
 
 export const secretRoutes = ({

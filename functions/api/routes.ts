@@ -9,6 +9,7 @@ import { openApiAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { PriceTable } from '#shared/domain/price.ts';
+import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { auditRoutes, tokenRoutes } from './access-routes.ts';
 import { type ApiRoute, json, principalOf } from './api-route.ts';
@@ -29,6 +30,7 @@ import { scheduleRoutes } from './schedule-routes.ts';
 import { searchRoute } from './search-route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { type SnapshotPorts, snapshotRoutes } from './snapshot-routes.ts';
+import { statsRoutes } from './stats-routes.ts';
 import { templateRoutes } from './template-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
@@ -48,6 +50,7 @@ export type Api = {
   readonly ports: ApiPorts;
   readonly settings: SessionDefaults;
   readonly limits: TurnLimits;
+  readonly treeLimits: Required<TreeLimits>;
   readonly snapshotsMax: number;
   readonly stats: StatsSettings;
   readonly mcpTimes: CheckTimes;
@@ -90,6 +93,7 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...processRoutes(api),
   ...codeRoutes(api),
   ...projectRoutes(api),
+  ...statsRoutes(api),
   ...workspaceRoutes(api),
   ...secretRoutes(api),
   ...mcpRoutes(api),

@@ -172,6 +172,8 @@ const variables: Record<FunctionName, readonly string[]> = {
     'MCP_ALLOWED_PRIVATE_HOSTS',
     'MCP_CHECK_SECONDS',
     'MODEL_PRICES',
+    'MAX_AGENTS_PER_SESSION',
+    'MAX_RECURSION_DEPTH',
     'MAX_SNAPSHOTS',
     'PROJECT_SECRETS_KEY',
     'PROJECT_SECRETS_PREFIX',

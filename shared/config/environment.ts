@@ -197,6 +197,7 @@ export const environments = {
       .default('enforced')
       .describe('enforced or best effort'),
     ...decisions.shape,
+    ...treeSettings.shape,
     ...sessions.shape,
     ...mcpSettings.shape,
     ...snapshotSettings.shape,

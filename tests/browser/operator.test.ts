@@ -63,9 +63,9 @@ test('activity is shown as charts, sentences and tables', async () => {
   await waiting.getByRole('link', { name: /^Open/ }).waitFor();
   const limits = page.getByRole('region', { name: 'Limits in use' });
   expect((await limits.innerText()).replaceAll(/\s+/g, ' ')).toContain(
-    'Execution sessions 2 of 2 · nearly full',
+    'Execution slots 2 of 2 · nearly full',
   );
-  expect(await limits.getByRole('meter', { name: 'Execution sessions' }).getAttribute('value')).toBe('2');
+  expect(await limits.getByRole('meter', { name: 'Execution slots' }).getAttribute('value')).toBe('2');
 
   await starts.getByText('Show as table').click();
   const row = starts.getByRole('row').nth(1);

@@ -92,6 +92,10 @@ type Asked = {
   readonly defaults: SessionDefaults;
 };
 
+/** Where neither the request nor the project says. */
+const agentFlavor: Flavor = 'micro';
+const defaultApprovals: ApprovalMode = 'ask';
+
 export const newSession = (
   { now, id }: { readonly now: number; readonly id: SessionId },
   { project, workspace }: { readonly project: Project; readonly workspace: WorkspaceId },
@@ -100,7 +104,7 @@ export const newSession = (
   const kind = options.kind ?? 'agent';
   const agent = agentOf(options, project);
   const provider = providerOf(options, project, defaults);
-  const fallback = fallbackFlavor(project, kind === 'agent' ? 'micro' : defaults.flavor);
+  const fallback = fallbackFlavor(project, kind === 'agent' ? agentFlavor : defaults.flavor);
   const { lifetimes } = defaults;
   const network = chooseNetwork(options.network, project);
   const thinking = options.thinking ?? agent?.thinking ?? project.thinking;
@@ -120,7 +124,7 @@ export const newSession = (
     template: knownTemplate(options.template ?? project.template ?? defaults.template, defaults.templates),
     provider,
     model: options.model ?? agent?.model ?? modelOf(project, { ...defaults, chosen: provider }),
-    approvals: options.approvals ?? agent?.approvals ?? project.approvals ?? 'ask',
+    approvals: options.approvals ?? agent?.approvals ?? project.approvals ?? defaultApprovals,
     grants: [],
     ...runtimeFor(kind, options, project),
     ...ofProject(project, options),
@@ -208,6 +212,21 @@ const agentOf = ({ agent: name }: SessionOptions, { agents = [] }: Project): Nam
   );
 };
 
+/** The choices of agent sessions of a project, where their request leaves them open. */
+export const choicesInForce = (
+  project: Project,
+  defaults: Pick<SessionDefaults, 'provider' | 'model' | 'template'>,
+) => {
+  const provider = project.provider ?? defaults.provider;
+  return {
+    provider,
+    model: modelOf(project, { ...defaults, chosen: provider }),
+    flavor: fallbackFlavor(project, agentFlavor),
+    template: project.template ?? defaults.template,
+    approvals: project.approvals ?? defaultApprovals,
+  };
+};
+
 /** The text that its agent reads before every conversation; undefined when there is none. */
 export const instructionsOf = (project: Project, options: SessionOptions): string | undefined =>
   joinInstructions(project.instructions, agentOf(options, project)?.instructions, options.instructions);
@@ -226,7 +245,11 @@ const providerOf = (
 /** A project's model belongs to its provider, the operator's to the operator's. */
 const modelOf = (
   project: Project,
-  { chosen, provider, model }: SessionDefaults & { readonly chosen: ProviderName },
+  {
+    chosen,
+    provider,
+    model,
+  }: Pick<SessionDefaults, 'provider' | 'model'> & { readonly chosen: ProviderName },
 ): string => {
   const ofItsProject = chosen === (project.provider ?? provider) ? project.model : undefined;
   const ofTheOperator = chosen === provider ? model : undefined;

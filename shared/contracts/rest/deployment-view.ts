@@ -24,8 +24,14 @@ export const statsAnswer = z
     portUtilization: percent,
     pool: z.object({ ready: count, target: count }),
     limits: z.enum(['enforced', 'best effort']),
+    agentSlots: z
+      .array(z.object({ project: z.uuid(), name: z.string(), used: count, max: count }))
+      .describe('Slots of the agents of up to 25 projects, the busiest first.'),
   })
-  .meta({ id: 'Stats', description: 'Use and limits of the execution sessions of the caller.' });
+  .meta({
+    id: 'Stats',
+    description: 'Use and limits of the execution sessions of the caller, and of the agents of its projects.',
+  });
 
 const provider = z.enum(providers);
 

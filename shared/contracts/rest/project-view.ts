@@ -10,8 +10,9 @@ import { thinkingLevels } from '#shared/domain/model.ts';
 import { approvalsOf, isSecretValue, type Project } from '#shared/domain/project.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import { approvalModes } from '#shared/domain/session.ts';
+import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import { effectPolicy } from '../effect-policy.ts';
-import { iso } from '../fields.ts';
+import { iso, queryFlag } from '../fields.ts';
 import { network, networkOf, networkView } from './network.ts';
 import type { updateProjectBody } from './project-bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
@@ -56,9 +57,28 @@ export const projectAnswer = z
       .optional(),
     network: network.describe('Hosts that sandboxes of the project may reach, or none.'),
     secrets: z.array(z.string()).optional().describe('Names of the secrets of the project; absent in lists.'),
+    inForce: z
+      .object({
+        provider: providerName,
+        model: z.string(),
+        flavor: flavorName,
+        template: templateName,
+        approvals: z.enum(approvalModes),
+        maxRecursionDepth: z.number().int(),
+        maxAgentsPerSession: z.number().int(),
+        maxCostUsd: z.number(),
+      })
+      .optional()
+      .describe('With in_force: settings that new agent sessions get.'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Project' });
+
+export const showProjectQuery = z.object({
+  in_force: queryFlag
+    .prefault('0')
+    .describe('True: include the settings that new agent sessions get, with the defaults of the deployment.'),
+});
 
 export const projectsAnswer = z.object({ projects: z.array(projectAnswer), next: z.string().optional() });
 
@@ -89,6 +109,14 @@ export const projectView = ({
         },
       }),
   createdAt: iso(createdAt),
+});
+
+/** The choices and limits of new agent sessions. */
+export const inForceView = <Choices extends object>(choices: Choices, limits: Required<TreeLimits>) => ({
+  ...choices,
+  maxRecursionDepth: limits.recursionDepthMax,
+  maxAgentsPerSession: limits.agentsPerSessionMax,
+  maxCostUsd: limits.costUsdMax,
 });
 
 const agentView = ({ tools, ...agent }: NamedAgent) => ({
