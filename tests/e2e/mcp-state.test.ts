@@ -189,7 +189,7 @@ test('background processes of an earlier call are killed before a call that need
   expect(await leave(200)).toMatchObject(fine('started\n'));
   // Those of the call run until the earlier ones are gone.
   const next =
-    'for _ in $(seq 50); do sleep 200 & done; while pgrep -f "sleep 300" >/dev/null; do sleep 0.1; done; pgrep -fc "sleep 300"; kill $(jobs -p)';
+    'for _ in $(seq 50); do sleep 200 & done; while pgrep -f "sleep 30[0]" >/dev/null; do sleep 0.1; done; pgrep -fc "sleep 30[0]"; kill $(jobs -p)';
   expect(await call('execute_command', { command: next, session_id })).toMatchObject({ stdout: '0\n' });
 });
 
