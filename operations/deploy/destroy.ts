@@ -14,6 +14,7 @@ import {
 } from './inventory.ts';
 import { type LockedBucket, lockedOf, textOfLocked } from './locked-buckets.ts';
 import { Failure, type Programs } from './programs.ts';
+import { deleteRelease } from './release-figures.ts';
 import {
   deleteBucket,
   deleteKey,
@@ -22,7 +23,6 @@ import {
   deleteTable,
   projectSecrets,
 } from './retained-data.ts';
-import { deleteRelease } from './release-figures.ts';
 import { closeFunctions, deregisterDefinitions, stopSandboxes } from './sandboxes.ts';
 import { tokenSecret } from './token-secret.ts';
 
