@@ -1,16 +1,25 @@
 /** Hostile output: it stays text, nothing of it runs, and the page stays responsive. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSession } from '../e2e/agent.ts';
+import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
 import { approve, ended, say } from './chat.ts';
 import { kernedRuns, openDrawnMeter } from './page-work.ts';
 
+let model: AnthropicServer;
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud();
+  model = await openAnthropicServer();
+  cloud = await openEmbeddedCloud({
+    variables: { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' },
+  });
 });
-afterAll(() => cloud.stop());
+afterAll(async () => {
+  await cloud.stop();
+  model.close();
+});
 
 const attacks = [
   '<img src=x onerror="window.hurt=1">',
@@ -37,7 +46,23 @@ const elements = (page: Page) =>
     links: Array.from(document.querySelectorAll<HTMLAnchorElement>('.column a'), ({ href }) => href),
   }));
 
-test('markup in a message, in arguments, in output and in an answer is shown as text', async () => {
+test('markup in an answer is shown as text, but for a link that leads to another page', async () => {
+  const { id } = await makeSession(cloud, { provider: 'anthropic' });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  model.script.push({ says: attacks.join('\n\n') });
+  await say(page, 'attack');
+  await ended(page);
+  const text = await page.locator('.column').innerText();
+  for (const attack of attacks.filter((one) => one.startsWith('<'))) expect(text).toContain(attack);
+  expect(await elements(page)).toEqual({
+    hurt: undefined,
+    forbidden: [],
+    links: [expect.stringMatching(/^http:\/\/elsewhere\.example\//)],
+  });
+});
+
+test('markup in a message, in arguments and in output is shown as text', async () => {
   const page = await openApp(cloud);
   await say(page, `$ cat <<'END'\n${attacks.join('\n')}\nEND\n`);
   // The demo provider takes one line as one command: the rest of it is text of the message.
@@ -53,7 +78,7 @@ test('markup in a message, in arguments, in output and in an answer is shown as 
   expect(await elements(page)).toEqual({
     hurt: undefined,
     forbidden: [],
-    links: [expect.stringMatching(/^http:\/\/elsewhere\.example\//)],
+    links: [],
   });
 });
 
