@@ -47,8 +47,6 @@ export const projectRoutes = ({
   treeLimits,
 }: {
   readonly ports: ProjectDeps &
-    ProjectDeps &
-    ProjectDeps &
     Deps<'secrets'> &
     Deps<'slots' | 'slotLimits' | 'sessions' | 'workspaces'> &
     Deps<'history' | 'world'>;

@@ -62,6 +62,7 @@ export const useEverything = async (cloud: EmbeddedCloud): Promise<void> => {
   for (const story of [
     talk,
     rest,
+    branch,
     upload,
     type,
     connectOut,
@@ -116,6 +117,19 @@ const talk = async (cloud: EmbeddedCloud): Promise<void> => {
   await client.untilType('pong');
   client.send('session:stop');
   await client.close();
+};
+
+/** A child with a part of the sandbox time of its tree, which is given a part of the money later. */
+const branch = async (cloud: EmbeddedCloud): Promise<void> => {
+  const agent = await openAgent(cloud);
+  const spawn = { action: 'spawn', prompt: '$ echo from the child', max_sandbox_seconds: 600 };
+  await agent.say(`call session ${JSON.stringify(spawn)}`);
+  const tree = `/api/sessions/${agent.id}/tree`;
+  const [, child] = (await cloud.ask<{ sessions: readonly Made[] }>(tree)).sessions;
+  if (child === undefined) throw new Error('no child was started');
+  await fetched(cloud, `/api/sessions/${child.id}`, json('PATCH', { maxCostUsd: 1 }));
+  await restSandbox(cloud, child.id);
+  await agent.close();
 };
 
 /** Files in, out and through a sandbox that is taken away and comes back. */
