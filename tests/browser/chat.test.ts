@@ -2,6 +2,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
+import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
@@ -19,11 +20,17 @@ const cuttable = async (page: Page): Promise<() => Promise<void>> => {
   return async () => void (await Promise.all(open.splice(0).map((socket) => socket.close())));
 };
 
+let model: AnthropicServer;
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud();
+  model = await openAnthropicServer();
+  const variables = { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' };
+  cloud = await openEmbeddedCloud({ variables });
 });
-afterAll(() => cloud.stop());
+afterAll(async () => {
+  await cloud.stop();
+  model.close();
+});
 /** A project has ten slots; each test leaves its own. */
 afterEach(async () => {
   const { sessions } = await cloud.ask<{ readonly sessions: readonly { readonly id: string }[] }>(
@@ -356,7 +363,7 @@ describe.each([
     await screenshot(page, `${name}-new-${colorScheme}`);
     await say(
       page,
-      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint("so $x^2$ costs $5 and $6, and $$\\\\frac{1}{2}$$")\n```',
+      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint("so it ends")\n```',
     );
     await place(page, '1 of 2');
     await approve(page);
@@ -365,10 +372,16 @@ describe.each([
     await screenshot(page, `${name}-approval-${colorScheme}`);
     await approve(page);
     await ended(page);
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, `${name}-chat-${colorScheme}`);
+    const { id } = await makeSession(cloud, { provider: 'anthropic' });
+    model.script.push({ says: 'so $x^2$ costs $5 and $6, and $$\\frac{1}{2}$$' });
+    await page.goto(`${cloud.url}/#/chat/${id}`);
+    await say(page, 'how much?');
     await page.locator('[data-kind="answer"] math mfrac').waitFor();
     expect(await page.locator('math').count()).toBe(2);
     expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-chat-${colorScheme}`);
+    await screenshot(page, `${name}-maths-${colorScheme}`);
   });
 });
 
