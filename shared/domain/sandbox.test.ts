@@ -8,6 +8,7 @@ import {
   isPreviewPort,
   lastSeen,
   lossOf,
+  lostSince,
   nextPort,
   type SandboxRecord,
   serverAddress,
@@ -143,6 +144,16 @@ describe('the report about the sandbox before', () => {
       sandbox({ state: 'stopped', readyAt: 1, stopRequestedAt: 2, taskStopRequestedAt: 3, isUnsaved: true }),
       'its last save failed',
     ],
+    [
+      'its last save failed, and nobody has seen its end yet',
+      sandbox({ state: 'stopping', readyAt: 1, stopRequestedAt: 2, taskStopRequestedAt: 3, isUnsaved: true }),
+      'its last save failed',
+    ],
+    [
+      'it is saved, and asked to stop',
+      sandbox({ state: 'stopping', readyAt: 1, stopRequestedAt: 2, taskStopRequestedAt: 3 }),
+      undefined,
+    ],
     ['it never became ready', sandbox({ state: 'stopped', stoppedReason: 'no capacity' }), undefined],
     [
       'it never became ready, nor could say what it was to say',
@@ -172,6 +183,13 @@ describe('the report about the sandbox before', () => {
 
   test.each(cases)('%s', (_what, record, expected) => {
     expect(lossOf(record)).toBe(expected);
+  });
+
+  test('is one of a turn that began before the stop, also while the end is unseen', () => {
+    const stopping = { stopRequestedAt: 2, taskStopRequestedAt: 3, isUnsaved: true as const };
+    const lost = { sandbox: sandbox({ state: 'stopping', readyAt: 1, ...stopping }) };
+    expect(lostSince(lost, { since: 3, steppedAt: 2 })).toBe('its sandbox was lost: its last save failed');
+    expect(lostSince(lost, { since: 4, steppedAt: 4 })).toBeUndefined();
   });
 });
 

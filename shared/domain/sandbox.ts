@@ -189,7 +189,9 @@ export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
 
 /** The loss that the next sandbox must report; one that was never ready passes on the loss it should have reported. */
 export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined => {
-  if (sandbox?.state !== 'stopped') return undefined;
+  // One that could not be saved before it was asked to stop is lost before its end is known.
+  const isLast = sandbox?.state === 'stopping' && sandbox.isUnsaved;
+  if (sandbox === undefined || (sandbox.state !== 'stopped' && !isLast)) return undefined;
   if (sandbox.isDiscarded) return sandbox.stoppedReason ?? 'a snapshot was restored';
   if (sandbox.readyAt === undefined) return sandbox.lost;
   if (sandbox.isUnsaved) return 'its last save failed';
@@ -206,7 +208,8 @@ export const lostSince = (
   { since, steppedAt }: { readonly since: number; readonly steppedAt: number },
 ): string | undefined => {
   const reason = lossOf(sandbox);
-  if (reason === undefined || (sandbox?.stoppedAt ?? 0) < since) return undefined;
+  const endedAt = sandbox?.stoppedAt ?? sandbox?.taskStopRequestedAt ?? 0;
+  if (reason === undefined || endedAt < since) return undefined;
   const isSaved = checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= steppedAt;
   return isSaved ? undefined : `its sandbox was lost: ${reason}`;
 };
