@@ -66,6 +66,14 @@ test('none is created for a parent that has ended, or that has another holder (C
   expect(await sessions.descendants(ended.id)).toEqual([]);
 });
 
+test('none is created by a step that knows an older cost of its parent: its tree would begin with that (TM5)', async () => {
+  const { sessions } = stores();
+  const root = await holdRoot();
+  expect(await bear({ ...root, costUsd: root.costUsd - 0.01 }, childOf(root))).toBe('orphan');
+  expect(await sessions.descendants(root.id)).toEqual([]);
+  expect(await bear(root, childOf(root))).toBe('created');
+});
+
 test('one that is made without the lease needs its parent as it was read (PS2)', async () => {
   const { sessions, eventLog } = stores();
   const root = await holdRoot();

@@ -26,12 +26,14 @@ export const treeActions = (
   const update = {
     TableName,
     Key: keys.session(parent.id),
-    ConditionExpression: `${lives} AND ${isUnleased ? 'lastSeq' : 'leaseFence'} = :seen`,
+    // A step that was left knows an older cost, with which a tree would begin.
+    ConditionExpression: `${lives} AND ${isUnleased ? 'lastSeq' : 'leaseFence'} = :seen AND costUsd = :costUsd`,
     UpdateExpression: 'SET hasChildren = :true',
     ExpressionAttributeNames: statusNames,
     ExpressionAttributeValues: {
       ...endedStatuses,
       ':seen': isUnleased ? parent.lastSeq : parent.lease.fence,
+      ':costUsd': parent.costUsd,
       ':true': true,
     },
   };
