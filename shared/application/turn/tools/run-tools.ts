@@ -25,7 +25,7 @@ import { startedFor } from '../../sandbox/start-sandbox.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
 import { printedIn } from '../commit/printed-output.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
-import { collectToolResults, type ToolWork } from './collect-tool-results.ts';
+import { collectToolResults, commitResult, type ToolWork } from './collect-tool-results.ts';
 import { type DelegatedCall, delegateCalls, isDelegated } from './delegate-calls.ts';
 import { type KeptOutput, openKeptOutput } from './kept-output.ts';
 import { openLazySandbox } from './lazy-sandbox.ts';
@@ -117,7 +117,7 @@ const startSandbox = async (
   const { context } = work;
   if (effects.length === 0) return { status: 'current', context };
   const lost = await ofLostSandbox(ports, context, effects);
-  if (lost.length > 0) return failAll(ports, context, { ...unknownOutcome, effects: lost });
+  if (lost.length > 0) return failAll(ports, work, { ...unknownOutcome, effects: lost });
   try {
     const { sandbox, workspace } = await work.lazySandbox.get();
     const known = slotWith(context.session, workspace);
@@ -126,7 +126,7 @@ const startSandbox = async (
   } catch (error) {
     if (error === context.monitor.signal.reason) return interrupted(context);
     if (!isAppError(error)) throw error;
-    return failAll(ports, context, { effects, code: error.code, message: error.message });
+    return failAll(ports, work, { effects, code: error.code, message: error.message });
   }
 };
 
@@ -162,9 +162,10 @@ const recordStart = async (
   return applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
 };
 
+/** The last of them may end the turn, whose completion says what became of its files. */
 const failAll = async (
   ports: LoopDeps,
-  context: TurnContext,
+  { context, lazySandbox }: ToolWork,
   { effects, ...failure }: { effects: readonly ToolEffect[]; code: string; message: string },
 ): Promise<CommitOutcome> => {
   const at = ports.world.now();
@@ -174,7 +175,15 @@ const failAll = async (
     const told = tellPrinted(message, printed[callId]);
     return { type: 'call-failed' as const, at, callId, code, message: told };
   });
-  return (await applyEvents(ports, context, failures)) ?? { status: 'current', context };
+  const last = failures.at(-1);
+  if (last === undefined) return { status: 'current', context };
+  const before = await applyEvents(ports, context, failures.slice(0, -1));
+  if (before !== undefined && before.status !== 'current') return before;
+  return commitResult(
+    ports,
+    { lazySandbox, context: before?.context ?? context },
+    { event: last, others: [] },
+  );
 };
 
 type Relay = TextBatches<`${CallId} ${ToolProgress['stream']}`>;
