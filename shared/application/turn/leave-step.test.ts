@@ -102,13 +102,13 @@ test('a step that was left stays interrupted, and moves nothing of the monitor t
     given.expectVersion(5);
     return never;
   });
-  interrupt('moved');
+  interrupt('deadline');
   await wakes();
   expect(await left).toBeUndefined();
   monitor.restart(6);
   own?.restart(7);
   own?.expectVersion(8);
   expect(restarted).toEqual([5, 6]);
-  expect([own?.interruption(), own?.signal.aborted, own?.hasTimeFor(1)]).toEqual(['moved', true, false]);
+  expect([own?.interruption(), own?.signal.aborted, own?.hasTimeFor(1)]).toEqual(['deadline', true, false]);
   expect(monitor.signal.aborted).toBe(false);
 });

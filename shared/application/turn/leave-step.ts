@@ -1,5 +1,5 @@
 /**
- * A step of a turn that is left when its holder was interrupted: a save may take minutes, and the time of its function is over.
+ * A step of a turn that is left when the time of its holder is over, or its lease lost: a save may take minutes.
  *
  * The step goes on unheard, and stays interrupted. All that it still writes is refused where the turn has moved, as for a function that was
  * thought dead.
@@ -33,7 +33,7 @@ export const unlessLeft = async <T>(
   }
 };
 
-/** A step that reads its turn again begins the wait afresh: it has dealt with the interruption. */
+/** While its holder keeps the lease no other step may run beside it: until then one that does not hear of a cancel is waited for. */
 const untilLeft = async (
   { world }: Deps<'world'>,
   monitor: TurnMonitor,
@@ -42,7 +42,8 @@ const untilLeft = async (
   while (!over.aborted) {
     await untilAborted(AbortSignal.any([monitor.signal, over]));
     await world.sleep(ownEndMs, over);
-    if (monitor.interruption() !== undefined) return;
+    const why = monitor.interruption();
+    if (why === 'deadline' || why === 'lost' || (why !== undefined && !monitor.hasTimeFor(0))) return;
   }
 };
 

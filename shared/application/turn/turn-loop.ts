@@ -34,7 +34,6 @@ import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import {
   type CommitOutcome,
-  interrupted,
   loadTurn,
   reloadTurn,
   type StepLimits,
@@ -155,7 +154,11 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const next: CommitOutcome | undefined = await stepUnlessLeft(ports, context, invocation);
+    const next: CommitOutcome | 'left' | undefined = await stepUnlessLeft(ports, context, invocation);
+    if (next === 'left') {
+      await handOver(ports, context, invocation);
+      return undefined;
+    }
     if (next !== undefined) isIdle = false;
     outcome = next ?? (await leave(ports, context, isIdle));
   }
@@ -184,17 +187,17 @@ const repeatPredecessor = async (ports: LoopDeps, { session, publisher }: TurnCo
   await publisher.publish(ofLatestTurn(events).map((event) => eventFrame(session.id, event)));
 };
 
-/** The holder goes on with its own monitor: a step that was left keeps the one that it had. */
+/** A step that was left keeps the monitor that it had: what it does to it is nothing to others. */
 const stepUnlessLeft = async (
   ports: LoopDeps,
   context: TurnContext,
   invocation: TurnInvocation,
-): Promise<CommitOutcome | undefined> => {
+): Promise<CommitOutcome | 'left' | undefined> => {
   const { monitor: holder } = context;
   const stepped = await unlessLeft(ports, holder, (monitor) =>
     step(ports, { ...context, monitor }, invocation),
   );
-  if (stepped === undefined) return interrupted(context);
+  if (stepped === undefined) return 'left';
   const { result } = stepped;
   return result && { ...result, context: { ...result.context, monitor: holder } };
 };
