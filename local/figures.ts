@@ -22,8 +22,9 @@ export const localFigures = async (home: string, from: number): Promise<Figures>
       const emitted = JSON.parse(line.slice(line.indexOf('{'))) as Emitted;
       if ((emitted._aws?.Timestamp ?? 0) < from) continue;
       for (const { metric } of figures) {
-        const found = [emitted[metric] ?? []].flat().map(Number);
-        values.set(metric, [...(values.get(metric) ?? []), ...found]);
+        const known = values.get(metric) ?? [];
+        known.push(...[emitted[metric] ?? []].flat().map(Number));
+        values.set(metric, known);
       }
     }
   }
