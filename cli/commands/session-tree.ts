@@ -22,7 +22,19 @@ export const treeCommand: Command = {
 const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
 const usdOf = (used: number, max: number): string => `${usd(used)} of ${usd(max)}`;
 
-/** The money of the whole tree, then a row for each session, those below another one indented. */
+/** More of them do not fit into a cell. */
+const limitsOfRow = 3;
+
+/** The limits of a slice, by the rows that they take. */
+const sliceCells = ({ slice }: SessionTree['sessions'][number]): readonly string[] => {
+  const texts = slice === undefined ? [] : sliceTexts(slice, usdOf);
+  const rows = Math.max(1, Math.ceil(texts.length / limitsOfRow));
+  return Array.from({ length: rows }, (_, row) =>
+    texts.slice(row * limitsOfRow, (row + 1) * limitsOfRow).join(', '),
+  );
+};
+
+/** The money of the whole tree, then rows for each session, those below another one indented. */
 export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[] => [
   ...factLines([
     ['tree', money.root],
@@ -34,15 +46,19 @@ export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[
   '',
   ...tableLines(
     ['ID', 'STATUS', 'SPENT', 'BRANCH', 'SLICE', 'TOKENS', 'ABOUT'],
-    inTreeOrder(sessions).map(({ session: one, level }) => [
-      `${'  '.repeat(level)}${one.id}`,
-      one.needsApproval ? `${one.status}, needs approval` : statusLabel(one),
-      usd(one.costUsd),
-      usd(one.branchCostUsd),
-      one.slice === undefined ? '' : sliceTexts(one.slice, usdOf).join(', '),
-      `${one.inputTokens} in, ${one.outputTokens} out`,
-      one.title ?? '',
-    ]),
+    inTreeOrder(sessions).flatMap(({ session: one, level }) => {
+      const [first = '', ...others] = sliceCells(one);
+      const row = [
+        `${'  '.repeat(level)}${one.id}`,
+        one.needsApproval ? `${one.status}, needs approval` : statusLabel(one),
+        usd(one.costUsd),
+        usd(one.branchCostUsd),
+        first,
+        `${one.inputTokens} in, ${one.outputTokens} out`,
+        one.title ?? '',
+      ];
+      return [row, ...others.map((slice) => ['', '', '', '', slice, '', ''])];
+    }),
     '',
   ),
 ];

@@ -58,7 +58,7 @@ test('a tree is shown with its money, and each session before those below it', (
   const slice = {
     ...{ maxCostUsd: 2, spentUsd: 0.5, unsettledUsd: 0.25 },
     ...{ maxTotalTokens: 500, totalTokens: 90, unsettledTokens: 10, toolCalls: 3, maxToolCalls: 8 },
-    ...{ sandboxSeconds: 61, maxSandboxSeconds: 900 },
+    ...{ sandboxSeconds: 61, maxSandboxSeconds: 900, egressBytes: 5, maxEgressBytes: 70 },
   };
   const lines = treeLines({
     ...{ sessionId: 'a', root: 'a', agents: 4, maxCostUsd: 10, spentUsd: 1.5, reservedUsd: 0.125 },
@@ -72,11 +72,12 @@ test('a tree is shown with its money, and each session before those below it', (
   });
   const text = lines.join('\n');
   expect(text).toMatch(/spent +\$1\.50 of \$10\.00\n.*reserved +\$0\.1250\n.*\$0\.2500, counted as spent/);
+  expect(text).toMatch(/\n +61 of 900 s of sandboxes, 5 of 70 bytes of egress\n/);
   expect(
     lines.filter((line) => /idle/.test(line)).map((line) => line.replaceAll(/ {2,}(?=\S)/g, '|')),
   ).toEqual([
     'a|idle|$0.2500|$0.5000|5 in, 7 out',
-    '|b|idle|$0.2500|$0.5000|$0.7500 of $2.00, 100 of 500 tokens, 3 of 8 tool calls, 61 of 900 s of sandboxes|5 in, 7 out|b says',
+    '|b|idle|$0.2500|$0.5000|$0.7500 of $2.00, 100 of 500 tokens, 3 of 8 tool calls|5 in, 7 out|b says',
     '|d|idle|$0.2500|$0.5000|5 in, 7 out',
     '|c|idle, needs approval|$0.2500|$0.5000|5 in, 7 out',
   ]);

@@ -9,9 +9,11 @@
  */
 import type { SessionId } from './ids.ts';
 import {
+  type CountedMeasure,
+  egressBytesLeft,
+  leastOf,
   type Measure,
   restOf,
-  type SandboxMeasure,
   type Slice,
   sandboxMsLeft,
   withLost,
@@ -296,7 +298,7 @@ export const settledAt = (tree: Tree, at: number): Tree => {
 export const leftFor = (
   tree: Tree,
   request: Pick<ReservationRequest, 'session' | 'at' | 'usdMax' | 'slices'>,
-): Readonly<Record<Measure | SandboxMeasure, number>> => {
+): Readonly<Record<Measure | CountedMeasure, number>> => {
   // The caller reserves nothing: its own reservation is another's to it.
   const asked = { ...request, session: '' as SessionId, usd: 0, usdMin: 0, fence: 0, until: request.at };
   const boundsOf = boundsFor(tree, asked);
@@ -304,18 +306,7 @@ export const leftFor = (
     Math.max(0, Math.min(...boundsOf(measure).map(({ left }) => left)));
   return {
     ...{ usd: left('usd'), tokens: left('tokens'), toolCalls: left('toolCalls') },
-    sandboxMs: sandboxMsLeftFor(tree, request),
+    sandboxMs: leastOf(tree, request.slices, (slice) => sandboxMsLeft(slice, request.at)),
+    egressBytes: leastOf(tree, request.slices, egressBytesLeft),
   };
-};
-
-/** Nothing is left of a slice that is not written yet. */
-const sandboxMsLeftFor = (
-  tree: Tree,
-  { slices = [], at }: Pick<ReservationRequest, 'at' | 'slices'>,
-): number => {
-  const lefts = slices.map((id) => {
-    const slice = tree.slices?.[id];
-    return slice === undefined ? 0 : sandboxMsLeft(slice, at);
-  });
-  return Math.max(0, Math.min(...lefts));
 };

@@ -11,6 +11,8 @@ type ShownSlice = {
   readonly toolCalls: number;
   readonly maxSandboxSeconds?: number | undefined;
   readonly sandboxSeconds: number;
+  readonly maxEgressBytes?: number | undefined;
+  readonly egressBytes: number;
 };
 
 /** All that may have been used counts as used. */
@@ -18,7 +20,7 @@ export const sliceTexts = (
   slice: ShownSlice,
   money: (used: number, max: number) => string,
 ): readonly string[] => {
-  const { maxCostUsd, maxTotalTokens, maxToolCalls, maxSandboxSeconds } = slice;
+  const { maxCostUsd, maxTotalTokens, maxToolCalls, maxSandboxSeconds, maxEgressBytes } = slice;
   const tokens = slice.totalTokens + slice.unsettledTokens;
   return [
     ...(maxCostUsd === undefined ? [] : [money(slice.spentUsd + slice.unsettledUsd, maxCostUsd)]),
@@ -27,5 +29,6 @@ export const sliceTexts = (
     ...(maxSandboxSeconds === undefined
       ? []
       : [`${slice.sandboxSeconds} of ${maxSandboxSeconds} s of sandboxes`]),
+    ...(maxEgressBytes === undefined ? [] : [`${slice.egressBytes} of ${maxEgressBytes} bytes of egress`]),
   ];
 };

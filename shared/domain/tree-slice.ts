@@ -1,14 +1,17 @@
 /**
- * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls, the time of sandboxes.
- * It bounds only what it names, and says what was used of each (docs/spec/sessions.md: TM8, TM9, TM10).
+ * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls, the time of sandboxes,
+ * bytes of egress. It bounds only what it names, and says what was used of each (docs/spec/sessions.md: TM8, TM9, TM10, TM11).
  */
 import type { SessionId } from './ids.ts';
 import type { TokenUsage } from './model.ts';
 
 /** Reserved with calls of models: US dollars, tokens of input and output, and calls of tools that answers ask for. */
 export type Measure = 'usd' | 'tokens' | 'toolCalls';
-/** Used by sandboxes: milliseconds of their lives, from the request to the confirmed stop. */
-export type SandboxMeasure = 'sandboxMs';
+/**
+ * Counted as they are used: milliseconds of the lives of sandboxes, from the request to the confirmed stop; and bytes that were exchanged
+ * with hosts outside, both ways.
+ */
+export type CountedMeasure = 'sandboxMs' | 'egressBytes';
 
 export type Slice = {
   /** `anyUsd` where it bounds no money. */
@@ -27,23 +30,32 @@ export type Slice = {
   readonly sandboxMs?: number | undefined;
   /** The others, by name: the beginning of each, in epoch milliseconds. */
   readonly sandboxes?: Readonly<Record<string, number>> | undefined;
+  readonly egressBytesMax?: number | undefined;
+  readonly egressBytes?: number | undefined;
 };
 
 /** The limits of a slice as they are given. Absent: it bounds none. */
-export type SliceLimits = Partial<Readonly<Record<`${Measure | SandboxMeasure}Max`, number | undefined>>>;
+export type SliceLimits = Partial<Readonly<Record<`${Measure | CountedMeasure}Max`, number | undefined>>>;
 
 /** More than any tree may spend. */
 export const anyUsd = 100_000;
 
-export const newSlice = ({ usdMax = anyUsd, tokensMax, toolCallsMax, sandboxMsMax }: SliceLimits): Slice => ({
+export const newSlice = ({ usdMax = anyUsd, sandboxMsMax, ...others }: SliceLimits): Slice => ({
   ...{ usdMax, spentUsd: 0, unsettledUsd: 0 },
-  ...(tokensMax === undefined ? {} : { tokensMax }),
-  ...(toolCallsMax === undefined ? {} : { toolCallsMax }),
+  ...(others.tokensMax === undefined ? {} : { tokensMax: others.tokensMax }),
+  ...(others.toolCallsMax === undefined ? {} : { toolCallsMax: others.toolCallsMax }),
   ...(sandboxMsMax === undefined ? {} : { sandboxMsMax, sandboxes: {} }),
+  ...(others.egressBytesMax === undefined ? {} : { egressBytesMax: others.egressBytesMax }),
 });
 
-export const isSlice = ({ usdMax, tokensMax, toolCallsMax, sandboxMsMax }: SliceLimits): boolean =>
-  [usdMax, tokensMax, toolCallsMax, sandboxMsMax].some((max) => max !== undefined);
+export const isSlice = ({
+  usdMax,
+  tokensMax,
+  toolCallsMax,
+  sandboxMsMax,
+  egressBytesMax,
+}: SliceLimits): boolean =>
+  [usdMax, tokensMax, toolCallsMax, sandboxMsMax, egressBytesMax].some((max) => max !== undefined);
 
 type Slices = { readonly slices?: readonly SessionId[] };
 
@@ -64,6 +76,22 @@ export const sandboxMsOf = ({ sandboxMs = 0, sandboxes = {} }: Slice, at: number
 
 export const sandboxMsLeft = (slice: Slice, at: number): number =>
   (slice.sandboxMsMax ?? Number.POSITIVE_INFINITY) - sandboxMsOf(slice, at);
+
+export const egressBytesLeft = ({ egressBytesMax, egressBytes = 0 }: Slice): number =>
+  (egressBytesMax ?? Number.POSITIVE_INFINITY) - egressBytes;
+
+/** Of those that pay together. Nothing is left of one that is not written yet; infinity where none bounds it. */
+export const leastOf = (
+  tree: { readonly slices?: Readonly<Record<string, Slice>> | undefined } | undefined,
+  paying: readonly SessionId[] = [],
+  leftOf: (slice: Slice) => number,
+): number => {
+  const lefts = paying.map((id) => {
+    const slice = tree?.slices?.[id];
+    return slice === undefined ? 0 : leftOf(slice);
+  });
+  return Math.max(0, Math.min(...lefts));
+};
 
 /** The rest of it, before any reservation. */
 export const restOf = (slice: Slice, measure: Measure): number => {

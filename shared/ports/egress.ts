@@ -3,6 +3,7 @@
  * there.
  */
 import type { SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { Payers } from '../domain/sandbox-meter.ts';
 
 export type EgressTarget = { readonly host: string; readonly port: number };
 
@@ -22,11 +23,21 @@ export interface Egress {
   connect(target: EgressTarget): Promise<EgressConnection>;
 }
 
-/** The bytes that sessions have exchanged with hosts outside, both ways. */
+export type EgressSum = {
+  /** Of the session. */
+  readonly bytes: number;
+  /** Of the slices that pay for it; infinity where none bounds them. */
+  readonly left: number;
+};
+
+/** The bytes that sessions have exchanged with hosts outside, both ways, and those that are left of slices. */
 export interface EgressUsage {
-  read(session: SessionId): Promise<number>;
-  /** The sum after it. */
-  add(session: SessionId, bytes: number): Promise<number>;
+  read(session: SessionId, payers: Payers | undefined): Promise<EgressSum>;
+  /** Counts them in the session and in each slice that pays, in one write; the sums after it. */
+  add(
+    session: SessionId,
+    of: { readonly bytes: number; readonly payers: Payers | undefined },
+  ): Promise<EgressSum>;
 }
 
 /** The authority of one sandbox, which its programs trust and whose key is never in it. */

@@ -12,7 +12,12 @@ beforeAll(async () => {
   });
   const listed = `localhost:${host.port}`;
   cloud = await openEmbeddedCloud({
-    variables: { EGRESS_ALLOW: listed, EGRESS_ALLOWED_PRIVATE_HOSTS: listed, MAX_EGRESS_MB: '1' },
+    variables: {
+      EGRESS_ALLOW: listed,
+      EGRESS_ALLOWED_PRIVATE_HOSTS: listed,
+      MAX_EGRESS_MB: '1',
+      RELAY_IDLE_SECONDS: '5',
+    },
   });
   await cloud.ask('/api/projects/00000000-0000-4000-8000-000000000000', {
     method: 'PATCH',
@@ -25,11 +30,11 @@ afterAll(async () => {
 });
 
 type Event = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
-const create = async (): Promise<string> =>
+const create = async (options: object = {}): Promise<string> =>
   (
     await cloud.ask<{ readonly id: string }>('/api/sessions', {
       method: 'POST',
-      body: JSON.stringify({ provider: 'demo' }),
+      body: JSON.stringify({ provider: 'demo', ...options }),
     })
   ).id;
 const run = (id: string, path: string) =>
@@ -58,4 +63,39 @@ test('a session that has used its bytes is cut off, is told so, and the log says
   const passed = events.reduce((sum, { bytesIn }) => sum + Number(bytesIn), 0);
   expect([passed > 900_000, passed < 2_000_000]).toEqual([true, true]);
   expect((await run(await create(), '/small')).stdout).toBe('200 small');
+});
+
+test('TM11: a child has the bytes that it was given, and what it used is shown in its tree', async () => {
+  const root = await create({ approvals: 'auto' });
+  const spawn = {
+    action: 'spawn',
+    prompt: 'hello',
+    network: [`localhost:${host.port}`],
+    max_egress_bytes: 100_000,
+  };
+  const message = (id: string, text: string) =>
+    cloud.ask(`/api/sessions/${id}/messages`, { method: 'POST', body: JSON.stringify({ text }) });
+  await message(root, `call session ${JSON.stringify(spawn)}`);
+  type Branch = { readonly id: string; readonly slice?: Readonly<Record<string, number>> };
+  const branches = () => cloud.ask<{ readonly sessions: readonly Branch[] }>(`/api/sessions/${root}/tree`);
+  const { sessions } = await eventually(branches, ({ sessions: all }) => all[1]?.slice !== undefined);
+  const child = sessions[1]?.id ?? '';
+  expect((await run(child, '/small')).stdout).toBe('200 small');
+  await run(child, '/big');
+  expect((await run(child, '/small')).stdout).toMatch(
+    /^403 the bytes of egress of this session are used up \(max_egress_bytes\)/,
+  );
+  const shown = await eventually(
+    branches,
+    ({ sessions: all }) => (all[1]?.slice?.['egressBytes'] ?? 0) > 100_000,
+  );
+  expect(shown.sessions[1]?.slice).toMatchObject({ maxEgressBytes: 100_000 });
+  expect(shown.sessions[1]?.slice?.['egressBytes']).toBeLessThan(400_000);
+  expect((await run(root, '/small')).stdout).toBe('200 small');
+  await message(child, `call session ${JSON.stringify({ ...spawn, max_egress_bytes: 1 })}`);
+  const answer = await eventually(
+    async () => JSON.stringify(await cloud.ask(`/api/sessions/${child}/events`)),
+    (text) => text.includes('is left of your budget'),
+  );
+  expect(answer).toContain('max_egress_bytes: 0 is left of your budget');
 });

@@ -9,13 +9,15 @@ const egressBytesMax = 1_000_000;
 /** Less than a slice: a sandbox that is idle lets its holder go before that hands over. */
 const relayIdleSeconds = 10;
 
+const noneUsed = async () => ({ bytes: 0, left: egressBytesMax });
+
 /** No program of this world sends anything. */
 export const relayPortsOf = (ports: Ports): RelayDeps => ({
   ...ports,
   egress: fake({}),
   egressBytesMax,
   egressCeiling: relayNetwork,
-  egressUsage: { read: async () => 0, add: async (_, bytes) => bytes },
+  egressUsage: { read: noneUsed, add: noneUsed },
   injector: fake({}),
   relayIdleSeconds,
   relayStarter: ports.invoker,

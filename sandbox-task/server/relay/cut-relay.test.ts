@@ -196,7 +196,7 @@ const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {
     egressCeiling: network,
     egress: { connect: ({ port }: { readonly port: number }) => tcp.connect({ host: '127.0.0.1', port }) },
     egressBytesMax: 100_000_000,
-    egressUsage: { read: async () => 0, add: async (_: unknown, bytes: number) => bytes },
+    egressUsage: { read: unbounded, add: unbounded },
     eventLog: { append: async () => [] },
     connections: { subscribers: async () => [] },
     platformCalls: { call },
@@ -228,6 +228,7 @@ const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {
   };
 };
 
+const unbounded = async () => ({ bytes: 0, left: Number.POSITIVE_INFINITY });
 const quarterMs = 900_000;
 const calls = 40;
 

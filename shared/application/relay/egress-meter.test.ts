@@ -5,19 +5,22 @@ import { openEgressMeter } from './egress-meter.ts';
 
 const session = 's' as SessionId;
 
-const open = async ({ before = 0, isLost = false } = {}) => {
-  const state = { bytes: before, isLost };
+const open = async ({ before = 0, isLost = false, left = Number.POSITIVE_INFINITY } = {}) => {
+  const state = { bytes: before, left, isLost, payers: [] as unknown[] };
   const warnings: string[] = [];
   const ports = {
     egressBytesMax: 2_000_000,
     egressUsage: {
-      read: async () => state.bytes,
-      add: async (_: SessionId, bytes: number) => {
+      read: async () => ({ bytes: state.bytes, left: state.left }),
+      add: async (_: SessionId, { bytes, payers }: { readonly bytes: number; readonly payers: unknown }) => {
         if (state.isLost) throw new Error('lost');
+        state.payers.push(payers);
         state.bytes += bytes;
-        return state.bytes;
+        state.left -= bytes;
+        return { bytes: state.bytes, left: state.left };
       },
     },
+    sessions: { get: async () => ({ id: session, tree: { root: 'r', parent: 'r', slices: ['r', 's'] } }) },
     telemetry: { warn: (text: string) => void warnings.push(text) },
   } as unknown as RelayDeps;
   return { meter: await openEgressMeter(ports, session), state, warnings };
@@ -43,4 +46,20 @@ test('bytes are stored once, and those that could not be stored later', async ()
   await meter.store();
   await meter.store();
   expect(state.bytes).toBe(15);
+});
+
+test('bytes pass up to the slice, also where another has used it since (TM11)', async () => {
+  const { meter, state } = await open({ left: 1000 });
+  meter.count(400);
+  await meter.store();
+  expect(state.payers).toEqual([{ root: 'r', slices: ['r', 's'] }]);
+  meter.count(599);
+  expect(() => meter.count(1)).toThrow('the bytes of egress of this session are used up (max_egress_bytes)');
+  state.left -= 100;
+  await meter.store();
+  expect(() => meter.requireRoom()).toThrow('max_egress_bytes');
+  const none = await open({ left: 0 });
+  expect(() => none.meter.requireRoom()).toThrow(
+    expect.objectContaining({ code: 'resource_limit_exceeded' }),
+  );
 });

@@ -1,10 +1,13 @@
 /**
- * The bytes that a session has exchanged with hosts outside, against the most that it may (EG7).
+ * The bytes that a session has exchanged with hosts outside, against the most that it may: by the operator's limit (EG7), and by the
+ * slices that pay for it (TM11).
  *
  * They are counted as they pass and stored after each answer of the sandbox: a holder that dies loses those of one answer. A
  * failure to store them ends nothing; they are stored with the next ones.
  */
 import type { SessionId } from '../../domain/ids.ts';
+import type { Payers } from '../../domain/sandbox-meter.ts';
+import { payersOf } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps } from '../deps.ts';
 
@@ -16,22 +19,28 @@ export type EgressMeter = {
   readonly store: () => Promise<void>;
 };
 
-type Ports = Deps<'egressUsage' | 'egressBytesMax' | 'telemetry'>;
+type Ports = Deps<'egressUsage' | 'egressBytesMax' | 'sessions' | 'telemetry'>;
 
 const bytesInMegabyte = 1_000_000;
 
 export const openEgressMeter = async (
-  { egressUsage, egressBytesMax, telemetry }: Ports,
+  { egressUsage, egressBytesMax, sessions, telemetry }: Ports,
   session: SessionId,
 ): Promise<EgressMeter> => {
-  let stored = await egressUsage.read(session);
+  /** As it is now: it may have been given a slice since. */
+  const payers = async (): Promise<Payers | undefined> => {
+    const found = await sessions.get(session);
+    return found && payersOf(found);
+  };
+  let stored = await egressUsage.read(session, await payers());
   let passed = 0;
   const requireRoom = (): void => {
-    if (stored + passed < egressBytesMax) return;
-    throw new AppError(
-      'resource_limit_exceeded',
-      `this session has used its ${egressBytesMax / bytesInMegabyte} MB of traffic with hosts outside (MAX_EGRESS_MB)`,
-    );
+    if (stored.bytes + passed >= egressBytesMax)
+      throw usedUp(
+        `this session has used its ${egressBytesMax / bytesInMegabyte} MB of traffic with hosts outside (MAX_EGRESS_MB)`,
+      );
+    if (passed >= stored.left)
+      throw usedUp('the bytes of egress of this session are used up (max_egress_bytes)');
   };
   return {
     requireRoom,
@@ -43,8 +52,7 @@ export const openEgressMeter = async (
       const bytes = passed;
       if (bytes === 0) return;
       try {
-        const sum = await egressUsage.add(session, bytes);
-        stored = sum;
+        stored = await egressUsage.add(session, { bytes, payers: await payers() });
         passed -= bytes;
       } catch (error) {
         telemetry.warn('bytes of a session were not counted', { sessionId: session, error });
@@ -52,3 +60,5 @@ export const openEgressMeter = async (
     },
   };
 };
+
+const usedUp = (message: string): AppError => new AppError('resource_limit_exceeded', message);

@@ -14,6 +14,7 @@ const work = {
   generation: 3,
   sessionId: 's' as SessionId,
 };
+const unbounded = async () => ({ bytes: 0, left: Number.POSITIVE_INFINITY });
 const quarterMs = 900_000;
 
 type Options = {
@@ -104,7 +105,8 @@ const play = async (options: Options = {}) => {
     egressCeiling: { allow: ['*.org', 'a.org'] },
     relayIdleSeconds: 30,
     egressBytesMax: 1000,
-    egressUsage: { read: async () => 0, add: async (_: SessionId, bytes: number) => bytes },
+    sessions: { get: async () => undefined },
+    egressUsage: { read: unbounded, add: unbounded },
     link,
     relayStarter: { holdRelay: async (next: RelayWork) => void invoked.push(next) },
     egress: {

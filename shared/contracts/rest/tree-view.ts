@@ -43,6 +43,8 @@ const branch = z
         toolCalls: count.describe('Calls of tools that answers of models asked for.'),
         maxSandboxSeconds: count.optional(),
         sandboxSeconds: count.describe('Of its sandboxes so far, those that live included.'),
+        maxEgressBytes: count.optional(),
+        egressBytes: count.describe('Exchanged with hosts outside, both ways.'),
       })
       .optional()
       .describe('Part of the budget of the tree that it was given, for itself and all below it.'),
@@ -100,7 +102,7 @@ const branchView = (
 });
 
 const sliceView = (
-  { usdMax, tokensMax, toolCallsMax, sandboxMsMax, ...used }: Slice,
+  { usdMax, tokensMax, toolCallsMax, sandboxMsMax, egressBytesMax, ...used }: Slice,
   at: number,
 ): z.output<typeof branch>['slice'] => ({
   ...(usdMax >= anyUsd ? {} : { maxCostUsd: usdMax }),
@@ -113,4 +115,6 @@ const sliceView = (
   toolCalls: used.toolCalls ?? 0,
   ...(sandboxMsMax === undefined ? {} : { maxSandboxSeconds: sandboxMsMax / 1000 }),
   sandboxSeconds: Math.ceil(sandboxMsOf({ usdMax, ...used }, at) / 1000),
+  ...(egressBytesMax === undefined ? {} : { maxEgressBytes: egressBytesMax }),
+  egressBytes: used.egressBytes ?? 0,
 });

@@ -45,6 +45,7 @@ const sliceParts = z.object({
   ...{ toolCallsMax: count.optional(), toolCalls: count.optional() },
   ...{ sandboxMsMax: count.optional(), sandboxMs: count.optional() },
   sandboxes: z.record(z.string(), epochMs).optional(),
+  ...{ egressBytesMax: count.optional(), egressBytes: count.optional() },
 });
 
 /** Reservations by session. */

@@ -13,6 +13,9 @@ export const sliceFields = {
   max_sandbox_seconds: whole
     .optional()
     .describe('Seconds of sandboxes, for the same, in a sandbox of its own.'),
+  max_egress_bytes: whole
+    .optional()
+    .describe('Bytes exchanged with hosts outside, both ways, for the same, in a sandbox of its own.'),
   max_seconds: whole.max(secondsMax).optional().describe('Time after which they call no model.'),
 };
 
@@ -26,5 +29,6 @@ export const partOf = (given: SliceArguments): ChildPart => ({
   tokensMax: given.max_total_tokens,
   toolCallsMax: given.max_tool_calls,
   ...(given.max_sandbox_seconds === undefined ? {} : { sandboxMsMax: given.max_sandbox_seconds * 1000 }),
+  egressBytesMax: given.max_egress_bytes,
   seconds: given.max_seconds,
 });

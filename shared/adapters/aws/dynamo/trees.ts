@@ -14,6 +14,7 @@ import {
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
+import type { Payers } from '#shared/domain/sandbox-meter.ts';
 import {
   decideReservation,
   type Tree,
@@ -62,7 +63,10 @@ export const makeTreeStore = (table: Table): TreeStore => ({
 
 type SliceSums = Partial<
   Readonly<
-    Record<'spentUsd' | 'unsettledUsd' | 'tokens' | 'unsettledTokens' | 'toolCalls', number | undefined>
+    Record<
+      'spentUsd' | 'unsettledUsd' | 'tokens' | 'unsettledTokens' | 'toolCalls' | 'egressBytes',
+      number | undefined
+    >
   >
 >;
 
@@ -165,6 +169,17 @@ export const spendOfTree = (
       ...{ ':spentUsd': usd, ':unsettledUsd': unsettledUsd, ':one': 1 },
       ...ofSlices.ExpressionAttributeValues,
     },
+  });
+};
+
+/** Used without a reservation. Refused where one of the slices does not exist. */
+export const spendOfSlices = (TableName: string, { root, slices }: Payers, sums: SliceSums): Action => {
+  const { set, ExpressionAttributeNames, ExpressionAttributeValues } = slicesChange(slices, sums);
+  return treeUpdate(TableName, root, {
+    ConditionExpression: slices.map((_, place) => `attribute_exists(slices.#slice${place})`).join(' AND '),
+    UpdateExpression: `${set} ADD version :one`,
+    ...(ExpressionAttributeNames === undefined ? {} : { ExpressionAttributeNames }),
+    ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
   });
 };
 

@@ -15,7 +15,7 @@ import { type Session, slicesOf, totalsOf, treeOf, unheldLease } from '../../../
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
-import { isSlice, type Measure, type SandboxMeasure } from '../../../domain/tree-slice.ts';
+import { type CountedMeasure, isSlice, type Measure } from '../../../domain/tree-slice.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
@@ -90,14 +90,15 @@ const refuseBeyond = async (ports: SpawnDeps, request: SpawnRequest): Promise<vo
 };
 
 const any = Number.POSITIVE_INFINITY;
-const unbounded = { tokens: any, toolCalls: any, sandboxMs: any };
+const unbounded = { tokens: any, toolCalls: any, sandboxMs: any, egressBytes: any };
 /** The argument of each measure, and its unit there. */
 const argumentsOf = {
   usd: ['max_cost_usd', 1],
   tokens: ['max_total_tokens', 1],
   toolCalls: ['max_tool_calls', 1],
   sandboxMs: ['max_sandbox_seconds', 1000],
-} as const satisfies Record<Measure | SandboxMeasure, readonly [string, number]>;
+  egressBytes: ['max_egress_bytes', 1],
+} as const satisfies Record<Measure | CountedMeasure, readonly [string, number]>;
 const measures = Object.keys(argumentsOf) as readonly (keyof typeof argumentsOf)[];
 
 const leftText = (measure: keyof typeof argumentsOf, left: number): string => {
@@ -126,8 +127,9 @@ const narrowToParent = async ({ sessions }: MessageDeps, { id, network, tree }: 
 const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
   const { parent, model, policy, instructions, limits, idleMs, sandbox, part } = request;
   const id = idFor<SessionId>(ports, request, 'session');
-  // One whose sandbox time is bounded uses that of no other (CH5).
-  const isApart = sandbox.isOther || part?.sandboxMsMax !== undefined;
+  // One whose sandbox time or egress is bounded uses that of no other (CH5).
+  const isBounded = part?.sandboxMsMax !== undefined || part?.egressBytesMax !== undefined;
+  const isApart = sandbox.isOther || isBounded;
   const isFork = request.workspace === 'shared' && isApart;
   const isShared = request.workspace === 'shared' && !isFork;
   const workspace = isShared ? parent.workspace : idFor<WorkspaceId>(ports, request, 'workspace');
