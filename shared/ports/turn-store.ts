@@ -58,7 +58,7 @@ export type TurnCommit = {
   /** As last read: supplies lastSeq, workSeq and the fence. */
   readonly session: Session;
   /** The lease the writer holds; absent for a decision made without one, which only the version guards. */
-  readonly fence?: number;
+  readonly fence?: number | undefined;
   /** The version that was read; the record is written as the next one. */
   readonly version: number;
   readonly state: TurnState;

@@ -279,6 +279,7 @@ const beginTurn = async (
   // A message that waited behind a turn without a slot takes one now.
   if (await makeRoom(ports, { holder: slotHolderOf(session) })) return { status: 'current', context };
   const { code, message } = noFreeSlot('agent', slotsMax);
-  await failTurn(ports, sessionId, { version: turn.version, failure: { code, message } });
+  const failing = { version: turn.version, fence: session.lease.fence, failure: { code, message } };
+  await failTurn(ports, sessionId, failing);
   return { status: 'moved', context };
 };

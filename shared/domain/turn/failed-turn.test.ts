@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import { failedTurn } from './failed-turn.ts';
+import { pendingWork } from './pending-work.ts';
 import type { EventOf, TurnState } from './turn.ts';
 
 const failure = { at: 7, code: 'internal_error', message: 'no function continues it' };
@@ -52,4 +53,16 @@ test.each<[string, TurnState, EventOf<'started'> | undefined, readonly string[] 
   expect(logOf(state, event)).toEqual(log);
   if (log !== undefined)
     expect(failedTurn(state, event, failure)?.state).toMatchObject({ kind: 'done', stopReason: 'error' });
+});
+
+test('a call that no function tries is asked about without its trial, and the turn goes on', () => {
+  const trial = { state: 'due' } as const;
+  const due: TurnState = { ...running, kind: 'deciding', calls: [{ ...call, status: 'pending', trial }] };
+  const step = failedTurn(due, begin, failure);
+  expect(step?.state).toMatchObject({
+    kind: 'deciding',
+    calls: [{ status: 'pending', trial: { state: 'untried' } }],
+  });
+  expect(step?.log).toMatchObject([{ type: 'tool:approval_required' }]);
+  expect(step && pendingWork(step.state)).toEqual([]);
 });

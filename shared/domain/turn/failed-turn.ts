@@ -1,9 +1,13 @@
-/** The end of a turn that no function continues, as the steps that its holder would have made of a failure. */
+/**
+ * The end of a turn that no function continues, as the steps that its holder would have made of a failure. A turn that is to
+ * try a call goes on without the trial: a person decides, which needs no function.
+ */
 
 import { type PrintedOutput, tellPrinted } from './printed.ts';
 import { reduce } from './reduce.ts';
 import { followedBy, silently } from './transitions.ts';
 import type { EventOf, TurnEvent, TurnState, TurnStep } from './turn.ts';
+import { callToTry } from './waiting-call.ts';
 
 export type Failure = {
   readonly at: number;
@@ -26,7 +30,10 @@ export const failedTurn = (
   failure: Failure,
 ): TurnStep | undefined => {
   const isResting = state.kind === 'idle' || state.kind === 'done';
-  const first = isResting && begin !== undefined ? [begin] : callFailures(state, failure);
+  const first =
+    isResting && begin !== undefined
+      ? [begin]
+      : [...trialFailures(state, failure), ...callFailures(state, failure)];
   const thinking = first.reduce(afterEvent, silently(state));
   // A turn may be over as it begins.
   if (thinking.state.kind !== 'thinking') return thinking.state === state ? undefined : thinking;
@@ -36,6 +43,13 @@ export const failedTurn = (
 
 const afterEvent = (step: TurnStep, event: TurnEvent): TurnStep =>
   followedBy(step, reduce(step.state, event, limits));
+
+const trialFailures = (state: TurnState, { at, message }: Failure): readonly TurnEvent[] => {
+  const tried = callToTry(state);
+  if (tried === undefined) return [];
+  const reason = `it could not be tried: ${message}`;
+  return [{ type: 'trial-ended', at, callId: tried.callId, trial: { state: 'untried', reason } }];
+};
 
 /** Those that run have an unknown outcome. */
 const callFailures = (state: TurnState, { at, code, printed = {} }: Failure): readonly TurnEvent[] => {

@@ -175,7 +175,7 @@ export const applyEvents = async (
   return outcome;
 };
 
-export type UnleasedStep = {
+export type SingleStep = {
   readonly session: Session;
   readonly turn: TurnRecord;
   readonly seen?: FeaturesSeen | undefined;
@@ -192,15 +192,17 @@ export type UnleasedStep = {
   readonly wakes: boolean;
   /** Absent: a turn that rested begins without a slot, and takes it with its next message. */
   readonly slotsMax?: number;
+  /** Of the caller's lease, if it took one: nothing is written once it is lost. */
+  readonly fence?: number | undefined;
 };
 
 /**
- * Commits a step for a caller without the lease, which only the version of the turn guards. Gives the session as it stands
+ * Commits a step that is no part of a holder's loop: the version of the turn guards it, and the fence of one that holds the lease. Gives the session as it stands
  * after it; undefined when another caller moved the turn, `full` when it needs a slot and none is free: nothing was written.
  */
 export const commitStep = async (
   ports: TurnDeps,
-  { session, turn, step: reduced, at, patch, slotsMax, ...rest }: UnleasedStep,
+  { session, turn, step: reduced, at, patch, slotsMax, ...rest }: SingleStep,
 ): Promise<Session | 'full' | undefined> => {
   const { state } = reduced;
   const isToSay = state.kind === 'done' && state.stopReason !== 'cancelled';

@@ -1,6 +1,7 @@
 /**
  * Ends a turn that no function continues, since the function does not start or dies before each commit, and one that finds no
- * slot. Its message, or the oldest that waits, gets its `completion`, so that no client waits for ever.
+ * slot. Its message, or the oldest that waits, gets its `completion`, so that no client waits for ever; a call that was to be
+ * tried is asked about without its trial.
  */
 
 import type { SessionId, TurnId } from '../../../domain/ids.ts';
@@ -9,6 +10,7 @@ import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
+import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
@@ -22,6 +24,8 @@ const stalled = {
 
 type Failing = {
   readonly version: number;
+  /** Of the caller's lease, if it holds one. */
+  readonly fence?: number;
   /** Absent: no function continues it. */
   readonly failure?: { readonly code: string; readonly message: string };
 };
@@ -30,7 +34,7 @@ type Failing = {
 export const failTurn = async (
   ports: TurnDeps,
   id: SessionId,
-  { version, failure = stalled }: Failing,
+  { version, fence, failure = stalled }: Failing,
 ): Promise<void> => {
   const found = await readCancelable(ports, id);
   if (found === undefined || found.turn.version !== version) return;
@@ -46,9 +50,11 @@ export const failTurn = async (
   });
   if (step === undefined) return;
   const completed = completedMessage(turn.state, step, inbox);
-  const hasMore = inbox.some((message) => message !== completed);
-  const patch = { lastActiveAt: at, ...(hasMore ? {} : { status: 'idle' as const }) };
-  const committed = await commitStep(ports, { session, turn, step, at, completed, patch, wakes: hasMore });
+  const isOver = isBetweenTurns(step.state);
+  const hasMore = isOver && inbox.some((message) => message !== completed);
+  const patch = { lastActiveAt: at, ...(isOver && !hasMore ? { status: 'idle' as const } : {}) };
+  const commit = { session, turn, step, at, completed, patch, fence, wakes: hasMore };
+  const committed = await commitStep(ports, commit);
   if (committed === undefined || committed === 'full') return;
   if (failure === stalled) {
     ports.telemetry.error('a turn was ended: no function continued it', {
@@ -58,6 +64,7 @@ export const failTurn = async (
     // Its caller is no function of the turn: nobody else begins the next message.
     if (hasMore) await ports.invoker.runTurn(id);
   }
+  if (!isOver) return;
   if (treeOf(session) !== undefined) await cancelChildren(ports, session);
   await notifyParent(ports, session);
 };
