@@ -187,6 +187,18 @@ export const lastSeen = ({ sandbox, checkpoint }: Workspace): number =>
     checkpoint?.generation === sandbox?.generation ? (checkpoint?.savedAt ?? 0) : 0,
   );
 
+/** True while a sandbox is being stopped and its files may still be saved. */
+export const isLastSaveOpen = ({
+  state,
+  readyAt,
+  isDiscarded,
+  taskStopRequestedAt,
+}: SandboxRecord): boolean =>
+  state === 'stopping' &&
+  readyAt !== undefined &&
+  isDiscarded === undefined &&
+  taskStopRequestedAt === undefined;
+
 /** The loss that the next sandbox must report; one that was never ready passes on the loss it should have reported. */
 export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined => {
   // One that could not be saved before it was asked to stop is lost before its end is known.

@@ -59,3 +59,29 @@ test('files that were saved after the last step are not', async () => {
 test('nor are those of a sandbox that was lost before the turn', async () => {
   expect(await open({ stoppedAt: acceptedAt - 1 })).toEqual({ log: [], files: { generation: 1 } });
 });
+
+test('files of a sandbox that is being stopped are known after its last save alone', async () => {
+  const { ports, clock, invoked } = openQuietPorts();
+  const session = newSession({ createdAt: 1, lastActiveAt: steppedAt });
+  const { workspace } = session;
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.workspaces.claimStart(workspace, newSandbox({ requestedAt: 1 }));
+  await ports.workspaces.markReady(workspace, 1, { at: 2 });
+  await ports.workspaces.markStopping(workspace, 1, { reason: 'Spot interruption', at: 3, dueAt: 3 });
+  let looks = 0;
+  const world = {
+    ...ports.world,
+    sleep: async (milliseconds: number) => {
+      clock.now += milliseconds;
+      looks += 1;
+      if (looks < 40) return;
+      await ports.workspaces.recordStopRequest(workspace, 1, { at: clock.now, isUnsaved: true });
+    },
+  };
+  const { files } = await checkpointTurn(
+    { ...ports, world },
+    { session, turn, inbox: [message('m', acceptedAt)] },
+  );
+  expect(files).toMatchObject({ lost: 'its sandbox was lost: its last save failed' });
+  expect(invoked).toEqual([`stop ${workspace}`, `stop ${workspace}`]);
+});

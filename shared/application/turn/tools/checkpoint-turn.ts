@@ -15,6 +15,7 @@ import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
+import { afterLastSave } from '../../sandbox/after-last-save.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
 import type { TurnContext, UsedSandbox } from '../commit/turn-context.ts';
 
@@ -92,10 +93,10 @@ const usedIn = (workspace: Workspace | undefined): UsedSandbox | undefined => {
 
 /** The sandbox in which an earlier function ran the turn's calls; where it is lost, what became of their files. */
 export const usedBefore = async (
-  { workspaces }: StopDeps,
+  ports: StopDeps,
   { session, turn, inbox }: Pick<TurnContext, 'session' | 'turn' | 'inbox'>,
 ): Promise<UsedSandbox | Pick<TurnCheckpoint, 'files'>> => {
-  const workspace = await workspaces.get(session.workspace);
+  const workspace = await afterLastSave(ports, session.workspace);
   const used = usedIn(workspace);
   if (used !== undefined || workspace === undefined) return used ?? {};
   const { acceptedAt: since } = currentMessage(turn.state, inbox) ?? {};
