@@ -200,7 +200,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0], now: number): Swe
     remove: refuse,
     forget: refuse,
   },
-  host: { start: refuse, stop: nothing, running: refuse, describe: refuse },
+  host: { start: refuse, stop: async () => undefined, running: refuse, describe: refuse },
   invoker: {
     runTurn: nothing,
     stopSandbox: nothing,

@@ -39,8 +39,11 @@ export type HostTask = {
 export interface SandboxHost {
   /** The task's ARN. Throws `sandbox_unavailable` for lack of capacity, `sandbox_start_failed` for a refusal. */
   start(task: StartTask): Promise<string>;
-  /** Requests the stop; ECS reports later that it is done. An unknown task counts as stopped. */
-  stop(taskArn: string, reason: string): Promise<void>;
+  /**
+   * Requests the stop; ECS reports later that it is done. Gives the task as it stands then, which has stopped already where
+   * that report was lost; undefined for one that the host does not know.
+   */
+  stop(taskArn: string, reason: string): Promise<HostTask | undefined>;
   /** The deployment's own tasks that run or are about to, page by page. */
   running(): AsyncIterable<readonly HostTask[]>;
   /** The tasks among these that the host still knows, at most 100. */

@@ -151,6 +151,8 @@ export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): 
     ...(stoppedReason === undefined ? {} : { stoppedReason }),
   });
 
+  const isForgotten = ({ stoppedAt = sim.now() }: Task): boolean => sim.now() - stoppedAt >= rememberedMs;
+
   const isListed = ({ status, desired, createdAt }: Task): boolean =>
     status !== 'STOPPED' && desired === 'RUNNING' && sim.now() - createdAt > unlistedMs;
 
@@ -175,7 +177,9 @@ export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): 
           () => {
             onStop(taskArn, reason);
             const task = tasks.find((one) => one.taskArn === taskArn);
-            if (task !== undefined) askToStop(task, reason);
+            if (task === undefined || isForgotten(task)) return undefined;
+            askToStop(task, reason);
+            return hostTask(task);
           },
           { isWrite: true, fault: unavailable },
         ),
@@ -187,7 +191,7 @@ export const openEcs = ({ sim, ledger, onBegin, onStop, onEvent }: EcsOptions): 
         invocation.call('DescribeTasks', () =>
           tasks
             .filter(({ taskArn }) => taskArns.includes(taskArn))
-            .filter(({ stoppedAt = sim.now() }) => sim.now() - stoppedAt < rememberedMs)
+            .filter((task) => !isForgotten(task))
             .map(hostTask),
         ),
     }),

@@ -135,7 +135,10 @@ const openJanitor = (sim: Simulation, counted: MemoryTable, table: MemoryTable) 
     },
     host: {
       ...quiet.host,
-      stop: async (taskArn) => sim.after(sim.random.int(...taskEndMs), () => void taskEnded(taskArn)),
+      stop: async (taskArn) => {
+        sim.after(sim.random.int(...taskEndMs), () => void taskEnded(taskArn));
+        return undefined;
+      },
     },
     invoker: {
       ...quiet.invoker,

@@ -86,7 +86,10 @@ export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
       await workspaces.recordAddress(id as WorkspaceId, Number(generation), { taskArn, address });
       return taskArn;
     },
-    stop: async (taskArn) => void invoked.push(`StopTask ${taskArn}`),
+    stop: async (taskArn) => {
+      invoked.push(`StopTask ${taskArn}`);
+      return undefined;
+    },
     running: async function* () {},
     describe: async () => [],
   };

@@ -178,6 +178,12 @@ test('a stop names task and reason, in at most 255 characters', async () => {
   ]);
 });
 
+test('a stop tells of a task that has stopped already', async () => {
+  const task = { taskArn, group: 'workspace/a/1', lastStatus: 'STOPPED', stoppedReason: 'Spot interruption' };
+  const { host } = await openHost({ body: { task } });
+  expect(await host.stop(taskArn, 'idle')).toMatchObject({ lastStatus: 'STOPPED', taskArn });
+});
+
 test('a task that ECS does not know is stopped', async () => {
   const { host } = await openHost(refusal('InvalidParameterException', 'The referenced task was not found.'));
   expect(await host.stop(taskArn, 'idle')).toBeUndefined();

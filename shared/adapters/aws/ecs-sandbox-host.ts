@@ -44,7 +44,7 @@ const describedTasksMax = 100;
 const reasonCharactersMax = 255;
 
 export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): SandboxHost => ({
-  ...makeTaskStopper(client, placement.cluster),
+  ...makeTaskStopper(client, placement),
   running: () => runningTasks(client, placement),
   describe: (taskArns) => describeTasks(client, placement, taskArns),
   start: async (task) => {
@@ -65,14 +65,16 @@ export const makeSandboxHost = (client: ECSClient, placement: EcsPlacement): San
   },
 });
 
-const makeTaskStopper = (client: ECSClient, cluster: string): TaskStopper => ({
+const makeTaskStopper = (client: ECSClient, { cluster, port }: EcsPlacement): TaskStopper => ({
   stop: async (taskArn, reason) => {
     try {
-      await client.send(
+      const { task } = await client.send(
         new StopTaskCommand({ cluster, task: taskArn, reason: reason.slice(0, reasonCharactersMax) }),
       );
+      return task && hostTask(task, port);
     } catch (cause) {
       if (!isUnknownTask(cause)) throw stopFailure(cause);
+      return undefined;
     }
   },
 });

@@ -15,7 +15,7 @@ import { isEnded } from '../../domain/session.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { Deps, TaskDeps } from '../deps.ts';
-import { recordStopped } from '../sandbox/record-task-event.ts';
+import { recordStopped } from '../sandbox/record-stopped.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
 export type OrphanReport = { readonly running: number; readonly stopped: number; readonly lost: number };

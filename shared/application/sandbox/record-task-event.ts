@@ -7,16 +7,13 @@
  * waits for a start asks ECS itself now and then (`openLocator`).
  */
 
-import { locateEveryMs, stopRetryMs } from '../../domain/limits.ts';
+import { locateEveryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
-import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { StopDeps, TaskDeps } from '../deps.ts';
-import { publishSandboxFailure } from './publish-sandbox-failure.ts';
-import { recordStartFailure } from './record-start-failure.ts';
+import { recordStopped } from './record-stopped.ts';
 import { requestStop } from './stop-sandbox.ts';
-import { tellOfEnd } from './tell-of-end.ts';
 
 export type TaskEvent = {
   readonly taskArn: string;
@@ -77,47 +74,6 @@ const recordStopping = async (
   const reason = event.stoppedReason ?? 'ECS stops the task';
   await requestStop(ports, workspace, { reason });
 };
-
-/** Counted once, however often the event comes. */
-export const recordStopped = async (
-  ports: TaskDeps,
-  { workspaceId, generation }: SandboxName,
-  why: string,
-): Promise<void> => {
-  if (!isPoolEntry(workspaceId)) await publishSandboxFailure(ports, { workspaceId, generation });
-  const at = ports.world.now();
-  const tellAt = isPoolEntry(workspaceId) ? {} : { tellAt: at + stopRetryMs };
-  const stop = { reason: why, at, ...tellAt };
-  const stopped = await ports.workspaces.markStopped(workspaceId, generation, stop);
-  if (stopped === undefined) return;
-  const end = endOf(stopped, why);
-  countEnd(ports.telemetry, stopped, end);
-  if (isPoolEntry(workspaceId)) return;
-  const { reason } = end;
-  const text = `sandbox ${generation} stopped: ${reason}`;
-  await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
-  await tellOfEnd(ports, stopped);
-};
-
-/** An end that was not requested: a lost sandbox, or one that never became ready. */
-const countEnd = (telemetry: Telemetry, { id: workspaceId, project, sandbox }: Workspace, end: End): void => {
-  const { reason, isUnplanned } = end;
-  if (sandbox === undefined) return;
-  if (isUnplanned && sandbox.readyAt === undefined) {
-    recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
-    return;
-  }
-  if (isUnplanned) telemetry.count('SandboxesLost');
-  const event = isUnplanned ? 'sandbox_lost' : 'sandbox_stopped';
-  telemetry.info('a sandbox stopped', { event, workspaceId, generation: sandbox.generation, reason });
-};
-
-type End = { readonly reason: string; readonly isUnplanned: boolean };
-
-const endOf = ({ sandbox }: Workspace, why: string): End => ({
-  reason: sandbox?.stoppedReason ?? why,
-  isUnplanned: sandbox?.stopRequestedAt === undefined,
-});
 
 export type Locator = (taskArn: string) => Promise<void>;
 

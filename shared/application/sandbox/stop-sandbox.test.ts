@@ -78,6 +78,21 @@ describe('a stop that ECS confirms late', () => {
   });
 });
 
+test('a sandbox whose end nobody reported is stopped by the next request to ECS', async () => {
+  const { ports, clock, id, read, ready, mark } = await open();
+  await ready();
+  await mark();
+  const task = { taskArn: 'task-1', group: '', createdAt: 0, stoppedReason: 'Spot interruption' };
+  for (const lastStatus of ['DEPROVISIONING', 'STOPPED']) {
+    expect((await read()).sandbox?.state).toBe('stopping');
+    const host = { ...ports.host, stop: async () => ({ ...task, lastStatus }) };
+    await finishStop({ ...ports, host }, await read());
+    clock.now += 31_000;
+  }
+  expect((await read()).sandbox).toMatchObject({ state: 'stopped' });
+  expect((await ports.sandboxLog.read(id, 10)).at(-1)?.text).toMatch(/^sandbox 1 stopped/);
+});
+
 test('a last save that takes long is neither repeated nor interrupted by the next sweep', async () => {
   const { ports, clock, saves, read, ready, mark, invoked } = await open();
   await ready();

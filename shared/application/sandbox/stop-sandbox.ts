@@ -1,15 +1,17 @@
 /**
  * Stops a workspace's sandbox, in two phases: marked first, which frees it at once; then the janitor saves it and
- * asks ECS to stop it. It is `stopped` only when ECS confirms it. A stop that fails stays marked and listed, and
- * the janitor repeats it (L7).
+ * asks ECS to stop it. It is `stopped` only when ECS confirms it, by an event or by its answer to a repeated request. A stop
+ * that fails stays marked and listed, and the janitor repeats it (L7).
  */
 
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
-import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { isLastSaveOpen, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
+import type { HostTask } from '../../ports/sandbox.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { recordLastEnds } from './kept-sandbox.ts';
+import { recordStopped } from './record-stopped.ts';
 import { saveWorkspace } from './save-workspace.ts';
 import { settleSources } from './settle-sources.ts';
 
@@ -70,9 +72,8 @@ const saveLast = async (
   id: WorkspaceId,
   record: SandboxRecord,
 ): Promise<'done' | 'failed' | 'others'> => {
-  const { generation, address, readyAt, taskStopRequestedAt, flavor, isDiscarded } = record;
-  const canSave = readyAt !== undefined && taskStopRequestedAt === undefined && isDiscarded === undefined;
-  if (address === undefined || !canSave || isPoolEntry(id)) return 'done';
+  const { generation, address, flavor } = record;
+  if (address === undefined || !isLastSaveOpen(record) || isPoolEntry(id)) return 'done';
   const at = ports.world.now();
   const claim = { at, until: at + lastSaveMsMax };
   if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return 'others';
@@ -94,16 +95,30 @@ type Stopping = {
 };
 
 const askStop = async (
-  { host, workspaces, telemetry, world }: StopDeps,
+  ports: StopDeps,
   { id, generation, taskArn, reason, ...saved }: Stopping,
 ): Promise<void> => {
-  try {
-    await host.stop(taskArn, reason);
-  } catch (error) {
-    telemetry.count('SandboxStopsFailed');
-    telemetry.warn('a sandbox did not stop, and the stop will be retried', { workspaceId: id, error });
+  const { workspaces, world } = ports;
+  const asked = await requestTaskStop(ports, { id, taskArn, reason });
+  if (asked === 'refused') {
     await workspaces.unclaimLastSave(id, generation);
     return;
   }
   await workspaces.recordStopRequest(id, generation, { at: world.now(), ...saved });
+  // The event that it stopped was lost, or comes late.
+  if (asked?.lastStatus === 'STOPPED')
+    await recordStopped(ports, { workspaceId: id, generation }, asked.stoppedReason ?? reason);
+};
+
+const requestTaskStop = async (
+  { host, telemetry }: StopDeps,
+  { id, taskArn, reason }: Pick<Stopping, 'id' | 'taskArn' | 'reason'>,
+): Promise<HostTask | 'refused' | undefined> => {
+  try {
+    return await host.stop(taskArn, reason);
+  } catch (error) {
+    telemetry.count('SandboxStopsFailed');
+    telemetry.warn('a sandbox did not stop, and the stop will be retried', { workspaceId: id, error });
+    return 'refused';
+  }
 };

@@ -7,7 +7,7 @@ import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { recordStopped } from './record-task-event.ts';
+import { recordStopped } from './record-stopped.ts';
 
 /** `gone`: recorded and published. `silent`: its task runs, but it does not answer now. */
 export const verifySandbox = async (
