@@ -11,21 +11,19 @@ import type { TurnMonitor } from './commit/turn-monitor.ts';
 /** Most steps hear of an interruption, and write what they have. */
 const ownEndMs = 5000;
 
-/** Undefined when the step was left. */
+/** The step's own result, or `left`: its monitor has stopped then, so that its holder leaves, too. */
 export const unlessLeft = async <T>(
   ports: Deps<'world' | 'telemetry'>,
   monitor: TurnMonitor,
-  step: (monitor: TurnMonitor) => Promise<T>,
-): Promise<{ readonly result: T } | undefined> => {
+  step: Promise<T>,
+): Promise<T | 'left'> => {
   const over = new AbortController();
-  const { own, leave } = monitorOfStep(monitor);
-  const ended = step(own).then((result) => ({ result }));
   try {
-    const outcome = await Promise.race([ended, untilLeft(ports, monitor, over.signal)]);
-    if (outcome === undefined) {
-      leave();
-      ports.telemetry.warn('a step was left', { why: own.interruption() });
-      ended.catch((error: unknown) => ports.telemetry.warn('a step that was left failed', { error }));
+    const outcome = await Promise.race([step, untilLeft(ports, monitor, over.signal)]);
+    if (outcome === 'left') {
+      monitor.stop();
+      ports.telemetry.warn('a step was left', { why: monitor.interruption() });
+      step.catch((error: unknown) => ports.telemetry.warn('a step that was left failed', { error }));
     }
     return outcome;
   } finally {
@@ -38,37 +36,12 @@ const untilLeft = async (
   { world }: Deps<'world'>,
   monitor: TurnMonitor,
   over: AbortSignal,
-): Promise<undefined> => {
-  while (!over.aborted) {
+): Promise<'left'> => {
+  for (;;) {
     await untilAborted(AbortSignal.any([monitor.signal, over]));
     await world.sleep(ownEndMs, over);
     const why = monitor.interruption();
-    if (why === 'deadline' || why === 'lost' || (why !== undefined && !monitor.hasTimeFor(0))) return;
+    const isOver = why === 'deadline' || why === 'lost' || (why !== undefined && !monitor.hasTimeFor(0));
+    if (isOver || over.aborted) return 'left';
   }
-};
-
-/** The holder's monitor until the step is left; then it stays as it is, and moves nothing of the holder's. */
-const monitorOfStep = (holder: TurnMonitor): { readonly own: TurnMonitor; readonly leave: () => void } => {
-  let left:
-    | { readonly signal: AbortSignal; readonly why: ReturnType<TurnMonitor['interruption']> }
-    | undefined;
-  const unlessLeftBehind = (act: () => void): void => {
-    if (left === undefined) act();
-  };
-  return {
-    own: {
-      get signal() {
-        return left?.signal ?? holder.signal;
-      },
-      interruption: () => (left === undefined ? holder.interruption() : left.why),
-      hasTimeFor: (milliseconds) => left === undefined && holder.hasTimeFor(milliseconds),
-      expectVersion: (version) => unlessLeftBehind(() => holder.expectVersion(version)),
-      restart: (version) => unlessLeftBehind(() => holder.restart(version)),
-      interrupt: (why) => unlessLeftBehind(() => holder.interrupt(why)),
-      stop: () => unlessLeftBehind(() => holder.stop()),
-    },
-    leave: () => {
-      left = { signal: holder.signal, why: holder.interruption() };
-    },
-  };
 };

@@ -154,7 +154,11 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const next: CommitOutcome | 'left' | undefined = await stepUnlessLeft(ports, context, invocation);
+    const next: CommitOutcome | 'left' | undefined = await unlessLeft(
+      ports,
+      context.monitor,
+      step(ports, context, invocation),
+    );
     if (next === 'left') {
       await handOver(ports, context, invocation);
       return undefined;
@@ -185,21 +189,6 @@ const repeatPredecessor = async (ports: LoopDeps, { session, publisher }: TurnCo
   const page = { since, eventsMax: republishedEventsMax };
   const { events } = await ports.eventLog.read(session.id, page);
   await publisher.publish(ofLatestTurn(events).map((event) => eventFrame(session.id, event)));
-};
-
-/** A step that was left keeps the monitor that it had: what it does to it is nothing to others. */
-const stepUnlessLeft = async (
-  ports: LoopDeps,
-  context: TurnContext,
-  invocation: TurnInvocation,
-): Promise<CommitOutcome | 'left' | undefined> => {
-  const { monitor: holder } = context;
-  const stepped = await unlessLeft(ports, holder, (monitor) =>
-    step(ports, { ...context, monitor }, invocation),
-  );
-  if (stepped === undefined) return 'left';
-  const { result } = stepped;
-  return result && { ...result, context: { ...result.context, monitor: holder } };
 };
 
 /** Does the first thing that is pending, and notifies the parent when that ends the turn; undefined when nothing is. */

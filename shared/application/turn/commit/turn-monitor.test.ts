@@ -192,3 +192,16 @@ test('a restarted monitor starts from the latest read', async () => {
   expect([monitor.interruption(), monitor.signal.aborted]).toEqual([undefined, false]);
   monitor.stop();
 });
+
+test('one that has stopped stays so: nothing that its step still does begins it afresh', async () => {
+  const { monitor, tick } = open();
+  monitor.interrupt('deadline');
+  monitor.stop();
+  monitor.restart(9);
+  await tick();
+  expect([monitor.interruption(), monitor.signal.aborted, monitor.hasTimeFor(0)]).toEqual([
+    'deadline',
+    true,
+    false,
+  ]);
+});

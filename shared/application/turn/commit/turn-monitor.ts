@@ -22,9 +22,9 @@ export type TurnMonitor = {
   readonly interruption: () => Interruption | undefined;
   /** The holder is about to write this version: publishing it may take longer than a read. */
   readonly expectVersion: (version: number) => void;
-  /** Begins afresh: the holder has read the turn again, and knows what moved it. */
+  /** Begins afresh: the holder has read the turn again, and knows what moved it. No effect after the stop. */
   readonly restart: (version: number) => void;
-  /** True when work of this length ends before the deadline; always when no other invocation had more time. */
+  /** True when work of this length ends before the deadline; always when no other invocation had more time, and never after the stop. */
   readonly hasTimeFor: (milliseconds: number) => boolean;
   readonly interrupt: (why: Interruption) => void;
   readonly stop: () => void;
@@ -49,6 +49,7 @@ export const monitorTurn = (
 ): TurnMonitor => {
   const allMs = monitored.handoverAt - monitored.startedAt;
   let wait = startWait(ports, monitored);
+  let isStopped = false;
   return {
     get signal() {
       return wait.signal;
@@ -56,13 +57,17 @@ export const monitorTurn = (
     interruption: () => wait.interruption(),
     expectVersion: (version) => wait.expectVersion(version),
     restart: (version) => {
+      if (isStopped) return;
       wait.stop();
       wait = startWait(ports, { ...monitored, version });
     },
     hasTimeFor: (milliseconds) =>
-      monitored.handoverAt - ports.world.now() >= Math.min(milliseconds, allMs / 2),
+      !isStopped && monitored.handoverAt - ports.world.now() >= Math.min(milliseconds, allMs / 2),
     interrupt: (why) => wait.interrupt(why),
-    stop: () => wait.stop(),
+    stop: () => {
+      isStopped = true;
+      wait.stop();
+    },
   };
 };
 
