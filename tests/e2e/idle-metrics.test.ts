@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
 import { checkMetrics, sweepMetrics } from '../../operations/cost/work.ts';
 import { eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { isStrict } from './server.ts';
 
 type Emitted = {
   readonly _aws?: {
@@ -10,13 +11,17 @@ type Emitted = {
   };
 };
 
+/** Strict mode invokes a function twice now and then; the second may find the lease of the first. */
+const ofDoubledInvocations: readonly string[] = isStrict ? ['LeasesContended'] : [];
+
 const metricsIn = (printed: string): ReadonlySet<string> =>
   new Set(
     printed
       .split('\n')
       .filter((line) => line.includes('"CloudWatchMetrics"'))
       .flatMap((line) => (JSON.parse(line) as Emitted)._aws?.CloudWatchMetrics ?? [])
-      .flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
+      .flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name))
+      .filter((name) => !ofDoubledInvocations.includes(name)),
   );
 
 test('sweeps and checks emit the metrics that the idle cost counts, and no others', async () => {

@@ -39,12 +39,13 @@ const newSession = async (wish: object): Promise<string> => {
   expect(written.ok).toBe(true);
   return id;
 };
-const run = async (command: string): Promise<string> => {
+const run = async (command: string, expected: object = {}): Promise<string> => {
   const { status, body } = await processes().exec(command);
-  expect(status).toBe(200);
+  expect({ status, body }).toMatchObject({ status: 200, body: expected });
   return `${body['stdout']}${body['stderr']}`;
 };
-const ask = (wire: string, model: string): Promise<string> => run(`node ask.mjs ${wire} ${model}`);
+const ask = (wire: string, model: string): Promise<string> =>
+  run(`node ask.mjs ${wire} ${model}`, { exitCode: 0 });
 
 const text = (events: readonly OutputEvent[]): string =>
   events.map(({ data }) => data['text'] ?? '').join('');
