@@ -30,6 +30,8 @@ export const runSuite = async ({ project, files, variables }: Suite): Promise<Su
     if (failed.length === 0 && status !== 'passed') return [`${name}: ${message}`];
     return failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages.join(' ')}`);
   });
+  // An error outside of any test fails the run, and no test of it.
+  if (code !== 0 && faults.length === 0) faults.push(`vitest ended with ${code}: ${out}`);
   return { summary: `${numPassedTests} of ${numTotalTests} tests pass`, faults };
 };
 

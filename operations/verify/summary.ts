@@ -1,4 +1,5 @@
 /** Summary of a run of proofs: a row for each, and each difference with what became of it. Pure. */
+import { aligned } from './aligned.ts';
 import type { Difference } from './proof.ts';
 
 export type Result = 'proved' | 'failed' | 'cannot be installed' | 'left out';
@@ -20,16 +21,9 @@ export const summaryOf = (rows: readonly Row[]): string => {
       ...[name, result, String(faults), String(differences.length), `${Math.round(seconds)} s`, version],
     ]),
   ];
-  const widths =
-    cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   const found = rows.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })));
   return [
-    ...cells.map((row) =>
-      row
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    ),
+    ...aligned(cells),
     '',
     found.length === 0 ? 'No differences.' : 'Differences, and what became of them:',
     ...found.map(({ name, what, became }) => `  ${name}, ${what}: ${became}`),
