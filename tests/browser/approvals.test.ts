@@ -6,7 +6,7 @@ import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
-import { atRest, goTo, inEveryLook } from './looks.ts';
+import { goTo, inEveryLook } from './looks.ts';
 import {
   approveButton,
   asking,
@@ -229,7 +229,6 @@ test('a call is edited before approval: the page shows the diff, and the edited 
   await diff.waitFor();
   expect(await diff.innerText()).toMatch(/-\s*echo before\s+\+\s*echo after/);
   await page.locator('button:enabled', { hasText: 'Approve the changed call' }).waitFor();
-  await page.evaluate(atRest);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'approval-edit');
   await changed.click();

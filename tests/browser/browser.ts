@@ -93,10 +93,17 @@ type Finding = { readonly rule: string; readonly nodes: readonly string[] };
 /** The rules whose answer depends on colours: a page that all rules passed in one scheme needs these in the other. */
 export const colourRules: readonly string[] = ['color-contrast', 'link-in-text-block'];
 
-/** Violations of WCAG 2.2 AA that axe finds on the page, by all rules or those named. */
+/** Waits for transitions of colours to end: between two looks a text may have no contrast. */
+export const atRest = `new Promise(requestAnimationFrame).then(() =>
+  Promise.allSettled(
+    document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
+  ).then(() => undefined))`;
+
+/** Violations of WCAG 2.2 AA that axe finds on the page at rest, by all rules or those named. */
 export const axe = async (page: Page, rules?: readonly string[]): Promise<readonly Finding[]> => {
   // The policy forbids added scripts, and the browser itself may still add one: to each document once.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource());
+  await page.evaluate(atRest);
   return page.evaluate(async (named) => {
     const { axe } = globalThis as unknown as {
       readonly axe: {

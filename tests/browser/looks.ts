@@ -14,12 +14,6 @@ const looks = [
   { name: 'phone-dark', viewport: phone, colorScheme: 'dark' },
 ] as const;
 
-/** Waits for transitions of colours to end. */
-export const atRest = `new Promise(requestAnimationFrame).then(() =>
-  Promise.allSettled(
-    document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
-  ).then(() => undefined))`;
-
 export const goTo = async (page: Page, { url }: Pick<Cloud, 'url'>, path: string): Promise<void> => {
   await page.goto(`${url}/#${path}`);
 };
@@ -37,7 +31,6 @@ export const inEveryLook = async (
   for (const { name, viewport, colorScheme } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    await page.evaluate(atRest);
     const rules = colorScheme === 'light' ? undefined : colourRules;
     found.push(...(await axe(page, rules)).map((finding) => ({ look: name, ...finding })));
     await screenshot(page, `${shot}-${name}`);
