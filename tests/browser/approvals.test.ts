@@ -376,12 +376,18 @@ test('the audit log shows decisions, to tokens with permission', async () => {
     .getByRole('row', { name: /Token created/ })
     .first()
     .waitFor();
+  const shop = await cloud.ask<{ id: string }>('/api/projects', post({ name: 'shop' }));
+  await cloud.ask(`/api/projects/${shop.id}/secrets/PAYMENT_KEY`, { method: 'PUT', body: '{"value":"v"}' });
+  await cloud.ask('/api/webhooks', post({ url: 'https://hooks.example.com/a', events: ['turn_failed'] }));
   await inEveryLook(cloud, 'audit', async (own) => {
     await goTo(own, cloud, '/audit');
     await own
       .getByRole('row', { name: /Approved execute_command/ })
       .first()
       .waitFor();
+    const names = own.locator('td dt');
+    const heights = await names.evaluateAll((all) => all.map(({ clientHeight }) => clientHeight));
+    expect(heights.every((height) => height < 24)).toBe(true);
   });
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export with seals' }).click();

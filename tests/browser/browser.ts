@@ -94,7 +94,7 @@ type Finding = { readonly rule: string; readonly nodes: readonly string[] };
 export const colourRules: readonly string[] = ['color-contrast', 'link-in-text-block'];
 
 /** Waits for transitions of colours to end: between two looks a text may have no contrast. */
-export const atRest = `new Promise(requestAnimationFrame).then(() =>
+const atRest = `new Promise(requestAnimationFrame).then(() =>
   Promise.allSettled(
     document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
   ).then(() => undefined))`;

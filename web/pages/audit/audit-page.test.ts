@@ -39,8 +39,23 @@ test('details are short, and hide no characters', () => {
   };
   expect(detailsOf({ ...row, detail })).toEqual([
     ['session', '11111111'],
-    ['by', '{"kind":"token"}'],
+    ['by', 'kind token'],
     ['name', 'a⟦U+202E⟧b'],
+  ]);
+});
+
+test('details are in words', () => {
+  const detail = {
+    events: ['turn_failed', 'sandbox_failed'],
+    isEnabled: true,
+    maxCostUsd: 2.5,
+    scope: 'project:11111111-1111-4111-8111-111111111111',
+  };
+  expect(detailsOf({ ...row, detail })).toEqual([
+    ['enabled', 'yes'],
+    ['events', 'turn_failed, sandbox_failed'],
+    ['max cost usd', '2.5'],
+    ['scope', 'project:11111111'],
   ]);
 });
 
