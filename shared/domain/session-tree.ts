@@ -153,6 +153,8 @@ export type TreeSpend = {
   readonly tokens?: number | undefined;
   readonly unsettledTokens?: number | undefined;
   readonly toolCalls?: number | undefined;
+  /** Its session's reservation, if there is one, is of another call. */
+  readonly isUnreserved?: true;
 };
 
 export type ReservationRequest = Reservation & {

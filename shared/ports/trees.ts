@@ -6,8 +6,10 @@
  */
 import type { SessionId } from '../domain/ids.ts';
 import type { TokenUsage } from '../domain/model.ts';
+import type { Payers } from '../domain/sandbox-meter.ts';
 import type { Session } from '../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/session-tree.ts';
+import type { ToolCallUse } from '../domain/tool-call-use.ts';
 import type { SliceLimits } from '../domain/tree-slice.ts';
 
 export interface TreeStore {
@@ -44,6 +46,8 @@ export interface TreeStore {
     root: SessionId,
     of: { readonly session: SessionId; readonly usdMax: number; readonly spentUsd: number },
   ): Promise<void>;
+  /** Counts one call of a tool in slices, if each of them has one left. A caller that loses every race gets `busy`. */
+  useToolCall(payers: Payers, at: number): Promise<ToolCallUse>;
   /** A deleted tree has nothing left. A caller that loses every race gets `busy`. */
   reserve(root: SessionId, request: ReservationRequest): Promise<MoneyAnswer>;
   /** For a call that did not complete, with what it may have cost; the reservation of a later holder of the session stays. */

@@ -280,6 +280,44 @@ describe('a slice', () => {
     expect(await trees.reserve(root, options(sums))).toBe('spent');
   });
 
+  test('has as many calls of programs as it has left, however many come at once (TM9)', async () => {
+    const { root, child, trees } = await sliced(2);
+    const inner = newId();
+    await trees.addSlice(root, { session: inner, toolCallsMax: 3 });
+    const payers = { root, slices: [child, inner] };
+    const uses = await atOnce(8, () => trees.useToolCall(payers, 0));
+    expect(tally(uses)).toEqual({ counted: 3, spent: 5 });
+    expect((await read(root)).slices).toMatchObject({ [child]: { toolCalls: 3 }, [inner]: { toolCalls: 3 } });
+    expect(await trees.useToolCall({ root, slices: [child] }, 0)).toBe('counted');
+    expect(await trees.useToolCall({ root, slices: [newId()] }, 0)).toBe('spent');
+    expect(await trees.useToolCall({ root: newId(), slices: [child] }, 0)).toBe('spent');
+  });
+
+  test('lets a program wait while an answer on its way has reserved its calls (TM9)', async () => {
+    const { root, trees } = await sliced(2);
+    const session = newId();
+    await trees.addSlice(root, { session, toolCallsMax: 1 });
+    const slices = [session];
+    const asked = options({ usd: 0, usdMin: 0, toolCalls: 5, slices });
+    expect(await trees.reserve(root, asked)).toEqual({ grantedUsd: 0, toolCalls: 1 });
+    expect(await trees.useToolCall({ root, slices }, 0)).toBe('busy');
+    await trees.release(root, { ...asked, unsettledUsd: 0 });
+    expect(await trees.useToolCall({ root, slices }, 0)).toBe('counted');
+  });
+
+  test('counts the calls of a program that carries a turn, beside a reservation of its session (TM9)', async () => {
+    const { root, child, slices, trees, turns, create } = await sliced(2);
+    const session = await create(newSession());
+    const own = options({ session: session.id, usd: 0.5, usdMin: 0.5, slices });
+    await trees.reserve(root, own);
+    const spends = { root, usd: 0, slices, toolCalls: 2, isUnreserved: true as const };
+    expect(await turns.commit(commitOf(session, { spends }))).toMatchObject({ status: 'committed' });
+    expect(await read(root)).toMatchObject({
+      reserved: { [session.id]: { usd: 0.5 } },
+      slices: { [child]: { toolCalls: 2 } },
+    });
+  });
+
   test('that is not written pays for nothing, and a call without a price goes on', async () => {
     const root = await newTree();
     const { trees, turns, create } = stores();

@@ -134,6 +134,15 @@ test('TM8, TM9: a program gives a child a part of the budget, and no more than i
     { id: child, slice: { maxToolCalls: 2, maxTotalTokens: 500_000, maxCostUsd: 0.5 } },
   ]);
   expect(JSON.stringify(await given({ max_cost_usd: 1000 }))).toContain('is left of your budget');
+
+  const { result } = await given({ workspace: 'own', max_tool_calls: 2 });
+  const { session_id: bounded } = result as { readonly session_id: string };
+  const look = `call session '{"action":"get","session_id":"${bounded}"}'`;
+  for (const _ of [1, 2]) expect((await run(`sallyport-client ${look}`, bounded)).exitCode).toBe(0);
+  expect(await refusal(look, bounded)).toContain('no call of a tool is left of the budget of this session');
+  expect((await run('sallyport-client tools', bounded)).exitCode).toBe(0);
+  const tree = await cloud.ask<{ sessions: readonly Fields[] }>(`/api/sessions/${bounded}/tree`);
+  expect(tree.sessions).toMatchObject([{ id: bounded, slice: { maxToolCalls: 2, toolCalls: 2 } }]);
 });
 
 test('a process that nobody follows is told at once that nothing holds the relay (RL4)', async () => {

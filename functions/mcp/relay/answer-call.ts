@@ -8,6 +8,7 @@ import { findSession } from '#shared/application/access/find-session.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { Deps } from '#shared/application/deps.ts';
+import { countToolCall } from '#shared/application/session/count-tool-call.ts';
 import type { PlatformAnswer, PlatformCall } from '#shared/contracts/relay/platform-call.ts';
 import { failureCodes, type RelayMethod } from '#shared/contracts/relay/rpc.ts';
 import { sandboxPrincipal } from '#shared/domain/relay/sandbox-rights.ts';
@@ -27,6 +28,13 @@ const methods: Readonly<Record<RelayMethod, Method>> = {
   platform_tools: listPlatformTools,
   platform_call_tool: callPlatformTool,
 };
+
+/** As an agent's call of a tool does; a look at the list of tools, or at events, is none. */
+const countedMethods: ReadonlySet<RelayMethod> = new Set([
+  'session_message',
+  'caller_tool',
+  'platform_call_tool',
+]);
 
 type Answering = {
   readonly ports: McpPorts & Deps<'rateLimiter'>;
@@ -48,6 +56,7 @@ export const answerCall = async (call: PlatformCall, answering: Answering): Prom
     const { signal } = new AbortController();
     const caller = await callerOf(ports, call);
     await throttle(ports, caller.principal);
+    if (countedMethods.has(method)) await countToolCall(ports, caller.session, signal);
     return { result: await methods[method](params, { ...answering, ...caller, signal }) };
   } catch (error) {
     recordRefusal(ports.telemetry, error, { method });

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { Session } from '../session.ts';
-import { afterStep } from './after-step.ts';
+import { afterStep, spendOf } from './after-step.ts';
 import type { ToolCall } from './tool-call.ts';
-import type { Acting } from './turn.ts';
+import type { Acting, EventOf } from './turn.ts';
 
 const acting = (wait?: ToolCall['wait']): Acting => ({
   ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
@@ -55,3 +55,13 @@ test.each(['end_turn', 'error', 'cancelled'] as const)(
     expect(afterStep(session, acting(), ended)).toMatchObject({ lastStopReason: stopReason });
   },
 );
+
+test('calls of a program that carries a turn are spent of its slices, and leave reservations alone (TM9)', () => {
+  const event = { type: 'runtime-moved', toolCalls: 2 } as EventOf<'runtime-moved'>;
+  const child = { id: 'c', tree: { root: 'r', parent: 'r', slices: ['c'] } } as unknown as Session;
+  expect(spendOf(child, event)).toEqual({
+    ...{ root: 'r', slices: ['c'], usd: 0, toolCalls: 2, isUnreserved: true },
+  });
+  expect(spendOf(child, { ...event, toolCalls: 0 })).toBeUndefined();
+  expect(spendOf({ id: 'c', hasChildren: true } as Session, event)).toBeUndefined();
+});

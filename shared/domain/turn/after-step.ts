@@ -113,7 +113,10 @@ export const completedMessage = <Message extends Waiting>(
 export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boolean =>
   pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
 
-/** The money that a session's tree spent on a call of the model, or may have spent on one that failed. */
+/**
+ * The money that a session's tree spent on a call of the model, or may have spent on one that failed. The money of a program that carries a
+ * turn is counted by the broker, its calls of tools here.
+ */
 export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefined => {
   const root = treeOf(session);
   if (root === undefined) return undefined;
@@ -121,6 +124,10 @@ export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefin
   const of = { root, slices };
   if (event.type === 'model-answered')
     return { ...of, usd: event.costUsd, ...(slices === undefined ? {} : usedBy(event)) };
+  if (event.type === 'runtime-moved')
+    return slices === undefined || event.toolCalls === 0
+      ? undefined
+      : { ...of, usd: 0, toolCalls: event.toolCalls, isUnreserved: true };
   if (event.type !== 'model-failed') return undefined;
   const { unsettledUsd, unsettledTokens } = event;
   return { ...of, usd: 0, unsettledUsd, unsettledTokens };

@@ -130,7 +130,7 @@ const failed = (callId: string): TurnEvent => ({
 const runtimeBegan = (generation = 1): TurnEvent => ({ type: 'runtime-began', at: 4, generation });
 const runtimeMoved = (fields: Partial<EventOf<'runtime-moved'>> = {}): TurnEvent => ({
   ...{ type: 'runtime-moved', at: 4, generation: 1, after: 0, to: 1, log: [], asked: [], steps: 0 },
-  ...{ usage: { inputTokens: 0, outputTokens: 0 }, spentUsd: 0 },
+  ...{ toolCalls: 0, usage: { inputTokens: 0, outputTokens: 0 }, spentUsd: 0 },
   ...fields,
 });
 const cancelled: TurnEvent = { type: 'cancelled', at: 6 };

@@ -17,7 +17,7 @@ const thinking: Thinking = {
 };
 const moved = (fields: Partial<EventOf<'runtime-moved'>> = {}): EventOf<'runtime-moved'> => ({
   ...{ type: 'runtime-moved', at: 1, generation: 7, after: 3, to: 5, log: [], asked: [], steps: 0 },
-  ...{ usage: noUsage, spentUsd: 0 },
+  ...{ toolCalls: 0, usage: noUsage, spentUsd: 0 },
   ...fields,
 });
 const question = (callId: string): TurnCall => ({
@@ -146,5 +146,13 @@ describe('RT7: model calls of the program are the steps of the turn', () => {
     expect(step(thinking, moved({ spentUsd: 1 })).state).toMatchObject({ stopReason: 'budget_exceeded' });
     const failed = moved({ spentUsd: 1, end: { stopReason: 'error', text: '' } });
     expect(step(thinking, failed).state).toMatchObject({ stopReason: 'budget_exceeded' });
+  });
+
+  test('with a call of a tool beyond its slice the turn ends, unless it has ended (TM9)', () => {
+    const over = moved({ toolCalls: 2, isOverCalls: true });
+    expect(step(thinking, over).state).toMatchObject({ stopReason: 'budget_exceeded' });
+    const answered = { ...over, end: { stopReason: 'end_turn' as const, text: 'done' } };
+    expect(step(thinking, answered).state).toMatchObject({ stopReason: 'end_turn' });
+    expect(step(thinking, moved({ toolCalls: 2 })).state).toMatchObject({ kind: 'thinking' });
   });
 });

@@ -70,11 +70,11 @@ const saidBy = ({ log, answer }: EventOf<'runtime-moved'>): StepOutput => ({
 
 const nextOf = (
   state: Carried<Thinking>,
-  { asked, end: ended }: EventOf<'runtime-moved'>,
+  { asked, isOverCalls, end: ended }: EventOf<'runtime-moved'>,
   { limits, steps }: { readonly limits: TurnLimits; readonly steps: number },
 ): TurnStep => {
   // The broker answers no call without money: the program then fails for want of a model.
-  const isSpent = isOverBudget(state, limits);
+  const isSpent = isOverCalls === true || isOverBudget(state, limits);
   if (ended !== undefined && !(ended.stopReason === 'error' && isSpent))
     return end(state, ended.stopReason, ended.text);
   if (steps > limits.stepsMax) return end(state, 'steps_exceeded', '');

@@ -115,6 +115,10 @@ export type TurnEvent = { readonly at: number } & (
       readonly asked: readonly TurnCall[];
       /** Calls of a model. */
       readonly steps: number;
+      /** Calls of tools that it has made. */
+      readonly toolCalls: number;
+      /** They are more than the slices of its session had left. */
+      readonly isOverCalls?: true;
       readonly usage: TokenUsage;
       /** Dollars that the session has cost so far. */
       readonly spentUsd: number;

@@ -21,6 +21,7 @@ import {
   type TreeSpend,
   withReservation,
 } from '#shared/domain/session-tree.ts';
+import { decideToolCall } from '#shared/domain/tool-call-use.ts';
 import { newSlice } from '#shared/domain/tree-slice.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
@@ -46,6 +47,7 @@ export const makeTreeStore = (table: Table): TreeStore => ({
   spend: spend(table),
   addSlice: addSlice(table),
   limitSlice: limitSlice(table),
+  useToolCall: useToolCall(table),
   release: async (root, { session, fence, unsettledUsd, slices, unsettledTokens }) => {
     const ofSlices = slicesChange(slices, { unsettledUsd, unsettledTokens });
     const own: Change = {
@@ -156,15 +158,27 @@ export const growTree = (
 /** The call of a session has ended: its cost replaces its reservation (TM4, TM7). Refused without a tree. */
 export const spendOfTree = (
   TableName: string,
-  { root, session, usd, unsettledUsd = 0, slices, ...used }: TreeSpend & { readonly session: SessionId },
+  {
+    root,
+    session,
+    usd,
+    unsettledUsd = 0,
+    slices,
+    isUnreserved,
+    ...used
+  }: TreeSpend & { readonly session: SessionId },
 ): Action => {
   const { tokens, unsettledTokens, toolCalls } = used;
   const sums = { spentUsd: usd, unsettledUsd, tokens, unsettledTokens, toolCalls };
   const ofSlices = slicesChange(slices, sums);
+  const removed = isUnreserved ? '' : 'REMOVE reserved.#session ';
   return treeUpdate(TableName, root, {
     ConditionExpression: 'attribute_exists(pk)',
-    UpdateExpression: `REMOVE reserved.#session ${ofSlices.set} ADD spentUsd :spentUsd, unsettledUsd :unsettledUsd, version :one`,
-    ExpressionAttributeNames: { '#session': session, ...ofSlices.ExpressionAttributeNames },
+    UpdateExpression: `${removed}${ofSlices.set} ADD spentUsd :spentUsd, unsettledUsd :unsettledUsd, version :one`,
+    ExpressionAttributeNames: {
+      ...(isUnreserved ? {} : { '#session': session }),
+      ...ofSlices.ExpressionAttributeNames,
+    },
     ExpressionAttributeValues: {
       ...{ ':spentUsd': usd, ':unsettledUsd': unsettledUsd, ':one': 1 },
       ...ofSlices.ExpressionAttributeValues,
@@ -172,16 +186,47 @@ export const spendOfTree = (
   });
 };
 
-/** Used without a reservation. Refused where one of the slices does not exist. */
-export const spendOfSlices = (TableName: string, { root, slices }: Payers, sums: SliceSums): Action => {
-  const { set, ExpressionAttributeNames, ExpressionAttributeValues } = slicesChange(slices, sums);
+/** Used without a reservation. Refused where one of the slices does not exist, or the tree is not of that version. */
+export const spendOfSlices = (
+  TableName: string,
+  { root, slices }: Payers,
+  sums: SliceSums & { readonly version?: number | undefined },
+): Action => {
+  const { version, ...used } = sums;
+  const { set, ExpressionAttributeNames, ExpressionAttributeValues } = slicesChange(slices, used);
   return treeUpdate(TableName, root, {
-    ConditionExpression: slices.map((_, place) => `attribute_exists(slices.#slice${place})`).join(' AND '),
+    ConditionExpression: [
+      ...slices.map((_, place) => `attribute_exists(slices.#slice${place})`),
+      ...(version === undefined ? [] : ['version = :version']),
+    ].join(' AND '),
     UpdateExpression: `${set} ADD version :one`,
     ...(ExpressionAttributeNames === undefined ? {} : { ExpressionAttributeNames }),
-    ExpressionAttributeValues: { ...ExpressionAttributeValues, ':one': 1 },
+    ExpressionAttributeValues: {
+      ...ExpressionAttributeValues,
+      ':one': 1,
+      ...(version === undefined ? {} : { ':version': version }),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });
 };
+
+const useToolCall =
+  (table: Table): TreeStore['useToolCall'] =>
+  async ({ root, slices }, at) => {
+    let tree = await readTree(table)(root);
+    for (let race = 0; race < racesMax; race += 1) {
+      if (tree === undefined) return 'spent';
+      const use = decideToolCall(tree, { slices, at });
+      if (use !== 'counted') return use;
+      const { version } = tree;
+      const used = spendOfSlices(table.name, { root, slices }, { toolCalls: 1, version });
+      const result = await transact(table, alone(used));
+      if (result === 'done') return use;
+      const now = result[0]?.item;
+      tree = now && decodeStored(treeRecord, now);
+    }
+    return 'busy';
+  };
 
 /** A session with a tree of its own and no child: so that its turn reserves money, too. */
 const begin =

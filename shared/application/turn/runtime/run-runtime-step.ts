@@ -8,7 +8,8 @@
 import type { RuntimePage } from '../../../contracts/agent-runtime.ts';
 import type { SessionId } from '../../../domain/ids.ts';
 import type { RuntimeWork } from '../../../domain/runtime.ts';
-import { totalsOf } from '../../../domain/session.ts';
+import { payersOf, totalsOf } from '../../../domain/session.ts';
+import { toolCallsLeft } from '../../../domain/tool-call-use.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { runtimeTurnOf } from '../../../domain/turn/pending-work.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
@@ -29,7 +30,7 @@ import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
 import { type LazySandbox, openLazySandbox } from '../tools/lazy-sandbox.ts';
 import { abortRuntime, type CarriedTurn, hearRuntime, promptRuntime, replyToRuntime } from './ask-runtime.ts';
 import { type DeltaRelay, openDeltaRelay } from './runtime-deltas.ts';
-import { movedBy } from './runtime-event.ts';
+import { movedBy, toolCallsOf } from './runtime-event.ts';
 import { promptOf } from './runtime-prompt.ts';
 
 type Carried = Thinking & { readonly runtime: RuntimeWork };
@@ -186,7 +187,19 @@ const eventOf = async (ports: LoopDeps, context: TurnContext, { state, events }:
   const hasCost = events.some(({ fact: { type } }) => type === 'step' || type === 'ended');
   const session = hasCost ? await ports.sessions.get(context.session.id) : undefined;
   const spentUsd = session === undefined ? state.spentUsd : totalsOf(session).costUsd;
-  return movedBy(ports, context, { state, events, spentUsd });
+  const callsLeft = toolCallsOf(events) === 0 ? undefined : await callsLeftFor(ports, context);
+  return movedBy(ports, context, { state, events, spentUsd, callsLeft });
+};
+
+/** Its slices bound the calls that it makes itself (TM9). Undefined: none does. */
+const callsLeftFor = async (
+  { trees, world }: LoopDeps,
+  { session }: TurnContext,
+): Promise<number | undefined> => {
+  const payers = payersOf(session);
+  if (payers === undefined) return undefined;
+  const tree = await trees.read(payers.root);
+  return tree === undefined ? 0 : toolCallsLeft(tree, { slices: payers.slices, at: world.now() });
 };
 
 type Writing = Hearing & { readonly event: Extract<TurnEvent, { type: 'runtime-moved' }> };

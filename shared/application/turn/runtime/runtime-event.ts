@@ -19,12 +19,17 @@ type Heard = {
   readonly events: readonly RuntimeEvent[];
   /** Dollars that the session has cost so far. */
   readonly spentUsd: number;
+  /** Of tools, in the slices of its session. Absent: any number. */
+  readonly callsLeft?: number | undefined;
 };
+
+export const toolCallsOf = (events: Heard['events']): number =>
+  events.filter(({ fact }) => fact.type === 'call').length;
 
 export const movedBy = (
   { world }: Deps<'world'>,
   { history }: TurnContext,
-  { state, events, spentUsd }: Heard,
+  { state, events, spentUsd, callsLeft = Number.POSITIVE_INFINITY }: Heard,
 ): EventOf<'runtime-moved'> => {
   const { runtime, turnId } = state;
   const at = world.now();
@@ -47,6 +52,8 @@ export const movedBy = (
       route: { kind: 'runtime', runtime: runtime.name, question: questions[place]?.permission ?? '' },
     })),
     steps: steps.length,
+    toolCalls: toolCallsOf(events),
+    ...(toolCallsOf(events) > callsLeft ? { isOverCalls: true as const } : {}),
     usage: steps.reduce((sum, { usage }) => addUsage(sum, usage), noUsage),
     spentUsd,
     ...(answer === undefined ? {} : { answer }),

@@ -1,0 +1,22 @@
+/**
+ * One call of a tool by a program of a sandbox, in the slices that pay for its session: whether one is left (TM9).
+ *
+ * Nothing is reserved for it: it is counted before it is made. Where answers of models that are on their way have reserved what is left, it waits.
+ */
+import type { SessionId } from './ids.ts';
+import { leftFor, type Tree } from './session-tree.ts';
+import { leastOf, restOf } from './tree-slice.ts';
+
+export type ToolCallUse = 'counted' | 'busy' | 'spent';
+
+type Asked = { readonly slices: readonly SessionId[]; readonly at: number };
+
+/** `counted`: it may be counted, and made. */
+export const decideToolCall = (tree: Tree, { slices, at }: Asked): ToolCallUse => {
+  if (leastOf(tree, slices, (slice) => restOf(slice, 'toolCalls')) < 1) return 'spent';
+  return toolCallsLeft(tree, { slices, at }) < 1 ? 'busy' : 'counted';
+};
+
+/** Of these slices together, without those that others have reserved. */
+export const toolCallsLeft = (tree: Tree, { slices, at }: Asked): number =>
+  leftFor(tree, { session: '' as SessionId, at, usdMax: 0, slices }).toolCalls;
