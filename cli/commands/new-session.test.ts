@@ -7,9 +7,10 @@ test('a session is created with the options of chat, and its id is printed', asy
   await using there = await logIn({ [route]: { status: 201, body: { id: 's-1' } } });
   const options = ['--approvals', 'low', '--max-cost', '2', '--label', 'team:red', '--env', 'A=1'];
   expect(await there.run(['sessions', 'create', ...options])).toMatchObject({ code: 0, stdout: 's-1\n' });
-  await there.run(['sessions', 'create', '--kind', 'execution', '--flavor', 'small']);
+  const slice = ['--max-tool-calls', '9', '--max-sandbox-seconds', '600'];
+  await there.run(['sessions', 'create', '--kind', 'execution', '--flavor', 'small', ...slice]);
   expect(there.bodies(route)).toEqual([
     { approvals: 'low', maxCostUsd: 2, labels: { team: 'red' }, env: { A: '1' } },
-    { kind: 'execution', flavor: 'small' },
+    { kind: 'execution', flavor: 'small', slice: { maxToolCalls: 9, maxSandboxSeconds: 600 } },
   ]);
 });

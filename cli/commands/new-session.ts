@@ -1,7 +1,17 @@
 /** Options of a new session, which `chat` and `sessions create` share, and `sessions create` itself. */
 import type { BodyOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, dollars, given, none, pairsOf, value, values } from '../runtime/command.ts';
+import {
+  type Call,
+  type Command,
+  dollars,
+  given,
+  none,
+  pairsOf,
+  value,
+  values,
+  wholeNumber,
+} from '../runtime/command.ts';
 
 const texts = {
   model: value,
@@ -16,10 +26,28 @@ const texts = {
   project: value,
 } as const;
 
-export const newSessionOptions = { ...texts, 'max-cost': value, label: values, env: values } as const;
+/** The limits of a slice, by their options. */
+const limits = {
+  'max-tokens': 'maxTotalTokens',
+  'max-tool-calls': 'maxToolCalls',
+  'max-sandbox-seconds': 'maxSandboxSeconds',
+  'max-egress-bytes': 'maxEgressBytes',
+} as const;
+
+export const newSessionOptions = {
+  ...texts,
+  'max-cost': value,
+  ...{
+    'max-tokens': value,
+    'max-tool-calls': value,
+    'max-sandbox-seconds': value,
+    'max-egress-bytes': value,
+  },
+  ...{ label: values, env: values },
+} as const;
 
 export const newSessionUsage =
-  '[--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--label <key>:<value>…] [--env <NAME>=<value>…]';
+  '[--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--max-tokens <n>] [--max-tool-calls <n>] [--max-sandbox-seconds <n>] [--max-egress-bytes <n>] [--label <key>:<value>…] [--env <NAME>=<value>…]';
 
 type NewSession = BodyOf<typeof api.makeSession>;
 
@@ -33,9 +61,19 @@ export const newSessionOf = (call: Call): NewSession => {
   return {
     ...namedChoices(call),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...sliceOf(call),
     ...(labels.length === 0 ? {} : { labels: pairsOf(labels, ':', 'label') }),
     ...(env.length === 0 ? {} : { env: pairsOf(env, '=', 'env') }),
   };
+};
+
+const sliceOf = (call: Call): Pick<NewSession, 'slice'> => {
+  const slice = given<NonNullable<NewSession['slice']>>(
+    Object.fromEntries(
+      Object.entries(limits).map(([option, field]) => [field, wholeNumber(call.text(option), option)]),
+    ),
+  );
+  return Object.keys(slice).length === 0 ? {} : { slice };
 };
 
 const create = async (call: Call): Promise<undefined> => {

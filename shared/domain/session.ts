@@ -99,8 +99,10 @@ export type Session = SessionDetails & {
    * closed.
    */
   readonly isFleeting?: true;
-  /** True when its agent has started others. */
+  /** True when it has a tree: its agent has started others, a program of it called a model, or it was given a slice. */
   readonly hasChildren?: true;
+  /** True for a root that was given a slice of its own. */
+  readonly isSliced?: true;
   /** The variables of a sandbox that it starts. */
   readonly environment?: EnvironmentRef;
   /** The folder in which programs of a sandbox that it starts begin: relative to the workspace, or absolute. */
@@ -177,10 +179,17 @@ export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 
   tree?.root ?? (hasChildren ? id : undefined);
 
 /** The slices that pay for it; absent: none. */
-export const slicesOf = ({ tree }: Pick<Session, 'tree'>): readonly SessionId[] | undefined => tree?.slices;
+export const slicesOf = ({
+  id,
+  tree,
+  isSliced,
+}: Pick<Session, 'id' | 'tree' | 'isSliced'>): readonly SessionId[] | undefined =>
+  tree?.slices ?? (isSliced ? [id] : undefined);
 
 /** They pay for the sandboxes that it starts. */
-export const payersOf = (session: Pick<Session, 'id' | 'tree' | 'hasChildren'>): Payers | undefined => {
+export const payersOf = (
+  session: Pick<Session, 'id' | 'tree' | 'hasChildren' | 'isSliced'>,
+): Payers | undefined => {
   const [root, slices] = [treeOf(session), slicesOf(session)];
   return root === undefined || slices === undefined ? undefined : { root, slices };
 };

@@ -12,6 +12,7 @@ import type { Session, SessionStatus, Stall } from '../domain/session.ts';
 import type { DetailsChange } from '../domain/session-details.ts';
 import type { LimitsChange } from '../domain/session-tree.ts';
 import type { FilesSource } from '../domain/snapshot.ts';
+import type { SliceLimits } from '../domain/tree-slice.ts';
 
 export interface SessionStore {
   /**
@@ -34,6 +35,8 @@ export interface SessionStore {
       readonly sealed?: string;
       /** The text that its agent reads before every conversation, stored beside it. */
       readonly instructions?: string;
+      /** A tree with this slice of its own. */
+      readonly slice?: SliceLimits;
       /** Rows of the audit log that are true exactly if it is made. */
       readonly audits?: readonly AuditRow[];
       /**

@@ -190,6 +190,20 @@ test('TM9: a child has the tool calls that it was given, and answers without mor
   );
 });
 
+test('TM9: a new session is given a slice, within which its whole tree stays', async () => {
+  const client = await open({ slice: { maxToolCalls: 2, maxSandboxSeconds: 600 } });
+  const root = client.sessionId();
+  expect(await answerTo(client, spawn('hello', { max_tool_calls: 2 }))).toContain(
+    'max_tool_calls: 1 is left of your budget',
+  );
+  expect(await answerTo(client, '$ echo once', 1)).toContain('once');
+  client.send('message', { text: '$ echo twice' });
+  expect(await client.untilType('completion', 2)).toMatchObject({ data: { stopReason: 'budget_exceeded' } });
+  const [own] = await branchesOf(root);
+  expect(own).toMatchObject({ id: root, slice: { maxToolCalls: 2, toolCalls: 2, maxSandboxSeconds: 600 } });
+  expect(own?.slice?.sandboxSeconds).toBeGreaterThan(0);
+});
+
 test('TM10: a child has the sandbox seconds that it was given, in a sandbox of its own', async () => {
   const client = await open();
   const root = client.sessionId();

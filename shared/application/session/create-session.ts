@@ -88,6 +88,7 @@ export const createIn = async (
           workspace: { ...firstEntered(session, where?.workspace), ...filesOfFork(source, workspace) },
           ...(source === undefined ? {} : { source }),
         }),
+    ...(request.options.slice === undefined ? {} : { slice: request.options.slice }),
     ...(sealed === undefined ? {} : { sealed }),
     ...(instructions === undefined ? {} : { instructions }),
     audits: auditsOf(request.principal, session),

@@ -30,6 +30,7 @@ import type { SessionDetails } from '../../domain/session-details.ts';
 import { environmentRefOf } from '../../domain/session-environment.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Template } from '../../domain/template.ts';
+import type { SliceLimits } from '../../domain/tree-slice.ts';
 import { noUsage } from '../../domain/turn/call-queue.ts';
 import { AppError } from '../../errors.ts';
 import type { SealedEnvironment } from '../../ports/environments.ts';
@@ -68,6 +69,8 @@ export type SessionOptions = {
   readonly idleSeconds?: number | undefined;
   readonly lifetimeSeconds?: number | undefined;
   readonly maxCostUsd?: number | undefined;
+  /** For it and all below it, beside `maxCostUsd`. */
+  readonly slice?: SliceLimits | undefined;
   readonly cwd?: string | undefined;
   /** Null: none; absent: its project's. */
   readonly network?: Network | null | undefined;
@@ -152,7 +155,10 @@ const detailsOf = ({
   lifetimeSeconds,
   cwd,
   environment,
-}: SessionOptions): SessionDetails & Pick<Session, 'cwd' | 'environment'> => ({
+  slice,
+}: SessionOptions): SessionDetails & Pick<Session, 'cwd' | 'environment' | 'isSliced' | 'hasChildren'> => ({
+  // Its tree is made with it.
+  ...(slice === undefined ? {} : { isSliced: true, hasChildren: true }),
   ...(labels === undefined || Object.keys(labels).length === 0 ? {} : { labels }),
   ...(idleSeconds === undefined ? {} : { idleMs: idleSeconds * 1000 }),
   ...(lifetimeSeconds === undefined ? {} : { lifetimeMs: lifetimeSeconds * 1000 }),

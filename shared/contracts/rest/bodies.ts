@@ -23,7 +23,7 @@ import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { afterPage, givenId, givenUuid, plainName, queryFlag } from '../fields.ts';
 import { approvals, instructions, name, toolName } from './common-fields.ts';
 import { networkOf } from './network.ts';
-import { detailsOfNew, labelFilter } from './session-bodies.ts';
+import { detailsOfNew, labelFilter, sliceLimitsOf } from './session-bodies.ts';
 
 const workspaceNote = plainName(z.string().min(1).max(workspaceNoteCharactersMax));
 
@@ -121,9 +121,14 @@ export const sessionOptionsOf = ({
   source,
   from: _,
   network,
+  slice,
   ...settings
 }: z.output<typeof createSessionBody>) => {
-  const options = { ...settings, ...(network === undefined ? {} : { network: networkOf(network) }) };
+  const options = {
+    ...settings,
+    ...(network === undefined ? {} : { network: networkOf(network) }),
+    ...(slice === undefined ? {} : { slice: sliceLimitsOf(slice) }),
+  };
   return id === undefined && createWorkspace === undefined
     ? options
     : { ...options, ref: { id, creates: createWorkspace ?? false, externalId, source } };

@@ -24,6 +24,7 @@ import {
 import { isPlatformVariable, isVariableName } from '#shared/domain/session-environment.ts';
 import { treeLimitBounds } from '#shared/domain/session-tree.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
+import type { SliceLimits } from '#shared/domain/tree-slice.ts';
 import { filePath, plainName } from '../fields.ts';
 import { hasNoNul, noNul } from '../program-fields.ts';
 import { network } from './network.ts';
@@ -86,6 +87,25 @@ export const maxCostUsd = z
     "US dollars that the session and its descendants may spend on models; it only lowers the project's limit.",
   );
 
+const whole = z.number().int().min(1);
+
+/** The limits that a client gives a session and all below it, beside that of money. */
+export const sliceBody = z
+  .strictObject({
+    maxTotalTokens: whole.optional().describe('Tokens of input and output.'),
+    maxToolCalls: whole.optional().describe('Calls of tools.'),
+    maxSandboxSeconds: whole.optional().describe('Seconds of sandboxes that they start.'),
+    maxEgressBytes: whole.optional().describe('Bytes exchanged with hosts outside, both ways.'),
+  })
+  .refine((given) => Object.keys(given).length > 0, { error: 'name at least one limit' });
+
+export const sliceLimitsOf = (given: z.output<typeof sliceBody>): SliceLimits => ({
+  tokensMax: given.maxTotalTokens,
+  toolCallsMax: given.maxToolCalls,
+  ...(given.maxSandboxSeconds === undefined ? {} : { sandboxMsMax: given.maxSandboxSeconds * 1000 }),
+  egressBytesMax: given.maxEgressBytes,
+});
+
 export const runtime = z.enum(runtimeNames);
 
 /** A session's own part of the body that creates it. */
@@ -100,6 +120,9 @@ export const detailsOfNew = {
     .describe("Network of the sandbox, within the project's; absent: the project's."),
   thinking: thinking.optional(),
   maxCostUsd: maxCostUsd.optional(),
+  slice: sliceBody
+    .optional()
+    .describe('Part that the session and its descendants may use; absent: no limit but those of money.'),
   runtime: runtime
     .optional()
     .describe("Program that carries the session's turns; absent: the project's, or the platform's own loop."),

@@ -72,6 +72,7 @@ export const sessionRecord = z.object({
     })
     .exactOptional(),
   hasChildren: z.literal(true).exactOptional(),
+  isSliced: z.literal(true).exactOptional(),
   slot: z.object(slotParts).exactOptional(),
   slotOf: id<SessionId>().exactOptional(),
   trialOf: id<SessionId>().exactOptional(),

@@ -12,7 +12,8 @@ import { egressBytesLeft, leastOf } from '#shared/domain/tree-slice.ts';
 import type { EgressUsage } from '#shared/ports/egress.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
-import { readTree, spendOfSlices } from './trees.ts';
+import { readTree } from './tree-item.ts';
+import { spendOfSlices } from './tree-slices.ts';
 
 const keptSeconds = 30 * 86_400;
 

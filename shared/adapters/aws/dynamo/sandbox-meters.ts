@@ -8,7 +8,7 @@ import { meterFor, type Payers, type SandboxMeter } from '#shared/domain/sandbox
 import type { SandboxName } from '#shared/ports/workspace-store.ts';
 import type { Actions } from './slot-moves.ts';
 import type { Table } from './table.ts';
-import { readTree, treeUpdate } from './trees.ts';
+import { readTree, treeUpdate } from './tree-item.ts';
 
 type Begun = { readonly meter?: SandboxMeter; readonly actions: Actions };
 

@@ -18,6 +18,7 @@ import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { type Actions, type Moved, type SlotMove, transactMoving } from './slot-moves.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
+import { beginSliced } from './tree-slices.ts';
 import { logActions } from './turn-commit.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
@@ -43,7 +44,7 @@ export const create =
 const partsOf = (
   TableName: string,
   session: Session,
-  { workspace, source, enters, child, sealed, instructions, audits = [] }: Making,
+  { workspace, source, enters, child, slice, sealed, instructions, audits = [] }: Making,
 ): readonly Part[] => {
   const ConditionExpression = 'attribute_not_exists(pk)';
   const own: Actions = [
@@ -55,6 +56,7 @@ const partsOf = (
     ...(instructions === undefined
       ? []
       : [{ Put: { TableName, Item: { ...keys.instructions(session.id), text: instructions } } }]),
+    ...(slice === undefined ? [] : [beginSliced(TableName, session.id, slice)]),
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
   ];
   const tree = child && treeActions(TableName, session, child);

@@ -1,44 +1,24 @@
 /**
  * Trees of sessions in the table: one item beside the root's, with the agents and the money of all of them.
  *
- * Made with the first child, in its transaction; a session without children has none. Each write is a
- * transaction, even with a single action: only transactions that meet on an item are refused with a conflict, and
- * retried.
+ * Made with the first child, in its transaction, or with a session that is given a slice; any other session without children has none.
  */
-import {
-  GetCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  type UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { Payers } from '#shared/domain/sandbox-meter.ts';
 import {
   decideReservation,
   type Tree,
   type TreeSpend,
   withReservation,
 } from '#shared/domain/session-tree.ts';
-import { decideToolCall } from '#shared/domain/tool-call-use.ts';
-import { newSlice } from '#shared/domain/tree-slice.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
-
-type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-type Change = Pick<
-  UpdateCommandInput,
-  | 'ConditionExpression'
-  | 'ExpressionAttributeNames'
-  | 'ExpressionAttributeValues'
-  | 'ReturnValuesOnConditionCheckFailure'
-> & { readonly UpdateExpression: string };
-
-/** Each lost race is a call of another session that began or ended. */
-const racesMax = 50;
+import { type Action, alone, type Change, racesMax, readTree, treeUpdate } from './tree-item.ts';
+import { addSlice, limitSlice, slicesChange, useToolCall } from './tree-slices.ts';
 
 export const makeTreeStore = (table: Table): TreeStore => ({
   read: readTree(table),
@@ -62,77 +42,6 @@ export const makeTreeStore = (table: Table): TreeStore => ({
     await transact(table, alone(treeUpdate(table.name, root, own)));
   },
 });
-
-type SliceSums = Partial<
-  Readonly<
-    Record<
-      'spentUsd' | 'unsettledUsd' | 'tokens' | 'unsettledTokens' | 'toolCalls' | 'egressBytes',
-      number | undefined
-    >
-  >
->;
-
-/**
- * Sums of each slice that pays, which are numbers below the top of the item: `ADD` takes none of those. A call that costs nothing changes
- * none, so that it is not refused where its slice is not written yet.
- */
-const slicesChange = (
-  slices: readonly SessionId[] = [],
-  sums: SliceSums,
-): Pick<Change, 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> & { readonly set: string } => {
-  const added = Object.entries(sums).filter(([, sum]) => sum !== undefined && sum > 0);
-  const paying = added.length === 0 ? [] : slices;
-  const set = paying.flatMap((_, place) =>
-    added.map(([name]) => {
-      const path = `slices.#slice${place}.${name}`;
-      return `${path} = if_not_exists(${path}, :nothing) + :slice_${name}`;
-    }),
-  );
-  if (set.length === 0) return { set: '' };
-  return {
-    set: `SET ${set.join(', ')}`,
-    ExpressionAttributeNames: Object.fromEntries(paying.map((id, place) => [`#slice${place}`, id])),
-    ExpressionAttributeValues: {
-      ':nothing': 0,
-      ...Object.fromEntries(added.map(([name, sum]) => [`:slice_${name}`, sum])),
-    },
-  };
-};
-
-/** Repeated, it changes nothing. The tree was made or grown with the child: it has a place for slices. */
-const addSlice =
-  (table: Table): TreeStore['addSlice'] =>
-  async (root, { session, ...limits }) => {
-    const slice = newSlice(limits);
-    const given: Change = {
-      ConditionExpression: 'attribute_exists(slices)',
-      UpdateExpression: 'SET slices.#session = if_not_exists(slices.#session, :slice) ADD version :one',
-      ExpressionAttributeNames: { '#session': session },
-      ExpressionAttributeValues: { ':slice': slice, ':one': 1 },
-    };
-    await transact(table, alone(treeUpdate(table.name, root, given)));
-  };
-
-/** Made where there is none: whoever makes it first, the second update finds it. */
-const limitSlice =
-  (table: Table): TreeStore['limitSlice'] =>
-  async (root, { session, usdMax, spentUsd }) => {
-    const ExpressionAttributeNames = { '#session': session };
-    const made: Change = {
-      ConditionExpression: 'attribute_exists(slices) AND attribute_not_exists(slices.#session)',
-      UpdateExpression: 'SET slices.#session = :slice ADD version :one',
-      ExpressionAttributeNames,
-      ExpressionAttributeValues: { ':slice': { ...newSlice({ usdMax }), spentUsd }, ':one': 1 },
-    };
-    if ((await transact(table, alone(treeUpdate(table.name, root, made)))) === 'done') return;
-    const limited: Change = {
-      ConditionExpression: 'attribute_exists(slices.#session)',
-      UpdateExpression: 'SET slices.#session.usdMax = :usdMax ADD version :one',
-      ExpressionAttributeNames,
-      ExpressionAttributeValues: { ':usdMax': usdMax, ':one': 1 },
-    };
-    await transact(table, alone(treeUpdate(table.name, root, limited)));
-  };
 
 /** One agent more; the root is the first. Refused when the tree has as many as it may. */
 export const growTree = (
@@ -186,48 +95,6 @@ export const spendOfTree = (
   });
 };
 
-/** Used without a reservation. Refused where one of the slices does not exist, or the tree is not of that version. */
-export const spendOfSlices = (
-  TableName: string,
-  { root, slices }: Payers,
-  sums: SliceSums & { readonly version?: number | undefined },
-): Action => {
-  const { version, ...used } = sums;
-  const { set, ExpressionAttributeNames, ExpressionAttributeValues } = slicesChange(slices, used);
-  return treeUpdate(TableName, root, {
-    ConditionExpression: [
-      ...slices.map((_, place) => `attribute_exists(slices.#slice${place})`),
-      ...(version === undefined ? [] : ['version = :version']),
-    ].join(' AND '),
-    UpdateExpression: `${set} ADD version :one`,
-    ...(ExpressionAttributeNames === undefined ? {} : { ExpressionAttributeNames }),
-    ExpressionAttributeValues: {
-      ...ExpressionAttributeValues,
-      ':one': 1,
-      ...(version === undefined ? {} : { ':version': version }),
-    },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  });
-};
-
-const useToolCall =
-  (table: Table): TreeStore['useToolCall'] =>
-  async ({ root, slices }, at) => {
-    let tree = await readTree(table)(root);
-    for (let race = 0; race < racesMax; race += 1) {
-      if (tree === undefined) return 'spent';
-      const use = decideToolCall(tree, { slices, at });
-      if (use !== 'counted') return use;
-      const { version } = tree;
-      const used = spendOfSlices(table.name, { root, slices }, { toolCalls: 1, version });
-      const result = await transact(table, alone(used));
-      if (result === 'done') return use;
-      const now = result[0]?.item;
-      tree = now && decodeStored(treeRecord, now);
-    }
-    return 'busy';
-  };
-
 /** A session with a tree of its own and no child: so that its turn reserves money, too. */
 const begin =
   (table: Table): TreeStore['begin'] =>
@@ -267,21 +134,6 @@ const spend =
     };
     const ofTree = spendOfTree(table.name, { root, session: reservation, ...spent });
     await transact(table, new TransactWriteCommand({ TransactItems: [ofTree, { Update: billed }] }));
-  };
-
-export const treeUpdate = (TableName: string, root: SessionId, change: Change): Action => ({
-  Update: { TableName, Key: keys.tree(root), ...change },
-});
-
-const alone = (action: Action): TransactWriteCommand => new TransactWriteCommand({ TransactItems: [action] });
-
-export const readTree =
-  ({ client, name }: Table): TreeStore['read'] =>
-  async (root) => {
-    const { Item } = await client.send(
-      new GetCommand({ TableName: name, Key: keys.tree(root), ConsistentRead: true }),
-    );
-    return Item && decodeStored(treeRecord, Item);
   };
 
 /** A lost race returns the tree as it is now: one read, and as many writes as there are races. */

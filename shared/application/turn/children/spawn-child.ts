@@ -227,6 +227,7 @@ const newChild = (
   {
     dueAt: _,
     hasChildren: __,
+    isSliced: __________,
     isFleeting: ___,
     title: ____,
     labels: _____,

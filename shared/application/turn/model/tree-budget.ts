@@ -118,14 +118,15 @@ const reserve = async (
 /** For a call whose answer is not written, with what it may have cost. When this fails, the reservation ends with its function. */
 export const releaseReservation = async (
   { trees, telemetry }: Deps<'trees' | 'telemetry'>,
-  { id, lease: { fence }, ...membership }: Session,
+  session: Session,
   { usd: unsettledUsd, tokens: unsettledTokens }: Reserved,
 ): Promise<void> => {
-  const root = treeOf({ id, ...membership });
+  const { id, lease } = session;
+  const root = treeOf(session);
   if (root === undefined) return;
   try {
-    const lost = { unsettledUsd, unsettledTokens, slices: slicesOf(membership) };
-    await trees.release(root, { session: id, fence, ...lost });
+    const lost = { unsettledUsd, unsettledTokens, slices: slicesOf(session) };
+    await trees.release(root, { session: id, fence: lease.fence, ...lost });
   } catch (error) {
     telemetry.warn('a reservation of a tree was not released', { error });
   }
