@@ -8,6 +8,8 @@ type Opened = {
   readonly served: string[];
   readonly load: () => void;
   readonly end: (outcome?: Outcome) => Promise<void>;
+  /** Its machine fails. */
+  readonly die: () => void;
 };
 
 const definition = { name: 'f', entry: '', environment: {}, timeoutMs: 1, memoryMb: 1 };
@@ -22,9 +24,13 @@ const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: n
     const served: string[] = [];
     let answer: (outcome: Outcome) => void = () => undefined;
     let load: () => void = () => undefined;
+    let isAlive = true;
     opened.push({
       served,
       load: () => load(),
+      die: () => {
+        isAlive = false;
+      },
       end: (outcome = finished) => {
         answer(outcome);
         return settle();
@@ -38,7 +44,7 @@ const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: n
           answer = resolve;
         });
       },
-      isReusable: () => true,
+      isReusable: () => isAlive,
       stop: () => Promise.resolve(),
     };
   };
@@ -81,6 +87,16 @@ test('one that fails before it has loaded gives its turn on', async () => {
   await ask('a', 'b');
   await opened[0]?.end(failure('Runtime.ExitError', 'it cannot be loaded'));
   expect(servedBy(opened)).toEqual([['a'], ['b']]);
+});
+
+test('A18: one that ended while it was free gets no invocation', async () => {
+  const { opened, ask } = openPool(9, 9);
+  await ask('a', 'b');
+  await opened[0]?.end();
+  await opened[1]?.end();
+  opened[1]?.die();
+  await ask('c', 'd');
+  expect(servedBy(opened)).toEqual([['a', 'c'], ['b'], ['d']]);
 });
 
 test('A22: over the reserved concurrency an invocation is refused, also while others wait', async () => {

@@ -72,10 +72,19 @@ const openEnvironments = (
   };
   const take = (): Environment | undefined => {
     if (busy >= environmentsMax) return undefined;
-    const free = idle.pop();
+    const free = takeFree();
     if (free === undefined && starting.size >= startsMax) return undefined;
     busy += 1;
     return free ?? start();
+  };
+  /** The machine of one may have failed meanwhile: it is known to be gone, and gets no invocation. */
+  const takeFree = (): Environment | undefined => {
+    let free = idle.pop();
+    while (free !== undefined && !free.isReusable()) {
+      void free.stop();
+      free = idle.pop();
+    }
+    return free;
   };
   const start = (): Environment => {
     const environment = open(definition);
