@@ -87,6 +87,8 @@ export type TurnCommit = {
   /** The message that begins the turn: refused as moved when it waits no longer. */
   readonly begins?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
+  /** The turn goes on or ends by its session's limit of money: refused as moved when that has changed. */
+  readonly weighsMoney?: boolean | undefined;
   /** The slot that its turn takes or gives back with this step. */
   readonly slot?: TurnSlot | undefined;
   /** Releases the lease, unless there is new work that the writer has not seen. */

@@ -126,6 +126,21 @@ test('a step that meets a changed limit of money is written, and the next one ha
   expect(await sessions.get(session.id)).not.toHaveProperty('limits');
 });
 
+test('TM6: a step that goes on or ends by the limit of money is read again when that has changed', async () => {
+  const { eventLog, sessions, turns } = stores();
+  const session = await leased((await created()).id);
+  await eventLog.append(session.id, [note('from outside')], 15);
+  // Any other change of the log is none.
+  expect(await turns.commit(commitOf(session, { weighsMoney: true }))).toMatchObject({ status: 'committed' });
+  for (const limits of [{ ownCostUsdMax: 1 }, { ownCostUsdMax: 2 }, undefined]) {
+    const read = (await sessions.get(session.id)) ?? session;
+    await sessions.change(session.id, { limits });
+    await eventLog.append(session.id, [note('budget_changed')], 16);
+    const weighed = commitOf(read, { version: 1, weighsMoney: true });
+    expect(await turns.commit(weighed)).toEqual({ status: 'moved' });
+  }
+});
+
 test('T14: fifty writers leave a log without gaps or repeats', async () => {
   const { eventLog } = stores();
   const { id } = await created();

@@ -1,6 +1,6 @@
 /** Limits of a turn: its steps, its money, and the time of the function that works on it. */
 import { afterEach, expect, test } from 'vitest';
-import { openAgent } from './agent.ts';
+import { type Agent, openAgent } from './agent.ts';
 import { type EmbeddedCloud, type EmbeddedOptions, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { inOrder } from './socket-client.ts';
 
@@ -79,25 +79,34 @@ test('a project’s own limit of money and its disabled tools apply in its sessi
   const reasons = [...stopReasons(frames), ...stopReasons(await agent.say('hello'))];
   expect(reasons.at(-1)).toBe('budget_exceeded');
   await agent.close();
-  // A session's own limit, changed while its turn runs.
-  const other = await openAgent(cloud);
-  const change = (maxCostUsd: number | null) =>
-    cloud.ask<{ maxCostUsd: number }>(`/api/sessions/${other.id}`, {
+});
+
+test('TM6: a limit that changes while a call runs holds before the model is asked again, be it lower or higher', async () => {
+  const cloud = await open({
+    variables: { MODEL_PRICES: JSON.stringify({ 'demo/demo': { input: 1000, output: 1000 } }) },
+  });
+  const change = (id: string, maxCostUsd: number | null) =>
+    cloud.ask<{ maxCostUsd: number }>(`/api/sessions/${id}`, {
       method: 'PATCH',
       body: JSON.stringify({ maxCostUsd }),
     });
-  const saying = other.say('$ echo begun; until [ -e go ]; do sleep 0.1; done\n');
-  await eventually(
-    () => Promise.resolve(other.client.frames.some(({ type }) => type === 'tool:call')),
-    (isCalled) => isCalled,
-    60_000,
-  );
-  expect((await change(0.001)).maxCostUsd).toBe(0.001);
-  await cloud.request(`/api/sessions/${other.id}/files/go`, { method: 'PUT', body: '' });
-  expect(stopReasons(await saying)).toEqual(['budget_exceeded']);
-  expect((await change(null)).maxCostUsd).toBeGreaterThan(1);
-  expect(stopReasons(await other.say('hello'))).toEqual(['end_turn']);
-  await other.close();
+  const changedWhileRunning = async (
+    agent: Agent,
+    maxCostUsd: number | null,
+  ): Promise<readonly unknown[]> => {
+    const saying = agent.say('$ echo begun; until [ -e go ]; do sleep 0.1; done; rm go\n');
+    await agent.client.untilType('tool:progress');
+    await change(agent.id, maxCostUsd);
+    await cloud.request(`/api/sessions/${agent.id}/files/go`, { method: 'PUT', body: '' });
+    return stopReasons(await saying);
+  };
+  const lowered = await openAgent(cloud);
+  expect(await changedWhileRunning(lowered, 0.001)).toEqual(['budget_exceeded']);
+  expect((await change(lowered.id, null)).maxCostUsd).toBeGreaterThan(1);
+  expect(stopReasons(await lowered.say('hello'))).toEqual(['end_turn']);
+  const raised = await openAgent(cloud, { maxCostUsd: 0.001 });
+  expect(await changedWhileRunning(raised, null)).toEqual(['end_turn']);
+  await Promise.all([lowered.close(), raised.close()]);
 });
 
 test('a turn that outlives its function is handed over, and its tool runs once', async () => {

@@ -114,6 +114,13 @@ export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boo
   pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);
 
 /**
+ * True of a step by which a turn begins, goes on after its calls, or ends: the session's limit of money is weighed before the model is
+ * asked. An answer of the model is paid, whatever the limit is by then (TM6).
+ */
+export const weighsMoney = (before: TurnState, after: TurnState): boolean =>
+  before.kind !== 'thinking' && (after.kind === 'thinking' || after.kind === 'done');
+
+/**
  * The money that a session's tree spent on a call of the model, or may have spent on one that failed. The money of a program that carries a
  * turn is counted by the broker, its calls of tools here.
  */

@@ -170,9 +170,14 @@ const spentOf = (
 const stillRunning = (patch: SessionPatch = {}): SessionPatch =>
   patch.status === 'idle' ? { ...patch, status: 'running' } : patch;
 
-/** A grant was withdrawn since the session was read, or its turn's slot moved: nothing decided with that is written. */
-const isDecidedOtherwise = ({ session, slot }: TurnCommit, now: Session): boolean =>
-  grantIds(now) !== grantIds(session) || (slot !== undefined && now.slot?.turn !== session.slot?.turn);
+/** A grant, its turn's slot or the limit of money is another since the session was read: nothing decided with that is written. */
+const isDecidedOtherwise = ({ session, slot, weighsMoney }: TurnCommit, now: Session): boolean =>
+  grantIds(now) !== grantIds(session) ||
+  (slot !== undefined && now.slot?.turn !== session.slot?.turn) ||
+  (weighsMoney === true && !hasMoneyOf(now, session));
+
+const hasMoneyOf = ({ limits: now }: Session, { limits: read }: Session): boolean =>
+  now?.costUsdMax === read?.costUsdMax && now?.ownCostUsdMax === read?.ownCostUsdMax;
 
 const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
 

@@ -21,6 +21,7 @@ import {
   completedMessage,
   hasNothingToDo,
   spendOf,
+  weighsMoney,
 } from '../../../domain/turn/after-step.ts';
 import { idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
@@ -100,6 +101,7 @@ export const applyEvent = async (
     log,
     ...(event.type === 'started' && completed === undefined ? { begins: begun(event, context.inbox) } : {}),
     patch: afterHeldStep(session, turn.state, { event, step, isInboxEmpty }),
+    weighsMoney: weighsMoney(turn.state, step.state),
     slot: slotOf(context, step.state, { hasMessages: !isInboxEmpty, release, slotsMax }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
@@ -183,6 +185,7 @@ export type SingleStep = {
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
+  readonly weighsMoney?: boolean;
   readonly audits?: readonly AuditRow[];
   /** The last of these rows, if they are decisions. */
   readonly decided?: ChainHead;
@@ -228,7 +231,7 @@ type Commit = Pick<
   TurnCommit,
   'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
 > &
-  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided'> & {
+  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided' | 'weighsMoney'> & {
     readonly turn: TurnRecord;
     readonly step: TurnStep;
     readonly seen?: FeaturesSeen | undefined;
