@@ -10,7 +10,7 @@ import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
-import { releaseReservation, reserveAgain, reserveCall } from './tree-budget.ts';
+import { releaseReservation, reserveAgain, reserveCall, withoutCalls } from './tree-budget.ts';
 
 const [root, own] = ['root', 'own'] as [SessionId, SessionId];
 const lone = { id: own, provider: 'demo', lease: { holder: 'h', fence: 4, until: 0 } } as Session;
@@ -113,7 +113,8 @@ test('a free call reserves nothing', async () => {
 
 describe('in a slice', () => {
   const within: Session = { ...child, tree: { root, parent: root, slices: [own] } };
-  const most = callTokensMax(request);
+  // The sentence that no call of a tool is left is paid for before it is known to be needed.
+  const most = callTokensMax(withoutCalls(request));
 
   test('a call reserves its tokens and the tools that it may ask for, even where it is free (TM8, TM9)', async () => {
     const { reserve, wishes } = open({ price: 0, answers: [{ grantedUsd: 0, tokens: most, toolCalls: 1 }] });

@@ -45,12 +45,14 @@ export const reserveCall = async (
 ): Promise<Granted | 'spent'> => {
   const { session } = budgeted.context;
   const { outputTokensMax: most } = request;
+  // Whether calls of tools are left is known after the reservation alone.
+  const longest = slicesOf(session) === undefined ? request : withoutCalls(request);
   const costWith = (outputTokensMax: number): number =>
-    callCostMax({ ...request, outputTokensMax }, (usage) =>
+    callCostMax({ ...longest, outputTokensMax }, (usage) =>
       ports.costOf(session.provider, request.model, usage),
     );
   const least = Math.min(most, answerTokensMin);
-  const tokens = callTokensMax(request);
+  const tokens = callTokensMax(longest);
   const sums = { usd: costWith(most), usdMin: costWith(least), tokens, tokensMin: tokens - most + least };
   const granted = await reserve(ports, budgeted, sums);
   if (granted === 'spent') return granted;
@@ -68,7 +70,7 @@ export const reserveCall = async (
 };
 
 /** It keeps its tools: a provider refuses a history with calls of tools that it is not shown. */
-const withoutCalls = (request: ModelRequest): ModelRequest => ({
+export const withoutCalls = (request: ModelRequest): ModelRequest => ({
   ...request,
   system: `${request.system}\n\nNo call of a tool is left of your budget: answer with what you have, and call none.`,
 });
