@@ -92,6 +92,17 @@ export const costBySession: Query = {
   ],
 };
 
+/** Refusals, and sandboxes that were stopped for it. */
+export const slicesUsedUp: Query = {
+  name: 'slices that are used up',
+  lines: [
+    'filter event in ["slice_used_up", "sandbox_seconds_over"]',
+    '| stats count(*) as refusals, max(@timestamp) as last by event, measure, sessionId, workspaceId',
+    '| sort last desc',
+    '| limit 50',
+  ],
+};
+
 export const mcpServers: Query = {
   name: 'MCP servers by their last status',
   lines: [
@@ -109,6 +120,7 @@ export const queries: readonly Query[] = [
   errorsByCode,
   sandboxStarts,
   sandboxFailures,
+  slicesUsedUp,
   approvalsWaiting,
   costBySession,
   mcpServers,

@@ -10,6 +10,7 @@ import {
   errorsByCode,
   mcpServers,
   sandboxFailures,
+  slicesUsedUp,
   slowTurns,
 } from './queries.ts';
 import { besideTarget, counts, graph, heading, logTable, type Row, times } from './widgets.ts';
@@ -92,6 +93,11 @@ export const sandboxRows = (monitored: Monitored, metric: PlatformMetrics): read
     counts(metric, 'Ended, paused and evicted', 'SessionsReaped', 'SessionsPaused', 'SandboxesEvicted'),
   ],
   [logTable(monitored, sandboxFailures, 24)],
+  heading(monitored, 'Slices that are used up', {
+    says: 'A slice is what an agent, or a client, gave a session and all below it: that it ends is its purpose. Many sessions at once have slices that are too small, or work that runs away.',
+    anchor: 'slices-used-up',
+  }),
+  [logTable(monitored, slicesUsedUp, 24)],
 ];
 
 export const webhookRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [

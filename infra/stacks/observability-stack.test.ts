@@ -277,6 +277,7 @@ describe('queries', () => {
       'sallyport/pending approvals, oldest first',
       'sallyport/sandbox starts',
       'sallyport/sandboxes that failed by reason',
+      'sallyport/slices that are used up',
       'sallyport/slow turns',
     ]);
     for (const { LogGroupNames } of saved) expect(LogGroupNames).toHaveLength(functionsCount);
@@ -284,7 +285,7 @@ describe('queries', () => {
 
   test('of the dashboard are among the saved ones', () => {
     const known = saved.map(({ QueryString }) => QueryString);
-    expect(queriesOfDashboard(observability)).toHaveLength(6);
+    expect(queriesOfDashboard(observability)).toHaveLength(7);
     expect(queriesOfDashboard(observability).filter((query) => !known.includes(query))).toEqual([]);
   });
 });

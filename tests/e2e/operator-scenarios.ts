@@ -28,15 +28,16 @@ const until = (cloud: EmbeddedCloud, name: string, msMax = 60_000): Promise<bool
     msMax,
   );
 
-type Change = { readonly set: string; readonly values: object };
+type Change = { readonly set: string; readonly values: object; readonly names?: Record<string, string> };
 
-const update = (cloud: EmbeddedCloud, Key: object, { set, values }: Change): Promise<unknown> =>
+const update = (cloud: EmbeddedCloud, Key: object, { set, values, names }: Change): Promise<unknown> =>
   cloud.table.client.send(
     new UpdateCommand({
       TableName: cloud.table.name,
       Key: { ...Key },
       UpdateExpression: `SET ${set}`,
       ExpressionAttributeValues: { ...values },
+      ...(names === undefined ? {} : { ExpressionAttributeNames: names }),
     }),
   );
 
@@ -205,6 +206,27 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         values: { ':long': 1 },
       });
       await cloud.janitor({ sweep: 'orphans' });
+    },
+  },
+  'a slice that is used up': {
+    metrics: [],
+    happens: async (cloud) => {
+      const slice = { maxSandboxSeconds: 600 };
+      const { id, workspace } = await makeSession(cloud, { kind: 'execution', slice, ...cold });
+      await cloud.ask(`/api/sessions/${id}/files`);
+      const used = 'slices.#id.sandboxMs = :ms';
+      await update(cloud, keys.tree(id), { set: used, values: { ':ms': 600_000 }, names: { '#id': id } });
+      await update(cloud, keys.workspace(workspace), {
+        set: 'dueAt = :now',
+        values: { ':now': Date.now() - 1 },
+      });
+      await cloud.janitor({ sweep: 'due' });
+      await eventually(
+        () => sandboxRecord(cloud, workspace),
+        (sandbox) => sandbox?.state === 'stopped',
+      );
+      const refused = await cloud.ask(`/api/sessions/${id}/files`).catch((error: unknown) => String(error));
+      if (!String(refused).includes('used up')) throw new Error(`it was not refused: ${refused}`);
     },
   },
   'a counter that is wrong': {

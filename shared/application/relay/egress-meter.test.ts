@@ -8,6 +8,7 @@ const session = 's' as SessionId;
 const open = async ({ before = 0, isLost = false, left = Number.POSITIVE_INFINITY } = {}) => {
   const state = { bytes: before, left, isLost, payers: [] as unknown[] };
   const warnings: string[] = [];
+  const told: string[] = [];
   const ports = {
     egressBytesMax: 2_000_000,
     egressUsage: {
@@ -21,9 +22,13 @@ const open = async ({ before = 0, isLost = false, left = Number.POSITIVE_INFINIT
       },
     },
     sessions: { get: async () => ({ id: session, tree: { root: 'r', parent: 'r', slices: ['r', 's'] } }) },
-    telemetry: { warn: (text: string) => void warnings.push(text) },
+    telemetry: {
+      warn: (text: string) => void warnings.push(text),
+      info: (_: string, { event, measure }: Readonly<Record<string, unknown>>) =>
+        void told.push(`${event} ${measure}`),
+    },
   } as unknown as RelayDeps;
-  return { meter: await openEgressMeter(ports, session), state, warnings };
+  return { meter: await openEgressMeter(ports, session), state, warnings, told };
 };
 
 test('bytes pass up to the limit, also those of holders before (EG7)', async () => {
@@ -49,7 +54,7 @@ test('bytes are stored once, and those that could not be stored later', async ()
 });
 
 test('bytes pass up to the slice, also where another has used it since (TM11)', async () => {
-  const { meter, state } = await open({ left: 1000 });
+  const { meter, state, told } = await open({ left: 1000 });
   meter.count(400);
   await meter.store();
   expect(state.payers).toEqual([{ root: 'r', slices: ['r', 's'] }]);
@@ -58,6 +63,7 @@ test('bytes pass up to the slice, also where another has used it since (TM11)', 
   state.left -= 100;
   await meter.store();
   expect(() => meter.requireRoom()).toThrow('max_egress_bytes');
+  expect(told).toEqual(['slice_used_up egressBytes']);
   const none = await open({ left: 0 });
   expect(() => none.meter.requireRoom()).toThrow(
     expect.objectContaining({ code: 'resource_limit_exceeded' }),

@@ -10,6 +10,7 @@ import type { Payers } from '../../domain/sandbox-meter.ts';
 import { payersOf } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps } from '../deps.ts';
+import { sliceUsedUp } from '../sandbox/slice-used-up.ts';
 
 export type EgressMeter = {
   /** Throws `resource_limit_exceeded` when no byte may pass any more. */
@@ -22,6 +23,7 @@ export type EgressMeter = {
 type Ports = Deps<'egressUsage' | 'egressBytesMax' | 'sessions' | 'telemetry'>;
 
 const bytesInMegabyte = 1_000_000;
+const noneLeft = 'the bytes of egress of this session are used up (max_egress_bytes)';
 
 export const openEgressMeter = async (
   { egressUsage, egressBytesMax, sessions, telemetry }: Ports,
@@ -34,13 +36,19 @@ export const openEgressMeter = async (
   };
   let stored = await egressUsage.read(session, await payers());
   let passed = 0;
+  /** One line of each holder: its programs may try without end. */
+  let usedUp: AppError | undefined;
+  const sliceOver = (): AppError => {
+    usedUp ??= sliceUsedUp({ telemetry }, { measure: 'egressBytes', sessionId: session, message: noneLeft });
+    return usedUp;
+  };
   const requireRoom = (): void => {
     if (stored.bytes + passed >= egressBytesMax)
-      throw usedUp(
+      throw new AppError(
+        'resource_limit_exceeded',
         `this session has used its ${egressBytesMax / bytesInMegabyte} MB of traffic with hosts outside (MAX_EGRESS_MB)`,
       );
-    if (passed >= stored.left)
-      throw usedUp('the bytes of egress of this session are used up (max_egress_bytes)');
+    if (passed >= stored.left) throw sliceOver();
   };
   return {
     requireRoom,
@@ -60,5 +68,3 @@ export const openEgressMeter = async (
     },
   };
 };
-
-const usedUp = (message: string): AppError => new AppError('resource_limit_exceeded', message);

@@ -30,6 +30,7 @@ import type { Claimed, SlotClaim } from '../../ports/workspace-store.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
+import { sliceUsedUp } from './slice-used-up.ts';
 import { tellOfEnd } from './tell-of-end.ts';
 
 export type SandboxRequest = {
@@ -88,8 +89,10 @@ export const noCapacity = {
     }),
 } as const;
 
-const noSecondsLeft = (): AppError =>
-  new AppError('resource_limit_exceeded', 'the sandbox seconds of this session are used up', {
+const noSecondsLeft = (ports: SandboxDeps, { sessionId }: SandboxRequest): AppError =>
+  sliceUsedUp(ports, {
+    ...{ measure: 'sandboxMs', sessionId },
+    message: 'the sandbox seconds of this session are used up',
     suggestions: ['Go on without a sandbox: answer with what you have.'],
   });
 
@@ -111,10 +114,10 @@ export const startSandbox = async (
     return 'warm';
   }
   if (warm === 'full') return 'full';
-  if (warm === 'spent') throw noSecondsLeft();
+  if (warm === 'spent') throw noSecondsLeft(ports, request);
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
-  if (claimed === 'spent') throw noSecondsLeft();
+  if (claimed === 'spent') throw noSecondsLeft(ports, request);
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
   await settleNetwork(ports, request, next);
   const started = await requestTaskWithRetry(ports, {

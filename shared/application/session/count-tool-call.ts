@@ -5,16 +5,20 @@
 import { payersOf, type Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps } from '../deps.ts';
+import { sliceUsedUp } from '../sandbox/slice-used-up.ts';
 
 const pauseMs = 300;
 const waitMsMax = 15_000;
+const noneLeft = 'no call of a tool is left of the budget of this session (max_tool_calls)';
+const othersHold = 'other calls have reserved the calls of tools that are left of the budget: try again';
 
 /** Waits while answers of models on their way have reserved what is left. Throws `resource_limit_exceeded` where none is. */
 export const countToolCall = async (
-  { trees, world }: Deps<'trees' | 'world'>,
+  ports: Deps<'trees' | 'telemetry' | 'world'>,
   session: Session,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { trees, world } = ports;
   const payers = payersOf(session);
   if (payers === undefined) return;
   const begun = world.now();
@@ -22,11 +26,8 @@ export const countToolCall = async (
     const use = await trees.useToolCall(payers, world.now());
     if (use === 'counted') return;
     if (use === 'spent')
-      throw refused('no call of a tool is left of the budget of this session (max_tool_calls)');
-    if (world.now() - begun > waitMsMax)
-      throw refused('other calls have reserved the calls of tools that are left of the budget: try again');
+      throw sliceUsedUp(ports, { measure: 'toolCalls', sessionId: session.id, message: noneLeft });
+    if (world.now() - begun > waitMsMax) throw new AppError('resource_limit_exceeded', othersHold);
     await world.sleep(pauseMs, signal);
   }
 };
-
-const refused = (message: string): AppError => new AppError('resource_limit_exceeded', message);
