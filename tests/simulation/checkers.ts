@@ -12,6 +12,7 @@ import { EndChecker } from './end-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
+import { MeterChecker } from './meter-checker.ts';
 import { MoneyChecker } from './money-checker.ts';
 import { RelayChecker } from './relay-checker.ts';
 import { checkRules } from './rule-checker.ts';
@@ -40,6 +41,7 @@ export class Checkers {
   readonly #slots: SlotChecker;
   readonly #tree: SessionTreeChecker;
   readonly #money: MoneyChecker;
+  readonly #meters: MeterChecker;
   readonly wakes: WakeChecker;
   readonly ends: EndChecker;
   readonly #approvals: ApprovalChecker;
@@ -55,6 +57,7 @@ export class Checkers {
     this.#slots = new SlotChecker(options);
     this.#tree = new SessionTreeChecker(options, this.log);
     this.#money = new MoneyChecker(options);
+    this.#meters = new MeterChecker(options);
     this.wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
     this.ends = new EndChecker(options);
@@ -82,6 +85,7 @@ export class Checkers {
     }
     this.#tree.wrote(changes);
     this.#money.wrote(changes);
+    this.#meters.wrote(changes);
     for (const id of sessions) this.wakes.wrote(id);
   }
 

@@ -2,7 +2,7 @@
 
 /** A kind, a slash and a name. */
 type Met =
-  `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'relay' | 'rule' | 'trial' | 'world'}/${string}`;
+  `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'meter' | 'relay' | 'rule' | 'trial' | 'world'}/${string}`;
 
 export type Counts = Readonly<Record<string, number>>;
 

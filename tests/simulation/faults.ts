@@ -86,6 +86,7 @@ const worlds = [
   'projects',
   'snapshots',
   'detach',
+  'slices',
   'relay',
   'trials',
 ] as const;

@@ -115,6 +115,7 @@ const settingsOf = (sim: Simulation, outputUsd: number): Settings => {
     turnMs: Math.min(drawn.turnMs, 2 * minute),
     slots: { ...drawn.slots, agentMax: 2 * agentsMax },
     ...{ isCrowded: false, isLong: false, isBig: false, isRing: false, hasProjects: false, hasNewer: false },
+    isSlicing: false,
   };
 };
 

@@ -42,6 +42,8 @@ const longArgumentsBytesMax = 1_000_000;
 export type Character = {
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
+  /** It gives agents that it starts a part of the time of sandboxes. */
+  readonly isSlicing: boolean;
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
   /** Charged so much more, whoever hears of it: with the beginning of an answer for some end of it, with its end for the difference. */
   readonly onCharged: (outputTokens: number) => void;
@@ -54,7 +56,7 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 async function* stream(
   { sim, world }: Invocation,
   { history, outputTokensMax }: ModelRequest,
-  { signal, onAsked, onCharged, delegates }: Character & { readonly signal: AbortSignal },
+  { signal, onAsked, onCharged, delegates, isSlicing }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
   onAsked(history);
@@ -80,7 +82,7 @@ async function* stream(
   for (let call = 0; call < asks; call += 1)
     yield inputAtTimes(
       sim,
-      lengthened(sim, askedCall(random, { history, delegates, looksOnly: sim.isCalm })),
+      lengthened(sim, askedCall(random, { history, delegates, isSlicing, looksOnly: sim.isCalm })),
     );
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   onCharged(usage.outputTokens - cutOffTokens);
@@ -103,6 +105,7 @@ const inputAtTimes = ({ hasInput, further }: Simulation, chunk: ModelChunk): Mod
 type Told = {
   readonly history: readonly HistoryMessage[];
   readonly delegates: number;
+  readonly isSlicing: boolean;
   readonly looksOnly: boolean;
 };
 

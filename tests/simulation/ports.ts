@@ -124,7 +124,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const { clients, checkers, ecs, settings } = platform;
   const { turns } = checkers;
   const inside = insideOf(platform);
-  const { delegates } = settings;
+  const { delegates, isSlicing } = settings;
   const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
   const onCharged = (outputTokens: number): void =>
     platform.charged(costOf({ inputTokens: 0, outputTokens }, settings.outputUsd));
@@ -144,7 +144,9 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     archive: archiveFor(inside, invocation),
     // No message here is about a file.
     savedFiles: fake<SavedFiles>({}),
-    models: { open: () => Promise.resolve(modelFor(invocation, { delegates, onAsked, onCharged })) },
+    models: {
+      open: () => Promise.resolve(modelFor(invocation, { delegates, isSlicing, onAsked, onCharged })),
+    },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },
     webhookDispatcher: fake<WebhookDispatcher>({ dispatch: () => Promise.resolve() }),

@@ -35,11 +35,17 @@ export const childrenKnownFrom = (history: readonly HistoryMessage[]): readonly 
   ),
 ];
 
+type Told = {
+  readonly history: readonly HistoryMessage[];
+  readonly isSlicing: boolean;
+  readonly looksOnly: boolean;
+};
+
+/** Short ones are used up while their agents work. */
+const slicesSeconds = [3, 20, 90, 600];
+
 /** Arguments of a call; with `looksOnly` it starts nothing any more. */
-export const sessionArgs = (
-  random: Random,
-  { history, looksOnly }: { readonly history: readonly HistoryMessage[]; readonly looksOnly: boolean },
-): JsonObject => {
+export const sessionArgs = (random: Random, { history, isSlicing, looksOnly }: Told): JsonObject => {
   const known = childrenKnownFrom(history);
   const isFirst = known.length === 0 && !looksOnly && random.chance(0.9);
   const action = isFirst ? 'spawn' : random.pick<(typeof actions)[number]>(looksOnly ? lookers : actions);
@@ -49,7 +55,8 @@ export const sessionArgs = (
   switch (action) {
     case 'spawn': {
       const workspace = random.pick(['shared', 'shared', 'own']);
-      return { action, ...said, workspace, model: `demo-${random.uuid()}` };
+      const part = isSlicing && random.chance(0.7) ? { max_sandbox_seconds: random.pick(slicesSeconds) } : {};
+      return { action, ...said, workspace, model: `demo-${random.uuid()}`, ...part };
     }
     case 'message':
       return { ...of, ...said };

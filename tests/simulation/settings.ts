@@ -23,6 +23,8 @@ export type Settings = {
   readonly tree: TreeBounds;
   /** Share of the model's calls that go to other agents: 0 to 1. */
   readonly delegates: number;
+  /** Agents give children a part of the time of sandboxes. */
+  readonly isSlicing: boolean;
   /** Price of a token of an answer; absent: that of `prices.ts`. */
   readonly outputUsd?: number;
   readonly slots: SlotLimits;
@@ -80,6 +82,7 @@ export const drawSettings = ({ random, further, on }: World): Settings => {
     isRing: on.has('ring') && further.chance(0.05),
     hasProjects: on.has('projects') && further.chance(0.15),
     hasNewer: on.has('versions') && further.chance(0.1),
+    isSlicing: on.has('slices') && further.chance(0.25),
     ...(on.has('detach') && further.chance(0.3) ? { toolWaitMs: further.pick([100, 2000, 10_000]) } : {}),
   };
 };
@@ -116,5 +119,6 @@ const drawFirst = (random: Random): Settings => {
     },
     orphansEveryMinutes: 10,
     ...{ isCrowded: false, isLong: false, isBig: false, isRing: false, hasProjects: false, hasNewer: false },
+    isSlicing: false,
   };
 };
