@@ -42,7 +42,7 @@ export const makeEgressUsage = (table: Table, now: () => number): EgressUsage =>
   });
   const addAlone = async (session: SessionId, bytes: number): Promise<number> => {
     const { Attributes } = await client.send(
-      new UpdateCommand({ ...added(session, bytes), ReturnValues: 'UPDATED_NEW' }),
+      new UpdateCommand({ ...added(session, bytes), ReturnValues: 'ALL_NEW' }),
     );
     return Number(Attributes?.['bytes'] ?? bytes);
   };
