@@ -45,7 +45,7 @@ export const reserveCall = async (
 ): Promise<Granted | 'spent'> => {
   const { session } = budgeted.context;
   const { outputTokensMax: most } = request;
-  // Whether calls of tools are left is known after the reservation alone.
+  // Only the reservation says if calls of tools are left.
   const longest = slicesOf(session) === undefined ? request : withoutCalls(request);
   const costWith = (outputTokensMax: number): number =>
     callCostMax({ ...longest, outputTokensMax }, (usage) =>
