@@ -1,7 +1,7 @@
 /** A call is tried in a fork, asked about by its effect, and what was shown is applied without running again (AP7). */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeSession } from './agent.ts';
+import { makeSession, sandboxRecord } from './agent.ts';
 import { effectDigestOf } from './call-digest.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { type Client, connect } from './socket-client.ts';
@@ -312,6 +312,11 @@ describe('a call that is asked by its effect', () => {
     const { data } = await client.untilType('tool:approval_required');
     const ofTrial = await fresh();
     expect(ofTrial).toHaveLength(1);
+    // A sweep that finds its sandbox stopping comes again two minutes later.
+    await eventually(
+      () => sandboxRecord(cloud, ofTrial[0] ?? ''),
+      ({ state }) => state === 'stopped',
+    );
     client.send('tool:approval', { callId: data.callId, approved: false });
     await client.untilType('completion');
     const swept = async () => {
