@@ -34,8 +34,9 @@ export const openChat = (
   { client, sessionId, isTerminal }: { client: Sallyport; sessionId: string; isTerminal: boolean },
 ): Chat => {
   const { output, host } = call;
-  const view = makeTurnView(output);
   const isScreen = host.stdout.isTTY === true;
+  // A pipe gets the answer alone, with the outputs that it repeats.
+  const view = makeTurnView({ dim: output.dim, pointsAtOutput: isScreen });
   const leaving = Promise.withResolvers<never>();
   leaving.promise.catch(() => undefined);
   const state = { interrupts: 0, isTurning: false };

@@ -5,7 +5,7 @@ import { describeArgs, makeTurnView } from './turn-view.ts';
 const frame = (type: Frame['type'], data: Readonly<Record<string, unknown>>) =>
   ({ type, sessionId: 's', seq: null, at: '', data }) as unknown as Frame;
 const printed = (...frames: readonly Frame[]): string => {
-  const { take } = makeTurnView({ dim: (text) => text });
+  const { take } = makeTurnView({ dim: (text) => text, pointsAtOutput: true });
   return frames.map(take).join('');
 };
 const thought = (offset: number, text: string) => frame('reasoning_delta', { messageId: 'm', offset, text });
@@ -37,6 +37,17 @@ test('a call is shown with its output, live or at its end, not twice', () => {
   const live = frame('tool:progress', { callId: 'c', stream: 'stdout', offset: 0, text: 'ok\n' });
   expect(printed(call, output)).toBe('> execute_command make\nok\nExit code: 2\n');
   expect(printed(call, live, output)).toBe('> execute_command make\nok\nExit code: 2\n');
+});
+
+test('an answer that repeats a long output points at it', () => {
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`).join('\n');
+  const live = frame('tool:progress', { callId: 'c', stream: 'stdout', offset: 0, text: `${lines}\n` });
+  const output = frame('tool:output', { callId: 'c', content: [{ type: 'text', text: `${lines}\n` }] });
+  const answer = `seq gave 40 lines:\n\n\`\`\`output\n${lines}\n\`\`\``;
+  expect(printed(live, output, delta(0, answer.slice(0, 60)), whole(answer))).toBe(
+    `${lines}\nseq gave 40 lines:\n\n(the output above)\n`,
+  );
+  expect(printed(whole(answer))).toBe(`${answer}\n`);
 });
 
 test('output without a line end is separated from the answer', () => {

@@ -9,6 +9,7 @@ import { exitCodeIn, exitLine } from '#shared/domain/execution-failure.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 import { deciderName } from '../approval/call-view.ts';
 import { makeStripper, stripControls } from '../runtime/control-characters.ts';
+import { makeAnswers } from './repeated-output.ts';
 import { nextPart, type Streamed } from './streamed-text.ts';
 
 type Style = (text: string) => string;
@@ -17,10 +18,18 @@ export type TurnView = { readonly take: (frame: Frame) => string };
 type Thought = { readonly messageId: string; readonly text: string; readonly offset?: number };
 const outputCharactersMax = 20_000;
 
-export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
-  const messages = new Map<string, Streamed>();
+type ViewOptions = {
+  readonly dim: Style;
+  /** An output that an answer repeats is not printed again. */
+  readonly pointsAtOutput: boolean;
+};
+
+export const makeTurnView = ({ dim, pointsAtOutput }: ViewOptions): TurnView => {
   const outputs = new Map<string, Streamed>();
   const thoughts = new Map<string, Streamed>();
+  /** Outputs of calls that were printed whole. */
+  const printed = new Set<string>();
+  const answers = makeAnswers((output) => pointsAtOutput && printed.has(output));
   let isLineOpen = false;
   let isThinking = false;
 
@@ -46,7 +55,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
 
   const message = ({ data }: FrameOf<'message'>): string => {
     if (data.role !== 'assistant') return '';
-    const shown = emit(nextPart(messages, data.messageId, { offset: 0, words: data.text }));
+    const shown = emit(answers.whole(data));
     return isLineOpen ? shown + emit('\n') : shown;
   };
 
@@ -62,6 +71,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
     const whole = stripControls(contentText(data.content)).trimEnd();
     const wasLive = ['stdout', 'stderr'].some((stream) => outputs.has(`${data.callId} ${stream}`));
     const exit = exitCodeIn(whole);
+    if (wasLive || whole.length <= outputCharactersMax) printed.add(whole);
     if (wasLive) return exit === undefined ? endLine() : aside(dim(exitLine(exit)));
     if (whole === '') return aside(dim('(no output)'));
     const cut = whole.length > outputCharactersMax ? `${whole.slice(0, outputCharactersMax)}\n(cut)` : whole;
@@ -78,9 +88,7 @@ export const makeTurnView = ({ dim }: { readonly dim: Style }): TurnView => {
   const other = (frame: Frame): string => {
     switch (frame.type) {
       case 'delta':
-        return emit(
-          nextPart(messages, frame.data.messageId, { offset: frame.data.offset, words: frame.data.text }),
-        );
+        return emit(answers.part(frame.data));
       case 'message':
         return message(frame);
       case 'tool:call':
