@@ -13,7 +13,7 @@ const mayOpen = /(?:^|\n)(`+|`{3,}(?:o|ou|out|outp|outpu|output))$/;
 type OutputFold = {
   /** The part of the streamed text that can be shown now. */
   readonly take: (piece: string) => string;
-  /** What was held, at the end of a message. */
+  /** The rest that was held, at the end of a message. */
   readonly flush: () => string;
 };
 

@@ -75,10 +75,10 @@ test('the wait for a provider is counted down, and a failure says whose it is', 
   await say(page, 'second');
   await ended(page, 2);
   await page.getByText('The answer broke off here.').waitFor();
-  await page.getByText('Anthropic, after one try.').waitFor();
+  await page.getByText('Tried once.').waitFor();
   await say(page, 'third');
   await ended(page, 3);
-  await page.getByText(/It asks for a pause of \d+ s/).waitFor();
+  await page.getByText(/asks for a pause of \d+ s/).waitFor();
   await page.reload();
   await ended(page, 3);
   await page.getByText('The answer broke off here.').waitFor();

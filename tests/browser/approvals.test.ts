@@ -212,9 +212,9 @@ test('a rejection has a reason, and the card shows decider, decision and reason'
   await rejectButton(page).click();
   await ended(page);
   const call = page.getByLabel('Tool call: Run a command');
-  await call.getByText('rejected').waitFor();
+  await call.getByText('rejected', { exact: true }).waitFor();
   await call.getByText('Reason: build is needed').waitFor();
-  await call.getByText(/^By .*token/).waitFor();
+  await call.getByText(/^Rejected by .*token/).waitFor();
   await call.locator('.decision time').waitFor();
 });
 

@@ -121,7 +121,7 @@ test('the second half of a double click does not decide the next call', async ()
   await page.mouse.up({ clickCount: 2 });
   await page.getByRole('button', { name: 'Reject' }).click();
   await ended(page);
-  await page.getByLabel('Tool call').nth(1).getByText('rejected').waitFor();
+  await page.getByLabel('Tool call').nth(1).getByText('rejected', { exact: true }).waitFor();
 });
 
 test('a session that has ended is resumed with its conversation', async () => {
@@ -155,7 +155,7 @@ test('a rejected call does not run, and the answer says so', async () => {
   await ended(page);
   await page
     .getByLabel(/^Tool call/)
-    .getByText('rejected')
+    .getByText('rejected', { exact: true })
     .waitFor();
 });
 

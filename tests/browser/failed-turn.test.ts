@@ -23,7 +23,7 @@ test('a provider that asks for a pause is named, counted down to, and asked agai
   await say(page, 'hello there');
   const again = page.getByRole('button', { name: /^Try again/ });
   await again.waitFor();
-  await page.getByText(/^Anthropic, after/).waitFor();
+  await page.getByText(/^Tried once/).waitFor();
   await page.locator('header').getByText('last turn failed').waitFor();
   await page.getByRole('button', { name: /^Try again in \d+ s$/ }).waitFor();
   expect(await again.isDisabled()).toBe(true);

@@ -1,10 +1,11 @@
 /** An hour of a user with the app: their tasks one after the other, with a provider that streams at the speed of a real one. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone } from './browser.ts';
 import { ended, mayApprove, say } from './chat.ts';
-import { inEveryLook } from './looks.ts';
+import { goTo, inEveryLook } from './looks.ts';
 import { type AnswerPart, openPacedProvider, type PacedProvider } from './paced-provider.ts';
 
 let provider: PacedProvider;
@@ -179,7 +180,7 @@ test('each failure of the provider names it and has one next step; text before i
   const page = await openApp(cloud);
   provider.script.push({ status: 401 });
   await say(page, 'refused');
-  await page.getByText(/^Anthropic, after/).waitFor();
+  await page.getByText(/^Tried /).waitFor();
   const recent = page.getByRole('navigation', { name: 'Recent sessions' });
   await recent.getByRole('link', { name: /^refused.*last turn failed$/ }).waitFor();
   await page.keyboard.press('Control+k');
@@ -221,4 +222,21 @@ test('twelve conversations are held, found, sorted and counted', async () => {
     await own.getByRole('tab', { name: 'Day' }).waitFor();
     await own.locator('td').first().waitFor();
   });
+});
+
+test('the way to the newest is offered only while it is out of sight', async () => {
+  const lines = Array.from({ length: 60 }, (_, at) => `line ${at}\n`).join('');
+  provider.script.push([write('long.txt', lines), write('longer.txt', lines)], [{ text: 'Both are long.' }]);
+  const { id } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro' });
+  const page = await openApp(cloud);
+  await goTo(page, cloud, `/chat/${id}`);
+  await say(page, 'write two long files');
+  await ended(page);
+  await page.getByRole('region', { name: 'Conversation' }).hover();
+  await page.mouse.wheel(0, -2000);
+  const newest = page.getByRole('button', { name: 'Newest' });
+  await newest.waitFor();
+  for (const fold of await page.getByRole('button', { name: 'Details of the call' }).all())
+    await fold.click();
+  await newest.waitFor({ state: 'hidden' });
 });

@@ -40,6 +40,14 @@ export const appCommands = (router: Router): readonly PaletteCommand[] => [
           ...(name === 'chat' ? { params: { sessionId: openSessionId.value ?? '' } } : {}),
         }),
     })),
+  ...(may('own:read')
+    ? [
+        {
+          ...{ id: 'connections', label: 'Connections', hint: 'Page', icon: 'servers' as const },
+          act: () => router.push({ name: 'connections' }),
+        },
+      ]
+    : []),
   ...themes
     .filter((one) => one !== theme.value)
     .map((one) => ({
@@ -52,6 +60,7 @@ export const appCommands = (router: Router): readonly PaletteCommand[] => [
 const panels = {
   files: 'Files',
   changes: 'Changes',
+  agents: 'Agents',
   terminal: 'Terminal',
   preview: 'Preview',
   logs: 'Logs',

@@ -191,8 +191,8 @@ export const byDefault = { value: '', label: 'Deployment default' } as const;
 export const providerChoices = [byDefault, ...providerOptions];
 export const flavorChoices = [byDefault, ...flavorOptions];
 
-export const runtimeChoices = [{ value: '', label: 'The built-in loop' }, ...runtimeOptions];
-export const thinkingChoices = [{ value: '', label: 'As the model does' }, ...thinkingOptions];
+export const runtimeChoices = [{ value: '', label: 'Built-in' }, ...runtimeOptions];
+export const thinkingChoices = [{ value: '', label: 'Model default' }, ...thinkingOptions];
 
 export const namespacingChoices = [
   { value: '', label: 'Default: automatic' },

@@ -30,7 +30,7 @@ test('what a project leaves open has the value of the deployment', () => {
   const shown = { ...project, inForce };
   expect(textOf(shown, 'Model')).toEqual(['demo', false]);
   expect(textOf(shown, 'Approvals')).toEqual(['ask: every call', false]);
-  expect(textOf(shown, 'Thinking')).toEqual(['As the model does', false]);
+  expect(textOf(shown, 'Thinking')).toEqual(['Model default', false]);
   expect(textOf(shown, 'Max cost per session tree')).toEqual(['$5.00', false]);
   expect(textOf(shown, 'Max nesting depth')).toEqual(['2', false]);
   expect(textOf(shown, 'Agents')).toEqual(['None', false]);
