@@ -12,7 +12,9 @@ const usage = `usage: sallyport-client                              an MCP serve
        sallyport-client tools                        the tools of the platform
        sallyport-client call <tool> [<json>]         calls one of them
        sallyport-client message <text> [--session <id>] [--wait] [--approvals <mode>] [--model <name>]
-                                     [--workspace shared|own]
+                                     [--workspace shared|own] [--max-cost-usd <usd>] [--max-seconds <n>]
+                                     [--max-total-tokens <n>] [--max-tool-calls <n>]
+                                     [--max-sandbox-seconds <n>] [--max-egress-bytes <n>]
        sallyport-client events [<session>] [--since <index>] [--children]
        sallyport-client caller-tool <name> [<json>]  calls a tool of the session's client`;
 
@@ -20,7 +22,18 @@ class UsageError extends Error {}
 
 type Question = { readonly method: string; readonly params: object };
 
+/** The part of its budget that a new session is given: each is a number, by the name of its argument. */
+const limits = {
+  'max-cost-usd': { type: 'string' },
+  'max-seconds': { type: 'string' },
+  'max-total-tokens': { type: 'string' },
+  'max-tool-calls': { type: 'string' },
+  'max-sandbox-seconds': { type: 'string' },
+  'max-egress-bytes': { type: 'string' },
+} as const;
+
 const options = {
+  ...limits,
   session: { type: 'string' },
   wait: { type: 'boolean' },
   approvals: { type: 'string' },
@@ -44,7 +57,7 @@ const questionOf = (args: readonly string[]): Question => {
       const { session: session_id, wait, approvals, model, workspace } = values;
       return {
         method: 'session_message',
-        params: { message: given(first), session_id, wait, approvals, model, workspace },
+        params: { message: given(first), session_id, wait, approvals, model, workspace, ...limitsOf(values) },
       };
     }
     case 'events': {
@@ -64,6 +77,19 @@ const parse = (args: readonly string[]) => {
     throw new UsageError(`${cause instanceof Error ? cause.message : String(cause)}\n${usage}`, { cause });
   }
 };
+
+type Values = Readonly<Partial<Record<keyof typeof limits, string | undefined>>>;
+
+const limitsOf = (values: Values): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
+      const text = values[name];
+      if (text === undefined) return [];
+      const limit = Number(text);
+      if (text === '' || !Number.isFinite(limit)) throw new UsageError(`--${name} must be a number`);
+      return [[name.replaceAll('-', '_'), limit]];
+    }),
+  );
 
 const given = (text: string | undefined): string => {
   if (text === undefined) throw new UsageError(usage);

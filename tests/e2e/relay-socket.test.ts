@@ -135,14 +135,18 @@ test('TM8, TM9: a program gives a child a part of the budget, and no more than i
   ]);
   expect(JSON.stringify(await given({ max_cost_usd: 1000 }))).toContain('is left of your budget');
 
-  const { result } = await given({ workspace: 'own', max_tool_calls: 2 });
-  const { session_id: bounded } = result as { readonly session_id: string };
+  const { session_id: bounded } = await ask<{ readonly session_id: string }>(
+    "message 'say hello' --workspace own --max-tool-calls 2 --max-cost-usd 0.5",
+  );
+  expect((await run('sallyport-client message hello --max-tool-calls many')).exitCode).toBe(2);
   const look = `call session '{"action":"get","session_id":"${bounded}"}'`;
   for (const _ of [1, 2]) expect((await run(`sallyport-client ${look}`, bounded)).exitCode).toBe(0);
   expect(await refusal(look, bounded)).toContain('no call of a tool is left of the budget of this session');
   expect((await run('sallyport-client tools', bounded)).exitCode).toBe(0);
   const tree = await cloud.ask<{ sessions: readonly Fields[] }>(`/api/sessions/${bounded}/tree`);
-  expect(tree.sessions).toMatchObject([{ id: bounded, slice: { maxToolCalls: 2, toolCalls: 2 } }]);
+  expect(tree.sessions).toMatchObject([
+    { id: bounded, slice: { maxToolCalls: 2, toolCalls: 2, maxCostUsd: 0.5 } },
+  ]);
 });
 
 test('a process that nobody follows is told at once that nothing holds the relay (RL4)', async () => {
