@@ -415,3 +415,34 @@ test("the operator's card of pending approvals leads to the approvals page", asy
   await page.getByRole('link', { name: 'Review all' }).click();
   await place(page, '1 of 1');
 });
+
+/** The frames of a page's connections, from the first that has this text on, wait until they are let go. */
+const holdingFrames = async (page: Page, text: string): Promise<() => void> => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.routeWebSocket(/./, (socket) => {
+    let sent = Promise.resolve();
+    socket.connectToServer().onMessage((message) => {
+      const isHeld = message.includes(text);
+      sent = sent.then(() => (isHeld ? released : undefined)).then(() => socket.send(message));
+    });
+  });
+  return release;
+};
+
+test('a call that was decided is not asked about again while its conversation is replayed', async () => {
+  const call = await untilItAsks(cloud, '$ echo one');
+  await cloud.ask(`/api/sessions/${call.sessionId}/approvals/${call.callId}`, post({ approved: true }));
+  await eventually(
+    () => cloud.ask<{ readonly status: string }>(`/api/sessions/${call.sessionId}`),
+    ({ status }) => status === 'idle',
+    30_000,
+  );
+  const page = await openApp(cloud);
+  const release = await holdingFrames(page, 'tool:decided');
+  await openSession(page, cloud, call.sessionId);
+  await page.locator('[data-kind="question"]').waitFor();
+  expect(await promptOf(page).count()).toBe(0);
+  release();
+  await ended(page);
+  expect(await promptOf(page).count()).toBe(0);
+});

@@ -24,8 +24,10 @@ let current: ViewState = initialState;
 let connection: SessionConnection | undefined;
 let outbox: Outbox | undefined;
 const shown = shallowRef<ViewState>(initialState);
+const isBehind = shallowRef(false);
 const drawSoon = paced(() => {
   shown.value = current;
+  isBehind.value = lastSeq < replayEnd;
 });
 const openId = shallowRef<string | null>(null);
 const missingId = shallowRef<string | null>(null);
@@ -36,8 +38,8 @@ export const openSessionId: Readonly<ShallowRef<string | null>> = openId;
 /** The id of a session that does not exist or was deleted. */
 export const missingSessionId: Readonly<ShallowRef<string | null>> = missingId;
 
-/** Waiting calls without a decision, child sessions included. */
-export const waitingCallItems = computed(() => shown.value.items.filter(isWaiting));
+/** Waiting calls without a decision, child sessions included. None during a replay: its next events may have the decision. */
+export const waitingCallItems = computed(() => (isBehind.value ? [] : shown.value.items.filter(isWaiting)));
 export const waitingCalls = computed(() => waitingCallItems.value.length);
 
 const isWaiting = (item: Item): item is CallItem =>
@@ -53,6 +55,7 @@ const dispatch = (event: ViewEvent): void => {
 const isReplayed = ({ seq }: Frame): boolean => seq !== null && seq < replayEnd;
 const replayDrawMs = 1000;
 let replayEnd = -1;
+let lastSeq = -1;
 let isReplayDrawDue = false;
 const drawLater = (): void => {
   if (isReplayDrawDue) return;
@@ -92,10 +95,12 @@ export const closeSession = (): void => {
   rememberSession(null);
   current = initialState;
   shown.value = initialState;
+  [lastSeq, replayEnd, isBehind.value] = [-1, -1, false];
 };
 
 const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
+  lastSeq = frame.seq ?? lastSeq;
   dispatch({ type: 'frame-received', frame });
   if (frame.type === 'system:ready')
     connection?.sendInOrder(current.items.filter(isUnsent).map(messageAction));
