@@ -52,8 +52,8 @@ test('the summary has the numbers of the chart', () => {
   expect(by('starts', given)?.summary).toBe(
     '3 cold (median 900 ms, 95th percentile 2.4 s), 0 warm, 0 failed.',
   );
-  expect(by('active', given)?.summary).toBe('Agent sessions 2 now, peak 5.');
-  expect(by('active', given)?.series.map(({ label }) => label)).toEqual(['Agent sessions']);
+  expect(by('active', given)?.summary).toBe('Agent slots 2 now, peak 5.');
+  expect(by('active', given)?.series.map(({ label }) => label)).toEqual(['Agent slots']);
   expect(by('errors', given)).toMatchObject({
     summary: '3 errors, most often b (2).',
     series: [{ values: [0, 3] }],

@@ -50,9 +50,9 @@ const levelSummary = (name: string, values: readonly (number | null)[]): string 
 
 const levels = (points: readonly Point[]): Chart => {
   const all: readonly ChartSeries[] = [
-    { label: 'Agent sessions', tone: 'accent', values: of(points, ({ activeAgents }) => activeAgents) },
+    { label: 'Agent slots', tone: 'accent', values: of(points, ({ activeAgents }) => activeAgents) },
     {
-      label: 'Execution sessions',
+      label: 'Execution slots',
       tone: 'info',
       values: of(points, ({ activeExecutions }) => activeExecutions),
     },
