@@ -48,10 +48,11 @@ export const taskWork = async (service: Placed): Promise<Seen> => {
   await step('list those that run', async () =>
     (await Array.fromAsync(host.running())).flat().some(({ taskArn }) => taskArn === arn),
   );
-  await step('stop', () => host.stop(arn, 'the work is done'));
+  await step('stop', async () => (await host.stop(arn, 'the work is done'))?.taskArn === arn);
   await step('describe what was stopped', async () =>
     stated(await until(here, ({ lastStatus }) => lastStatus === 'STOPPED')),
   );
+  await step('stop it again', async () => (await host.stop(arn, 'again'))?.lastStatus);
   await step('list what was stopped', async () =>
     (await Array.fromAsync(host.running())).flat().some(({ taskArn }) => taskArn === arn),
   );
