@@ -69,8 +69,10 @@ test('a page whose code does not arrive says so, keeps the page before it, and c
   await draft.waitFor();
   expect(await draft.inputValue()).toBe('a draft');
   await page.getByRole('link', { name: 'Models' }).click();
+  const reload = page.getByRole('button', { name: 'Reload' });
+  await reload.waitFor();
   await page.unroute(/models-page/);
-  await page.getByRole('button', { name: 'Reload' }).click();
+  await reload.click();
   await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
 });
 
