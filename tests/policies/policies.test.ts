@@ -7,6 +7,7 @@ import { environments, type FunctionName } from '#shared/config/environment.ts';
 import type { Authorisation } from '../../local/recorder/authorisations.ts';
 import type { RecordedCall } from '../../local/recorder/start.ts';
 import { type RealIssuer, startRealIssuer } from '../../shared/adapters/oidc/fixtures/real-issuer.ts';
+import { type OutsideHost, openHttpHost } from '../e2e/egress-hosts.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { type Granted, grantedBy } from './granted.ts';
 import { isAllowed, type Statement } from './policy-evaluation.ts';
@@ -20,6 +21,7 @@ const names = Object.keys(environments) as FunctionName[];
 
 let cloud: EmbeddedCloud;
 let issuer: RealIssuer;
+let outside: OutsideHost;
 let granted: Granted;
 const calls: RecordedCall[] = [];
 
@@ -28,6 +30,8 @@ const scenarioMsMax = 300_000;
 beforeAll(async () => {
   granted = grantedBy(await defaultTemplates());
   issuer = await startRealIssuer();
+  outside = await openHttpHost((_, response) => void response.end('from outside'));
+  const reached = `localhost:${outside.port}`;
   cloud = await openEmbeddedCloud({
     variables: {
       OIDC_ISSUER: issuer.url,
@@ -35,7 +39,8 @@ beforeAll(async () => {
       OIDC_CLIENT_ID: 'public',
       OIDC_LOGIN_SCOPES: 'openid sallyport',
       MCP_AUTHORIZATION_SERVER: 'platform',
-      EGRESS_ALLOW: '*.example.org',
+      EGRESS_ALLOW: `*.example.org,${reached}`,
+      EGRESS_ALLOWED_PRIVATE_HOSTS: reached,
       SYNTHETIC_CHECK: 'true',
       MCP_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1',
@@ -45,12 +50,13 @@ beforeAll(async () => {
     mode: { kind: 'strict' },
     recordCall: (call) => calls.push(call),
   });
-  await useEverything(cloud);
+  await useEverything(cloud, reached);
   await signInAndOut(cloud, issuer);
 }, scenarioMsMax);
 afterAll(async () => {
   await cloud?.stop();
   await issuer?.stop();
+  outside?.close();
 });
 
 /** With the start of each partition that is asked for: an id says nothing. */

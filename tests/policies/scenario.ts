@@ -35,17 +35,20 @@ const type = async (cloud: EmbeddedCloud): Promise<void> => {
   await endSession(cloud, id);
 };
 
-/** A program that is refused a host: the relay is held, and the log says so. */
-const connectOut = async (cloud: EmbeddedCloud): Promise<void> => {
+/** A program that reaches a host on a slice of bytes, and is refused another: the relay is held, and the log says so. */
+const connectOut = async (cloud: EmbeddedCloud, reached: string): Promise<void> => {
   const project = await cloud.ask<Made>(
     '/api/projects',
-    json('POST', { name: 'outside', network: { allow: ['listed.example.org'] } }),
+    json('POST', { name: 'outside', network: { allow: [reached] } }),
   );
-  const { id } = await makeSession(cloud, { kind: 'execution', project: project.id });
-  await cloud.ask(
+  const slice = { maxEgressBytes: 1_000_000 };
+  const { id } = await makeSession(cloud, { project: project.id, slice });
+  const command = `no_proxy= NO_PROXY= curl -sS http://${reached}/; curl -sS http://unlisted.example.org/`;
+  const { stdout } = await cloud.ask<{ readonly stdout: string }>(
     `/api/sessions/${id}/exec`,
-    json('POST', { command: 'curl -sS http://unlisted.example.org/' }),
+    json('POST', { command }),
   );
+  if (!stdout.startsWith('from outside')) throw new Error(`the host outside was not reached: ${stdout}`);
   await eventually(
     () => cloud.ask<{ events: readonly { type: string }[] }>(`/api/sessions/${id}/events`),
     ({ events }) => events.some(({ type }) => type === 'egress'),
@@ -58,14 +61,15 @@ const connectOut = async (cloud: EmbeddedCloud): Promise<void> => {
 const remove: RequestInit = { method: 'DELETE' };
 const settleMsMax = 60_000;
 
-export const useEverything = async (cloud: EmbeddedCloud): Promise<void> => {
+/** `reached`: a host outside that sandboxes may reach. */
+export const useEverything = async (cloud: EmbeddedCloud, reached: string): Promise<void> => {
+  await connectOut(cloud, reached);
   for (const story of [
     talk,
     rest,
     branch,
     upload,
     type,
-    connectOut,
     execute,
     converse,
     registry,
