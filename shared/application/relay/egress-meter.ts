@@ -29,12 +29,13 @@ export const openEgressMeter = async (
   { egressUsage, egressBytesMax, sessions, telemetry }: Ports,
   session: SessionId,
 ): Promise<EgressMeter> => {
-  /** As it is now: it may have been given a slice since. */
-  const payers = async (): Promise<Payers | undefined> => {
-    const found = await sessions.get(session);
+  let found = await sessions.get(session);
+  /** A session below another may be given a slice later; any other has those that it was made with. */
+  const payersNow = async (): Promise<Payers | undefined> => {
+    if (found?.tree !== undefined) found = await sessions.get(session);
     return found && payersOf(found);
   };
-  let stored = await egressUsage.read(session, await payers());
+  let stored = await egressUsage.read(session, found && payersOf(found));
   let passed = 0;
   /** One line of each holder: its programs may try without end. */
   let usedUp: AppError | undefined;
@@ -60,7 +61,7 @@ export const openEgressMeter = async (
       const bytes = passed;
       if (bytes === 0) return;
       try {
-        stored = await egressUsage.add(session, { bytes, payers: await payers() });
+        stored = await egressUsage.add(session, { bytes, payers: await payersNow() });
         passed -= bytes;
       } catch (error) {
         telemetry.warn('bytes of a session were not counted', { sessionId: session, error });
