@@ -101,7 +101,6 @@ export const applyEvent = async (
     log,
     ...(event.type === 'started' && completed === undefined ? { begins: begun(event, context.inbox) } : {}),
     patch: afterHeldStep(session, turn.state, { event, step, isInboxEmpty }),
-    weighsMoney: weighsMoney(turn.state, step.state),
     slot: slotOf(context, step.state, { hasMessages: !isInboxEmpty, release, slotsMax }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
@@ -185,7 +184,6 @@ export type SingleStep = {
   readonly at: number;
   readonly completed?: InboxMessage | undefined;
   readonly patch?: SessionPatch;
-  readonly weighsMoney?: boolean;
   readonly audits?: readonly AuditRow[];
   /** The last of these rows, if they are decisions. */
   readonly decided?: ChainHead;
@@ -200,8 +198,9 @@ export type SingleStep = {
 };
 
 /**
- * Commits a step that is no part of a holder's loop: the version of the turn guards it, and the fence of one that holds the lease. Gives the session as it stands
- * after it; undefined when another caller moved the turn, `full` when it needs a slot and none is free: nothing was written.
+ * Commits a step that is no part of a holder's loop: the version of the turn guards it, and the fence of one that holds the lease.
+ * Gives the session as it stands after it; undefined when another caller moved the turn, `full` when it needs a slot and none is
+ * free: nothing was written.
  */
 export const commitStep = async (
   ports: TurnDeps,
@@ -231,7 +230,7 @@ type Commit = Pick<
   TurnCommit,
   'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
 > &
-  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided' | 'weighsMoney'> & {
+  Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided'> & {
     readonly turn: TurnRecord;
     readonly step: TurnStep;
     readonly seen?: FeaturesSeen | undefined;
@@ -251,6 +250,7 @@ const commit = async (
   const result = await ports.turns.commit({
     ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts, measured },
     ...(rest.decided === undefined && decided !== undefined ? { decided } : {}),
+    weighsMoney: weighsMoney(turn.state, step.state),
     log: [...log, ...step.log],
     history: step.history,
     waiting,

@@ -8,7 +8,7 @@ import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { Session } from '../../../domain/session.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { slotHolderOf } from '../../../domain/slot-holder.ts';
-import { completedMessage, weighsMoney } from '../../../domain/turn/after-step.ts';
+import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../../domain/turn/turn.ts';
@@ -67,8 +67,7 @@ const tryOnce = async (
   // The end of a turn is published at once: a function that comes late would publish it during the next.
   const left = wakes && !isDone ? keepFrames(openPublisher(ports, session)) : undefined;
   const { agentMax: slotsMax } = ports.slotLimits;
-  const decided = { weighsMoney: weighsMoney(turn.state, step.state), audits, ...chained };
-  const commit = { session, turn, seen, step, at, completed, patch, wakes, ...decided, slotsMax };
+  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained, slotsMax };
   const committed = await commitStep(ports, { ...commit, ...(left && { publisher: left.publisher }) });
   if (committed === 'full') await roomFor(ports, session);
   if (typeof committed !== 'object') return raceLost;

@@ -57,7 +57,7 @@ export const failTurn = async (
   const committed = await commitStep(ports, commit);
   if (committed === undefined || committed === 'full') return;
   if (failure === stalled) {
-    ports.telemetry.error('a turn was ended: no function continued it', {
+    ports.telemetry.error('a turn stalled: no function continued it', {
       event: 'turn_stalled',
       sessionId: id,
     });
