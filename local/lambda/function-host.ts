@@ -71,6 +71,8 @@ const shortMsMax = 30_000;
 const threadsMax = 64;
 /** Threads of one function that start at once: if more did, all would be later than those that wait and find one free. */
 const coldStartsMax = 4;
+/** Lambda keeps a free environment for minutes; its thread takes 40 MB here. */
+const idleMsMax = 5000;
 /** AWS waits one minute, then two. */
 const retryDelaysMsDefault = [200, 1000];
 
@@ -96,6 +98,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
               definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax,
             ),
             startsMax: isStrict ? coldStartsMax : Number.POSITIVE_INFINITY,
+            idleMsMax: isStrict ? idleMsMax : Number.POSITIVE_INFINITY,
             open: host.open,
             log: options.log,
           }),

@@ -1,5 +1,5 @@
 /** A function's environments, without threads: how many there are, how many start at once, and which of the waiting is next. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Environment } from './environment.ts';
 import { failure, type Outcome, type ResponseSink } from './function.ts';
 import { openFunctionPool } from './function-pool.ts';
@@ -10,6 +10,7 @@ type Opened = {
   readonly end: (outcome?: Outcome) => Promise<void>;
   /** Its machine fails. */
   readonly die: () => void;
+  readonly isStopped: () => boolean;
 };
 
 const definition = { name: 'f', entry: '', environment: {}, timeoutMs: 1, memoryMb: 1 };
@@ -18,19 +19,27 @@ const sink: ResponseSink = { began: () => undefined, chunk: () => undefined };
 /** A resolved promise reaches its listeners in some microtasks. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: number) => {
+type Limits = { readonly concurrencyMax?: number; readonly idleMsMax?: number };
+
+const openPool = (
+  environmentsMax: number,
+  startsMax: number,
+  { concurrencyMax, idleMsMax = Number.POSITIVE_INFINITY }: Limits = {},
+) => {
   const opened: Opened[] = [];
   const open = (): Environment => {
     const served: string[] = [];
     let answer: (outcome: Outcome) => void = () => undefined;
     let load: () => void = () => undefined;
     let isAlive = true;
+    let isStopped = false;
     opened.push({
       served,
       load: () => load(),
       die: () => {
         isAlive = false;
       },
+      isStopped: () => isStopped,
       end: (outcome = finished) => {
         answer(outcome);
         return settle();
@@ -45,13 +54,16 @@ const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: n
         });
       },
       isReusable: () => isAlive,
-      stop: () => Promise.resolve(),
+      stop: () => {
+        isStopped = true;
+        return Promise.resolve();
+      },
     };
   };
   const limits = concurrencyMax === undefined ? {} : { concurrencyMax };
   const pool = openFunctionPool(
     { ...definition, ...limits },
-    { environmentsMax, startsMax, open, log: () => undefined },
+    { environmentsMax, startsMax, idleMsMax, open, log: () => undefined },
   );
   const ask = async (...payloads: string[]): Promise<void> => {
     for (const payload of payloads) void pool.run({ requestId: payload, payload }, sink);
@@ -62,6 +74,8 @@ const openPool = (environmentsMax: number, startsMax: number, concurrencyMax?: n
 
 const servedBy = (opened: readonly Opened[]): readonly (readonly string[])[] =>
   opened.map(({ served }) => served);
+
+afterEach(() => void vi.useRealTimers());
 
 test('an invocation over the most environments waits for the first that is free', async () => {
   const { opened, ask } = openPool(2, 9);
@@ -100,11 +114,26 @@ test('A18: one that ended while it was free gets no invocation', async () => {
 });
 
 test('A22: over the reserved concurrency an invocation is refused, also while others wait', async () => {
-  const { opened, ask, run } = openPool(1, 1, 2);
+  const { opened, ask, run } = openPool(1, 1, { concurrencyMax: 2 });
   await ask('a', 'b');
   await expect(run({ requestId: 'c', payload: 'c' }, sink)).rejects.toThrow('Rate Exceeded');
   await opened[0]?.end();
   await ask('d');
   await opened[0]?.end();
   expect(servedBy(opened)).toEqual([['a', 'b', 'd']]);
+});
+
+test('A17: one that nothing asked for in a while is ended, and the one that is used last stays', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { opened, ask } = openPool(9, 9, { idleMsMax: 1000 });
+  await ask('a', 'b');
+  await opened[0]?.end();
+  await opened[1]?.end();
+  vi.advanceTimersByTime(900);
+  await ask('c');
+  vi.advanceTimersByTime(900);
+  expect(opened.map(({ isStopped }) => isStopped())).toEqual([true, false]);
+  await opened[1]?.end();
+  await ask('d');
+  expect(servedBy(opened)).toEqual([['a'], ['b', 'c', 'd']]);
 });

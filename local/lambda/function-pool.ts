@@ -2,7 +2,8 @@
  * The environments of one function: those that run an invocation, those that are free, and the invocations that wait for one.
  *
  * An invocation gets a free environment, or a new one, or waits: for one to become free, or for its turn to start one. It waits before
- * its time begins. Over the reserved concurrency of its function it is refused with `TooManyRequestsException` (A22).
+ * its time begins. Over the reserved concurrency of its function it is refused with `TooManyRequestsException` (A22). An environment
+ * that nothing has asked for in a while is ended, as Lambda's are.
  */
 import { AwsError } from '../endpoint/http-messages.ts';
 import type { Environment } from './environment.ts';
@@ -18,6 +19,8 @@ type PoolOptions = {
   readonly environmentsMax: number;
   /** New environments that may load the function at once. */
   readonly startsMax: number;
+  /** Milliseconds for which a free environment is kept. */
+  readonly idleMsMax: number;
   readonly open: (definition: FunctionDefinition) => Environment;
   readonly log: (text: string) => void;
 };
@@ -55,9 +58,9 @@ type Environments = { readonly use: (work: Work) => Promise<Outcome> };
 
 const openEnvironments = (
   definition: FunctionDefinition,
-  { environmentsMax, startsMax, open }: PoolOptions,
+  { environmentsMax, startsMax, idleMsMax, open }: PoolOptions,
 ): Environments => {
-  const idle: Environment[] = [];
+  const idle = openIdle(idleMsMax);
   const waiting: ((environment: Environment) => void)[] = [];
   const starting = new Set<Environment>();
   let busy = 0;
@@ -72,19 +75,10 @@ const openEnvironments = (
   };
   const take = (): Environment | undefined => {
     if (busy >= environmentsMax) return undefined;
-    const free = takeFree();
+    const free = idle.take();
     if (free === undefined && starting.size >= startsMax) return undefined;
     busy += 1;
     return free ?? start();
-  };
-  /** The machine of one may have failed meanwhile: it is known to be gone, and gets no invocation. */
-  const takeFree = (): Environment | undefined => {
-    let free = idle.pop();
-    while (free !== undefined && !free.isReusable()) {
-      void free.stop();
-      free = idle.pop();
-    }
-    return free;
   };
   const start = (): Environment => {
     const environment = open(definition);
@@ -96,7 +90,7 @@ const openEnvironments = (
   };
   const release = async (environment: Environment, isReusable: boolean): Promise<void> => {
     busy -= 1;
-    if (isReusable) idle.push(environment);
+    if (isReusable) idle.keep(environment);
     starting.delete(environment);
     serve();
     if (!isReusable) await environment.stop();
@@ -111,6 +105,41 @@ const openEnvironments = (
       const outcome = await work(environment, () => hasStarted(environment));
       await release(environment, environment.isReusable() && !isUnusable(outcome));
       return outcome;
+    },
+  };
+};
+
+type IdleEnvironments = {
+  readonly keep: (environment: Environment) => void;
+  /** The one that became free last, so that those which are not needed grow old. */
+  readonly take: () => Environment | undefined;
+};
+
+const openIdle = (idleMsMax: number): IdleEnvironments => {
+  const timers = new Map<Environment, NodeJS.Timeout | undefined>();
+  const leave = (environment: Environment): void => {
+    clearTimeout(timers.get(environment));
+    timers.delete(environment);
+  };
+  const end = (environment: Environment): void => {
+    leave(environment);
+    void environment.stop();
+  };
+  return {
+    keep: (environment) => {
+      const isKept = idleMsMax === Number.POSITIVE_INFINITY;
+      timers.set(environment, isKept ? undefined : setTimeout(() => end(environment), idleMsMax).unref());
+    },
+    take: () => {
+      for (const environment of [...timers.keys()].reverse()) {
+        // The machine of one may have failed meanwhile: it is known to be gone, and gets no invocation.
+        if (environment.isReusable()) {
+          leave(environment);
+          return environment;
+        }
+        end(environment);
+      }
+      return undefined;
     },
   };
 };

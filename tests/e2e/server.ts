@@ -32,7 +32,7 @@ export const unthrottled = { RATE_LIMIT_PER_SECOND: '500', RATE_LIMIT_BURST: '20
 export const isStrict = process.env['SALLYPORT_STRICT'] === 'true';
 
 /** Of an answer outside `/mcp`: API Gateway renames the header. */
-export const challengeOf = ({ headers }: Response): string | null =>
+export const challengeOf = ({ headers }: { readonly headers: Pick<Headers, 'get'> }): string | null =>
   headers.get(isStrict ? 'x-amzn-remapped-www-authenticate' : 'www-authenticate');
 
 /** As a busy machine needs it. */

@@ -4,6 +4,7 @@
  * A refusal of ours has the body of the contract: a known code, the status that the table gives it, the id of the
  * request. A refusal by Node itself has no body; a missing file of the web page is answered as such.
  */
+import { challengeOf } from '../server.ts';
 import type { Cast } from './cast.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 
@@ -59,11 +60,16 @@ export const refusalProblem = ({ status, headers, text }: Answered): string | un
   if (!isTexts(suggestions) || !isTexts(recoveryActions))
     return 'a refusal without suggestions or recoveryActions';
   if (requestId !== headers.get('x-amzn-requestid')) return 'a refusal without the id of its request';
-  if (status === 401 && !/^Bearer\b/.test(headers.get('www-authenticate') ?? ''))
-    return '401 without WWW-Authenticate';
+  if (status === 401 && !/^Bearer\b/.test(challengeIn(headers))) return '401 without WWW-Authenticate';
   if (status === 429 && headers.get('retry-after') !== '1') return '429 without Retry-After';
   return undefined;
 };
+
+/** A refusal of `/mcp` keeps the header's name, one of another path has the name that API Gateway gives it. */
+const challengeIn = (headers: Answered['headers']): string =>
+  headers.get('www-authenticate') ??
+  challengeOf({ headers: { get: (name) => headers.get(name) ?? null } }) ??
+  '';
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');

@@ -17,9 +17,15 @@ export const openSockets = async (port: number): Promise<number> => {
   }).length;
 };
 
-export const residentMb = async (pid: number): Promise<number> => {
+export const residencyOf = async (
+  pid: number,
+): Promise<{ readonly residentMb: number; readonly threads: number }> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
+  const figure = (line: RegExp): number => Number(line.exec(status)?.[1]);
+  return {
+    residentMb: Math.round(figure(/VmRSS:\s+(\d+) kB/) / 1024),
+    threads: figure(/Threads:\s+(\d+)/),
+  };
 };
 
 /** Items that are there while something goes on: a connection, who watches a session, a call that can be cancelled. */
