@@ -5,7 +5,7 @@
  * of sandbox time counts none (docs/spec/sessions.md: TM10).
  */
 import type { SessionId } from './ids.ts';
-import type { Tree } from './session-tree.ts';
+import type { Tree } from './tree-budget.ts';
 import { type Slice, sandboxMsLeft } from './tree-slice.ts';
 
 /** The slices that pay for what a session starts, in its tree. */

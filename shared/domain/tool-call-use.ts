@@ -4,7 +4,7 @@
  * Nothing is reserved for it: it is counted before it is made. Where answers of models that are on their way have reserved what is left, it waits.
  */
 import type { SessionId } from './ids.ts';
-import { leftFor, type Tree } from './session-tree.ts';
+import { leftFor, type Tree } from './tree-budget.ts';
 import { leastOf, restOf } from './tree-slice.ts';
 
 export type ToolCallUse = 'counted' | 'busy' | 'spent';

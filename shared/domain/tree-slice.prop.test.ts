@@ -8,7 +8,7 @@ import {
   type MoneyAnswer,
   type Tree,
   withReservation,
-} from './session-tree.ts';
+} from './tree-budget.ts';
 import { newSlice, type Slice } from './tree-slice.ts';
 
 /** A slice within a slice, one of tokens alone, one of calls alone, and a session without. */

@@ -5,7 +5,7 @@
  */
 import type { SessionId } from './ids.ts';
 import { type Session, totalsOf } from './session.ts';
-import type { Tree } from './session-tree.ts';
+import type { Tree } from './tree-budget.ts';
 import type { Slice } from './tree-slice.ts';
 
 type Branch<S> = {

@@ -14,7 +14,7 @@ import type { HistoryMessage } from '../domain/history.ts';
 import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { AccessToken } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
-import type { TreeSpend } from '../domain/session-tree.ts';
+import type { TreeSpend } from '../domain/tree-budget.ts';
 import type { Slot } from '../domain/slot.ts';
 import type { TokenMeasure } from '../domain/token-measure.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';

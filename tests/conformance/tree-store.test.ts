@@ -6,7 +6,7 @@ import { transact } from '#shared/adapters/aws/dynamo/transaction.ts';
 import { growTree, makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { MoneyAnswer, ReservationRequest, Tree } from '#shared/domain/session-tree.ts';
+import type { MoneyAnswer, ReservationRequest, Tree } from '#shared/domain/tree-budget.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { atOnce, newSession, note, onTable, tally, workspaceOf } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';

@@ -5,7 +5,7 @@
  * It draws from a seed as those do, and is no part of them: their seeds keep their worlds.
  */
 import type { SessionId } from '#shared/domain/ids.ts';
-import { settledAt } from '#shared/domain/session-tree.ts';
+import { settledAt } from '#shared/domain/tree-budget.ts';
 import { checkAnswers, checkRest } from './at-rest.ts';
 import { standing } from './faults.ts';
 import { Platform } from './platform.ts';

@@ -6,7 +6,7 @@ import { isPoolEntry } from '#shared/domain/pool.ts';
 import { type SandboxRecord, startToken } from '#shared/domain/sandbox.ts';
 import type { SandboxMeter } from '#shared/domain/sandbox-meter.ts';
 import { slicesOf, treeOf } from '#shared/domain/session.ts';
-import type { Tree } from '#shared/domain/session-tree.ts';
+import type { Tree } from '#shared/domain/tree-budget.ts';
 import { type Slice, sandboxMsLeft } from '#shared/domain/tree-slice.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Change, Item } from './memory-table.ts';

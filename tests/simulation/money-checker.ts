@@ -4,7 +4,7 @@
  * sessions, whichever function dies (TM4): a call that is paid and not written is in neither.
  */
 import type { Session } from '#shared/domain/session.ts';
-import type { Reservation, Tree } from '#shared/domain/session-tree.ts';
+import type { Reservation, Tree } from '#shared/domain/tree-budget.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Change } from './memory-table.ts';
 import { childrenOf, sessionOf, stateOf, treeItemOf } from './stored.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fake } from '../../../tests/fake.ts';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
-import type { MoneyAnswer, ReservationRequest } from '../../domain/session-tree.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../domain/tree-budget.ts';
 import { AppError } from '../../errors.ts';
 import type { TreeStore } from '../../ports/trees.ts';
 import type { BrokerDeps } from '../deps.ts';

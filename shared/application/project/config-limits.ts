@@ -5,7 +5,7 @@ import { type Flavor, flavors } from '../../domain/flavor.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { allowsFlavor, type Project } from '../../domain/project.ts';
 import { type Session, treeOf } from '../../domain/session.ts';
-import { settledAt, type Tree } from '../../domain/session-tree.ts';
+import { settledAt, type Tree } from '../../domain/tree-budget.ts';
 import { executionSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { findProject } from '../access/find-project.ts';

@@ -1,6 +1,6 @@
 /** The tree of a session: itself and all sessions below it, with what each branch has spent, and the money of the whole tree. */
 import { type Session, treeOf } from '../../domain/session.ts';
-import { settledAt } from '../../domain/session-tree.ts';
+import { settledAt } from '../../domain/tree-budget.ts';
 import { branchesOf, moneyOf, type ShownTree } from '../../domain/tree-spending.ts';
 import type { Deps } from '../deps.ts';
 import { descendantsOf } from './read-session-tree.ts';

@@ -5,7 +5,7 @@
 import { type Completion, completionOf, isRepetition } from '../event-log.ts';
 import type { MessageId } from '../ids.ts';
 import { type Session, slicesOf, titleOf, treeOf } from '../session.ts';
-import type { TreeSpend } from '../session-tree.ts';
+import type { TreeSpend } from '../tree-budget.ts';
 import { tokensOf } from '../tree-slice.ts';
 import { grantsInForce } from './approval-policy.ts';
 import { addUsage, keptCalls } from './call-queue.ts';

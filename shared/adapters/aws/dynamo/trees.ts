@@ -7,12 +7,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import {
-  decideReservation,
-  type Tree,
-  type TreeSpend,
-  withReservation,
-} from '#shared/domain/session-tree.ts';
+import { decideReservation, type Tree, type TreeSpend, withReservation } from '#shared/domain/tree-budget.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { keys, type Table } from './table.ts';

@@ -13,7 +13,8 @@ import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '.
 import { narrowedTo } from '../../../domain/inject-rule.ts';
 import { type Session, slicesOf, totalsOf, treeOf, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
-import { leftFor, type SessionTree, type TreeLimits } from '../../../domain/session-tree.ts';
+import type { SessionTree, TreeLimits } from '../../../domain/session-tree.ts';
+import { leftFor } from '../../../domain/tree-budget.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import { type CountedMeasure, isSlice, type Measure } from '../../../domain/tree-slice.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';

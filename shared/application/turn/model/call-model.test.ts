@@ -9,7 +9,7 @@ import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
-import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
 import type { TokenMeasure } from '../../../domain/token-measure.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../../tests/fake.ts';
 import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
-import type { MoneyAnswer } from '../../../domain/session-tree.ts';
+import type { MoneyAnswer } from '../../../domain/tree-budget.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { McpServerStore } from '../../../ports/mcp-servers.ts';
 import type { TreeStore } from '../../../ports/trees.ts';

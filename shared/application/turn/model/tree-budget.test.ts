@@ -7,7 +7,7 @@ import type { MessageId, SessionId } from '../../../domain/ids.ts';
 import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import { callTokensMax } from '../../../domain/price.ts';
 import type { Session } from '../../../domain/session.ts';
-import type { MoneyAnswer, ReservationRequest } from '../../../domain/session-tree.ts';
+import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
 import { spendOf } from '../../../domain/turn/after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
 import { releaseReservation, reserveAgain, reserveCall, withoutCalls } from './tree-budget.ts';

@@ -7,7 +7,8 @@
 import type { ModelRequest } from '../../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, callCostMax, callTokensMax } from '../../../domain/price.ts';
 import { type Session, slicesOf, treeOf } from '../../../domain/session.ts';
-import { type Grant, isOutOfTime, treeUsdMaxOf } from '../../../domain/session-tree.ts';
+import { isOutOfTime, treeUsdMaxOf } from '../../../domain/session-tree.ts';
+import type { Grant } from '../../../domain/tree-budget.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 

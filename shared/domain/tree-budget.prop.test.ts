@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
-import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './session-tree.ts';
+import { decideReservation, type MoneyAnswer, type Tree, withReservation } from './tree-budget.ts';
 import type { Slice } from './tree-slice.ts';
 
 /** Whole numbers: their sums are exact. */
