@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutLongestText, type JsonObject } from './json.ts';
-import { cutBytes, cutMiddle, utf8Bytes } from './text.ts';
+import { cutBytes, cutJsonBytes, cutMiddle, utf8Bytes } from './text.ts';
 
 /** Lone surrogates included. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00', '\u0000', '"') });
@@ -134,6 +134,26 @@ describe('data with a limit', () => {
         const cut = cutLongestText(data as JsonObject, bytesMax);
         expect(size(cut)).toBeLessThanOrEqual(bytesMax);
         if (cut !== data) expect(cut['truncated']).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a cut to bytes of JSON', () => {
+  const jsonBytes = (text: string): number => encodedBytes(JSON.stringify(text)) - 2;
+  const escaped = fc.string({
+    unit: fc.constantFrom('a', '\n', '"', '\\', '\u0001', '\u007f', 'é', '😀', '\ud83d'),
+  });
+
+  test('is the longest start that fits', () => {
+    fc.assert(
+      fc.property(escaped, fc.nat({ max: 40 }), (text, bytesMax) => {
+        const cut = cutJsonBytes(text, bytesMax);
+        const [next = ''] = text.slice(cut.length);
+        expect(text.startsWith(cut)).toBe(true);
+        expect(jsonBytes(cut)).toBeLessThanOrEqual(bytesMax);
+        expect(next === '' || jsonBytes(cut + next) > bytesMax).toBe(true);
+        expect(isWhole(cut, text)).toBe(true);
       }),
     );
   });

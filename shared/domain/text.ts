@@ -19,15 +19,33 @@ const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xd
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** The longest start of `text` that has at most `bytesMax` bytes; a surrogate pair is never split. */
-export const cutBytes = (text: string, bytesMax: number): string => {
+export const cutBytes = (text: string, bytesMax: number): string => cutTo(text, bytesMax, codePointBytes);
+
+/** One unit of a text takes no more in JSON: `\u0000`. */
+const jsonUnitBytesMax = 6;
+
+/** The longest start of `text` that takes at most `bytesMax` bytes in JSON, without the quotes around it. */
+export const cutJsonBytes = (text: string, bytesMax: number): string =>
+  text.length * jsonUnitBytesMax <= bytesMax ? text : cutTo(text, bytesMax, jsonBytes);
+
+const cutTo = (text: string, bytesMax: number, bytesOf: (codePoint: number) => number): string => {
   let bytes = 0;
-  let end = 0;
-  for (const character of text) {
-    bytes += codePointBytes(character.codePointAt(0) ?? 0);
-    if (bytes > bytesMax) return text.slice(0, end);
-    end += character.length;
+  for (let at = 0; at < text.length; ) {
+    const codePoint = text.codePointAt(at) ?? 0;
+    bytes += bytesOf(codePoint);
+    if (bytes > bytesMax) return text.slice(0, at);
+    at += codePoint < 0x1_0000 ? 1 : 2;
   }
   return text;
+};
+
+const shortEscapes = '"\\\b\t\n\f\r';
+
+/** As `JSON.stringify` writes it; half of a surrogate pair is escaped. */
+const jsonBytes = (codePoint: number): number => {
+  if (shortEscapes.includes(String.fromCodePoint(codePoint))) return 2;
+  const isEscaped = codePoint < 0x20 || (codePoint >= 0xd800 && codePoint <= 0xdfff);
+  return isEscaped ? jsonUnitBytesMax : codePointBytes(codePoint);
 };
 
 /** Room for the text of the gap. */

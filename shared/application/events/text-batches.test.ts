@@ -51,10 +51,48 @@ test('the first piece is sent at once, later pieces are combined', async () => {
 });
 
 test('a long text is cut on code points, and offsets count bytes', async () => {
-  const text = '€'.repeat(6000);
+  const text = '€'.repeat(20_000);
   const pieces = await relayed([{ offset: 10, text }]);
   expect(pieces.map((piece) => piece.text).join('')).toBe(text);
-  expect(pieces.map(({ offset }) => offset)).toEqual([10, 8200, 16390]);
+  expect(pieces.map(({ offset }) => offset)).toEqual([10, 28_681, 57_352]);
+});
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-execution-service-websocket-limits-table.html */
+const gatewayFrameBytesMax = 32 * 1024;
+
+test.each([
+  ['plain', 'a'],
+  ['escaped to two bytes', '"'],
+  ['escaped to six bytes', '\u001b'],
+])('a text that is %s in JSON fits into frames of the gateway, which are filled', async (_how, character) => {
+  const frames: Frame[] = [];
+  const batches = open(world, async (told) => void frames.push(...told));
+  batches.push('out', { offset: 0, text: character.repeat(50_000) });
+  await batches.flush();
+  const sizes = frames.map((frame) => utf8Bytes(JSON.stringify(frame)));
+  expect(Math.max(...sizes)).toBeLessThan(gatewayFrameBytesMax);
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(27 * 1024);
+});
+
+test('a stream of small pieces is posted in few frames, and a full one does not wait for more to gather', async () => {
+  const { sleepless } = openSleeplessWorld();
+  const lengths: number[] = [];
+  const batches = open(sleepless, async (frames) => {
+    await new Promise(setImmediate);
+    lengths.push(...frames.map(({ data }) => String(data['text']).length));
+  });
+  const [pieces, characters] = [10_000, 20];
+  for (let at = 0; at < pieces; at += 1) {
+    batches.push('out', { offset: at * characters, text: 'x'.repeat(characters) });
+    // As the packets of a provider come.
+    if (at % 400 === 399) await new Promise(setImmediate);
+  }
+  await new Promise(setImmediate);
+  const sum = (): number => lengths.reduce((all, length) => all + length, 0);
+  expect(sum()).toBeGreaterThan((pieces * characters * 3) / 4);
+  await batches.flush();
+  expect(sum()).toBe(pieces * characters);
+  expect(lengths.length).toBeLessThanOrEqual(10);
 });
 
 test('the end of a text does not wait for more, and leaves no timer', async () => {

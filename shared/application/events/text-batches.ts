@@ -1,19 +1,21 @@
 /**
- * Streams text to subscribers in batches: text that arrives while a batch is on its way waits for the next.
+ * Streams text to subscribers in batches: text that arrives while a batch is on its way waits for the next, which is sent after a
+ * short time, or as soon as it fills a frame.
  *
- * One batch is in flight at a time, so slow subscribers slow the batches and never grows a queue of posts.
+ * One batch is in flight at a time, so slow subscribers slow the batches and never grow a queue of posts.
  * Best effort by design: the whole text follows in the log.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import { deltaBatchMs } from '../../domain/limits.ts';
-import { cutBytes } from '../../domain/text.ts';
+import { deltaBatchMs, frameBytesMax } from '../../domain/limits.ts';
+import { cutJsonBytes } from '../../domain/text.ts';
 import type { World } from '../../ports/world.ts';
 import type { Publisher } from './publisher.ts';
 
-/** UTF-8 bytes of text one frame carries; JSON escapes may grow them and a frame is at most 32 KB. */
-const frameTextBytesMax = 8 * 1024;
+/** Bytes that the text of one frame takes in JSON. The rest is for its other fields. */
+const frameTextBytesMax = frameBytesMax - 2 * 1024;
 
 type Piece = { readonly offset: number; readonly text: string };
+type Waiting = { readonly offset: number; text: string };
 
 export type BatchOptions = {
   readonly publisher: Publisher;
@@ -32,24 +34,30 @@ export const openTextBatches = <Key extends string>(
   { publisher, world, lengthOf }: BatchOptions,
   frame: (key: Key, piece: Piece) => Frame,
 ): TextBatches<Key> => {
-  const waiting = new Map<Key, { offset: number; text: string }>();
+  const waiting = new Map<Key, Waiting>();
   let isSending = false;
+  /** Ends the wait for more. */
   let gathering = new AbortController();
 
-  const takeBatch = (): readonly Frame[] => {
-    const batch = [...waiting].flatMap(([key, piece]) =>
-      slices(piece, lengthOf).map((slice) => frame(key, slice)),
-    );
+  /** All waiting text, without the part that fills no frame where that is to wait for more. */
+  const takeBatch = ({ keepsRest }: { readonly keepsRest: boolean }): readonly Frame[] => {
+    const texts = [...waiting];
     waiting.clear();
-    return batch;
+    return texts.flatMap(([key, piece]) => {
+      const pieces = slices(piece, lengthOf);
+      const rest = keepsRest && pieces.length > 1 ? pieces.pop() : undefined;
+      if (rest !== undefined) waiting.set(key, rest);
+      return pieces.map((slice) => frame(key, slice));
+    });
   };
 
   const send = async (): Promise<void> => {
     isSending = true;
     while (waiting.size > 0) {
-      await publisher.publish(takeBatch());
+      const keepsRest = gathering.signal.aborted;
       gathering = new AbortController();
-      await world.sleep(deltaBatchMs, gathering.signal);
+      await publisher.publish(takeBatch({ keepsRest }));
+      if (!gathering.signal.aborted) await world.sleep(deltaBatchMs, gathering.signal);
     }
     isSending = false;
   };
@@ -57,20 +65,26 @@ export const openTextBatches = <Key extends string>(
   return {
     push: (key, { offset, text }) => {
       const before = waiting.get(key);
-      waiting.set(key, before === undefined ? { offset, text } : { ...before, text: before.text + text });
+      if (before === undefined) waiting.set(key, { offset, text });
+      else before.text += text;
       if (!isSending) void send();
+      else if ((before?.text ?? text).length >= frameTextBytesMax) gathering.abort();
     },
     flush: async () => {
       // Frames are published in order: the batch on its way comes before this one.
-      await publisher.publish(takeBatch());
+      await publisher.publish(takeBatch({ keepsRest: false }));
       gathering.abort();
     },
   };
 };
 
-const slices = (piece: Piece, lengthOf: (text: string) => number): readonly Piece[] => {
-  const text = cutBytes(piece.text, frameTextBytesMax);
-  if (text.length === piece.text.length) return [piece];
-  const rest = { offset: piece.offset + lengthOf(text), text: piece.text.slice(text.length) };
-  return [{ offset: piece.offset, text }, ...slices(rest, lengthOf)];
+const slices = (piece: Piece, lengthOf: (text: string) => number): Waiting[] => {
+  const all: Waiting[] = [];
+  for (let { offset, text: rest } = piece; rest !== ''; ) {
+    const text = cutJsonBytes(rest, frameTextBytesMax);
+    all.push({ offset, text });
+    offset += lengthOf(text);
+    rest = rest.slice(text.length);
+  }
+  return all;
 };

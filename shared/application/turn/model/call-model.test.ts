@@ -44,9 +44,12 @@ type Options = {
   readonly thinking?: { readonly session: ThinkingLevel; readonly message?: ThinkingLevel };
   /** Of its tree, one for each reservation. Absent: it stands alone. */
   readonly money?: readonly MoneyAnswer[];
+  /** Of frames that are posted. */
+  readonly posted?: Promise<void>;
 };
 
-const open = ({ scripts, history = [user('hi')], count, measured, model, thinking, money }: Options) => {
+const open = ({ scripts, history = [user('hi')], count, measured, model, thinking, ...options }: Options) => {
+  const { money, posted = Promise.resolve() } = options;
   const reserved: ReservationRequest[] = [];
   const sent: number[] = [];
   const asked: ModelRequest[] = [];
@@ -134,7 +137,7 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
           publisher: {
             publish: (told) => {
               frames.push(...told);
-              return Promise.resolve();
+              return posted;
             },
             waitingChanged: () => Promise.resolve(),
             setSubscribers: () => undefined,
@@ -164,6 +167,15 @@ const overloaded = (retryAfter?: number): AppError =>
 const tooLong = new AppError('context_too_long', 'the conversation is too long');
 
 describe('an answer', () => {
+  test('waits for no subscriber: its last frames are posted beside its commit', async () => {
+    const { answer, frames } = open({
+      scripts: [() => [hello, { type: 'text', text: ' you' }, end]],
+      posted: new Promise(() => undefined),
+    });
+    expect(await answer()).toMatchObject({ type: 'model-answered', text: 'hello you' });
+    expect(frames.map(({ data }) => data['text'])).toEqual(['hello', ' you']);
+  });
+
   test('is streamed to subscribers and returned whole, with its cost', async () => {
     const call: ModelChunk = { type: 'call', callId: 'c1' as CallId, name: 'list_files', args: {} };
     const providerState = { thinking: ['x'] };

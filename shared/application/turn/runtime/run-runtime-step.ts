@@ -167,7 +167,7 @@ const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Pr
     const page = await hearRuntime(ports, turn, state.runtime.taken);
     for (const delta of page.deltas) deltas.push(delta);
     if (page.events.length > 0) {
-      await deltas.flush();
+      void deltas.flush();
       return write(ports, context, {
         ...hearing,
         event: await eventOf(ports, context, { state, events: page.events }),

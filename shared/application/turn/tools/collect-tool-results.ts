@@ -50,7 +50,7 @@ export const collectToolResults = async (
     } else {
       running.delete(result.callId);
       if (result.type === 'call-detached' && isDetached(context, result.callId)) continue;
-      await relay.flush();
+      void relay.flush();
       const event = withNotice(result, lazySandbox.takeNotice());
       outcome = await commitResult(ports, { ...work, context }, { event, others: [...running.keys()] });
     }
