@@ -10,8 +10,8 @@ import type { ConnectionId, SessionId } from '../domain/ids.ts';
  * (`TurnStore.loadWork`).
  */
 export interface CallerStore {
-  /** Replaces an earlier offer of the same id. `full` when the session has as many callers as it may have. */
-  declare(session: SessionId, caller: Caller): Promise<'declared' | 'full'>;
+  /** Replaces an earlier offer of the same id. `full` when the session has as many callers as it may have, `ended` when it is over. */
+  declare(session: SessionId, caller: Caller): Promise<'declared' | 'ended' | 'full'>;
   list(session: SessionId): Promise<readonly Caller[]>;
   /** No effect when another connection has declared it since. */
   withdraw(session: SessionId, callerId: string, connectionId: ConnectionId): Promise<void>;

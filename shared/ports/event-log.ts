@@ -3,7 +3,7 @@ import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { SessionId } from '../domain/ids.ts';
 
 export interface EventLog {
-  /** Appends entries from outside a turn, numbered like all others. Undefined when there is no such session. */
+  /** Appends entries from outside a turn, numbered like all others. Undefined when there is no such session, or when it is being deleted. */
   append(id: SessionId, entries: readonly LogEntry[], at: number): Promise<readonly LogEvent[] | undefined>;
   /** As `append`, but none when the last mark that was named here is as high. */
   appendOnce(

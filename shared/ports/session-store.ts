@@ -95,7 +95,7 @@ export interface SessionStore {
   pause(session: Session, until: number): Promise<boolean>;
   /**
    * Reopens an ended agent session, without its grants, in its workspace. `moved` when it changed since it was read, `gone`
-   * when its workspace does not exist any more, `full` when its project has as many conversations as it may have.
+   * when its workspace does not exist any more, or it is being deleted itself, `full` when its project has as many conversations as it may have.
    */
   resume(
     session: Session,
@@ -124,8 +124,11 @@ export interface SessionStore {
   ): Promise<{ readonly session: Session; readonly events: readonly LogEvent[] } | undefined>;
   /** Removes one that never got a message or a sandbox; false when it got one concurrently. */
   removeUnused(session: Session): Promise<boolean>;
-  /** Deletes the remains of an ended session: log, history, record. */
-  forget(id: SessionId): Promise<void>;
+  /**
+   * Deletes the remains of an ended session: log, history, record. A write that comes meanwhile is refused, or deleted with it, or
+   * expires. False when it was reopened since it was read: then it stays as it is.
+   */
+  forget(id: SessionId): Promise<boolean>;
   /**
    * Sessions that are due, oldest first; each as it was at the read. Of more than `itemsMax`, the oldest is among them, and
    * the others are near the oldest: the index is read by shards. One that cannot be decoded is left out, told to

@@ -44,9 +44,9 @@ test('a call replaces its reservation and is added to its session, each call by 
 });
 
 test('a call of a deleted session is recorded nowhere', async () => {
-  const { create, trees, sessions } = stores();
+  const { create, trees, sessions, remove } = stores();
   const { id } = await create(newSession());
-  await sessions.forget(id);
+  await remove(id);
   await trees.spend(id, { reservation, session: id, usd: 1, usage, unsettledUsd: 0 });
   expect(await sessions.get(id)).toBeUndefined();
   expect(await trees.read(id)).toBeUndefined();

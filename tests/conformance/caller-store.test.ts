@@ -1,6 +1,5 @@
 /** Callers of a session: declared, replaced, found with the rest of a turn's work, and gone with their connection. */
 
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
@@ -8,6 +7,7 @@ import { callerOffer } from '#shared/contracts/caller-tools.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
+import { onTable } from './session-fixture.ts';
 import { openTableFixture, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const newSession = (): SessionId => randomUUID() as SessionId;
+const newSession = async (): Promise<SessionId> => (await onTable(fixture.table).create()).id;
 const caller = (callerId: string, connection?: string): Caller => ({
   callerId,
   tools: [{ name: 'open', description: 'opens', inputSchema: { type: 'object' } }],
@@ -28,16 +28,16 @@ const caller = (callerId: string, connection?: string): Caller => ({
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
 test('a client’s new declaration replaces its earlier one', async () => {
-  const id = newSession();
+  const id = await newSession();
   await callers.declare(id, caller('ide', 'c1'));
   const again = { ...caller('ide', 'c2'), tools: [] };
   expect(await callers.declare(id, again)).toBe('declared');
   expect(await callers.list(id)).toEqual([again]);
-  expect(await callers.list(newSession())).toEqual([]);
+  expect(await callers.list(await newSession())).toEqual([]);
 });
 
 test('every valid declaration can be stored, however deep it is', async () => {
-  const id = newSession();
+  const id = await newSession();
   const accepted = Array.from({ length: 40 }, (_, levels) =>
     callerOffer.safeParse({ callerId: 'ide', tools: [{ name: 'open', inputSchema: nested(levels + 1) }] }),
   ).filter(({ success }) => success);
@@ -46,7 +46,7 @@ test('every valid declaration can be stored, however deep it is', async () => {
 });
 
 test('a turn reads them with its pending work', async () => {
-  const id = newSession();
+  const id = await newSession();
   await callers.declare(id, caller('ide', 'c1'));
   await callers.declare(id, caller('cli'));
   const { callers: read } = await makeTurnStore(fixture.table).loadWork(id);
@@ -54,7 +54,7 @@ test('a turn reads them with its pending work', async () => {
 });
 
 test('a closing connection removes its own declarations', async () => {
-  const id = newSession();
+  const id = await newSession();
   await callers.declare(id, caller('ide', 'c1'));
   await callers.withdraw(id, 'ide', 'c2' as ConnectionId);
   expect(await callers.list(id)).toHaveLength(1);
@@ -64,7 +64,7 @@ test('a closing connection removes its own declarations', async () => {
 });
 
 test('a session has a maximum of callers, and an existing one may always declare again', async () => {
-  const id = newSession();
+  const id = await newSession();
   for (let place = 0; place < callersPerSessionMax; place += 1)
     expect(await callers.declare(id, caller(`c${place}`))).toBe('declared');
   expect(await callers.declare(id, caller('one-more'))).toBe('full');
@@ -73,7 +73,7 @@ test('a session has a maximum of callers, and an existing one may always declare
 
 test('a call from a sandbox is answered once, and not when it waits no longer', async () => {
   const store = callers;
-  const id = newSession();
+  const id = await newSession();
   await store.ask(id, 'r', 100);
   const answer = { text: '[]', isError: false };
   expect(await store.answerTo(id, 'r')).toBeUndefined();

@@ -49,7 +49,7 @@ test('another secret, another session and a changed text open nothing', async ()
 });
 
 test('an environment is deleted with its session', async () => {
-  const { environments, sessions, session } = await stored();
-  await sessions.forget(session.id);
+  const { environments, session } = await stored();
+  await onTable(fixture.table).remove(session.id);
   expect(await environments.read(session.id)).toBeUndefined();
 });

@@ -60,7 +60,7 @@ describe('the sessions of a project', () => {
   });
 
   test.each<[string, (session: Session) => Promise<unknown>]>([
-    ['forgotten', ({ id }) => stores().sessions.forget(id)],
+    ['forgotten', ({ id }) => stores().remove(id)],
     ['removed unused', (session) => stores().sessions.removeUnused(session)],
   ])('are listed no more when they are %s', async (_, go) => {
     const { create, sessions } = stores();

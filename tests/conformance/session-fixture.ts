@@ -140,6 +140,13 @@ export const onTable = (table: Table) => {
       if (session === undefined) throw new Error(`session ${id} is not in the table`);
       return session;
     },
+    /** Ends it and deletes what is left. */
+    remove: async (id: SessionId): Promise<boolean> => {
+      const session = await sessions.get(id);
+      if (session !== undefined)
+        await sessions.end(session, { status: 'completed', at: 9000, dueAt: farAway });
+      return sessions.forget(id);
+    },
     item: async (key: { readonly pk: string; readonly sk: string }): Promise<Item | undefined> => {
       const { Item } = await table.client.send(
         new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }),

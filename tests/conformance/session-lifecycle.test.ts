@@ -243,7 +243,7 @@ describe('an unused session', () => {
 });
 
 test('a deleted session leaves no item, and no item of another is deleted', async () => {
-  const { sessions, eventLog, turns, create } = stores();
+  const { sessions, eventLog, turns, create, remove } = stores();
   const [one, other] = [await create(), await create()];
   const fill = async (id: SessionId): Promise<void> => {
     for (let batch = 0; batch < 3; batch += 1)
@@ -272,7 +272,7 @@ test('a deleted session leaves no item, and no item of another is deleted', asyn
   };
   await fill(one.id);
   await fill(other.id);
-  await sessions.forget(one.id);
+  expect(await remove(one.id)).toBe(true);
   expect(await sessions.get(one.id)).toBeUndefined();
   expect(await eventLog.read(one.id, { since: -1, eventsMax: 10 })).toEqual({
     events: [],
@@ -288,7 +288,7 @@ test('a deleted session leaves no item, and no item of another is deleted', asyn
   expect(await stores().item(keys.turn(one.id))).toBeUndefined();
   expect((await eventLog.read(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);
   expect(await turns.history(other.id)).toEqual([{ role: 'user', messageId: 'u', text: 'kept' }]);
-  await sessions.forget(one.id);
+  expect(await sessions.forget(one.id)).toBe(true);
 });
 
 test('a hundred and fifty sessions are read together, each once, without missing ones', async () => {

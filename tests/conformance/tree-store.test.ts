@@ -87,10 +87,10 @@ describe('a tree', () => {
   });
 
   test('is deleted with its root', async () => {
-    const { sessions, create, trees } = stores();
+    const { remove, create, trees } = stores();
     const { id } = await create();
     await grow(id, 50);
-    await sessions.forget(id);
+    await remove(id);
     expect(await trees.read(id)).toBeUndefined();
   });
 });

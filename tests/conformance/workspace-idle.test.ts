@@ -99,7 +99,7 @@ describe('an idle sandbox stays when, since it was read,', () => {
       'a session ended',
       ({ agent }) => stores().sessions.end(agent, { status: 'completed', at: 69_999, dueAt: farAway }),
     ],
-    ['a session was forgotten', ({ agent }) => stores().sessions.forget(agent.id)],
+    ['a session was forgotten', ({ agent }) => stores().remove(agent.id)],
     [
       'the sandbox stopped',
       ({ workspace }) => stores().workspaces.markStopped(workspace.id, 1, { reason: 'x', at: 1 }),

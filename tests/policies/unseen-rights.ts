@@ -98,7 +98,7 @@ export const unseenRights: readonly UnseenRight[] = [
     functions: ['socket', 'turn', 'task-events', 'schedules', 'webhooks', 'api', 'mcp'],
     right: /^dynamodb:ConditionCheckItem on /,
     because:
-      'It goes with the writes of a transaction; so far only the janitor checks an item that it does not write.',
+      'It goes with the writes of a transaction; here only the janitor and offers of tools check an item that they do not write.',
   },
   {
     functions: ['terminal'],

@@ -81,14 +81,14 @@ test('a slot of a sandbox that is gone is released, and counted', async () => {
 });
 
 test('a slot of a turn whose session is gone is released, and its sandbox keeps it', async () => {
-  const { ports, clock } = await open();
+  const { ports, clock, table } = await open();
   const agent = newSession({ createdAt: clock.now });
   await ports.sessions.create(agent, { workspace: workspaceOf(agent) });
   await ports.inbox.accept(agent, message('m', clock.now), inboxLimits);
   const holder = agentSlots(agent.project);
   const sandbox = newSandbox({ requestedAt: clock.now, slot: { holder, session: agent.id } });
   await ports.workspaces.claimStart(agent.workspace, sandbox, { known: { turn: true }, slotsMax: 1 });
-  await ports.sessions.forget(agent.id);
+  await table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.session(agent.id) }));
   clock.now += 300_000;
   expect(await reconcileSlots(ports)).toMatchObject({ corrected: 1 });
   const { counted, taken } = await ports.slots.read(holder);

@@ -12,7 +12,7 @@ export type ForgetSessionDeps = Deps<'sessions' | 'workspaces' | 'invoker' | 'te
 
 /**
  * The function that ended it may have died before it left the workspace. False while its sandbox still stops: the
- * session is then tried again, or its files would stay for ever.
+ * session is then tried again, or its files would stay for ever. False, too, for one that was reopened since.
  */
 export const forgetSession = async (ports: ForgetSessionDeps, session: Session): Promise<boolean> => {
   const { id, workspace } = session;
@@ -23,7 +23,7 @@ export const forgetSession = async (ports: ForgetSessionDeps, session: Session):
     const isKept = left?.isNamed === true && left.deletedAt === undefined;
     if (!isKept && left?.users.length === 0) return false;
   }
-  await ports.sessions.forget(id);
+  if (!(await ports.sessions.forget(id))) return false;
   ports.telemetry.info('an ended session was forgotten', { event: 'session_forgotten', sessionId: id });
   return true;
 };

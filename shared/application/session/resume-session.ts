@@ -42,7 +42,7 @@ const tryResume = async (
     case 'moved':
       return raceLost;
     case 'gone':
-      throw notResumable('its workspace was deleted');
+      throw notResumable('its workspace or its history is deleted');
     case 'full':
       throw noConversationLeft(conversationsMax);
     case 'resumed': {

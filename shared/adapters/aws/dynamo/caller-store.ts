@@ -1,11 +1,20 @@
 /** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
-import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/session-records.ts';
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
+import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { transact } from './transaction.ts';
 
 export const makeCallerStore = (table: Table): CallerStore => ({
   declare: async (session, caller) => {
@@ -13,8 +22,18 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     if (others.length >= callersPerSessionMax) return 'full';
     const tools = JSON.stringify(caller.tools);
     const Item = { ...keys.caller(session, caller.callerId), ...caller, tools };
-    await table.client.send(new PutCommand({ TableName: table.name, Item }));
-    return 'declared';
+    const { name: TableName } = table;
+    // An offer does not expire: it is deleted with its session, or before it.
+    const living = {
+      TableName,
+      Key: keys.session(session),
+      ConditionExpression: lives,
+      ExpressionAttributeNames: statusNames,
+      ExpressionAttributeValues: endedStatuses,
+    };
+    const TransactItems = [{ Put: { TableName, Item } }, { ConditionCheck: living }];
+    const result = await transact(table, new TransactWriteCommand({ TransactItems }));
+    return result === 'done' ? 'declared' : 'ended';
   },
   list: (session) => list(table, session),
   withdraw: async (session, callerId, connectionId) => {

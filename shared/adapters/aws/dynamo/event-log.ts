@@ -12,6 +12,7 @@ import {
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { EventLog } from '#shared/ports/event-log.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
+import { isUnsealed } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { logActions } from './turn-commit.ts';
@@ -99,7 +100,7 @@ const append = async (
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: keys.session(id), ConsistentRead: true }),
     );
-    if (Item === undefined) return undefined;
+    if (Item === undefined || Item['isSealed'] === true) return undefined;
     if (mark !== undefined && Number(Item['appendedMark'] ?? -1) >= mark) return [];
     const { lastSeq } = sessionFrom(Item);
     const events = numberEntries(entries, { firstSeq: lastSeq + 1, at });
@@ -107,7 +108,7 @@ const append = async (
       Update: {
         TableName: table.name,
         Key: keys.session(id),
-        ConditionExpression: 'lastSeq = :lastSeq',
+        ConditionExpression: `lastSeq = :lastSeq AND ${isUnsealed}`,
         UpdateExpression: `SET lastSeq = :newSeq${mark === undefined ? '' : ', appendedMark = :mark'}`,
         ExpressionAttributeValues: {
           ':lastSeq': lastSeq,

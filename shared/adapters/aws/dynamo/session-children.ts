@@ -38,8 +38,16 @@ export const treeActions = (
     },
   };
   const pointer = { ...keys.child(root, child.createdAt, child.id), child: child.id };
+  // The items of the tree are deleted with its root.
+  const rootLives = {
+    TableName,
+    Key: keys.session(root),
+    ConditionExpression: lives,
+    ExpressionAttributeNames: statusNames,
+    ExpressionAttributeValues: endedStatuses,
+  };
   return {
-    ofParent: [{ Update: update }],
+    ofParent: [{ Update: update }, ...(root === parent.id ? [] : [{ ConditionCheck: rootLives }])],
     ofTree: [
       growTree(TableName, { root, spentUsd: parent.costUsd, agentsMax }),
       { Put: { TableName, Item: pointer } },

@@ -22,6 +22,10 @@ export const sessionItem = ({ lease, ...session }: Session): Item => ({
   ownerSk: `${String(session.createdAt).padStart(13, '0')}#${session.id}`,
 });
 
+/** The entry by which a session is listed in its project. */
+export const pointerOf = ({ project, createdAt, id }: Pick<Session, 'project' | 'createdAt' | 'id'>) =>
+  keys.projectSession(project, createdAt, id);
+
 export const ownerPartition = (owner: string): string => `OWNER#${owner}#SESSION`;
 
 export const sessionDue = (id: SessionId, dueAt: number) => dueValues('session', id, dueAt);

@@ -1,26 +1,22 @@
 /**
- * A session's beginning and end in the table: made with its workspace, ended once, deleted. The write that ends it releases
- * the slot of its turn, and its place among the conversations of its project (L4).
+ * A session's beginning and end in the table: made with its workspace, ended once, its check put off. The write that ends it
+ * releases the slot of its turn, and its place among the conversations of its project (L4). `session-removal.ts` deletes it.
  */
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
-import type { ProjectId } from '#shared/domain/ids.ts';
 import { isConversation, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-sweep.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
-import { batchDelete } from './batch.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
-import { queryPages } from './query-pages.ts';
 import { treeActions } from './session-children.ts';
-import { sessionDue, sessionFrom, sessionItem } from './session-items.ts';
+import { pointerOf, sessionDue, sessionFrom, sessionItem } from './session-items.ts';
 import { type Actions, type Moved, type SlotMove, transactMoving } from './slot-moves.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { beginSliced } from './tree-slices.ts';
 import { logActions } from './turn-commit.ts';
-import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
 /** Each lost race is another writer's log entry, or a change of status. */
 const racesMax = 50;
@@ -68,10 +64,6 @@ const partsOf = (
     { actions: enters ? [enterWorkspaceAction(TableName, session, enters.after)] : [], refusedAs: 'moved' },
   ];
 };
-
-/** The entry by which a session is listed in its project. */
-const pointerOf = ({ project, createdAt, id }: Pick<Session, 'project' | 'createdAt' | 'id'>) =>
-  keys.projectSession(project, createdAt, id);
 
 export const end =
   (table: Table): SessionStore['end'] =>
@@ -147,71 +139,6 @@ const endingOf = (
   };
   return [{ Update: update }, ...logActions(TableName, session.id, events)];
 };
-
-export const removeUnused =
-  (table: Table): SessionStore['removeUnused'] =>
-  async (session) => {
-    const { id, workspace } = session;
-    const { name: TableName } = table;
-    const unused: Actions = [
-      {
-        Delete: {
-          TableName,
-          Key: keys.session(id),
-          ConditionExpression: '#status IN (:created, :creating) AND lastSeq = :none',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':created': 'created', ':creating': 'creating', ':none': -1 },
-        },
-      },
-      { Delete: { TableName, Key: pointerOf(session) } },
-    ];
-    const users = { ':own': new Set([id]) };
-    const withWorkspace: Actions[number] = {
-      Delete: {
-        TableName,
-        Key: keys.workspace(workspace),
-        ConditionExpression:
-          'attribute_not_exists(sandbox) AND attribute_not_exists(#checkpoint) AND attribute_not_exists(isNamed) AND #users = :own',
-        ExpressionAttributeNames: { '#users': 'users', '#checkpoint': 'checkpoint' },
-        ExpressionAttributeValues: users,
-      },
-    };
-    const remove = (TransactItems: Actions) => transact(table, new TransactWriteCommand({ TransactItems }));
-    const result = await remove([...unused, withWorkspace]);
-    if (result === 'done' || result[0]?.code === 'ConditionalCheckFailed') return result === 'done';
-    // A workspace that has a name or other users stays; one with files ends with its session.
-    const left: Change = {
-      when: 'attribute_exists(isNamed) OR (attribute_not_exists(sandbox) AND #users <> :own)',
-      set: 'DELETE #users :own',
-      values: users,
-    };
-    return (await remove([...unused, workspaceUpdate(TableName, workspace, left)])) === 'done';
-  };
-
-export const forget =
-  (table: Table): SessionStore['forget'] =>
-  async (id) => {
-    const { pk, sk: last } = keys.session(id);
-    const pages = queryPages(table, {
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk },
-      ProjectionExpression: 'pk, sk, #project, #createdAt',
-      ExpressionAttributeNames: { '#project': 'project', '#createdAt': 'createdAt' },
-    });
-    for await (const items of pages) {
-      await batchDelete(
-        table,
-        items.map(({ sk, project, createdAt }) =>
-          // The record is deleted last; its pointer in the project is deleted now.
-          sk === last
-            ? pointerOf({ id, project: project as ProjectId, createdAt: Number(createdAt) })
-            : { pk, sk: String(sk) },
-        ),
-      );
-    }
-    // The record is deleted last: a caller that dies before it finds the rest again.
-    await batchDelete(table, [{ pk, sk: last }]);
-  };
 
 export const postpone =
   ({ client, name }: Table): SessionStore['postpone'] =>

@@ -6,6 +6,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { enterWorkspaceAction } from './named-workspaces.ts';
 import { sessionDue } from './session-items.ts';
+import { isUnsealed } from './session-life.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { keys, type Table } from './table.ts';
 import { logActions } from './turn-commit.ts';
@@ -32,11 +33,12 @@ export const resume =
     ]);
     if (moved.status === 'done') return { status: 'resumed', session: resumed, events };
     if (moved.status !== 'refused') return { status: 'full' };
-    const isMoved = moved.reasons[0]?.code === 'ConditionalCheckFailed';
+    const [own] = moved.reasons;
+    const isMoved = own?.code === 'ConditionalCheckFailed' && own.item?.['isSealed'] !== true;
     return { status: isMoved ? 'moved' : 'gone' };
   };
 
-/** Its end and its check must be as read: the janitor moves them before it deletes the session. */
+/** Its end and its check must be as read: the janitor moves them before it deletes the session. Each deletion seals it first. */
 const reopened = (
   TableName: string,
   before: Session,
@@ -44,8 +46,7 @@ const reopened = (
 ): NonNullable<Actions[number]['Update']> => ({
   TableName,
   Key: keys.session(id),
-  ConditionExpression:
-    '#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq',
+  ConditionExpression: `#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq AND ${isUnsealed}`,
   UpdateExpression:
     'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt',
   ExpressionAttributeNames: { '#status': 'status' },
@@ -60,4 +61,5 @@ const reopened = (
     ':newSeq': lastSeq,
     ...sessionDue(id, dueAt),
   },
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 });

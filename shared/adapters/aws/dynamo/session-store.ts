@@ -8,7 +8,8 @@ import { beginCall, endCall, pause, recordReady, recordRunning, touch } from './
 import { descendants } from './session-children.ts';
 import { changeDetails } from './session-details.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
-import { create, end, forget, postpone, removeUnused } from './session-lifecycle.ts';
+import { create, end, postpone } from './session-lifecycle.ts';
+import { forget, removeUnused } from './session-removal.ts';
 import { resume } from './session-resume.ts';
 import { keys, type Table } from './table.ts';
 

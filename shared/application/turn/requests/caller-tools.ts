@@ -22,15 +22,19 @@ export const declareTools = async (
   session: Session,
   caller: Caller,
 ): Promise<void> => {
-  if (session.kind !== 'agent' || isEnded(session.status))
-    throw new AppError('invalid_session_state', 'only an agent session that lives takes tools');
+  if (session.kind !== 'agent' || isEnded(session.status)) throw takesNoTools();
   const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
   refuseTaken(caller, others);
-  if ((await callers.declare(session.id, caller)) === 'full')
+  const declared = await callers.declare(session.id, caller);
+  if (declared === 'ended') throw takesNoTools();
+  if (declared === 'full')
     throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
       suggestions: ['Declare the tools under an existing caller id.'],
     });
 };
+
+const takesNoTools = (): AppError =>
+  new AppError('invalid_session_state', 'only an agent session that lives takes tools');
 
 /**
  * Also called before a session is made for it, when it has no other caller yet. Tools of registered servers come and go, so
