@@ -113,6 +113,7 @@ const runningTurn = z.object({
   policy: z.object({ mode: approvals, grants, effects: effectPolicy.exactOptional() }),
   repetition: z.object({ calls: z.string(), times: count }).exactOptional(),
   knowsLoss: z.literal(true).exactOptional(),
+  knowsLossOf: count.exactOptional(),
   unsaved: z
     .object({
       generation: count,

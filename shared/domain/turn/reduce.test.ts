@@ -287,6 +287,18 @@ describe('files that were not saved', () => {
     expect(again.state).toEqual({ kind: 'done', turnId: 'turn-1', stopReason: 'end_turn' });
   });
 
+  test('are told again where they were written in another sandbox', () => {
+    const first = { ...files, generation: 3 };
+    const told = after({ kind: 'idle' }, started('turn-1'), answered({ files: first }));
+    expect(told.state).toMatchObject({ kind: 'thinking', step: 2, knowsLossOf: 3 });
+    expect(reduce(told.state, answered({ files: first, step: 2 }), limits).state.kind).toBe('done');
+    const other = { ...files, generation: 4 };
+    const again = reduce(told.state, answered({ files: other, step: 2 }), limits);
+    expect(again.state).toMatchObject({ kind: 'thinking', step: 3, knowsLossOf: 4 });
+    expect(again.history.at(-1)).toMatchObject({ messageId: 'answer:notice' });
+    expect(reduce(again.state, answered({ files: other, step: 3 }), limits).state.kind).toBe('done');
+  });
+
   test('end the turn where the model may not be asked again', () => {
     const last = after({ kind: 'idle' }, started('turn-1'));
     const { state } = reduce(last.state, answered({ files }), { ...limits, stepsMax: 1 });

@@ -19,6 +19,12 @@ export type UnsavedFiles = {
   readonly isUntried?: true;
 };
 
+/** True when the model was told of that loss: it is told once for each sandbox. */
+export const isKnownLoss = (
+  { knowsLoss, knowsLossOf }: { readonly knowsLoss?: true; readonly knowsLossOf?: number },
+  { generation }: SavedFiles,
+): boolean => knowsLoss === true && (knowsLossOf === undefined || knowsLossOf === generation);
+
 const noticeEnding = ':notice';
 
 /** The number of a notice of the platform that follows this answer, where a model expects a message of its user. */

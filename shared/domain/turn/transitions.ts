@@ -8,7 +8,7 @@ import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
-import { lossNotice, noticeId } from './saved-files.ts';
+import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { ToolCall } from './tool-call.ts';
 import type {
   Acting,
@@ -80,21 +80,26 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   return followedBy(answer, followedBy(asking, queue(next, limits)));
 };
 
-/** Files that were not saved are told to the model once, before its answer ends the turn: it answers again. */
+/** Files that were not saved are told to the model once for each sandbox, before its answer ends the turn: it answers again. */
 const tellLoss = (
   state: Thinking,
-  { messageId, end: answerEnd, files }: EventOf<'model-answered'>,
+  { messageId, end: answerEnd, files = {} }: EventOf<'model-answered'>,
   limits: TurnLimits,
 ): TurnStep | undefined => {
-  const { lost, savedAt } = files ?? {};
-  if (lost === undefined || state.knowsLoss || answerEnd === 'refused') return undefined;
+  const { lost, savedAt, generation } = files;
+  if (lost === undefined || isKnownLoss(state, files) || answerEnd === 'refused') return undefined;
   if (state.step >= limits.stepsMax || isOverBudget(state, limits)) return undefined;
   const notice = {
     role: 'user' as const,
     messageId: noticeId(messageId),
     text: lossNotice(lost, savedAt),
   };
-  return { state: { ...state, step: state.step + 1, knowsLoss: true }, log: [], history: [notice] };
+  const { knowsLossOf: _, ...before } = state;
+  const known = {
+    knowsLoss: true as const,
+    ...(generation === undefined ? {} : { knowsLossOf: generation }),
+  };
+  return { state: { ...before, ...known, step: state.step + 1 }, log: [], history: [notice] };
 };
 
 /** The model wrote the arguments itself: of long ones it reads the ends again. The log and the queue have them whole. */

@@ -46,8 +46,10 @@ type RunningTurn = {
   readonly spentUsd: number;
   readonly policy: ApprovalPolicy;
   readonly repetition?: Repetition;
-  /** The model knows that files were not saved. */
+  /** The model knows that files were not saved, */
   readonly knowsLoss?: true;
+  /** and in the sandbox of which generation. */
+  readonly knowsLossOf?: number;
   readonly unsaved?: UnsavedFiles;
   /** The message's own; absent: the session's. */
   readonly model?: string;

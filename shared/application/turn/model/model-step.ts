@@ -4,7 +4,7 @@
  */
 
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
-import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
+import { isKnownLoss, type SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
@@ -65,7 +65,7 @@ const answer = async (ports: LoopDeps, context: TurnContext, step: HeardStep): P
   const [event, { log, taken, files }] = await askWhileSaving(ports, context, step);
   const { used: _, ...saved } = context;
   // A loss that the model knows of is in the log.
-  const isKnown = step.state.knowsLoss === true && files?.lost !== undefined;
+  const isKnown = files?.lost !== undefined && isKnownLoss(step.state, files);
   const outcome = await applyEvent(ports, saved, {
     ...{ event: withFilesOf(event, files), log: isKnown ? [] : log, files },
     checkpoint: taken?.note,
