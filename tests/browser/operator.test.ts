@@ -1,5 +1,5 @@
 /** Operator page: numbers after some turns, as charts, sentences and tables. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession, type Shown } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
@@ -59,7 +59,7 @@ test('activity is shown as charts, sentences and tables', async () => {
 
   const waiting = page.getByRole('region', { name: 'Pending approvals' });
   await waiting.getByText('execute_command').waitFor();
-  await waiting.getByText('1 pending').waitFor();
+  await waiting.getByText('needs approval').waitFor();
   await waiting.getByRole('link', { name: /^Open/ }).waitFor();
   const limits = page.getByRole('region', { name: 'Limits in use' });
   expect((await limits.innerText()).replaceAll(/\s+/g, ' ')).toContain(
@@ -71,6 +71,30 @@ test('activity is shown as charts, sentences and tables', async () => {
   const row = starts.getByRole('row').nth(1);
   expect((await row.getByRole('cell').allInnerTexts()).map((text) => text.trim())).toEqual(['3', '0', '0']);
   await screenshot(page, 'operator');
+});
+
+test('a queue of calls is one pending approval in the badge, the tile and the lists', async () => {
+  const { id } = await makeSession(cloud, {});
+  onTestFinished(async () => void (await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
+  await cloud.ask(`/api/sessions/${id}/messages`, post({ text: '$ echo one\n$ echo two\n$ echo three' }));
+  await eventually(
+    () => cloud.ask<Waiting>(`/api/sessions/${id}`),
+    ({ pendingApprovals }) => pendingApprovals.length === 3,
+    60_000,
+  );
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/operator`);
+  // One of the session that waits all along, and one of this.
+  const entry = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ });
+  await entry.getByText('2 pending approvals').waitFor();
+  const tile = page.locator('.tile', { hasText: 'Pending approvals' });
+  expect((await tile.locator('.value').innerText()).trim()).toBe('2');
+  await page.getByRole('region', { name: 'Pending approvals' }).getByText(', then 2 more').waitFor();
+  await page.goto(`${cloud.url}/#/sessions`);
+  await page.getByText('2 pending approvals ·').waitFor();
+  await page.goto(`${cloud.url}/#/approvals`);
+  await page.getByRole('navigation', { name: 'Pending calls' }).getByRole('button').nth(1).waitFor();
+  expect(await page.getByRole('navigation', { name: 'Pending calls' }).getByRole('button').count()).toBe(2);
 });
 
 test('the time range is chosen by keyboard, and the point under the pointer is shown', async () => {

@@ -6,6 +6,7 @@ import { may, signOut } from '../access/access.ts';
 import type { IconName } from '../components/icon.vue';
 import { notify } from '../components/notices.vue';
 import { cancelTurn, liveState, openSessionId } from '../session/live-session.ts';
+import { isAsking } from '../waiting/asked-now.ts';
 import { navigation } from './navigation.ts';
 import { chooseTheme, theme, themes } from './window.ts';
 
@@ -110,7 +111,7 @@ const sessionCommands = (router: Router): readonly PaletteCommand[] => {
 export const commandsOf = (router: Router, sessions: readonly Session[]): readonly PaletteCommand[] =>
   sessions.map(({ id, title, kind, status, lastStopReason, pendingApprovals }) => ({
     ...{ id, label: title ?? `Session ${id.slice(0, 8)}` },
-    hint: `Session, ${pendingApprovals.length > 0 ? 'needs approval' : statusLabel({ status, lastStopReason })}`,
+    hint: `Session, ${isAsking({ pendingApprovals }) ? 'needs approval' : statusLabel({ status, lastStopReason })}`,
     icon: kind === 'agent' ? 'chat' : 'terminal',
     act: () => router.push({ name: kind === 'agent' ? 'chat' : 'sandbox', params: { sessionId: id } }),
   }));

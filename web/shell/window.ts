@@ -7,8 +7,8 @@ import { useRoute } from 'vue-router';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/pending-approvals.ts';
 
-/** Pending approvals of all sessions, or of the open one while the total is unknown. */
-export const waitingShown = computed(() => waitingCount.value ?? waitingCalls.value);
+/** Calls that a person is asked about now, one a session: of all sessions, or of the open one while the total is unknown. */
+export const waitingShown = computed(() => waitingCount.value ?? Math.min(1, waitingCalls.value));
 
 /** Address of a page whose code did not arrive: the network failed, or a newer version of the app was deployed. */
 export const failedPage = shallowRef<string>();

@@ -6,11 +6,12 @@
  */
 import type { Session } from '#sdk/routes.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
+import { isAsking } from '../../waiting/asked-now.ts';
 
 export type SessionNode = {
   readonly session: Session;
   readonly children: readonly SessionNode[];
-  /** Pending approvals of the session and its descendants. */
+  /** Calls of the session and its descendants that a person is asked about now. */
   readonly waiting: number;
   /** Last activity of the session and its descendants. */
   readonly activeAt: string;
@@ -50,7 +51,7 @@ const nodeOf = (session: Session, children: readonly SessionNode[]): SessionNode
   const node = {
     session,
     children,
-    waiting: session.pendingApprovals.length + sum(children.map(({ waiting }) => waiting)),
+    waiting: Number(isAsking(session)) + sum(children.map(({ waiting }) => waiting)),
     activeAt: [session.lastActiveAt, ...children.map(({ activeAt }) => activeAt)].toSorted().at(-1) ?? '',
   };
   nodes.set(session, node);
