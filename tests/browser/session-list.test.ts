@@ -87,6 +87,42 @@ test('a session is renamed, and found by what was said in it', async () => {
   await page.waitForURL(new RegExp(id));
 });
 
+test('a list of a thousand sessions draws those in view, and a search writes its address once', async () => {
+  const id = await titled('A model for the others');
+  const { sessions } = await cloud.ask<{ sessions: readonly { id: string }[] }>('/api/sessions');
+  const model = sessions.find((session) => session.id === id);
+  const many = Array.from({ length: 1000 }, (_, number) => ({
+    ...model,
+    id: `${String(number).padStart(8, '0')}${id.slice(8)}`,
+    title: `session-${number}`,
+  }));
+  const page = await openApp(cloud);
+  await page.route(/\/api\/sessions(\?|$)/, (route) => route.fulfill({ json: { sessions: many } }));
+  await goTo(page, cloud, '/sessions');
+  await page.getByText(/^1000 of 1000 /).waitFor();
+  const titles = page.locator('tbody .title');
+  const drawnMax = 60;
+  expect(await titles.count()).toBeLessThanOrEqual(drawnMax);
+  const main = page.getByRole('main');
+  const heightPx = () => main.evaluate((scroller) => scroller.scrollHeight);
+  const wholePx = await heightPx();
+  await main.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight / 2));
+  await page.getByRole('link', { name: 'session-500', exact: true }).waitFor();
+  expect(await titles.count()).toBeLessThanOrEqual(drawnMax);
+  await main.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
+  await page.getByRole('link', { name: 'session-999', exact: true }).waitFor();
+  expect(Math.abs((await heightPx()) - wholePx)).toBeLessThan(0.05 * wholePx);
+
+  const addresses: string[] = [];
+  page.on('framenavigated', (frame) => addresses.push(frame.url()));
+  await page.getByRole('searchbox', { name: 'Search' }).pressSequentially('session-7', { delay: 20 });
+  await page.getByText(/^111 of 1000 /).waitFor();
+  await page.getByRole('link', { name: 'session-7', exact: true }).waitFor();
+  expect(await titles.count()).toBeLessThanOrEqual(drawnMax);
+  await page.waitForURL(/search=session-7$/);
+  expect(new Set(addresses).size).toBe(1);
+});
+
 test('sessions are filtered by label and state, in the address', async () => {
   const labelled = await titled('Labelled one');
   await titled('Without a label');

@@ -89,7 +89,7 @@ test('sessions with pending approvals come first and link to the chat', async ()
   const page = await openApp(cloud);
   await visit(page);
   await page.getByText('1 pending approval ·').waitFor();
-  await page.locator('tbody tr').first().getByRole('link', { name: '1 pending' }).click();
+  await page.locator('tbody tr').first().getByRole('link', { name: 'needs approval' }).click();
   await page.waitForURL(new RegExp(`/chat/${waiting}`));
 });
 

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Session } from '#sdk/routes.ts';
-import { filtersFrom, filtersQuery, labelOptions, matcherOf, noFilters } from './session-filters.ts';
+import {
+  filtersFrom,
+  filtersQuery,
+  labelOptions,
+  matcherOf,
+  noFilters,
+  searchTexts,
+} from './session-filters.ts';
 
 const session = (labels: Session['labels'], facts: Partial<Session> = {}): Session =>
   ({
@@ -36,7 +43,12 @@ test('a session whose last turn failed is found as failed, by the word that its 
   expect(matcherOf({ ...noFilters, state: 'failed' }, () => '')(session({}))).toBe(false);
   const again = session({}, { status: 'running', lastStopReason: 'error' });
   expect(matcherOf({ ...noFilters, state: 'failed' }, () => '')(again)).toBe(false);
-  expect(matcherOf({ ...noFilters, search: 'turn failed' }, () => '')(failed)).toBe(true);
+  expect(
+    matcherOf(
+      { ...noFilters, search: 'turn failed' },
+      searchTexts(() => ''),
+    )(failed),
+  ).toBe(true);
 });
 
 test('every label of the listed sessions can be chosen once, and the chosen one stays', () => {
@@ -44,4 +56,20 @@ test('every label of the listed sessions can be chosen once, and the chosen one 
   expect(labelOptions(listed, 'team:blue').map(({ value }) => value)).toEqual([
     ...['', 'size:1', 'team:blue', 'team:red'],
   ]);
+});
+
+test('the text of a session is made once, whatever is typed', () => {
+  const listed = Array.from({ length: 1000 }, (_, index) => session({}, { id: `session-${index}` }));
+  let made = 0;
+  const textOf = searchTexts(({ id }) => {
+    made += 1;
+    return `title of ${id}`;
+  });
+  const typed = 'session-7';
+  const found = Array.from({ length: typed.length }, (_, index) => {
+    const matches = matcherOf({ ...noFilters, search: typed.slice(0, index + 1) }, textOf);
+    return listed.filter(matches).length;
+  });
+  expect(found.at(-1)).toBe(111);
+  expect(made).toBe(1000);
 });

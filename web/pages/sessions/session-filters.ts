@@ -1,6 +1,7 @@
 /** Filters of the sessions page, as fields and as part of the address. Pure. */
 import type { Session } from '#sdk/routes.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
+import { isAsking } from '../../waiting/asked-now.ts';
 import { hasEnded } from './session-tree.ts';
 
 export type Filters = {
@@ -32,7 +33,7 @@ export const kindOptions = [
 
 const states: Readonly<Record<string, (session: Session) => boolean>> = {
   active: (session) => !hasEnded(session),
-  waiting: ({ pendingApprovals }) => pendingApprovals.length > 0,
+  waiting: isAsking,
   running: ({ status }) => status === 'running' || status === 'creating',
   ended: hasEnded,
   failed: ({ status, lastStopReason }) =>
@@ -69,21 +70,32 @@ export const filtersFrom = (query: Readonly<Record<string, unknown>>): Filters =
 export const filtersQuery = (filters: Filters): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
 
-/** `about`: more text to search, such as the title and the project's name. */
-export const matcherOf =
-  ({ search, state, kind, project, label }: Filters, about: (session: Session) => string) =>
-  (session: Session): boolean => {
+/**
+ * The text of a session that a search looks into, made once for each session: a letter that is typed costs no more than a look
+ * into each. `about`: more of it, such as the title and the project's name.
+ */
+export const searchTexts = (about: (session: Session) => string): ((session: Session) => string) => {
+  const texts = new WeakMap<Session, string>();
+  return (session) => {
+    const known = texts.get(session);
+    if (known !== undefined) return known;
     const { id, model, provider, flavor, workspace } = session;
     const text =
       `${id} ${workspace} ${model} ${provider} ${flavor} ${statusLabel(session)} ${about(session)}`.toLowerCase();
-    return (
-      (states[state]?.(session) ?? true) &&
-      (kind === '' || session.kind === kind) &&
-      (project === '' || session.project === project) &&
-      (label === '' || labelsOf(session).includes(label)) &&
-      search
-        .toLowerCase()
-        .split(/\s+/)
-        .every((word) => text.includes(word))
-    );
+    texts.set(session, text);
+    return text;
   };
+};
+
+export const matcherOf = (
+  { search, state, kind, project, label }: Filters,
+  textOf: (session: Session) => string,
+): ((session: Session) => boolean) => {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return (session) =>
+    (states[state]?.(session) ?? true) &&
+    (kind === '' || session.kind === kind) &&
+    (project === '' || session.project === project) &&
+    (label === '' || labelsOf(session).includes(label)) &&
+    words.every((word) => textOf(session).includes(word));
+};
