@@ -40,6 +40,25 @@ test('a page and a session are found and opened by keyboard, also from the messa
   await field.waitFor({ state: 'detached' });
 });
 
+test('what is typed while its code is still loading is in its field, not in the message box', async () => {
+  const page = await openApp(cloud);
+  const loading = Promise.withResolvers<void>();
+  await page.route(/command-palette/, async (route) => {
+    await loading.promise;
+    await route.continue();
+  });
+  await page.getByLabel('Message').focus();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('projec');
+  loading.resolve();
+  await page.getByRole('option', { name: /Projects/ }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'Find a command' }).inputValue()).toBe('projec');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/projects/);
+  await page.goBack();
+  expect(await page.getByLabel('Message').inputValue()).toBe('');
+});
+
 test('it opens from the menu of a phone, and searches messages', async () => {
   const page = await openApp(cloud, { viewport: phone, colorScheme: 'dark' });
   await page.getByRole('button', { name: 'Menu' }).click();

@@ -77,6 +77,21 @@ test('a terminal is opened, typed into, resized, and is there again after a relo
   expect(await page.locator('.xterm-rows').getByText('kept-2').count()).toBe(1);
 });
 
+test('what is typed before the terminal is connected arrives', async () => {
+  const id = await open();
+  const page = await openApp(cloud);
+  const connecting = Promise.withResolvers<void>();
+  await page.routeWebSocket(/\/ws\?sessionId=/, async (socket) => {
+    await connecting.promise;
+    socket.connectToServer();
+  });
+  await visit(page, id);
+  await page.getByRole('button', { name: 'New terminal' }).click();
+  await type(page, 'echo early-$((5 + 5))');
+  connecting.resolve();
+  await shows(page, 'early-10');
+});
+
 test('terminals are listed, left by the keyboard, and closed', async () => {
   const id = await open();
   const page = await openApp(cloud);
@@ -108,7 +123,7 @@ test('a terminal says that its sandbox has stopped, and a new one starts it agai
   await shows(page, '$');
   const { workspace } = await showSession(cloud, id);
   killServer(cloud.home, String((await sandboxRecord(cloud, workspace)).taskArn));
-  await page.getByText('The sandbox has stopped, and this terminal with it.').waitFor();
+  await page.getByText('The sandbox has stopped, and the terminal ended with it.').waitFor();
   await page.getByRole('button', { name: 'New terminal' }).click();
   await input(page, 'Terminal 2').waitFor();
   await type(page, 'echo anew-$((4 + 4))');

@@ -19,3 +19,30 @@ export const navigation = [
 ] as const satisfies readonly { name: string; label: string; icon: IconName; permission: Permission }[];
 
 export const isPaletteOpen = shallowRef(false);
+
+/** Typed between the chord and the palette's first drawing, as its code may still be loading; undefined while nothing is kept. */
+const typedAhead = shallowRef<string>();
+
+export const openPalette = (): void => {
+  typedAhead.value = '';
+  isPaletteOpen.value = true;
+};
+
+export const closePalette = (): void => {
+  typedAhead.value = undefined;
+  isPaletteOpen.value = false;
+};
+
+/** True for a letter that the palette will show, and the page below must not get. */
+export const keepTyped = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean => {
+  if (typedAhead.value === undefined || ctrlKey || metaKey || altKey || key.length !== 1) return false;
+  typedAhead.value += key;
+  return true;
+};
+
+/** For the palette, once it has the focus. */
+export const takeTyped = (): string => {
+  const text = typedAhead.value ?? '';
+  typedAhead.value = undefined;
+  return text;
+};
