@@ -1,7 +1,8 @@
 /**
  * `npm run screenshots`: the pictures of the README, in docs/screenshots, of an embedded cloud with the demo provider.
- *
  * Each is made in light, in dark and on a phone, under a name that stays.
+ *
+ * `npm run screenshots -- states <folder>` takes those of the states that a person has to look at instead.
  */
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -9,19 +10,14 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { buildWebWhenStale } from '../../../local/web-build.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../../e2e/embedded-cloud.ts';
 import { mayApprove } from '../chat.ts';
+import { looks, settleMs } from './picture-looks.ts';
 import { type Scenes, setScenes } from './scenes.ts';
+import { takeStates } from './state-pictures.ts';
 
 // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const repository = resolve(import.meta.dirname, '..', '..', '..');
 const folder = join(repository, 'docs', 'screenshots');
-const settleMs = 700;
-
-const looks = [
-  { name: 'light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
-  { name: 'phone', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-] as const;
 
 type Picture = {
   readonly name: string;
@@ -53,7 +49,7 @@ const pictures: readonly Picture[] = [
 ];
 
 const take = async (browser: Browser, { url, token }: EmbeddedCloud, scenes: Scenes): Promise<void> => {
-  for (const { name: look, ...options } of looks) {
+  for (const { name: look, ...options } of looks.slice(0, 3)) {
     const context = await browser.newContext({ ...options, reducedMotion: 'reduce', locale: 'en' });
     const page = await context.newPage();
     await page.goto(`${url}/#token=${token}`);
@@ -70,19 +66,26 @@ const take = async (browser: Browser, { url, token }: EmbeddedCloud, scenes: Sce
   }
 };
 
-const run = async (): Promise<void> => {
+const takeAll = async (browser: Browser): Promise<void> => {
   await using cleaning = new AsyncDisposableStack();
-  await buildWebWhenStale({ repository, progress: () => undefined });
   await mkdir(folder, { recursive: true });
   const cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo', POOL_SIZE: '2' } });
   cleaning.defer(cloud.stop);
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath, args });
-  cleaning.defer(() => browser.close());
   await take(browser, cloud, await setScenes(cloud));
 };
 
-run().then(
+const run = async ([kind, into, ...names]: readonly string[]): Promise<void> => {
+  await using cleaning = new AsyncDisposableStack();
+  await buildWebWhenStale({ repository, progress: () => undefined });
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  cleaning.defer(() => browser.close());
+  if (kind !== 'states') await takeAll(browser);
+  else if (into === undefined) throw new Error('Name the folder of the pictures.');
+  else await takeStates(browser, { into, names });
+};
+
+run(process.argv.slice(2)).then(
   () => process.exit(0),
   (cause: unknown) => {
     process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
