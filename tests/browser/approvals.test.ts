@@ -263,7 +263,7 @@ test('commands with a prefix are allowed, listed with grantor and time, and need
   const field = promptOf(page).getByLabel('Commands beginning with');
   expect(await field.inputValue()).toBe('echo one');
   await field.fill('ls');
-  await page.getByText('This command would not be allowed by these words').waitFor();
+  await page.getByText('These words would not allow this command').waitFor();
   await field.fill('echo one');
   await page.getByRole('button', { name: 'Approve and allow these' }).click();
   await ended(page);

@@ -68,9 +68,9 @@ test('where the files of a message are not kept, those of now are offered', asyn
     await ended(page, turn);
   }
   await question(page, 0).getByRole('button', { name: 'Branch from before this' }).click();
-  await page.getByText('are not kept any more').waitFor();
+  await page.getByText('are no longer kept').waitFor();
   await screenshot(page, 'branch-refused');
-  await page.getByRole('button', { name: 'Use the present files' }).click();
+  await page.getByRole('button', { name: 'Use the current files' }).click();
   await left(page, id);
   await page.getByText('Branched from session').waitFor();
 });

@@ -288,7 +288,7 @@ test('a file to write is shown as a diff', async () => {
   await ended(page);
   await say(page, 'write list.txt one\nwrite other.txt hello');
   const prompt = page.getByLabel('Waiting for your approval');
-  await prompt.getByText('Compared with the present file').waitFor();
+  await prompt.getByText('Compared with the current file').waitFor();
   await prompt.locator('.removed').first().waitFor();
   await screenshot(page, 'approval-diff');
   await approve(page);

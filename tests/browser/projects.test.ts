@@ -40,11 +40,11 @@ test('a project is created with limits, edited and deleted', async () => {
   await form.getByRole('button', { name: 'Add rule' }).click();
   const second = form.getByRole('group', { name: 'Rule 2' });
   await second.getByLabel('Decision').selectOption('Refuse');
-  await second.getByLabel('Some change in').fill('.git');
+  await second.getByLabel('At least one change in').fill('.git');
   await second.getByRole('checkbox', { name: 'write_file' }).check();
   await form.getByRole('button', { name: 'Move rule 2 up' }).click();
   await form.getByRole('button', { name: 'Create project' }).click();
-  await form.getByText('Rule 2: ../up is no path of the workspace').waitFor();
+  await form.getByText('Rule 2: ../up is not a path in the workspace').waitFor();
   await form.getByLabel('All changes within').last().fill('src');
   await form.getByLabel('Disabled tools').fill('write_file');
   await form.getByRole('button', { name: 'Create project' }).click();

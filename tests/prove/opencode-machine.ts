@@ -148,7 +148,7 @@ const findingsOf = async (
     exactly('runs of the tests, of which one was killed', runs, 2),
     exactly('runs of the tests that passed', passed.length, 1),
     exactly('times that the log says it went on in a new sandbox', restarts.length, 2),
-    exactly('times that the page says so', await page.getByText(/goes on in a new sandbox/).count(), 2),
+    exactly('times that the page says so', await page.getByText(/continues in a new sandbox/).count(), 2),
     exactly('times that the agent was told', lastAsked.includes('the sandbox was lost') ? 1 : 0, 1),
     exactly(
       'messages of the person that the agent still knows',

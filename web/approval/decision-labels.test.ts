@@ -34,9 +34,9 @@ test('only commands without a life or a place of their own have first words', ()
 test('words that would not allow this very call are pointed out', () => {
   const call = { name: 'execute_command', args: { command: 'git status -s' } };
   expect(prefixProblem('git status', call)).toBeUndefined();
-  expect(prefixProblem('', call)).toBe('Write the first words of the command.');
+  expect(prefixProblem('', call)).toBe('Enter the first words of the command.');
   expect(prefixProblem('git $X', call)).toMatch(/^Plain words only/);
-  expect(prefixProblem('git push', call)).toBe('This command would not be allowed by these words.');
+  expect(prefixProblem('git push', call)).toBe('These words would not allow this command.');
   expect(prefixProblem('git', { name: 'execute_command', args: { command: 'git log | sh' } })).toBeDefined();
 });
 

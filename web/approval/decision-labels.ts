@@ -53,7 +53,7 @@ export const prefixProblem = (
   prefix: string,
   call: { readonly name: string; readonly args: JsonObject },
 ): string | undefined => {
-  if (prefix.trim() === '') return 'Write the first words of the command.';
+  if (prefix.trim() === '') return 'Enter the first words of the command.';
   if (literalWords(prefix) === undefined)
     return 'Plain words only: nothing that a shell would expand, join or redirect.';
   const grant: Grant = {
@@ -64,9 +64,7 @@ export const prefixProblem = (
     by: { kind: 'token', id: '' },
     at: 0,
   };
-  return grantFor(call, [grant]) === undefined
-    ? 'This command would not be allowed by these words.'
-    : undefined;
+  return grantFor(call, [grant]) === undefined ? 'These words would not allow this command.' : undefined;
 };
 
 /** The calls that a grant allows. */

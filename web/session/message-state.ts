@@ -237,7 +237,7 @@ export const noteOf = (data: SystemData): string | undefined => {
     case 'shared_not_saved':
       return `Shared volume not saved: ${String(data['reason'])}`;
     case 'runtime_restarted':
-      return 'The sandbox was lost: the agent goes on in a new sandbox, with the files as they were last saved';
+      return 'The sandbox was lost. The agent continues in a new sandbox with the last saved files';
     case 'budget_changed':
       return `Budget changed to ${money(Number(data['maxCostUsd']))}`;
     case 'history_reset':

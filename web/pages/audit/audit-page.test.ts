@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionLabel, actorLabel, detailsOf } from './audit-page.vue';
+import { actionLabel, actorLabel, detailsOf, tokenLabel } from './audit-page.vue';
 import { auditFileName } from './download-audit.ts';
 
 const row = {
@@ -13,13 +13,13 @@ const row = {
 };
 
 test.each([
-  [{}, 'token 01234567'],
-  [{ actorName: 'ci' }, 'ci (token 01234567)'],
-  [{ actorKind: 'person', actorName: 'Ada' }, 'Ada'],
-  [{ actorKind: 'policy', actor: 'effect rule 2' }, 'effect rule 2'],
-  [{ actor: 'janitor' }, 'the platform'],
-])('the label of actor %j', (fields, words) => {
-  expect(actorLabel({ ...row, ...fields })).toBe(words);
+  [{}, 'token 01234567', undefined],
+  [{ actorName: 'ci' }, 'ci', 'token 01234567'],
+  [{ actorKind: 'person', actorName: 'Ada' }, 'Ada', undefined],
+  [{ actorKind: 'policy', actor: 'effect rule 2' }, 'effect rule 2', undefined],
+  [{ actor: 'janitor' }, 'the platform', undefined],
+])('the label of actor %j', (fields, words, token) => {
+  expect([actorLabel({ ...row, ...fields }), tokenLabel({ ...row, ...fields })]).toEqual([words, token]);
 });
 
 test.each([

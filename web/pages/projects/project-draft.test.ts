@@ -115,8 +115,8 @@ test('rules over effects are kept as they were, those of an agent too', () => {
 });
 
 test.each([
-  [{ within: 'src\n../up' }, '../up is no path of the workspace, such as src, src/a.ts or a single dot.'],
-  [{ touches: '/etc' }, '/etc is no path of the workspace, such as src, src/a.ts or a single dot.'],
+  [{ within: 'src\n../up' }, '../up is not a path in the workspace, such as src, src/a.ts or a single dot.'],
+  [{ touches: '/etc' }, '/etc is not a path in the workspace, such as src, src/a.ts or a single dot.'],
   [{ filesMax: '1.5' }, 'Enter whole numbers of files and bytes.'],
   [{ bytesMax: '-1' }, 'Enter whole numbers of files and bytes.'],
 ])('a rule with %j is a problem, of the project and of its agents', (part, problem) => {

@@ -70,7 +70,7 @@ export const effectProblem = ({ effectRules }: EffectDraft): { readonly effectRu
 const ruleProblem = ({ within, touches, filesMax, bytesMax }: RuleDraft): string | undefined => {
   const path = [...linesOf(within), ...linesOf(touches)].find((line) => !isRulePath(line));
   if (path !== undefined)
-    return `${path} is no path of the workspace, such as src, src/a.ts or a single dot.`;
+    return `${path} is not a path in the workspace, such as src, src/a.ts or a single dot.`;
   const isNumber = [filesMax, bytesMax].every((text) => /^\d{0,15}$/.test(text.trim()));
   return isNumber ? undefined : 'Enter whole numbers of files and bytes.';
 };
@@ -111,15 +111,15 @@ export const verdictChoices = [
 ] as const;
 
 export const removesChoices = [
-  { value: '', label: 'Files may be removed or not' },
+  { value: '', label: 'Any removals' },
   { value: 'no', label: 'No file is removed' },
   { value: 'yes', label: 'A file is removed' },
 ] as const;
 
 export const hostsChoices = [
   { value: '', label: 'Any network use' },
-  { value: 'no', label: 'No host is asked for' },
-  { value: 'yes', label: 'A host is asked for' },
+  { value: 'no', label: 'No host is contacted' },
+  { value: 'yes', label: 'A host is contacted' },
 ] as const;
 
 export const succeedsChoices = [
