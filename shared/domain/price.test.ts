@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MessageId } from './ids.ts';
 import type { ModelRequest, TokenUsage } from './model.ts';
-import { answerTokensWithin, callCostMax, costOf, decodePrices, type PriceTable } from './price.ts';
+import {
+  answerTokensWithin,
+  type CallTokens,
+  callCostMax,
+  callTokensMax,
+  costOf,
+  decodePrices,
+  type PriceTable,
+} from './price.ts';
 import { utf8Bytes } from './text.ts';
 
 const opus = { provider: 'anthropic', model: 'claude-opus-5-5' } as const;
@@ -106,16 +114,19 @@ test('for any request and any use of the cache, the cost is within the bound', (
       const cachedInputTokens = Math.floor(inputTokens * read);
       const cacheWriteInputTokens = Math.floor((inputTokens - cachedInputTokens) * written);
       const usage = { inputTokens, outputTokens: 100, cachedInputTokens, cacheWriteInputTokens };
-      expect(bill(usage)).toBeLessThanOrEqual(callCostMax(requestOf(text), bill) * (1 + 1e-9));
+      expect(bill(usage)).toBeLessThanOrEqual(callCostMax(callTokensMax(requestOf(text)), bill) * (1 + 1e-9));
     }),
   );
 });
 
 test('a longer answer, a longer conversation and more tools may cost more', () => {
   const bill = ({ inputTokens, outputTokens }: TokenUsage) => inputTokens + 10 * outputTokens;
-  const [small, large] = [requestOf('a'), requestOf('a'.repeat(1000))];
+  const [small, large] = [requestOf('a'), requestOf('a'.repeat(1000))].map(callTokensMax) as [
+    CallTokens,
+    CallTokens,
+  ];
   expect(callCostMax(large, bill) - callCostMax(small, bill)).toBe(3 * 999);
-  expect(callCostMax({ ...small, outputTokensMax: 200 }, bill) - callCostMax(small, bill)).toBe(1000);
+  expect(callCostMax({ ...small, outputTokens: 200 }, bill) - callCostMax(small, bill)).toBe(1000);
 });
 
 test('of an answer, as much is paid for as the money covers beside the input', () => {
@@ -127,5 +138,5 @@ test('of an answer, as much is paid for as the money covers beside the input', (
 });
 
 test('a model without a price costs nothing', () => {
-  expect(callCostMax(requestOf('hello'), () => 0)).toBe(0);
+  expect(callCostMax(callTokensMax(requestOf('hello')), () => 0)).toBe(0);
 });

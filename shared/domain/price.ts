@@ -154,16 +154,19 @@ export const answerTokensWithin = (
   return fits;
 };
 
-/** Of a call with the longest answer it may have. */
-export const callTokensMax = (request: ModelRequest): number =>
-  inputTokensMax(request) + request.outputTokensMax;
+/** The most tokens of a call, with the longest answer it may have. */
+export type CallTokens = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** Weighs the whole conversation: once for a call. */
+export const callTokensMax = (request: ModelRequest): CallTokens => ({
+  inputTokens: inputTokensMax(request),
+  outputTokens: request.outputTokensMax,
+});
 
 /** All input at the highest of its prices: no mixture of prices costs more. */
-export const callCostMax = (request: ModelRequest, costOf: (usage: TokenUsage) => number): number => {
-  const inputTokens = inputTokensMax(request);
-  const plain = { inputTokens, outputTokens: request.outputTokensMax };
-  const cached = { ...plain, cachedInputTokens: inputTokens };
-  const written = { ...plain, cacheWriteInputTokens: inputTokens };
+export const callCostMax = (plain: CallTokens, costOf: (usage: TokenUsage) => number): number => {
+  const cached = { ...plain, cachedInputTokens: plain.inputTokens };
+  const written = { ...plain, cacheWriteInputTokens: plain.inputTokens };
   return Math.max(costOf(plain), costOf(cached), costOf(written));
 };
 

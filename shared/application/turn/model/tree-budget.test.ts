@@ -24,10 +24,13 @@ const granted = { request, usd: 1 };
 type Options = {
   readonly answers?: readonly MoneyAnswer[];
   readonly price?: number;
+  /** Absent: a call costs its price. */
+  readonly costPerToken?: number;
   readonly onSleep?: () => void;
 };
 
-const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Options = {}) => {
+const open = ({ answers = [whole], price = 1, costPerToken, ...options }: Options = {}) => {
+  const { onSleep = () => undefined } = options;
   const wishes: [SessionId, ReservationRequest][] = [];
   const released: [SessionId, object][] = [];
   const slept: number[] = [];
@@ -45,7 +48,8 @@ const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Optio
         return Promise.reject(new Error('the table is away'));
       },
     }),
-    costOf: () => price,
+    costOf: (_provider: string, _model: string, { inputTokens, outputTokens }: TokenUsage) =>
+      costPerToken === undefined ? price : costPerToken * (inputTokens + outputTokens),
     world: {
       now: () => 1000 + slept.length,
       uuid: () => '',
@@ -65,12 +69,8 @@ const open = ({ answers = [whole], price = 1, onSleep = () => undefined }: Optio
     },
   };
   const limits = { turn: { stepsMax: 1, callsMax: 1, usdMax: 7 } };
-  const reserve = (session: Session) =>
-    reserveCall(
-      ports,
-      { context: { session, limits }, signal: controller.signal, deadlineAt: 9000 },
-      request,
-    );
+  const reserve = (session: Session, asked = request) =>
+    reserveCall(ports, { context: { session, limits }, signal: controller.signal, deadlineAt: 9000 }, asked);
   return { ports, wishes, released, slept, warned, controller, reserve };
 };
 
@@ -105,6 +105,23 @@ test('the limit is that of the session, which is its tree’s', async () => {
   expect(wishes[0]?.[1].usdMax).toBe(3);
 });
 
+test('the conversation is weighed once for a call of a tree, and not at all without one (TM5)', async () => {
+  let weighed = 0;
+  const text = {
+    toJSON: () => {
+      weighed += 1;
+      return 'x'.repeat(1000);
+    },
+  };
+  const history = [{ role: 'user' as const, messageId: 'm' as MessageId, text: text as unknown as string }];
+  const long = { ...request, history, outputTokensMax: 4000 };
+  const { reserve } = open({ answers: [{ grantedUsd: 5000 }], costPerToken: 1 });
+  await reserve(lone, long);
+  expect(weighed).toBe(0);
+  expect(await reserve(child, long)).toMatchObject({ request: { outputTokensMax: expect.any(Number) } });
+  expect(weighed).toBe(1);
+});
+
 test('a free call reserves nothing', async () => {
   const { reserve, wishes } = open({ price: 0 });
   expect(await reserve(child)).toEqual({ request, usd: 0 });
@@ -114,7 +131,8 @@ test('a free call reserves nothing', async () => {
 describe('in a slice', () => {
   const within: Session = { ...child, tree: { root, parent: root, slices: [own] } };
   // The sentence that no call of a tool is left is paid for before it is known to be needed.
-  const most = callTokensMax(withoutCalls(request));
+  const longest = callTokensMax(withoutCalls(request));
+  const most = longest.inputTokens + longest.outputTokens;
 
   test('a call reserves its tokens and the tools that it may ask for, even where it is free (TM8, TM9)', async () => {
     const { reserve, wishes } = open({ price: 0, answers: [{ grantedUsd: 0, tokens: most, toolCalls: 1 }] });

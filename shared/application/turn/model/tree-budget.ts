@@ -45,15 +45,17 @@ export const reserveCall = async (
   request: ModelRequest,
 ): Promise<Granted | 'spent'> => {
   const { session } = budgeted.context;
+  if (treeOf(session) === undefined) return { request, usd: 0 };
   const { outputTokensMax: most } = request;
   // Only the reservation says if calls of tools are left.
   const longest = slicesOf(session) === undefined ? request : withoutCalls(request);
-  const costWith = (outputTokensMax: number): number =>
-    callCostMax({ ...longest, outputTokensMax }, (usage) =>
+  const { inputTokens } = callTokensMax(longest);
+  const costWith = (outputTokens: number): number =>
+    callCostMax({ inputTokens, outputTokens }, (usage) =>
       ports.costOf(session.provider, request.model, usage),
     );
   const least = Math.min(most, answerTokensMin);
-  const tokens = callTokensMax(longest);
+  const tokens = inputTokens + most;
   const sums = { usd: costWith(most), usdMin: costWith(least), tokens, tokensMin: tokens - most + least };
   const granted = await reserve(ports, budgeted, sums);
   if (granted === 'spent') return granted;
