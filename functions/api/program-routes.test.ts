@@ -12,11 +12,18 @@ const settings = {
 } as unknown as SessionSandboxSettings;
 
 type Asked = { readonly body: string };
-type Options = { readonly answer?: () => Response; readonly silenceMs?: number };
+type Options = {
+  readonly answer?: () => Response;
+  readonly silenceMs?: number;
+  /** Absent: a workspace that is saved for long. */
+  readonly save?: () => Promise<unknown>;
+};
 
 /** The sandbox becomes ready at this time; each sleep passes at once, the shortest first. */
 const openRoutes = (readyAt: number, options: Options = {}) => {
   const { answer = () => Response.json({ id: 'p' }, { status: 202 }) } = options;
+  const { save = () => new Promise(() => undefined) } = options;
+  const read: string[] = [];
   let now = beganAt;
   const sleepers: { at: number; wake: () => void }[] = [];
   const next = (): void => {
@@ -41,10 +48,16 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
     world: { now: () => now, sleep, uuid: () => crypto.randomUUID() },
     turns: { getWithTurn: async () => ({ session, turn: {} }) },
     sessions: { get: async () => session, touch: done, recordRunning: done, recordReady: done },
-    workspaces: { get: async () => ({ ...workspaceOf(session), sandbox: sandbox() }), recordProcesses: done },
+    workspaces: {
+      get: async (id: string) => {
+        read.push(id);
+        return { ...workspaceOf(session), sandbox: sandbox() };
+      },
+      recordProcesses: done,
+    },
     processes: { put: done },
-    // A workspace that is saved for long.
-    archive: { save: () => new Promise(() => undefined) },
+    archive: { save },
+    telemetry: { duration: done },
     link: {
       fetch: async (_sandbox: object, request: Asked) => {
         asked.push(request);
@@ -64,7 +77,7 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
     } as unknown as ApiEvent;
     return await routes.find(({ path }) => path.endsWith(`/${name}`))?.handler(event);
   };
-  return { call, asked, passed: () => now - beganAt };
+  return { call, asked, read, passed: () => now - beganAt };
 };
 
 test.each([
@@ -85,10 +98,18 @@ test('a program is waited for as long as its sandbox has left of the time', asyn
   expect(waitMs).toBeLessThanOrEqual(15_000);
 });
 
+const output = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false };
+const ended = { exitCode: 0, signal: null, ...output, durationMs: 1 };
+
 test('while the workspace is saved after a program, the answer has begun', async () => {
-  const output = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false };
-  const ended = { exitCode: 0, signal: null, ...output, durationMs: 1 };
   const { call } = openRoutes(beganAt, { answer: () => Response.json(ended), silenceMs: 1 });
   const answer = await call('exec');
   expect(answer).toMatchObject({ statusCode: 200, body: expect.any(ReadableStream) });
+});
+
+test('a program in a sandbox that runs reads the workspace once, also for its save', async () => {
+  const save = async () => ({ status: 'unchanged', leftOut: [], logs: [] });
+  const { call, read } = openRoutes(beganAt, { answer: () => Response.json(ended), save });
+  expect(await call('exec')).toMatchObject({ statusCode: 200 });
+  expect(read).toHaveLength(1);
 });

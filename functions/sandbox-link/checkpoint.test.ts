@@ -28,6 +28,7 @@ import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 import { adopt } from './adopt.ts';
 import { readSaved } from './read-saved.ts';
+import { openRecentManifests, type RecentManifests } from './recent-manifests.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
 
@@ -154,7 +155,7 @@ const answerAsSandbox = async (sandbox: Sandbox, request: IncomingMessage, respo
   return stream(response, framesOf(sandbox.tree, sandbox.known.get(url.searchParams.get('base') ?? '')));
 };
 
-const open = async () => {
+const open = async ({ recent }: { readonly recent?: RecentManifests } = {}) => {
   const home = await mkdtemp(join(tmpdir(), 'sallyport-checkpoint-'));
   const s3 = await startS3({ folder: home, buckets: [Bucket] });
   const client = new S3Client({
@@ -190,6 +191,7 @@ const open = async () => {
     target: new URL(address),
     bucket: makeWorkspaceBucket(client, Bucket),
     telemetry: { info: ignore, warn: note, error: note, count: ignore, duration: ignore },
+    ...(recent === undefined ? {} : { recent }),
   };
   const common = { address, bearer: 'b1', workspace };
   const raw = (command: 'get' | 'list', Key = '') =>
@@ -227,6 +229,44 @@ const saved = (answer: SaveAnswer): ManifestRef => {
 };
 
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+test('the base of a workspace in use is read once, and again after a minute: its object may be lost', async () => {
+  let now = 0;
+  const world = await open({ recent: openRecentManifests(() => now) });
+  const reads = (): number => world.calls.filter((name) => name === 'GetObjectCommand').length;
+  world.sandbox.tree = treeOf({ 'a.txt': file('a') });
+  const first = saved(await world.save());
+  world.sandbox.tree = treeOf({ 'a.txt': file('a'), 'b.txt': file('b') });
+  const second = saved(await world.save(first));
+  expect(await world.save(second)).toMatchObject({ status: 'unchanged' });
+  expect(reads()).toBe(0);
+  now = 60_000;
+  expect(await world.save(second)).toMatchObject({ status: 'unchanged' });
+  expect(await world.save(second)).toMatchObject({ status: 'unchanged' });
+  expect(reads()).toBe(1);
+  now = 120_000;
+  await world.drop(manifestKey(second.id));
+  expect(await world.save(second)).toMatchObject({ status: 'saved' });
+});
+
+test('no base is held of many entries, nor one that another hash names, nor more than sixteen', () => {
+  const recent = openRecentManifests(() => 0);
+  const manifest = (entries: number): Manifest => ({
+    ...{ version: 1, id: 'm', workspace, packs: {}, obsolete: [] },
+    entries: Array.from({ length: entries }, (_, at) => ({ type: 'directory', path: `${at}`, mode: 0 })),
+  });
+  const refs = Array.from({ length: 17 }, (_, at) => ({ id: 'm', sha256: `${at}` }));
+  for (const ref of refs) recent.hold(ref, manifest(200));
+  expect(refs.map((ref) => recent.get(workspace, ref) !== undefined)).toEqual([
+    false,
+    ...refs.slice(1).map(() => true),
+  ]);
+  recent.hold({ id: 'm', sha256: 'many' }, manifest(201));
+  expect(recent.get(workspace, { id: 'm', sha256: 'many' })).toBeUndefined();
+  expect(
+    recent.get(workspace, { id: 'm', sha256: '16', workspace: 'another' as WorkspaceId }),
+  ).toBeUndefined();
+});
 
 test('a first save writes one pack and a manifest, and returns its hash', async () => {
   const world = await open();

@@ -15,6 +15,7 @@ import { apply } from './apply.ts';
 import { carry, refusal, refuseTarget } from './carry.ts';
 import { compare } from './compare.ts';
 import { readSaved } from './read-saved.ts';
+import { openRecentManifests } from './recent-manifests.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
 import { withSharedRestored } from './shared-restore.ts';
@@ -26,6 +27,7 @@ const runtime = openLambdaRuntime('sandbox-link', environment.DEPLOYMENT);
 const { telemetry } = runtime;
 const client = openBucketClient();
 const bucket = makeWorkspaceBucket(client, environment.WORKSPACE_BUCKET);
+const recent = openRecentManifests(Date.now);
 const sharedBucket = makeSharedBucket(client, environment.WORKSPACE_BUCKET);
 
 export const handler = runtime.streamingHandler<unknown>(async (event) => {
@@ -45,7 +47,7 @@ export const handler = runtime.streamingHandler<unknown>(async (event) => {
 type SandboxCall = Exclude<LinkCall, { kind: 'saved' | 'adopt' | 'compare' }>;
 
 const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
-  const context = { target, bucket, sharedBucket, telemetry };
+  const context = { target, bucket, sharedBucket, telemetry, recent };
   switch (call.kind) {
     case 'fetch':
       return carry(call, { target, telemetry });

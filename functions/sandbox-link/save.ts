@@ -24,12 +24,15 @@ import {
 } from './manifest.ts';
 import { nextObsolete } from './obsolete-objects.ts';
 import { type ReceivedCheckpoint, receiveCheckpoint } from './receive-checkpoint.ts';
+import type { RecentManifests } from './recent-manifests.ts';
 import { headersOf, isOverBounds, openRequest, readJson, readRefusal } from './sandbox-request.ts';
 
 export type LinkContext = {
   readonly target: URL;
   readonly bucket: WorkspaceBucket;
   readonly telemetry: Telemetry;
+  /** Absent: each base is read. */
+  readonly recent?: RecentManifests;
 };
 
 /** A checkpoint without a byte in either direction for this long is given up. */
@@ -58,11 +61,14 @@ export const save = async (call: SaveCall, context: LinkContext): Promise<SaveAn
 
 const readBase = async (
   { workspace, base }: SaveCall,
-  { bucket, telemetry }: LinkContext,
+  { bucket, telemetry, recent }: LinkContext,
 ): Promise<Manifest | undefined> => {
   if (base === undefined) return undefined;
+  const held = recent?.get(workspace, base);
+  if (held !== undefined) return held;
   const manifest = await readManifest(bucket, workspace, base);
-  if (manifest === undefined)
+  if (manifest !== undefined) recent?.hold(base, manifest);
+  else
     telemetry.warn('the base differs from the last save, so everything is saved', {
       workspace,
       base: base.id,
@@ -138,6 +144,7 @@ const writeManifest = async (
       'the workspace is too large to be saved: too many long names',
     );
   await bucket.write(manifestKey(workspace, id), bytes);
+  context.recent?.hold(ref, manifest);
   const counted = countFiles(manifest);
   telemetry.info('a checkpoint was saved', {
     workspace,

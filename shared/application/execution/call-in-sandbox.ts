@@ -5,7 +5,6 @@
  */
 
 import { startNotice } from '../../contracts/sandbox-start.ts';
-import { checkpointEveryMs } from '../../domain/checkpoint.ts';
 import type { ToolContent } from '../../domain/event-log.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
@@ -15,7 +14,7 @@ import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-known.ts';
-import { keepSaving, saveWorkspace } from '../sandbox/save-workspace.ts';
+import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
 export type SandboxCallOptions = {
@@ -101,10 +100,8 @@ const ranIn = async (
   { outcome, startedAt, printed }: Called,
 ): Promise<Ran> => {
   const ended = resultOf(outcome, printed);
-  // After a long call the checkpoint that was read before may have been replaced.
-  const isFresh = ports.world.now() - startedAt < checkpointEveryMs;
   const { sandbox, workspace } = opened;
-  const saved = await saveWorkspace(ports, sandbox, isFresh ? { workspace } : {});
+  const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
   return {
     ...ended,
     stateLost: isNew(opened),

@@ -11,7 +11,7 @@ import { processWaitMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { Opening } from '../sandbox/open-sandbox.ts';
-import { saveWorkspace } from '../sandbox/save-workspace.ts';
+import { readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { type Program, recordProcess, startProcess } from './start-process.ts';
 
 export type ProgramOutcome =
@@ -28,16 +28,17 @@ export const runProgram = async (
   session: Session,
   { program, opening }: { readonly program: Program; readonly opening: Opening },
 ): Promise<ProgramOutcome> => {
+  const startedAt = ports.world.now();
   const request = { program, opening, waitMs: processWaitMsMax, isRecorded: false };
   const { id, opened, response } = await startProcess(ports, session, request);
-  const { sandbox, start } = opened;
+  const { sandbox, workspace, start } = opened;
   if (response.status === 202) {
     await response.body?.cancel();
     await recordProcess(ports, session, { id, sandbox, program });
     return { status: 'continues', processId: id };
   }
   const result = decodeStored(processResult, await response.json());
-  const saved = await saveWorkspace(ports, sandbox);
+  const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
   const notice = start === undefined ? undefined : startNotice(start);
   return {
     status: 'ended',

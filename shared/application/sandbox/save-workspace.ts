@@ -13,7 +13,7 @@ import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { CheckpointNote } from '../../ports/turn-store.ts';
 import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.ts';
-import type { StopDeps } from '../deps.ts';
+import type { Deps, StopDeps } from '../deps.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
@@ -74,6 +74,13 @@ export type SaveRequest = {
   readonly triesMax?: number;
   readonly turn?: TurnId | undefined;
 };
+
+/** As a caller read it before its work; after long work the checkpoint may have been replaced. */
+export const readBefore = (
+  { world }: Deps<'world'>,
+  workspace: Workspace,
+  readAt: number,
+): Pick<SaveRequest, 'workspace'> => (world.now() - readAt < checkpointEveryMs ? { workspace } : {});
 
 export const saveWorkspace = async (
   ports: StopDeps,
