@@ -22,6 +22,7 @@ import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileEntry, FileKind } from '../wire/messages.ts';
 import {
+  codeOf,
   FileRefusal,
   isPartial,
   partialOf,
@@ -60,12 +61,22 @@ export const writeWhole = async (roots: Roots, path: string, content: Buffer): P
 
 export const listFolder = async (roots: Roots, path: string): Promise<readonly FileEntry[]> => {
   const target = await resolveInWorkspace(roots, path);
-  const names = (await readdir(target))
+  const names = (await namesIn(target, path))
     .filter((name) => !isPartial(name))
     .sort()
     .slice(0, listedEntriesMax);
   const entries = await Promise.all(names.map((name) => describeEntry(target, name)));
   return entries.filter((entry) => entry !== undefined);
+};
+
+/** The names in a folder that was resolved: what is there and has no names is another kind of entry. */
+export const namesIn = async (folder: string, path: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOTDIR') throw cause;
+    throw new FileRefusal('invalid_request', `${path} is not a folder`, { cause });
+  }
 };
 
 /** One entry; a link is followed, as by reading. */

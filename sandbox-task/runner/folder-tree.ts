@@ -5,11 +5,12 @@
  * At most as many entries as a workspace may have are listed; the outcome says when there are more.
  */
 import { readdir } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
 import type { TreeEnd } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
-import { describeEntry } from './files.ts';
+import { namedPath } from '../wire/named-path.ts';
+import { describeEntry, namesIn } from './files.ts';
 import { isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const entriesPerPiece = 500;
@@ -18,10 +19,10 @@ type TreeEntry = FileEntry & { readonly path: string };
 
 export async function* treeSteps(roots: Roots, path: string): AsyncGenerator<Buffer, Buffer> {
   const root = await resolveInWorkspace(roots, path);
-  const prefix = namedPath(roots, path);
+  const prefix = namedPath(roots.workspace, path);
   let entries: TreeEntry[] = [];
   let count = 0;
-  for await (const entry of walk(root, prefix)) {
+  for await (const entry of walk(root, { path, prefix })) {
     if (count >= workspaceEntriesMax) break;
     count += 1;
     entries.push(entry);
@@ -33,17 +34,14 @@ export async function* treeSteps(roots: Roots, path: string): AsyncGenerator<Buf
   return jsonOf({ truncated: count >= workspaceEntriesMax } satisfies TreeEnd);
 }
 
-/** As its entries are named: relative to the workspace, or absolute in the shared folder. */
-export const namedPath = ({ workspace }: Roots, path: string): string => {
-  const named = relative(workspace, resolve(workspace, path));
-  return named === '..' || named.startsWith('../') ? resolve(workspace, path) : named;
-};
+type Walk = { readonly path: string; readonly prefix: string };
 
-async function* walk(root: string, prefix: string): AsyncGenerator<TreeEntry> {
+async function* walk(root: string, { path, prefix }: Walk): AsyncGenerator<TreeEntry> {
   const pending = [''];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     // The folder itself must be there; one below may vanish or be closed.
-    const names = folder === '' ? await readdir(root) : await readdir(join(root, folder)).catch(() => []);
+    const names =
+      folder === '' ? await namesIn(root, path) : await readdir(join(root, folder)).catch(() => []);
     const folders: string[] = [];
     for (const name of names.filter((each) => !isPartial(each)).sort()) {
       const entry = await describeEntry(join(root, folder), name);

@@ -8,7 +8,7 @@
 import { type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type FileChange, watchPauseMs } from '../wire/file-messages.ts';
-import { namedPath } from './folder-tree.ts';
+import { namedPath } from '../wire/named-path.ts';
 import { FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const watchedFoldersMax = 5000;
@@ -20,7 +20,7 @@ const batchMs = 100;
 export async function* watchSteps(roots: Roots, path: string): AsyncGenerator<Buffer, Buffer> {
   const target = await resolveInWorkspace(roots, path);
   const isFolder = lstatSync(target).isDirectory();
-  const waiting = createWaiting(namedPath(roots, path) || '.');
+  const waiting = createWaiting(namedPath(roots.workspace, path) || '.');
   const watched = createWatch({
     folder: isFolder ? target : dirname(target),
     onlyName: isFolder ? undefined : basename(target),
@@ -41,7 +41,7 @@ const pathOf = (
   roots: Roots,
   { path, isFolder }: { readonly path: string; readonly isFolder: boolean },
   below: string,
-): string => (isFolder ? join(namedPath(roots, path), below) : namedPath(roots, path));
+): string => (isFolder ? join(namedPath(roots.workspace, path), below) : namedPath(roots.workspace, path));
 
 type Report = (below: string, kind: FileChange['kind']) => void;
 type WatchOptions = {

@@ -108,6 +108,7 @@ export const toFileRefusal = (cause: unknown, path: string): FileRefusal => {
   if (cause instanceof FileRefusal) return cause;
   const { code = 'EIO', message } = cause as NodeJS.ErrnoException;
   if (notFound.has(code)) return new FileRefusal('file_not_found', `no such file: ${path}`, { cause });
+  if (code === 'EISDIR') return new FileRefusal('invalid_request', `${path} is a folder`, { cause });
   return new FileRefusal('invalid_request', `${path}: ${message.split(',')[0]}`, { cause });
 };
 

@@ -129,3 +129,51 @@ test('a file, a link and a folder with its content are deleted, but not the work
   expect(await remove(encodeURIComponent(sandbox.workspace))).toEqual([400, 'invalid_request']);
   expect(await remove('target%2F..')).toEqual([400, 'invalid_request']);
 });
+
+test('an answer names a file by its path in the workspace, whatever steps the request spelt it with', async () => {
+  const send = async (
+    method: string,
+    url: string,
+    options: { body?: string | Buffer; range?: string } = {},
+  ) => {
+    const headers = options.range === undefined ? {} : { 'content-range': options.range };
+    const { status, body } = await sandbox.ask(method, url, {
+      headers,
+      ...(options.body === undefined ? {} : { body: options.body }),
+    });
+    const answer = JSON.parse(body.toString()) as { path?: string; files?: { path: string }[] };
+    return [status, answer.path ?? answer.files?.map(({ path }) => path)] as const;
+  };
+  const odd = '.%2F/named//one';
+  expect(await send('PUT', `/files/${odd}`, { body: 'x' })).toEqual([201, 'named/one']);
+  expect(await send('PUT', `/files/${odd}`, { body: 'y', range: 'bytes 0-0/1' })).toEqual([200, 'named/one']);
+  expect(await send('GET', `/stat?path=${odd}`)).toEqual([200, 'named/one']);
+  expect(await send('POST', '/files/named//two?op=mkdir')).toEqual([201, 'named/two']);
+  expect(await send('POST', '/files/named//one?op=copy&to=named//two//one')).toEqual([200, 'named/two/one']);
+  expect(await send('POST', '/files/named/one?op=move&to=.%2Fthree')).toEqual([200, 'three']);
+  expect(await send('GET', '/files?path=named//')).toEqual([200, ['named/two']]);
+  const { body: archive } = await sandbox.ask('GET', '/files/named?archive=tar.gz');
+  expect(await send('PUT', '/files/unpacked//?archive=tar.gz', { body: archive })).toEqual([201, 'unpacked']);
+  expect(await send('PUT', '/files/?archive=tar.gz', { body: archive })).toEqual([200, '.']);
+  expect(await send('PUT', '/files/..data/x', { body: 'x' })).toEqual([201, '..data/x']);
+  expect(await send('GET', '/files?path=..data')).toEqual([200, ['..data/x']]);
+});
+
+test('a file in place of a folder, and a folder in place of a file, are refused in plain words', async () => {
+  await mkdir(inside('kinds'));
+  await writeFile(inside('kinds/file'), '');
+  const told = async (method: string, url: string) => {
+    const { status, body } = await sandbox.ask(method, url, method === 'PUT' ? { body: 'x' } : {});
+    return [status, JSON.parse(body.toString()).error] as const;
+  };
+  const wrong = (message: string) => [400, { code: 'invalid_request', message }];
+  expect(await told('PUT', '/files/kinds')).toEqual(wrong('kinds is a folder'));
+  expect(await told('GET', '/files?path=kinds/file')).toEqual(wrong('kinds/file is not a folder'));
+  expect(await told('GET', '/files?path=kinds/file&recursive=1')).toEqual(
+    wrong('kinds/file is not a folder'),
+  );
+  expect(await told('GET', '/files?path=kinds/file/x')).toEqual([
+    404,
+    { code: 'file_not_found', message: 'no such file: kinds/file/x' },
+  ]);
+});

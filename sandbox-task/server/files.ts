@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { posix } from 'node:path';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
 import type { FileEntry } from '../wire/messages.ts';
+import { namedPath } from '../wire/named-path.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';
@@ -24,15 +25,11 @@ type FileExchange = {
   readonly response: ServerResponse;
 };
 
-/** Relative to the workspace; the path of a folder elsewhere stays absolute. */
-const inWorkspace = (path: string): string => {
-  const whole = posix.resolve('/workspace', path);
-  const relative = posix.relative('/workspace', whole);
-  return relative.startsWith('..') ? whole : relative;
-};
+/** The path that an answer names: the workspace itself is `.`. */
+export const shownPath = (path: string): string => namedPath('/workspace', path) || '.';
 
 export const listFiles = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
-  const folder = inWorkspace(path);
+  const folder = shownPath(path);
   const files = await listFolder(userSide, path);
   sendJson(response, { files: files.map((entry) => ({ ...entry, path: posix.join(folder, entry.name) })) });
 };
@@ -66,7 +63,7 @@ export const receiveFile = async (
     ? await writeFile(userSide, path, body)
     : await writePart(userSide, { path, start, total }, body);
   if ('received' in written) sendJson(response, { received: written.received }, 202);
-  else sendJson(response, { path, size: written.size }, written.isNew ? 201 : 200);
+  else sendJson(response, { path: shownPath(path), size: written.size }, written.isNew ? 201 : 200);
 };
 
 export const deleteFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {

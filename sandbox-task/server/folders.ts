@@ -14,7 +14,7 @@ import {
   parseWrittenTree,
   pullJob,
 } from './file-jobs.ts';
-import { readPart } from './files.ts';
+import { readPart, shownPath } from './files.ts';
 import { endPaced, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';
@@ -27,7 +27,7 @@ type FolderExchange = {
 };
 
 export const sendEntry = async ({ userSide, response }: FolderExchange, path: string): Promise<void> =>
-  sendJson(response, { path, ...(await statOf(userSide, path)) });
+  sendJson(response, { path: shownPath(path), ...(await statOf(userSide, path)) });
 
 const statOf = async (userSide: UserSide, path: string): Promise<FileEntry> => {
   const answer = await userSide.ask({ type: 'stat', path });
@@ -88,7 +88,7 @@ export const receiveArchive = async (
   const received = expectAnswer(answer, 'received').bytes;
   if (received < total) return sendJson(response, { received }, 202);
   const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', path }));
-  sendJson(response, { path, ...written }, isNew ? 201 : 200);
+  sendJson(response, { path: shownPath(path), ...written }, isNew ? 201 : 200);
 };
 
 export type FolderChange = {
@@ -105,7 +105,8 @@ export const changeFolder = async (
   switch (op) {
     case 'mkdir': {
       const { isNew } = expectAnswer(await userSide.ask({ type: 'make-folder', path }), 'written');
-      return sendJson(response, { path, ...(await statOf(userSide, path)) }, isNew ? 201 : 200);
+      const answer = { path: shownPath(path), ...(await statOf(userSide, path)) };
+      return sendJson(response, answer, isNew ? 201 : 200);
     }
     case 'move':
       expectAnswer(await userSide.ask({ type: 'move', path, ...relocation }), 'written');
@@ -117,7 +118,7 @@ export const changeFolder = async (
       throw new Refusal('invalid_request', 'op is mkdir, move or copy');
   }
   const { to } = relocation;
-  sendJson(response, { path: to, ...(await movedEntry(userSide, to)) });
+  sendJson(response, { path: shownPath(to), ...(await movedEntry(userSide, to)) });
 };
 
 /** A link that was moved may lead nowhere from its new place. */
