@@ -57,7 +57,7 @@ const createErrors = [
   'project_not_found',
   'workspace_not_found',
   'session_not_found',
-  'snapshot_not_found',
+  'not_found',
   'conflict',
   'resource_limit_exceeded',
   'sandbox_unavailable',

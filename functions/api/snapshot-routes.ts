@@ -70,7 +70,6 @@ export const snapshotRoutes = ({
     contract: {
       summary: 'Delete a snapshot of the project of the session',
       answers: { 204: 'empty' },
-      errors: ['snapshot_not_found'],
     },
     handler: async (event, { session: { project } }) => {
       const principal = principalOf(event);
@@ -87,7 +86,7 @@ export const snapshotRoutes = ({
       summary: 'Restore a snapshot into the workspace, whose processes end',
       body: restoreBody,
       answers: { 200: snapshotAnswer },
-      errors: ['snapshot_not_found', 'conflict', 'invalid_session_state', 'sandbox_unavailable'],
+      errors: ['conflict', 'invalid_session_state', 'sandbox_unavailable'],
     },
     handler: async (event, { session }) => {
       const principal = principalOf(event);

@@ -244,7 +244,7 @@ test('a webhook', async () => {
   await ask('postWebhooksByIdTest', { path });
   await ask('getWebhooksByIdDeliveries', { path });
   await ask('deleteWebhooksById', { path });
-  expect(await refusal('getWebhooksById', { path })).toBe('webhook_not_found');
+  expect(await refusal('getWebhooksById', { path })).toBe('not_found');
 });
 
 test('a conversation', async () => {

@@ -104,7 +104,7 @@ test('a snapshot, a change, a restore: the files are those of the snapshot, and 
   await collect(session.workspace);
   await write(session, 'kept.txt', 'without the snapshot');
   expect(await read(session, 'kept.txt')).toBe('without the snapshot');
-  expect(await refusal(await restore(session, snapshot))).toEqual([404, 'snapshot_not_found']);
+  expect(await refusal(await restore(session, snapshot))).toEqual([404, 'not_found']);
   await endSession(cloud, session.id);
 });
 
@@ -189,14 +189,14 @@ test('a source of another project is not found', async () => {
     forks.map(async (from) => refusal(await post('/api/sessions', { project, from }))),
   );
   expect(answers).toEqual([
-    [404, 'snapshot_not_found'],
+    [404, 'not_found'],
     [404, 'session_not_found'],
   ]);
-  expect(await refusal(await restore(theirs, snapshot))).toEqual([404, 'snapshot_not_found']);
+  expect(await refusal(await restore(theirs, snapshot))).toEqual([404, 'not_found']);
   const deleted = await cloud.request(`/api/sessions/${theirs.id}/snapshots/${snapshot.id}`, {
     method: 'DELETE',
   });
-  expect(await refusal(deleted)).toEqual([404, 'snapshot_not_found']);
+  expect(await refusal(deleted)).toEqual([404, 'not_found']);
   expect(await refusal(await post('/api/sessions', { from: {} }))).toEqual([400, 'invalid_request']);
   await drop(mine, snapshot);
   await endSession(cloud, theirs.id);

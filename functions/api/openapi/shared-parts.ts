@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ZodOpenApiComponentsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { scopeKinds, scopesFor } from '#shared/domain/access.ts';
-import { type ErrorCode, errorRules } from '#shared/errors.ts';
+import { type ErrorCode, errorRules, isErrorCode } from '#shared/errors.ts';
 import { type ApiRoute, refusesFields } from '../api-route.ts';
 
 export type DocumentedRoute = Pick<ApiRoute, 'path' | 'needs' | 'resource' | 'contract'>;
@@ -19,7 +19,7 @@ export const documentedErrors = (
   const { query, headers, errors = [] } = contract;
   const isBodyRead = contract.body !== undefined || refusesFields(method, contract);
   const isRefusedToSome = scopesFor(needs).length < scopeKinds.length;
-  const named = resource === undefined ? [] : ([`${resource}_not_found`] as const);
+  const named = [`${resource}_not_found`].filter(isErrorCode);
   return [
     ...(query !== undefined || headers !== undefined || isBodyRead ? ['invalid_request' as const] : []),
     'unauthenticated',

@@ -98,7 +98,7 @@ export const findSnapshot = async (
 };
 
 const snapshotNotFound = (): AppError =>
-  new AppError('snapshot_not_found', 'there is no such snapshot in this project', {
+  new AppError('not_found', 'there is no such snapshot in this project', {
     suggestions: ['List the snapshots of the project.'],
     recoveryActions: ['correct_arguments'],
   });

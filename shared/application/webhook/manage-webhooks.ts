@@ -16,7 +16,7 @@ import type { Deps, WebhookDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export const webhookNotFound = (): AppError =>
-  new AppError('webhook_not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
+  new AppError('not_found', 'there is no such webhook', { suggestions: ['List the webhooks.'] });
 
 export const findWebhook = async (
   { webhooks }: Deps<'webhooks'>,

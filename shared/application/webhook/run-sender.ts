@@ -69,7 +69,7 @@ export const sendTest = async (
   const webhook = await webhooks.get(id);
   const secret = await deliveries.secretOf(id);
   if (webhook === undefined || secret === undefined)
-    throw new AppError('webhook_not_found', 'there is no such webhook');
+    throw new AppError('not_found', 'there is no such webhook');
   const at = world.now();
   const appUrl = publicUrl ?? (await deliveries.publicUrl()) ?? '';
   const body = testBody({ at, project: webhook.project }, appUrl);
