@@ -11,6 +11,7 @@ export const inPlainWords = { error: (issue: z.core.$ZodRawIssue): string => tex
 /** Each problem with the path of its field; `whole` is the subject of one without a path. */
 export const describeIssues = (issues: readonly z.core.$ZodIssue[], whole: string): string =>
   issues
+    .flatMap(ofMeantAlternative)
     .slice(0, issuesMax)
     .map(({ path, message }) => {
       const named = path.map(String).join('.');
@@ -18,6 +19,16 @@ export const describeIssues = (issues: readonly z.core.$ZodIssue[], whole: strin
       return /^(must|has|is) /.test(message) ? `${whole} ${message}` : message;
     })
     .join('; ');
+
+/** Of a union with one alternative of the given kind, such as the only object of it, the problems of that one. */
+const ofMeantAlternative = (issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] => {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [meant, ...others] = issue.errors.filter(([first]) => first !== undefined && first.path.length > 0);
+  if (meant === undefined || others.length > 0) return [issue];
+  return meant
+    .map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
+    .flatMap(ofMeantAlternative);
+};
 
 const issuesMax = 5;
 const namedMax = 20;
