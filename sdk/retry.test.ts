@@ -61,3 +61,11 @@ test('a server that asks for a longer pause than a minute is not asked again', (
   const asked = { repeat: 'limited', tries: 1, triesMax: 6, chance: 0 } as const;
   expect(retryPauseMs(refusal('rate_limited'), 60_001, asked)).toBeUndefined();
 });
+
+test('a function that ended before its answer is asked again, where that changes nothing the second time', () => {
+  const gone = new SallyportError(500, { code: 'internal_error', message: 'the request failed' });
+  const pauses = (['lost', 'refused', 'limited'] as const).map((repeat) =>
+    retryPauseMs(gone, undefined, { repeat, tries: 1, triesMax: 6, chance: 1 }),
+  );
+  expect(pauses).toEqual([250, undefined, undefined]);
+});

@@ -54,8 +54,12 @@ const canRepeat = (error: SallyportError, { repeat, tries }: Pick<Try, 'repeat' 
   return repeat === 'lost' && isLost(error) && tries < lostTriesMax;
 };
 
-/** No answer, or that of a gateway which has none. A server that was silent for the whole time is not asked again. */
+/**
+ * No answer, or that of a gateway which has none: for a function that ended before its answer it says `internal_error`. A server that was
+ * silent for the whole time is not asked again.
+ */
 export const isLost = ({ code, status, cause }: SallyportError): boolean =>
+  code === 'internal_error' ||
   (code === 'unreachable' && (cause as Error | undefined)?.name !== 'TimeoutError') ||
   (code === 'unexpected_answer' && gatewayStatuses.has(status));
 

@@ -2,14 +2,14 @@
  * The proxy integration of the REST API: invokes a Lambda function for a request and streams its answer back.
  *
  * The answer begins with its head: status and headers as JSON, then eight NUL bytes, then the body. A function that
- * fails before its head, or whose head does not end within 16 KB, is not JSON or has no status, is answered 502. One
- * that fails later cuts the connection (A13 to A16). When the client disconnects the function runs on: its stream is
+ * fails before its head, or whose head does not end within 16 KB, is not JSON or has no status, is a failure of the
+ * gateway, which answers as the deployment has it answer (`infra/constructs/rest-api.ts`). One that fails later cuts the connection (A13 to A16). When the client disconnects the function runs on: its stream is
  * closed, which AWS does not do (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and later writes are dropped.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { errorRules } from '#shared/errors.ts';
+import { type ErrorCode, errorRules } from '#shared/errors.ts';
 import { AwsError, parseJson, readBody, writePaced } from '../endpoint/http-messages.ts';
 import type { Outcome } from '../lambda/function.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
@@ -55,30 +55,32 @@ export const answerFromFunction = async (
   const requestId = randomUUID();
   response.setHeader('x-amzn-requestid', requestId);
   const body = await readBody(request, limits.requestBytesMax);
-  if (body === undefined) return refuseTooLarge(response, requestId);
+  if (body === undefined) return refuse(response, requestId, 'payload_too_large');
   const payload = JSON.stringify(makeProxyEvent({ request, route, body, requestId }));
   const isRenaming = limits.renamesAuthenticate && route.resource !== '/mcp';
-  const answer = streamAnswer(response, limits, isRenaming ? renamed : {});
+  const fail = (): void => refuse(response, requestId, 'internal_error');
+  const answer = streamAnswer(response, { limits, fail, names: isRenaming ? renamed : {} });
   try {
     answer.end(await functions.invokeStreamed(route.functionName, payload, answer));
   } catch (cause) {
     answer.stopTimers();
     if (!(cause instanceof AwsError)) throw cause;
-    if (cause.status === 413) refuseTooLarge(response, requestId);
-    else refuse(response, 502, 'Internal server error');
+    refuse(response, requestId, cause.status === 413 ? 'payload_too_large' : 'internal_error');
   }
   return undefined;
 };
 
-/** The gateway response that the deployment defines for this case (`infra/constructs/rest-api.ts`). */
-const refuseTooLarge = (response: ServerResponse, requestId: string): void => {
-  const refusal = { code: 'payload_too_large', message: 'the request is too large' };
-  const suggestions = [errorRules.payload_too_large.advice];
-  answerRefusal(response, 413, { error: { ...refusal, suggestions, recoveryActions: [], requestId } });
-};
+/** Refusals of the gateway itself, as the deployment defines them (`infra/constructs/rest-api.ts`). */
+const gatewayRefusals = {
+  payload_too_large: 'the request is too large',
+  internal_error: 'the request failed',
+} as const satisfies Partial<Record<ErrorCode, string>>;
 
-const refuse = (response: ServerResponse, status: number, message: string): void =>
-  answerRefusal(response, status, { message });
+const refuse = (response: ServerResponse, requestId: string, code: keyof typeof gatewayRefusals): void => {
+  const { status, advice } = errorRules[code];
+  const refusal = { code, message: gatewayRefusals[code], suggestions: [advice], recoveryActions: [] };
+  answerRefusal(response, status, { error: { ...refusal, requestId } });
+};
 
 const answerRefusal = (response: ServerResponse, status: number, body: object): void => {
   if (response.destroyed || response.writableEnded) return;
@@ -90,19 +92,22 @@ const answerRefusal = (response: ServerResponse, status: number, body: object): 
   response.end(JSON.stringify(body));
 };
 
-const streamAnswer = (
-  response: ServerResponse,
-  limits: RestLimits,
-  names: Readonly<Record<string, string>>,
-) => {
+type Answering = {
+  readonly limits: RestLimits;
+  /** Answers that the request failed, or cuts what has begun. */
+  readonly fail: () => void;
+  /** Headers that leave under another name. */
+  readonly names: Readonly<Record<string, string>>;
+};
+
+const streamAnswer = (response: ServerResponse, { limits, fail, names }: Answering) => {
   const reader = openHeadReader();
-  const refuseLate = (): void => refuse(response, 504, 'Endpoint request timed out');
   let idle: NodeJS.Timeout | undefined;
   const beginSilence = (): void => {
     clearTimeout(idle);
-    idle = setTimeout(refuseLate, limits.idleMsMax);
+    idle = setTimeout(fail, limits.idleMsMax);
   };
-  const total = setTimeout(refuseLate, limits.totalMsMax);
+  const total = setTimeout(fail, limits.totalMsMax);
   const abandoned = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) abandoned.abort();
@@ -123,7 +128,7 @@ const streamAnswer = (
       if (response.headersSent) return await writePaced(response, bytes);
       const read = reader.read(bytes);
       if (read === 'incomplete') return;
-      if (read === 'malformed') return refuse(response, 502, 'Internal server error');
+      if (read === 'malformed') return fail();
       response.writeHead(read.head.status, withNames(read.head.headers, names));
       response.flushHeaders();
       await writePaced(response, read.body);
@@ -131,7 +136,7 @@ const streamAnswer = (
     end: (outcome: Outcome): void => {
       stopTimers();
       if (outcome.kind === 'finished' && response.headersSent) response.end();
-      else refuse(response, 502, 'Internal server error');
+      else fail();
     },
   };
 };

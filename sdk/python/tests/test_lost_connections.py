@@ -162,3 +162,11 @@ def test_a_busy_server_is_asked_again_after_the_pause_that_it_names(
     with pytest.raises(SallyportError) as failed:
         sandbox.exec("true")
     assert failed.value.code == "rate_limited"
+
+
+def test_a_function_that_ended_before_its_answer_is_asked_again(server: WireServer, client: Sallyport) -> None:
+    failed = {"error": {"code": "internal_error", "message": "the request failed"}}
+    answers = [(500, failed), (200, {"sessions": []})]
+    server.replies["GET /api/sessions"] = lambda handler, body: handler.answer(*answers.pop(0))
+    assert list(client.sessions.list()) == []
+    assert answers == []

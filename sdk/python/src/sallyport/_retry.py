@@ -72,7 +72,7 @@ def _can_repeat(error: SallyportError, repeat: Repeat, tries: int) -> bool:
 
 
 def is_lost(error: SallyportError) -> bool:
-    """No answer, or that of a gateway which has none."""
-    return error.code in ("connection_lost", "unreachable") or (
+    """No answer, or that of a gateway which has none: for a function that ended before its answer it says `internal_error`."""
+    return error.code in ("connection_lost", "unreachable", "internal_error") or (
         error.code == "unexpected_answer" and error.status in GATEWAY_STATUSES
     )
