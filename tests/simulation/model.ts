@@ -55,7 +55,7 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 
 async function* stream(
   { sim, world }: Invocation,
-  { history, outputTokensMax }: ModelRequest,
+  { history, outputTokensMax, tools }: ModelRequest,
   { signal, onAsked, onCharged, delegates, isSlicing }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
@@ -84,10 +84,20 @@ async function* stream(
       sim,
       lengthened(sim, askedCall(random, { history, delegates, isSlicing, looksOnly: sim.isCalm })),
     );
+  const ofClient = step === 1 ? callsOfClient(sim, tools) : [];
+  yield* ofClient;
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   onCharged(usage.outputTokens - cutOffTokens);
-  yield { type: 'end', end: asks > 0 ? 'tool_use' : 'end_turn', usage };
+  yield { type: 'end', end: asks + ofClient.length > 0 ? 'tool_use' : 'end_turn', usage };
 }
+
+/** Several of its tool at times, so that they wait side by side. */
+const callsOfClient = ({ further }: Simulation, tools: ModelRequest['tools']): readonly ModelChunk[] =>
+  tools.some(({ name }) => name === callerTool) && further.chance(0.3)
+    ? Array.from({ length: further.int(1, 3) }, () => ({
+        ...{ type: 'call' as const, name: callerTool, args: { id: further.uuid() } },
+      }))
+    : [];
 
 /** Arguments of a tool are long at times. */
 const lengthened = ({ isBig, further }: Simulation, chunk: ModelChunk): ModelChunk => {
