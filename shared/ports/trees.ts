@@ -8,8 +8,8 @@ import type { SessionId } from '../domain/ids.ts';
 import type { TokenUsage } from '../domain/model.ts';
 import type { Payers } from '../domain/sandbox-meter.ts';
 import type { Session } from '../domain/session.ts';
-import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/tree-budget.ts';
 import type { ToolCallUse } from '../domain/tool-call-use.ts';
+import type { MoneyAnswer, ReservationRequest, Tree } from '../domain/tree-budget.ts';
 import type { SliceLimits } from '../domain/tree-slice.ts';
 
 export interface TreeStore {

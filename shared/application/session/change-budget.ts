@@ -4,7 +4,12 @@
  */
 import type { Principal } from '../../domain/principal.ts';
 import { type Session, totalsOf } from '../../domain/session.ts';
-import { costUsdMaxOf, type LimitsChange, type SessionTree, treeUsdMaxOf } from '../../domain/session-tree.ts';
+import {
+  costUsdMaxOf,
+  type LimitsChange,
+  type SessionTree,
+  treeUsdMaxOf,
+} from '../../domain/session-tree.ts';
 import { anyUsd, withSliceOf } from '../../domain/tree-slice.ts';
 import { audit } from '../access/audit.ts';
 import { sessionNotFound } from '../access/find-session.ts';
