@@ -233,7 +233,7 @@ describe('refused, with the reason, while the connection stays', () => {
     const processId = await processes.start('stty raw -echo; exec cat > /dev/null', pty);
     const client = await open();
     const text = 'x'.repeat(30_000);
-    for (let order = 0; order < 3; order += 1) client.send('process:input', { processId, text, order });
+    for (let order = 0; order < 12; order += 1) client.send('process:input', { processId, text, order });
     const { data } = await client.untilType('error');
     expect(data).toMatchObject({ processId, order: expect.any(Number), error: { code: 'rate_limited' } });
     await client.close();
