@@ -33,6 +33,10 @@ export const documentedOperations = async ({
   );
 };
 
+/** The code of one that is not there; a webhook has none of its own. */
+const unknownOf = (kind: NonNullable<Operation['x-resource']>): string =>
+  kind === 'webhook' ? 'not_found' : `${kind}_not_found`;
+
 /** `allowed`, or the status and the code of the refusal. */
 export const verdictOfTable = (
   { 'x-needs': need, 'x-resource': kind }: Operation,
@@ -41,7 +45,7 @@ export const verdictOfTable = (
 ): string => {
   if (kind === undefined) return mayUse({ scope: scope as Scope }, need) ? letIn : '403 forbidden';
   const reach = resource === 'none' ? 'none' : rights[scope][resource === 'own' ? 'own' : 'others'];
-  if (reach === 'none') return `404 ${kind}_not_found`;
+  if (reach === 'none') return `404 ${unknownOf(kind)}`;
   // To see a project is not to change it itself.
   if (need === 'global:write') return mayUse({ scope: scope as Scope }, need) ? letIn : '403 forbidden';
   return need === 'own:write' && reach === 'read' ? '403 forbidden' : letIn;
@@ -81,15 +85,26 @@ export const askOperation = async (
   if (response.status === 503 && operation.path.includes('/ports/{port}/')) return { verdict: letIn, text };
   if (requestId === null || response.status >= 500) return { verdict: `${response.status} ${whole}`, text };
   if (response.status < 400) return { verdict: letIn, text };
-  return { verdict: verdictOf(response.status, JSON.parse(whole), requestId), text };
+  return {
+    verdict: verdictOf(operation, { status: response.status, body: JSON.parse(whole), requestId }),
+    text,
+  };
 };
 
 /** A refusal has exactly the body of its contract; a request that is only wrong was let in. */
-const verdictOf = (status: number, body: unknown, requestId: string): string => {
+const verdictOf = (
+  { 'x-resource': kind }: Operation,
+  {
+    status,
+    body,
+    requestId,
+  }: { readonly status: number; readonly body: unknown; readonly requestId: string },
+): string => {
   const { error } = errorAnswer.parse(body);
   if (JSON.stringify({ error }) !== JSON.stringify(body) || error.requestId !== requestId)
     return `${status} with another body: ${JSON.stringify(body)}`;
+  const isUnknown = /^(session|project|schedule)_not_found$/.test(error.code);
   const isRefused =
-    [401, 403].includes(status) || /^(session|project|schedule|webhook)_not_found$/.test(error.code);
+    [401, 403].includes(status) || isUnknown || (kind !== undefined && error.code === unknownOf(kind));
   return isRefused ? `${status} ${error.code}` : letIn;
 };
