@@ -8,7 +8,7 @@ import { computed, onBeforeUnmount, onMounted, onUpdated, type ShallowRef, shall
 
 /** A table of up to so many rows is drawn whole: a find in the page then finds all of it. */
 export const wholeRowsMax = 60;
-const stepRows = 10;
+const stepRows = 5;
 /** Rows before and after those in view, in steps. */
 const spareSteps = 1;
 const guessedPx = 56;
