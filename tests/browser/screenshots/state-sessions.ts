@@ -41,15 +41,26 @@ See [the report](https://example.com/report) and ${'`'}data/orders.csv${'`'}.`;
 
 const shownByCode = `class Shown:
     def _repr_mimebundle_(self, include=None, exclude=None):
-        points = [[day, day * day % 7] for day in range(7)]
         return {
-            "text/plain": "a chart",
+            "text/plain": "a table",
             "application/vnd.dataresource+json": {
                 "schema": {"fields": [{"name": "day", "type": "string"}, {"name": "amount", "type": "number"}]},
                 "data": [{"day": f"day {day}", "amount": 12.5 * day} for day in range(12)], "rows": 240, "columns": 1},
         }
 print("12 orders read")
 Shown()`;
+
+const drawnByCode = `class Drawn:
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        points = [[day, day * day % 7] for day in range(7)]
+        return {
+            "text/plain": "a chart",
+            "application/vnd.sallyport.chart+json": {
+                "type": "line", "title": "Orders of a day",
+                "axes": {"x": {"label": "day", "scale": "linear"}, "y": {"label": "orders", "scale": "linear"}},
+                "series": [{"type": "line", "label": "orders", "points": points}]},
+        }
+Drawn()`;
 
 const write = (path: string, content: string) => ({ call: 'write_file', input: { path, content } });
 
@@ -112,6 +123,8 @@ export const setRich = async ({ cloud, provider }: Scene): Promise<string> => {
   const { id: rich } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro' });
   provider.script.push(
     [{ call: 'execute_code', input: { language: 'python', code: shownByCode } }],
+    [{ call: 'execute_code', input: { language: 'python', code: drawnByCode } }],
+    [{ call: 'execute_command', input: { command: 'python3 -c "import a_package_that_is_not_there"' } }],
     [{ text: answer }],
   );
   await turn(cloud, rich, {

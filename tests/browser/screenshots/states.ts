@@ -170,6 +170,11 @@ export const states: readonly State[] = [
     },
   },
   {
+    name: 'answer-package',
+    path: ({ scenes }) => `/chat/${scenes.rich}`,
+    pose: (page) => page.getByText('The sandbox has the packages of its template').scrollIntoViewIfNeeded(),
+  },
+  {
     name: 'palette',
     path: () => '/sessions',
     pose: async (page) => {
