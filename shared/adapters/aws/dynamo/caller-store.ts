@@ -12,7 +12,7 @@ import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/sessi
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
-import { endedStatuses, lives, statusNames } from './session-life.ts';
+import { whileLives } from './session-life.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -24,14 +24,7 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     const Item = { ...keys.caller(session, caller.callerId), ...caller, tools };
     const { name: TableName } = table;
     // An offer does not expire: it is deleted with its session, or before it.
-    const living = {
-      TableName,
-      Key: keys.session(session),
-      ConditionExpression: lives,
-      ExpressionAttributeNames: statusNames,
-      ExpressionAttributeValues: endedStatuses,
-    };
-    const TransactItems = [{ Put: { TableName, Item } }, { ConditionCheck: living }];
+    const TransactItems = [{ Put: { TableName, Item } }, whileLives(TableName, session)];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     return result === 'done' ? 'declared' : 'ended';
   },

@@ -9,7 +9,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { prefixedItems } from './partition.ts';
 import { sessionFrom } from './session-items.ts';
-import { endedStatuses, lives, statusNames } from './session-life.ts';
+import { endedStatuses, lives, statusNames, whileLives } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { growTree } from './trees.ts';
 
@@ -38,16 +38,9 @@ export const treeActions = (
     },
   };
   const pointer = { ...keys.child(root, child.createdAt, child.id), child: child.id };
-  // The items of the tree are deleted with its root.
-  const rootLives = {
-    TableName,
-    Key: keys.session(root),
-    ConditionExpression: lives,
-    ExpressionAttributeNames: statusNames,
-    ExpressionAttributeValues: endedStatuses,
-  };
   return {
-    ofParent: [{ Update: update }, ...(root === parent.id ? [] : [{ ConditionCheck: rootLives }])],
+    // The items of the tree are deleted with its root.
+    ofParent: [{ Update: update }, ...(root === parent.id ? [] : [whileLives(TableName, root)])],
     ofTree: [
       growTree(TableName, { root, spentUsd: parent.costUsd, agentsMax }),
       { Put: { TableName, Item: pointer } },
