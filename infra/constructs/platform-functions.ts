@@ -2,27 +2,27 @@
  * The functions of the platform as a table: one row each, with everything that the function may do.
  *
  * The permissions of a row add up to the environment contract of its function, or the row does not compile. A row
- * invokes only functions of the rows above it, and those with a name of their own (`function-permissions.ts`).
+ * invokes only functions of the rows above it, and those with a name of their own (`permission-catalog.ts`).
  */
 
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { Construct } from 'constructs';
 import type { EnvironmentFor, FunctionName } from '#shared/config/environment.ts';
 import { variablesOf } from '../settings.ts';
-import {
-  type FunctionPermissions,
-  type FunctionPermissionsProps,
-  functionPermissions,
-} from './function-permissions.ts';
 import type { LogOptions } from './log-group.ts';
 import { combine, joinVpc, type Permission } from './permission.ts';
+import {
+  type PermissionCatalog,
+  type PermissionCatalogProps,
+  permissionCatalog,
+} from './permission-catalog.ts';
 import { type DeploymentVariables, PlatformFunction, shapes } from './platform-function.ts';
 
 export type PlatformFunctions = { readonly [F in FunctionName]: PlatformFunction<F> };
 
 type Rows = {
   readonly [F in FunctionName]: (
-    p: FunctionPermissions,
+    p: PermissionCatalog,
   ) => Permission<Omit<EnvironmentFor<F>, keyof DeploymentVariables>>;
 };
 
@@ -44,7 +44,7 @@ const rows: Rows = {
   synthetic: (p) => p.items.synthetic,
 };
 
-export type PlatformFunctionsProps = FunctionPermissionsProps & { readonly logs: LogOptions };
+export type PlatformFunctionsProps = PermissionCatalogProps & { readonly logs: LogOptions };
 
 export const addPlatformFunctions = (
   parent: Construct,
@@ -54,7 +54,7 @@ export const addPlatformFunctions = (
   const { settings, deadLetterQueues, logs } = props;
   const scope = new Construct(parent, id);
   const created: Partial<Record<FunctionName, PlatformFunction<FunctionName>>> = {};
-  const permissions = functionPermissions(scope, props, created);
+  const permissions = permissionCatalog(scope, props, created);
   const variables = { ...variablesOf(settings), DEPLOYMENT: settings.deployment };
   const add = <F extends FunctionName>(name: F): void => {
     const { deadLetters, ...shape } = shapes[name];

@@ -7,7 +7,7 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IRule } from 'aws-cdk-lib/aws-events';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { DeadLetterQueues } from '../constructs/function-permissions.ts';
+import type { DeadLetterQueues } from '../constructs/permission-catalog.ts';
 
 export type MonitoredFunction = {
   readonly name: string;

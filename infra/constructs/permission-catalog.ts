@@ -1,5 +1,6 @@
 /**
- * The permissions from which the rows of `platform-functions.ts` are made, each under the name of what it allows.
+ * The catalog of permissions, each under the name of what it allows. The rows of `platform-functions.ts` choose from it: there a
+ * function gets its permissions.
  *
  * Four functions have names of their own, since something refers to them before they are created: `turn` invokes
  * itself and is invoked by the janitor, which it invokes; `terminal` and `relay` invoke themselves; `schedules` is the target of its own
@@ -49,7 +50,7 @@ export type DeadLetterQueues = {
   readonly events: IQueue;
 };
 
-export type FunctionPermissionsProps = {
+export type PermissionCatalogProps = {
   readonly settings: Settings;
   readonly adminTokenHash: string;
   readonly data: PlatformData;
@@ -64,10 +65,10 @@ type Options = Pick<FunctionOptions, 'functionName' | 'securityGroups' | 'vpc' |
   readonly rolePath?: string;
 };
 
-export type FunctionPermissions = ReturnType<typeof functionPermissions>;
+export type PermissionCatalog = ReturnType<typeof permissionCatalog>;
 
 /** `created` fills up row by row: a permission to invoke a function is read after the row of that function. */
-export const functionPermissions = (scope: Construct, props: FunctionPermissionsProps, created: Created) => {
+export const permissionCatalog = (scope: Construct, props: PermissionCatalogProps, created: Created) => {
   const { settings, data, network, sandboxes, socketApi, deadLetterQueues } = props;
   const { deployment } = settings;
   const scheduleGroup = new ScheduleGroup(scope, 'Schedules', {
@@ -176,7 +177,7 @@ const linkOptions = ({ vpc, linkGroup, linkRolePath }: SandboxNetwork): Options 
 
 type SharedVolumeVariables = { readonly SHARED_VOLUME?: string };
 
-const startSandboxes = ({ settings, data, network, sandboxes }: FunctionPermissionsProps) =>
+const startSandboxes = ({ settings, data, network, sandboxes }: PermissionCatalogProps) =>
   combine(
     sandboxes.runTasks,
     env({
