@@ -1,8 +1,9 @@
 /** Sessions page: several at once, the archive, and a search in messages. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp, phone, screenshot } from './browser.ts';
+import { axe, desktop, openApp, type PageOptions, phone, screenshot } from './browser.ts';
 import { goTo } from './looks.ts';
 
 let cloud: EmbeddedCloud;
@@ -87,7 +88,10 @@ test('a session is renamed, and found by what was said in it', async () => {
   await page.waitForURL(new RegExp(id));
 });
 
-test('a list of a thousand sessions draws those in view, and a search writes its address once', async () => {
+/** A page with a thousand sessions, of which a test says when they come and whether they come again. */
+const openThousand = async (
+  options: PageOptions = {},
+): Promise<{ page: Page; holdRefreshes: () => void }> => {
   const id = await titled('A model for the others');
   const { sessions } = await cloud.ask<{ sessions: readonly { id: string }[] }>('/api/sessions');
   const model = sessions.find((session) => session.id === id);
@@ -96,27 +100,111 @@ test('a list of a thousand sessions draws those in view, and a search writes its
     id: `${String(number).padStart(8, '0')}${id.slice(8)}`,
     title: `session-${number}`,
   }));
-  const page = await openApp(cloud);
-  await page.route(/\/api\/sessions(\?|$)/, (route) => route.fulfill({ json: { sessions: many } }));
+  const page = await openApp(cloud, options);
+  let isHeld = false;
+  await page.route(/\/api\/sessions(\?|$)/, (route) =>
+    isHeld ? undefined : route.fulfill({ json: { sessions: many } }),
+  );
   await goTo(page, cloud, '/sessions');
   await page.getByText(/^1000 of 1000 /).waitFor();
-  const titles = page.locator('tbody .title');
-  const drawnMax = 60;
-  expect(await titles.count()).toBeLessThanOrEqual(drawnMax);
-  const main = page.getByRole('main');
-  const heightPx = () => main.evaluate((scroller) => scroller.scrollHeight);
-  const wholePx = await heightPx();
-  await main.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight / 2));
-  // Heights that are measured meanwhile move the middle by some rows.
-  await page
-    .getByRole('link', { name: /^session-(4[5-9]|5[0-4])\d$/ })
-    .first()
-    .waitFor();
-  expect(await titles.count()).toBeLessThanOrEqual(drawnMax);
-  await main.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
-  await page.getByRole('link', { name: 'session-999', exact: true }).waitFor();
-  expect(Math.abs((await heightPx()) - wholePx)).toBeLessThan(0.05 * wholePx);
+  return {
+    page,
+    holdRefreshes: () => {
+      isHeld = true;
+    },
+  };
+};
 
+type Seen = {
+  readonly scrollPx: number;
+  readonly heightPx: number;
+  readonly viewPx: number;
+  readonly first: string;
+  readonly last: string;
+  readonly drawn: number;
+  readonly roomsInView: number;
+};
+
+/** The table as a person sees it, once it has been the same for some frames, however long these take. */
+const seenAtRest = (page: Page): Promise<Seen> =>
+  page.getByRole('main').evaluate(async (main) => {
+    const isInView = (element: Element): boolean => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    };
+    const look = () => {
+      const rows = [...main.querySelectorAll('tbody:not([aria-hidden]) > tr')];
+      const titles = rows.filter(isInView).map((row) => row.querySelector('.title')?.textContent ?? '');
+      return {
+        scrollPx: main.scrollTop,
+        heightPx: main.scrollHeight,
+        viewPx: main.clientHeight,
+        first: titles[0] ?? '',
+        last: titles.at(-1) ?? '',
+        drawn: rows.length,
+        roomsInView: [...main.querySelectorAll('tbody[aria-hidden] > tr')].filter(isInView).length,
+      };
+    };
+    const framesMin = 6;
+    let seen = look();
+    for (let same = 0; same < framesMin; ) {
+      await new Promise(requestAnimationFrame);
+      const now = look();
+      same = JSON.stringify(now) === JSON.stringify(seen) ? same + 1 : 0;
+      seen = now;
+    }
+    return seen;
+  });
+
+const numberOf = (title: string): number => Number(/^session-(\d+)$/.exec(title)?.[1]);
+const drawnMax = 60;
+
+test.each([
+  ['a table', desktop],
+  ['cards', phone],
+])(
+  'of a thousand sessions as %s, a person sees those of the place that the bar was drawn to',
+  async (_, viewport) => {
+    const { page, holdRefreshes } = await openThousand({ viewport });
+    holdRefreshes();
+    const main = page.getByRole('main');
+    const atTop = await seenAtRest(page);
+    for (const part of [0.5, 0, 0.5, 0.1, 0.9, 0.3, 1, 0.5]) {
+      await main.evaluate((scroller, to) => scroller.scrollTo(0, to * scroller.scrollHeight), part);
+      const seen = await seenAtRest(page);
+      expect(seen.roomsInView, `at ${part}`).toBe(0);
+      expect(seen.drawn).toBeLessThanOrEqual(drawnMax);
+      expect(Math.abs(seen.heightPx - atTop.heightPx)).toBeLessThan(0.02 * atTop.heightPx);
+      const middle = (numberOf(seen.first) + numberOf(seen.last)) / 2;
+      const expected = (1000 * (seen.scrollPx + seen.viewPx / 2)) / seen.heightPx;
+      expect(Math.abs(middle - expected), `at ${part}: ${JSON.stringify(seen)}`).toBeLessThan(10);
+      expect(Math.abs(seen.scrollPx / (seen.heightPx - seen.viewPx) - part)).toBeLessThan(0.03);
+    }
+  },
+);
+
+test('rows that come into view without a scroll are drawn', async () => {
+  const { page, holdRefreshes } = await openThousand();
+  holdRefreshes();
+  const main = page.getByRole('main');
+  await main.evaluate((scroller) => {
+    const above = document.createElement('div');
+    above.id = 'above';
+    above.style.blockSize = '20000px';
+    scroller.prepend(above);
+    scroller.style.overflowAnchor = 'none';
+    scroller.scrollTo(0, 20_000);
+  });
+  expect(await seenAtRest(page)).toMatchObject({ roomsInView: 0 });
+  await page.locator('#above').evaluate((above) => above.remove());
+  const seen = await seenAtRest(page);
+  expect(seen.roomsInView).toBe(0);
+  expect(numberOf(seen.last) - numberOf(seen.first)).toBeGreaterThan(5);
+});
+
+test('a search in a thousand sessions writes its address once', async () => {
+  const { page } = await openThousand();
+  const titles = page.locator('tbody .title');
   const addresses: string[] = [];
   page.on('framenavigated', (frame) => addresses.push(frame.url()));
   await page.getByRole('searchbox', { name: 'Search' }).pressSequentially('session-7', { delay: 20 });
