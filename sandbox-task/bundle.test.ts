@@ -1,9 +1,12 @@
-/** The code that a start of the sandbox's server loads: not the library of MCP, which comes behind the first answer. */
+/**
+ * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP, which come
+ * behind it.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundleSandbox, serverFiles } from './bundle.ts';
+import { bundleSandbox } from './bundle.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -14,17 +17,26 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
 const staticImports = (text: string): readonly (string | undefined)[] =>
-  [...text.matchAll(/(?:^|[;}\n])import[^(;]*?["'](\.\/[^"']+)["']/g)].map(([, path]) => path);
+  [...text.matchAll(/(?:^|[;}\n])import[^(;]*?["']\.\/([^"']+)["']/g)].map(([, path]) => path);
 
-test('a start loads two files, of 300 kB at most', async () => {
-  const [server, , shared] = serverFiles;
-  const texts = await Promise.all([server, shared].map(read));
-  expect(texts.map(staticImports)).toEqual([[`./${shared}`], []]);
-  expect(texts.join('').length).toBeLessThan(300_000);
+/** The file and all that is loaded before its first line runs. */
+const loadedWith = async (name: string, seen: readonly string[] = []): Promise<readonly string[]> => {
+  if (seen.includes(name)) return seen;
+  let all = [...seen, name];
+  for (const path of staticImports(await read(name))) all = [...(await loadedWith(path ?? '', all))];
+  return all;
+};
+
+test('a start loads three files, of 150 kB at most', async () => {
+  const files = await loadedWith('server.mjs');
+  expect(files.toSorted()).toEqual(['server-base.mjs', 'server-shared.mjs', 'server.mjs']);
+  expect((await Promise.all(files.map(read))).join('').length).toBeLessThan(150_000);
 });
 
-test('the library of MCP is in the file that is loaded later', async () => {
-  const [server, protocol] = serverFiles;
-  expect(await read(server)).toMatch(/import\(["']\.\/protocol\.mjs["']\)/);
-  expect((await read(protocol)).length).toBeGreaterThan(300_000);
+test('the routes are in a file that is loaded later, and the library of MCP is in another', async () => {
+  expect(await read('server.mjs')).toMatch(/import\(["']\.\/routes\.mjs["']\)/);
+  expect(await read('routes.mjs')).toMatch(/import\(["']\.\/protocol\.mjs["']\)/);
+  expect(await loadedWith('routes.mjs')).not.toContain('protocol.mjs');
+  expect((await read('routes.mjs')).length).toBeGreaterThan(100_000);
+  expect((await read('protocol.mjs')).length).toBeGreaterThan(300_000);
 });

@@ -8,9 +8,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
 import { machineNames, seccompFilter } from './confinement/filter.ts';
 import { keepBuild } from './kept-build.ts';
 
@@ -78,13 +78,15 @@ const ownGlobals: Plugin = {
 const globalName = /^(?!(?:undefined|NaN|Infinity|eval|global)$)[A-Za-z_]\w*$/;
 
 const buildInto = async (folder: string): Promise<void> => {
-  const server = { server: source('./server/main.ts'), protocol: source('./server/protocol.ts') };
+  const server = {
+    server: source('./server/main.ts'),
+    routes: source('./server/served-routes.ts'),
+    protocol: source('./server/protocol.ts'),
+  };
   const runner = { runner: source('./runner/main.ts') };
   const interpreter = { 'node-interpreter': source('./interpreters/node/main.ts') };
   const modules = { ...options, outExtension: { '.js': '.mjs' } };
-  // One name for what both parts of the server share: a second chunk would fail the build, and no sandbox would lack it.
-  const split = { splitting: true, chunkNames: 'server-shared' } as const;
-  await build({ ...modules, ...split, outdir: folder, entryPoints: server });
+  await writeServer(folder, await build({ ...modules, ...split, outdir: folder, entryPoints: server }));
   await build({ ...modules, outdir: folder, entryPoints: runner });
   await build({
     ...modules,
@@ -112,8 +114,44 @@ const buildInto = async (folder: string): Promise<void> => {
   await writeCompileCache(folder);
 };
 
-/** The files of the server, the one that starts it first. */
-export const serverFiles = ['server.mjs', 'protocol.mjs', 'server-shared.mjs'] as const;
+/** The files of the server: the one that starts it, what it loads then, and what these share. */
+export const serverFiles = [
+  ...['server.mjs', 'routes.mjs', 'protocol.mjs'],
+  ...['server-base.mjs', 'server-shared.mjs'],
+] as const;
+
+const split = {
+  splitting: true,
+  chunkNames: 'server-[hash]',
+  write: false,
+  metafile: true,
+} as const satisfies BuildOptions;
+
+/** Files that parts of the server share get names of their own: another one would fail the build, and no sandbox would lack it. */
+const writeServer = async (
+  folder: string,
+  { outputFiles, metafile }: BuildResult<typeof split>,
+): Promise<void> => {
+  const outputs = Object.entries(metafile.outputs).map(
+    ([path, { imports }]) => [basename(path), imports] as const,
+  );
+  const names = outputs.map(([name, imports]): readonly [string, string] => {
+    if (!/^server-/.test(name)) return [name, name];
+    // All parts share the library of schemas, which needs nothing else.
+    return [name, imports.some(({ path }) => /server-/.test(path)) ? 'server-base.mjs' : 'server-shared.mjs'];
+  });
+  const written = new Set(names.map(([, name]) => name));
+  if (names.length !== serverFiles.length || serverFiles.some((name) => !written.has(name)))
+    throw new Error(`the server was split into ${[...names].join(', ')}`);
+  await Promise.all(
+    outputFiles.map(({ path, text }) =>
+      writeFile(
+        join(folder, new Map(names).get(basename(path)) ?? ''),
+        names.reduce((renamed, [name, to]) => renamed.replaceAll(name, to), text),
+      ),
+    ),
+  );
+};
 
 /** The server loads its code and refuses to go on without settings; what was compiled until then is kept. */
 const writeCompileCache = async (folder: string): Promise<void> => {

@@ -18,7 +18,7 @@ import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port
 import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
-import { refusalHeader } from '#shared/contracts/link.ts';
+import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';

@@ -7,11 +7,14 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Refusal } from './refusal.ts';
+import { Refusal, toErrorResponse } from './refusal.ts';
 
 export const sendJson = (response: ServerResponse, body: object, status = 200): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
+
+/** The first part of a path; the rest belongs to the user. */
+export const routeOf = ({ url = '' }: IncomingMessage): string => url.split(/[/?]/)[1] ?? '';
 
 const headTooLong = 431;
 
@@ -28,6 +31,18 @@ export const refuseUnreadable = (error: NodeJS.ErrnoException, socket: Duplex): 
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\nthe request cannot be read\n`, () => socket.destroy());
+};
+
+/** Refuses what was to become another protocol, and ends its connection. */
+export const refuseUpgrade = (socket: Duplex, cause: unknown): void => {
+  const { status, body } = toErrorResponse(cause);
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 };
 
 export const readBody = async (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {

@@ -1,16 +1,25 @@
 /**
- * The HTTP server of the sandbox: authentication, and the form of a failure.
+ * The HTTP server of the sandbox: authentication, the answer that it is up, and the form of a failure.
  *
- * Every route requires the bearer, `/health` too: the server has one client, the link.
+ * Every route requires the bearer, `/health` too: the server has one client, the link. All other routes are opened when the
+ * first request needs them.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { refusalHeader } from '#shared/contracts/link.ts';
-import { correlationOf } from './http-messages.ts';
+import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
+import type { Bearer } from './bearer.ts';
+import { correlationOf, refuseUpgrade, routeOf, sendJson } from './http-messages.ts';
 import type { Log } from './logs.ts';
-import { refuseUpgrade, upgradePort } from './ports-upgrade.ts';
 import { Refusal, toErrorResponse } from './refusal.ts';
-import { type RouteParts, serveRoute } from './routes.ts';
+import type { ServedRoutes } from './served-routes.ts';
+
+type ServerParts = {
+  readonly bearer: Bearer;
+  readonly routes: () => Promise<ServedRoutes>;
+  /** Behind the first answer of `/health`: the first call comes soon. */
+  readonly prepare: () => void;
+  readonly log: Log;
+};
 
 type HttpServer = {
   readonly listen: Server['listen'];
@@ -18,15 +27,22 @@ type HttpServer = {
   readonly stopAccepting: () => void;
 };
 
-export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
+export const createHttpServer = ({ bearer, routes, prepare, log }: ServerParts): HttpServer => {
   let isStopping = false;
   const server = createServer((request, response) => {
     const serve = async (): Promise<void> => {
-      if (!parts.bearer.isAllowed(request.headers.authorization))
+      if (!bearer.isAllowed(request.headers.authorization))
         throw new Refusal('unauthenticated', 'a bearer is needed');
       if (isStopping) throw new Refusal('sandbox_unavailable', 'the sandbox stops');
-      const done = isWork(request) ? parts.work.begin() : undefined;
-      await serveRoute(parts, request, response).finally(done);
+      if (isHealth(request)) {
+        sendJson(response, { status: 'ok' });
+        prepare();
+      } else {
+        const { serve: serveRoute } = await routes();
+        // Its client may have gone while the routes were loaded.
+        if (response.destroyed) return;
+        await serveRoute(request, response);
+      }
       log.info('request served', { correlation_id: correlationOf(request), route: routeOf(request) });
     };
     serve().catch((cause: unknown) => refuse(log, { request, response, cause }));
@@ -34,11 +50,12 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const serve = async (): Promise<void> => {
-      if (!parts.bearer.isAllowed(request.headers.authorization))
+      if (!bearer.isAllowed(request.headers.authorization))
         throw new Refusal('unauthenticated', 'a bearer is needed');
       if (isStopping) throw new Refusal('sandbox_unavailable', 'the sandbox stops');
       if (routeOf(request) !== 'ports') throw new Refusal('not_found', 'no such route');
-      await upgradePort({ request, socket, head });
+      const { upgrade } = await routes();
+      if (!socket.destroyed) await upgrade({ request, socket, head });
     };
     serve().catch((cause: unknown) => refuseUpgrade(socket, cause));
   });
@@ -54,12 +71,8 @@ export const createHttpServer = (parts: RouteParts, log: Log): HttpServer => {
   };
 };
 
-/** Calls, and what attached clients follow: while one is served, programs may expect a holder of the relay. */
-const workRoutes = ['mcp', 'processes', 'ports', 'agent'];
-const isWork = (request: IncomingMessage): boolean => workRoutes.includes(routeOf(request));
-
-/** The rest of a path belongs to the user. */
-const routeOf = ({ url = '' }: IncomingMessage): string => url.split(/[/?]/)[1] ?? '';
+const isHealth = ({ method, url }: IncomingMessage): boolean =>
+  method === 'GET' && url?.split('?', 1)[0] === '/health';
 
 type Failure = {
   readonly request: IncomingMessage;

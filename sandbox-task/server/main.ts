@@ -1,6 +1,7 @@
 /**
  * The sandbox's server: the trusted program in the container.
  *
+ * It starts the runner, listens, and says that it is up; all else it does is code that is loaded behind its first answer.
  * It speaks HTTP to one caller and frames to the runner, and never touches a file or a process of the
  * user itself. Its guarantees are in docs/spec/sandbox.md. The task definition and the local host write its
  * settings, RunTask adds the bearer's hash and the memory; none of them reaches user code. A bad one stops the start.
@@ -10,31 +11,12 @@ import { dirname, isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { createAcp } from './agent/acp/acp-program.ts';
-import type { AgentParts } from './agent/agent-program.ts';
-import { type AgentTurns, createAgentTurns } from './agent/agent-turns.ts';
-import { createOpencode } from './agent/opencode/opencode-program.ts';
-import { createCallRegistry } from './call-registry.ts';
-import { createExecutor } from './executor.ts';
+import { createBearer } from './bearer.ts';
 import { createHttpServer } from './http-server.ts';
-import { createLog, createLogRing, type Log } from './logs.ts';
-import { createMcpEndpoint, prepareOnce } from './mcp-endpoint.ts';
+import { createLog, createLogRing } from './logs.ts';
 import { openMemoryCounters } from './memory-counters.ts';
-import { createArrivalOrder } from './process/arrival-order.ts';
-import { createFrameOrder } from './process/frame-order.ts';
-import { createInputMeter } from './process/input-meter.ts';
-
-import { createProcessRegistry } from './process/process-registry.ts';
-import { createModelEndpoint } from './relay/model-endpoint.ts';
-import { createPlatformSocket, listenOn } from './relay/platform-socket.ts';
-import { createProxy } from './relay/proxy.ts';
-import { createRelay, type SandboxRelay } from './relay/relay.ts';
-import { createRestoreFence } from './restore-fence.ts';
-import { createBearer } from './routes.ts';
-import { createStdioCaller } from './stdio-caller.ts';
-import { createWorkQueue } from './transfers.ts';
+import type { ServedParts, ServedRoutes } from './served-routes.ts';
 import { openUserSide } from './user-side.ts';
-import { createWorkCount } from './work-count.ts';
 
 const absolutePath = z.string().refine((path) => isAbsolute(path), 'must be an absolute path');
 const listen = z.union([
@@ -98,13 +80,7 @@ const readEnvironment = (variables: Readonly<Record<string, string | undefined>>
   throw new Error(complaints.join('; '));
 };
 
-/** The bounds of the call registry: the control plane repeats a call within minutes, not days. */
-const rememberedCallsMax = 1000;
-const rememberedBytesMax = 16 * 1_048_576;
 const logBounds = { linesMax: 1000, bytesMax: 256 * 1024 };
-const waitingTransfersMax = 16;
-/** Of OpenCode's server, on the sandbox's loopback; no preview port. */
-const opencodePort = 4096;
 /** Checkpoints may go on for this long after SIGTERM; ECS kills ten seconds later. */
 const stopMsMax = 20_000;
 /** The runner lives on the memory of user code: small heaps, few threads. */
@@ -138,55 +114,29 @@ const main = (environment: Environment): void => {
       for (const line of text.split('\n')) logRing.add('stderr', `[${server}] ${line}`);
     },
   });
-  const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
-  const transfers = createWorkQueue(waitingTransfersMax);
-  const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
-  const work = createWorkCount();
-  const agents = openAgents({ userSide, workspace: environment.SANDBOX_WORKSPACE });
-  const processes = createProcessRegistry(callParts);
-  const relay = createRelay({
-    isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() || processes.isServed(),
-    usedAt: work.begunAt,
+  const bearer = createBearer(environment.SANDBOX_BEARER_SHA256);
+  const routes = openOnce({
+    ...{ bearer, userSide, limits, counters, logRing, log },
+    ...insideOf(environment),
   });
-  const mcp = createMcpEndpoint({
-    userSide,
-    execute: createExecutor(callParts),
-    askStdio: createStdioCaller(callParts),
-    registry,
-    relay,
-    log,
-  });
-  const prepare = prepareOnce(mcp, log);
+  const prepare = (): void => {
+    setImmediate(() =>
+      routes.open().then(
+        ({ prepare: prepareRoutes }) => prepareRoutes(),
+        (cause: unknown) => log.warn('not prepared', { cause: String(cause) }),
+      ),
+    );
+  };
   // One of the pool is asked nothing until a call comes.
   userSide.ready.then(prepare, () => undefined);
-  const bearer = createBearer(environment.SANDBOX_BEARER_SHA256);
-  const hasSharedVolume = environment.SANDBOX_SHARED_PATH !== undefined;
-  const restores = createRestoreFence();
-  const parts = {
-    bearer,
-    mcp,
-    prepare,
-    userSide,
-    registry,
-    logRing,
-    transfers,
-    restores,
-    hasSharedVolume,
-    relay,
-    relaySocket: environment.SANDBOX_RELAY_SOCKET,
-    work,
-    agents,
-    ...processPartsOf(processes),
-  };
-  const server = createHttpServer(parts, log);
+  const server = createHttpServer({ bearer, routes: routes.open, prepare, log });
   server.listen(environment.SANDBOX_LISTEN, () => log.info('listening'));
-  listenInside(environment, { relay, log });
 
   // Guarantee W11 of docs/spec/sandbox.md: running checkpoints end first, then the user processes.
   const stop = async (): Promise<void> => {
     log.info('stopping');
     server.stopAccepting();
-    await Promise.race([transfers.idle(), delay(stopMsMax)]);
+    await Promise.race([routes.idle(), delay(stopMsMax)]);
     await userSide.stop();
     process.exit(0);
   };
@@ -194,33 +144,28 @@ const main = (environment: Environment): void => {
   process.once('SIGINT', () => void stop());
 };
 
-const processPartsOf = (processes: ReturnType<typeof createProcessRegistry>) => ({
-  processes,
-  inputMeter: createInputMeter(),
-  frameOrder: createFrameOrder(),
-  arrivalOrder: createArrivalOrder(),
+/** The settings of what serves programs of the sandbox. */
+const insideOf = (environment: Environment) => ({
+  workspace: environment.SANDBOX_WORKSPACE,
+  hasSharedVolume: environment.SANDBOX_SHARED_PATH !== undefined,
+  proxyPort: environment.SANDBOX_PROXY_PORT,
+  modelsPort: environment.SANDBOX_MODELS_PORT,
+  relaySocket: environment.SANDBOX_RELAY_SOCKET,
 });
 
-const openAgents = (parts: AgentParts): AgentTurns =>
-  createAgentTurns({ opencode: createOpencode(parts, opencodePort), acp: createAcp(parts) });
+/** All routes but `/health`, loaded and opened by the first request that needs them, or behind the first answer. */
+const openOnce = (parts: ServedParts) => {
+  let opened: Promise<ServedRoutes> | undefined;
+  const open = (): Promise<ServedRoutes> => {
+    opened ??= import('./served-routes.ts').then(({ openRoutes }) => openRoutes(parts));
+    return opened;
+  };
+  return { open, idle: async (): Promise<void> => (await opened?.catch(() => undefined))?.idle() };
+};
 
 /** User code sees it from its first moment. */
 const makeSocketFolder = ({ SANDBOX_RELAY_SOCKET: path }: Environment): void => {
   if (path !== undefined) mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-};
-
-/** The endpoints of the server that programs of the sandbox reach. */
-const listenInside = (
-  {
-    SANDBOX_PROXY_PORT: proxyPort,
-    SANDBOX_MODELS_PORT: modelsPort,
-    SANDBOX_RELAY_SOCKET: socketPath,
-  }: Environment,
-  parts: { readonly relay: SandboxRelay; readonly log: Log },
-): void => {
-  if (proxyPort !== undefined) createProxy(parts).listen(proxyPort, '127.0.0.1');
-  if (modelsPort !== undefined) createModelEndpoint(parts).listen(modelsPort, '127.0.0.1');
-  if (socketPath !== undefined) listenOn(createPlatformSocket(parts), socketPath);
 };
 
 /** Beside the bundle in the image; in the source tree its neighbour. */

@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { refusalHeader } from '#shared/contracts/link.ts';
+import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { previewPortRule } from '#shared/domain/sandbox.ts';
 import { type Listening, listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';

@@ -14,7 +14,7 @@ import {
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
-import { refusalHeader } from '#shared/contracts/link.ts';
+import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { isPreviewPort, previewPortRule } from '#shared/domain/sandbox.ts';
 import { Refusal } from './refusal.ts';
 

@@ -8,7 +8,6 @@ import { type IncomingMessage, request as openRequest, STATUS_CODES } from 'node
 import type { Duplex } from 'node:stream';
 import { handshakeHeaders } from '#shared/contracts/upgrade.ts';
 import { openPort, parseTarget, userHeaders } from './ports-endpoint.ts';
-import { toErrorResponse } from './refusal.ts';
 
 export type Upgrade = {
   readonly request: IncomingMessage;
@@ -46,15 +45,4 @@ export const upgradePort = async ({ request, socket, head }: Upgrade): Promise<v
   });
   outgoing.on('error', () => socket.destroy());
   outgoing.end();
-};
-
-export const refuseUpgrade = (socket: Duplex, cause: unknown): void => {
-  const { status, body } = toErrorResponse(cause);
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 };

@@ -1,11 +1,4 @@
-/**
- * The routes of the sandbox: the endpoint of each method and path, and the bearer that all of them require.
- *
- * The check of a token takes as long for a wrong one as for a right one. A sandbox of the pool is claimed once it has an
- * owner (`POST /claim`): from then on only the new bearer is valid.
- */
-
-import { createHash, timingSafeEqual } from 'node:crypto';
+/** The routes of the sandbox but `/health`, which the server answers itself: the endpoint of each method and path. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
@@ -13,6 +6,7 @@ import type { VolumeName } from '../wire/messages.ts';
 import { isLanguage, type Language } from '../wire/program-messages.ts';
 import { agentRoutes } from './agent/agent-routes.ts';
 import type { AgentTurns } from './agent/agent-turns.ts';
+import type { Bearer } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { decode, type Exchange } from './exchange.ts';
 import { fileRoutes } from './file-routes.ts';
@@ -45,8 +39,6 @@ import type { WorkCount } from './work-count.ts';
 export type RouteParts = {
   readonly bearer: Bearer;
   readonly mcp: McpEndpoint;
-  /** Behind the first answer of `/health`: the first call comes soon. */
-  readonly prepare: () => void;
   readonly userSide: UserSide;
   readonly registry: CallRegistry;
   readonly logRing: LogRing;
@@ -66,13 +58,6 @@ export type RouteParts = {
 
 type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
 const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
-  {
-    pattern: /^GET \/health$/,
-    serve: ({ prepare }, { response }) => {
-      sendJson(response, { status: 'ok' });
-      prepare();
-    },
-  },
   {
     pattern: /^\S+ \/mcp$/,
     serve: ({ mcp }, { request, response }) => serveMcp(mcp, request, response),
@@ -205,28 +190,6 @@ const readLogNumber = (query: URLSearchParams): number => {
   const text = query.get('after') ?? '0';
   if (!/^\d{1,15}$/.test(text)) throw new Refusal('invalid_request', 'after is the number of a line');
   return Number(text);
-};
-
-export type Bearer = {
-  readonly isAllowed: (authorization: string | undefined) => boolean;
-  /** False when a concurrent claim has replaced the caller's token: of two claims one wins. */
-  readonly claim: (authorization: string | undefined, sha256Hex: string) => boolean;
-};
-
-export const createBearer = (sha256Hex: string): Bearer => {
-  let expected = Buffer.from(sha256Hex, 'hex');
-  const isAllowed = (authorization: string | undefined): boolean => {
-    const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
-    return token !== undefined && timingSafeEqual(createHash('sha256').update(token).digest(), expected);
-  };
-  return {
-    isAllowed,
-    claim(authorization, next) {
-      if (!isAllowed(authorization)) return false;
-      expected = Buffer.from(next, 'hex');
-      return true;
-    },
-  };
 };
 
 const claimBytesMax = 4096;

@@ -12,9 +12,6 @@ import { logStream, pathCharactersMax, sha256 } from './fields.ts';
 /** Marks an answer of the link itself: `refused`, or `unsent` when it sent no byte. A sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
 
-/** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
-export const refusalHeader = 'x-sallyport-refusal';
-
 /** `http://<private address>:<port>`. */
 const address = z.url({ protocol: /^http$/ });
 const correlationId = z.string().exactOptional();

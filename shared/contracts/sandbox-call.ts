@@ -1,4 +1,4 @@
-/** Names in the `_meta` of a call of the sandbox's tools, and of its answer. */
+/** Names in the `_meta` of a call of the sandbox's tools, and of its answer; and in the head of an answer. */
 
 /** The id under which the sandbox keeps the result. */
 export const callIdMeta = 'dev.sallyport/callId';
@@ -6,3 +6,6 @@ export const callIdMeta = 'dev.sallyport/callId';
 export const waitMeta = 'dev.sallyport/waitMs';
 /** True in an answer: the call still runs. */
 export const runningMeta = 'dev.sallyport/isRunning';
+
+/** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
+export const refusalHeader = 'x-sallyport-refusal';

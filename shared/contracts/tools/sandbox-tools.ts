@@ -181,4 +181,4 @@ export const agentPrograms = {
 };
 
 /** The tools of the sandbox as a language model is offered them. */
-export const sandboxToolSpecs: readonly ToolSpec[] = sandboxToolNames.map(specOf);
+export const sandboxToolSpecs: readonly ToolSpec[] = /* @__PURE__ */ sandboxToolNames.map(specOf);
