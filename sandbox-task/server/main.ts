@@ -110,6 +110,7 @@ const main = (environment: Environment): void => {
     argv: [...environment.SANDBOX_USER_LAUNCHER, ...runner],
     raisesScores: !isProcWritable,
     log,
+    parser: async () => (await load()).parseRunnerMessage,
     onStdioLog: (server, text) => {
       for (const line of text.split('\n')) logRing.add('stderr', `[${server}] ${line}`);
     },
@@ -153,11 +154,13 @@ const insideOf = (environment: Environment) => ({
   relaySocket: environment.SANDBOX_RELAY_SOCKET,
 });
 
+const load = (): Promise<typeof import('./served-routes.ts')> => import('./served-routes.ts');
+
 /** All routes but `/health`, loaded and opened by the first request that needs them, or behind the first answer. */
 const openOnce = (parts: ServedParts) => {
   let opened: Promise<ServedRoutes> | undefined;
   const open = (): Promise<ServedRoutes> => {
-    opened ??= import('./served-routes.ts').then(({ openRoutes }) => openRoutes(parts));
+    opened ??= load().then(({ openRoutes }) => openRoutes(parts));
     return opened;
   };
   return { open, idle: async (): Promise<void> => (await opened?.catch(() => undefined))?.idle() };

@@ -30,120 +30,98 @@ const summary = z.object({
   file: z.object({ path: outputPath, bytes: count }).optional(),
 });
 
-/** Made with the first message, behind the start of the server. */
-const makeMessage = () =>
-  z.discriminatedUnion('type', [
-    ...callMessages(),
-    ...processMessages(),
-    ...fileMessages(),
-    ...stdioMessages(),
-  ]);
-
-const callMessages = () =>
-  [
-    z.object({ type: z.literal('ready') }),
-    z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), offset: count }),
-    z.object({
-      type: z.literal('exit'),
-      id,
-      exitCode: z.number().int().nullable(),
-      signal: word.nullable(),
-      killedFor: killCause.nullable(),
-      isEnded: z.boolean(),
-      durationMs: count,
-      cpuMs: count,
-      stdout: summary,
-      stderr: summary,
-      startFailure: word.nullable(),
-      stateLost: z.boolean(),
-      errorLine: word.nullable(),
-      results: z
-        .array(
-          z.object({
-            isValue: z.boolean(),
-            parts: z
-              .array(z.object({ mimeType: z.string().regex(resultMimeType), bytes: count }))
-              .max(resultPartsMax),
-          }),
-        )
-        // One more is the value of the last expression.
-        .max(resultsMax + 1),
-      resultsLeftOut: count,
-    }),
-  ] as const;
-
-const processMessages = () =>
-  [
-    z.object({ type: z.literal('process-started'), id, pid: count }),
-    z.object({ type: z.literal('process-output'), id, stream: z.enum(processStreams) }),
-    z.object({ type: z.literal('process-ended'), id, isEnded: z.boolean() }),
-    z.object({
-      type: z.literal('process-exit'),
-      id,
-      exitCode: z.number().int().nullable(),
-      signal: word.nullable(),
-      killedFor: killCause.nullable(),
-      isEnded: z.boolean(),
-      durationMs: count,
-      startFailure: word.nullable(),
-    }),
-  ] as const;
-
-const fileMessages = () =>
-  [
-    z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
-    z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
-    z.object({ type: z.literal('received'), id, bytes: count }),
-    z.object({ type: z.literal('done'), id }),
-    z.object({ type: z.literal('context-ended'), id, count }),
-    z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
-    z.object({ type: z.literal('restored'), id, files: count }),
-    z.object({ type: z.literal('listed'), id }),
-    z.object({
-      type: z.literal('refused'),
-      id,
-      failure: z.enum([
-        'path_outside_workspace',
-        'file_not_found',
-        'invalid_request',
-        'conflict',
-        'resource_limit_exceeded',
-      ]),
-      message: z.string().max(refusalCharactersMax),
-    }),
-  ] as const;
-
-const stdioMessages = () =>
-  [
-    z.object({ type: z.literal('stdio-log'), server: z.string().regex(serverName) }),
-    z.object({ type: z.literal('stdio-progress'), id }),
-    z.object({ type: z.literal('stdio-tools'), id, isFresh: z.boolean(), leftOut: count }),
-    z.object({
-      type: z.literal('stdio-result'),
-      id,
-      isFresh: z.boolean(),
-      durationMs: count,
-      isError: z.boolean(),
-      errorCode: z.number().int().nullable(),
-      blocks: z
-        .array(z.object({ mimeType: z.string().regex(displayable), bytes: count }))
-        // One more says what was left out.
-        .max(blocksMax + 1),
-      structuredBytes: count,
-      isCut: z.boolean(),
-    }),
-    z.object({
-      type: z.literal('stdio-failure'),
-      id,
-      isFresh: z.boolean(),
-      failure: z.enum([...killCause.options, 'start', 'protocol', 'died', 'limit']),
-      message: z.string().max(4000),
-      stderrTail: z.string().max(4000),
-      hasRun: z.boolean(),
-      isLost: z.boolean(),
-      isEnded: z.boolean(),
-    }),
-  ] as const;
+const message = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), offset: count }),
+  z.object({
+    type: z.literal('exit'),
+    id,
+    exitCode: z.number().int().nullable(),
+    signal: word.nullable(),
+    killedFor: killCause.nullable(),
+    isEnded: z.boolean(),
+    durationMs: count,
+    cpuMs: count,
+    stdout: summary,
+    stderr: summary,
+    startFailure: word.nullable(),
+    stateLost: z.boolean(),
+    errorLine: word.nullable(),
+    results: z
+      .array(
+        z.object({
+          isValue: z.boolean(),
+          parts: z
+            .array(z.object({ mimeType: z.string().regex(resultMimeType), bytes: count }))
+            .max(resultPartsMax),
+        }),
+      )
+      // One more is the value of the last expression.
+      .max(resultsMax + 1),
+    resultsLeftOut: count,
+  }),
+  z.object({ type: z.literal('process-started'), id, pid: count }),
+  z.object({ type: z.literal('process-output'), id, stream: z.enum(processStreams) }),
+  z.object({ type: z.literal('process-ended'), id, isEnded: z.boolean() }),
+  z.object({
+    type: z.literal('process-exit'),
+    id,
+    exitCode: z.number().int().nullable(),
+    signal: word.nullable(),
+    killedFor: killCause.nullable(),
+    isEnded: z.boolean(),
+    durationMs: count,
+    startFailure: word.nullable(),
+  }),
+  z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
+  z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
+  z.object({ type: z.literal('received'), id, bytes: count }),
+  z.object({ type: z.literal('done'), id }),
+  z.object({ type: z.literal('context-ended'), id, count }),
+  z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
+  z.object({ type: z.literal('restored'), id, files: count }),
+  z.object({ type: z.literal('listed'), id }),
+  z.object({ type: z.literal('stdio-log'), server: z.string().regex(serverName) }),
+  z.object({ type: z.literal('stdio-progress'), id }),
+  z.object({ type: z.literal('stdio-tools'), id, isFresh: z.boolean(), leftOut: count }),
+  z.object({
+    type: z.literal('stdio-result'),
+    id,
+    isFresh: z.boolean(),
+    durationMs: count,
+    isError: z.boolean(),
+    errorCode: z.number().int().nullable(),
+    blocks: z
+      .array(z.object({ mimeType: z.string().regex(displayable), bytes: count }))
+      // One more says what was left out.
+      .max(blocksMax + 1),
+    structuredBytes: count,
+    isCut: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('stdio-failure'),
+    id,
+    isFresh: z.boolean(),
+    failure: z.enum([...killCause.options, 'start', 'protocol', 'died', 'limit']),
+    message: z.string().max(4000),
+    stderrTail: z.string().max(4000),
+    hasRun: z.boolean(),
+    isLost: z.boolean(),
+    isEnded: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('refused'),
+    id,
+    failure: z.enum([
+      'path_outside_workspace',
+      'file_not_found',
+      'invalid_request',
+      'conflict',
+      'resource_limit_exceeded',
+    ]),
+    message: z.string().max(refusalCharactersMax),
+  }),
+]);
 
 const entries = z.array(
   z.object({
@@ -156,12 +134,7 @@ const entries = z.array(
 
 const missing = z.array(z.object({ path: z.string().max(5000), reason: z.string().max(5000) }));
 
-let message: ReturnType<typeof makeMessage> | undefined;
-
-export const parseRunnerMessage = (header: unknown): RunnerMessage => {
-  message ??= makeMessage();
-  return message.parse(header);
-};
+export const parseRunnerMessage = (header: unknown): RunnerMessage => message.parse(header);
 export const parseFileEntries = (payload: Buffer): readonly FileEntry[] =>
   entries.parse(JSON.parse(payload.toString()));
 export const parseMissing = (payload: Buffer): readonly MissingEntry[] =>

@@ -11,7 +11,6 @@ import { createFrameReader, encodeFrame } from '../wire/frame.ts';
 import type { KillCause, RunnerMessage, RunnerRequest } from '../wire/messages.ts';
 import type { Log } from './logs.ts';
 import { Refusal } from './refusal.ts';
-import { parseRunnerMessage } from './runner-message.ts';
 import { endProcessesOf, readUid, type UserScores, watchUserScores } from './user-processes.ts';
 
 export type Answer = {
@@ -42,11 +41,13 @@ export type RunnerStart = {
   /** True if user processes cannot set their own scores (user-processes.ts). */
   readonly raisesScores: boolean;
   readonly log: Log;
+  /** Of its messages; loaded when it says something, which is after the server's first answer. */
+  readonly parser: () => Promise<(header: unknown) => RunnerMessage>;
   /** Lines that MCP servers on the user's side write on stderr. */
   readonly onStdioLog: (server: string, text: string) => void;
 };
 
-export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart): RunnerProcess => {
+export const startRunner = ({ argv, raisesScores, log, parser, onStdioLog }: RunnerStart): RunnerProcess => {
   const [program = '', ...parameters] = argv;
   const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], env: {} });
   const pipe = child.stdio[3] as Duplex;
@@ -73,14 +74,19 @@ export const startRunner = ({ argv, raisesScores, log, onStdioLog }: RunnerStart
     } else if (message.type === 'stdio-log') onStdioLog(message.server, payload.toString());
     else listeners.get(message.id)?.onAnswer({ message, payload });
   };
-  const read = createFrameReader(({ header, payload }) => deliver(parseRunnerMessage(header), payload));
-  pipe.on('data', (chunk: Buffer) => {
-    try {
-      read(chunk);
-    } catch (cause) {
-      pipe.removeAllListeners('data').resume();
-      kill(`it does not speak the protocol: ${cause instanceof Error ? cause.name : ''}`);
-    }
+  const readWith = (parse: (header: unknown) => RunnerMessage): void => {
+    const read = createFrameReader(({ header, payload }) => deliver(parse(header), payload));
+    pipe.on('data', (chunk: Buffer) => {
+      try {
+        read(chunk);
+      } catch (cause) {
+        pipe.removeAllListeners('data').resume();
+        kill(`it does not speak the protocol: ${cause instanceof Error ? cause.name : ''}`);
+      }
+    });
+  };
+  pipe.once('readable', () => {
+    parser().then(readWith, (cause: unknown) => kill(`its messages cannot be read: ${String(cause)}`));
   });
   pipe.on('error', () => undefined);
 

@@ -33,6 +33,8 @@ import { createWorkQueue } from './transfers.ts';
 import type { UserSide } from './user-side.ts';
 import { createWorkCount } from './work-count.ts';
 
+export { parseRunnerMessage } from './runner-message.ts';
+
 type Inside = {
   /** Of the proxy, the model broker and the relay; absent: there is none. */
   readonly proxyPort: number | undefined;
