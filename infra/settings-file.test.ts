@@ -30,10 +30,10 @@ describe('a file of settings', () => {
   });
 
   test.each([
-    ['{"alarmEmail":["a@example.com"]}', /alarmEmail is no setting/],
+    ['{"alarmEmail":["a@example.com"]}', /there is no setting alarmEmail/],
     ['{"logDays":"30"}', /logDays is a string and not a number/],
     ['{"stage":"mine"}', /there is no stage "mine"/],
-    ['[]', /is no object of settings/],
+    ['[]', /must be an object of settings/],
     ['{', /is not readable JSON/],
   ])('%s is refused', (text, problem) => {
     expect(() => readSettings('production', fileWith(text))).toThrow(problem);

@@ -47,13 +47,13 @@ const parsed = (path: string): Readonly<Record<string, unknown>> => {
       cause,
     });
   }
-  throw new Error(`${path} is no object of settings`);
+  throw new Error(`${path} must be an object of settings`);
 };
 
 const problemOf = (name: string, value: unknown): string | undefined => {
   if (free.includes(name)) return undefined;
   const wanted =
     optional[name] ?? (Object.hasOwn(defaults, name) ? typeof Reflect.get(defaults, name) : undefined);
-  if (wanted === undefined) return `${name} is no setting`;
+  if (wanted === undefined) return `there is no setting ${name}`;
   return typeof value === wanted ? undefined : `${name} is a ${typeof value} and not a ${wanted}`;
 };

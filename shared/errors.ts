@@ -22,7 +22,7 @@ export const errorRules = {
   unsupported_language: {
     status: 400,
     retry: 'never',
-    advice: 'Use one of the languages that the message names.',
+    advice: 'Use one of those that the message names.',
   },
   path_outside_workspace: {
     status: 400,

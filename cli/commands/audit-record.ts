@@ -46,7 +46,7 @@ async function* linesOf(file: string): AsyncGenerator<ExportLine> {
     try {
       yield JSON.parse(text) as ExportLine;
     } catch {
-      throw failure('invalid_file', `line ${number} is no JSON: the file is no export, or was cut`);
+      throw failure('invalid_file', `line ${number} is not JSON: the file is not an export, or was cut`);
     }
   }
 }

@@ -19,7 +19,7 @@ const run = async (call: Call): Promise<number> => {
   const id = idOf(call);
   const since = wholeNumber(call.text('since'), 'since') ?? -1;
   if (call.isSet('follow') && isTree)
-    throw wrongUsage('--follow is of one session: leave --children out', [
+    throw wrongUsage('--follow follows one session: leave out --children', [
       '`sallyport sessions tree` lists the sessions below it.',
     ]);
   const client = await call.client();

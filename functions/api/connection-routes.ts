@@ -167,6 +167,6 @@ const withoutServer = (): AppError =>
   new AppError('not_found', 'clients connect by the identity provider here, not by this server');
 
 const noRequest = (): AppError =>
-  new AppError('invalid_request', 'this is not a request of a client for an authorization', {
+  new AppError('invalid_request', 'this is not an authorization request of a client', {
     suggestions: ['Connect again from the client.'],
   });

@@ -35,7 +35,7 @@ export const callerOf = async (
 export const requireOwnPage = ({ headers, httpMethod }: ApiEvent, publicUrl: string | undefined): void => {
   const kind = readMethods.includes(httpMethod) ? 'read' : 'write';
   if (isFromOwnPage(headers, { kind, publicUrl })) return;
-  throw new AppError('forbidden', 'a sign-in is good for pages of this origin alone', {
+  throw new AppError('forbidden', 'a sign-in works only for pages of this origin', {
     suggestions: ['Programs: send the header Authorization: Bearer <token>.'],
   });
 };

@@ -62,7 +62,7 @@ const personOf = async (
   const secret = cookieNamed(headers, signInCookie);
   if (secret === undefined || token !== undefined || ticket !== undefined) return undefined;
   if (!isFromOwnPage(headers, { kind: 'upgrade', publicUrl: environment.PUBLIC_URL }))
-    throw new AppError('forbidden', 'a sign-in is good for pages of this origin alone');
+    throw new AppError('forbidden', 'a sign-in works only for pages of this origin');
   return personOfCookie(ports, secret);
 };
 

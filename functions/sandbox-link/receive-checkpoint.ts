@@ -116,7 +116,7 @@ const refuseDisorder = ({ phase, file }: Receipt, type: ArchiveHeader['type']): 
 };
 
 const malformed = (problem: string): AppError =>
-  new AppError('invalid_request', `the sandbox sent no proper archive: ${problem}`);
+  new AppError('invalid_request', `the sandbox sent an invalid archive: ${problem}`);
 
 const addEntry = (receipt: Receipt, entry: ManifestEntry): void => {
   addPath(receipt, entry.path, entry.type);

@@ -122,7 +122,7 @@ const refuseDisorder = ({ phase, file }: Receipt, type: ArchiveHeader['type']): 
 };
 
 const malformed = (problem: string): AppError =>
-  new AppError('invalid_request', `the sandbox sent no proper archive of the shared volume: ${problem}`);
+  new AppError('invalid_request', `the sandbox sent an invalid archive of the shared volume: ${problem}`);
 
 const tooLarge = (excess: string): AppError =>
   new AppError('resource_limit_exceeded', `the shared volume is too large to be saved: ${excess}`);

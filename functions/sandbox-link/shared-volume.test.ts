@@ -412,7 +412,7 @@ test.each<[string, Frame[]]>([
   for (const key of ['shared/other/kept', 'shared/owner/kept']) await cloud.put(key, 'x');
   expect(await forge(cloud, frames)).toEqual({
     ...unchanged,
-    sharedFailed: expect.stringMatching(/^the sandbox sent no proper archive of the shared volume: /),
+    sharedFailed: expect.stringMatching(/^the sandbox sent an invalid archive of the shared volume: /),
   });
   expect(await cloud.keys()).toEqual(['shared/other/kept', 'shared/owner/kept']);
 });

@@ -47,7 +47,7 @@ export const judgeDeployment = (facts: DeploymentFacts): readonly Finding[] => [
   ...stackFindings(facts),
   ...alarmFindings(facts.alarms),
   ...when(facts.token === 'pending', {
-    problem: 'nobody was told the admin token: the deploy that made it was interrupted',
+    problem: 'the admin token was never shown: the deploy that made it was interrupted',
     next: 'Deploy again: npm run deploy prints another.',
   }),
   ...refusalFindings(facts.refused),
@@ -84,7 +84,7 @@ const alarmFindings = (alarms: readonly Alarm[] | undefined): readonly Finding[]
     ? [
         {
           level: 'unknown',
-          problem: 'which alarms ring cannot be read',
+          problem: 'the states of the alarms cannot be read',
           next: 'Ask the administrator of the account for the right to read it, or check it in the console.',
         },
       ]
@@ -100,7 +100,7 @@ const alarmFindings = (alarms: readonly Alarm[] | undefined): readonly Finding[]
           .filter(({ ActionsEnabled }) => !ActionsEnabled)
           .map(({ AlarmName }) => ({
             level: 'warn' as const,
-            problem: `the alarm ${AlarmName} tells nobody: its actions are disabled`,
+            problem: `the alarm ${AlarmName} notifies no one: its actions are disabled`,
             next: `Enable them: aws cloudwatch enable-alarm-actions --alarm-names ${AlarmName}`,
           })),
       ];

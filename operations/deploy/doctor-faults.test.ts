@@ -52,13 +52,13 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     /Fault: new seals of the audit log can be deleted: bucket sallyport-data-seals1/,
   ],
   ['an alarm that rings', alarms({ StateValue: 'ALARM' }), /Note: the alarm sallyport-observability-A rings/],
-  ['an alarm without actions', alarms({ ActionsEnabled: false }), /Note: the alarm \S+-A tells nobody/],
+  ['an alarm without actions', alarms({ ActionsEnabled: false }), /Note: the alarm \S+-A notifies no one/],
   [
-    'a subscription that nobody confirmed',
+    'a subscription that is not confirmed',
     answering('sns list-subscriptions-by-topic', {
       Subscriptions: [{ SubscriptionArn: 'PendingConfirmation', Endpoint: 'team@example.com' }],
     }),
-    /Note: team@example\.com is told of no alarm/,
+    /Note: team@example\.com receives no alarm/,
   ],
   [
     'messages in a dead-letter queue',
@@ -130,9 +130,9 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     /Fault: the authorizer of the WebSocket asks for route\.request\.header\.Auth/,
   ],
   [
-    'an admin token that nobody was told',
+    'an admin token that was never shown',
     { parameters: { '/sallyport/sallyport/admin-token': `pending ${'ab'.repeat(32)}` } },
-    /Fault: nobody was told the admin token/,
+    /Fault: the admin token was never shown/,
   ],
   [
     'an endpoint of MCP that does not ask for a token',
@@ -178,5 +178,5 @@ test('a call that is refused is said, and found by no other name', async () => {
   const { code, out } = await openMachine({ ...busyAccount, refuses }).run(doctorCommand, []);
   expect(code).toBe(0);
   expect(out).toContain('Unknown: whether the table can be deleted cannot be read');
-  expect(out).toContain('Unknown: who is told of alarms cannot be read');
+  expect(out).toContain('Unknown: the recipients of alarms cannot be read');
 });

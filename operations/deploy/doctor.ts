@@ -42,7 +42,7 @@ export const doctorCommand: Command<'check'> = {
     const leaving = await readLeaving(aws, settings.deployment, refusals);
     terminal.say(leaving ?? 'How long sandboxes need to leave the network cannot be read.');
     const faults = findings.filter(({ level }) => level === 'stop').length;
-    if (faults > 0) throw new Failure(`${faults} faults`);
+    if (faults > 0) throw new Failure(faults === 1 ? '1 fault' : `${faults} faults`);
     terminal.say(findings.length === 0 ? 'Nothing is wrong.' : 'Nothing else is wrong.');
   },
 };

@@ -192,7 +192,7 @@ const messageChecks = [
   check<{
     readonly Subscriptions: readonly { readonly SubscriptionArn: string; readonly Endpoint: string }[];
   }>({
-    ...{ type: 'AWS::SNS::Topic', level: 'warn', about: 'who is told of alarms' },
+    ...{ type: 'AWS::SNS::Topic', level: 'warn', about: 'the recipients of alarms' },
     ask: (id) => ['sns', 'list-subscriptions-by-topic', '--topic-arn', id],
     judge: ({ Subscriptions }) => {
       const waiting = Subscriptions.filter(
@@ -201,7 +201,7 @@ const messageChecks = [
       return waiting.length === 0
         ? undefined
         : {
-            problem: `${waiting.map(({ Endpoint }) => Endpoint).join(', ')} is told of no alarm: the subscription is not confirmed`,
+            problem: `${waiting.map(({ Endpoint }) => Endpoint).join(', ')} receives no alarm: the subscription is not confirmed`,
             next: 'Follow the link in the message of AWS Notifications; a message expires after two days, a new deploy sends none.',
           };
     },

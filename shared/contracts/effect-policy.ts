@@ -24,7 +24,9 @@ const paths = z
 const effectRule = z.strictObject({
   verdict: z
     .enum(effectVerdicts)
-    .describe('`approve`: nobody is asked. `refuse`: the call does not happen. `ask`: a person decides.'),
+    .describe(
+      '`approve`: the call needs no person. `refuse`: the call does not happen. `ask`: a person decides.',
+    ),
   tools: tools.exactOptional().describe('The call is of one of these tools.'),
   within: paths.exactOptional().describe('Every changed file is one of these or below one; `.`: anywhere.'),
   touches: paths.exactOptional().describe('Some changed file is one of these or below one.'),

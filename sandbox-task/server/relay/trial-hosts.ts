@@ -14,7 +14,7 @@ export type TrialHosts = {
 const wantedHostsMax = 50;
 const inTrial: RelayReset = {
   status: 403,
-  message: 'this is a trial of the call: nothing outside is reached, and the host is noted',
+  message: 'this is a trial of the call: no host is reached, and this one is recorded',
 };
 
 export const createTrialHosts = (): TrialHosts => {

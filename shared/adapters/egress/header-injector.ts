@@ -146,7 +146,8 @@ const problemOf = (host: HostRequest, request: IncomingMessage): Problem | undef
   if (request.method === 'CONNECT' || (request.url?.startsWith('/') !== true && request.url !== '*'))
     return { status: 400, message: 'the request names no path' };
   // The answer is the request, with the secret (RFC 9110, 9.3.8).
-  if (request.method === 'TRACE') return { status: 403, message: 'TRACE would show what a host is sent' };
+  if (request.method === 'TRACE')
+    return { status: 403, message: 'TRACE is refused: it would show the headers that the host receives' };
   return namesHost(host, request.headers.host)
     ? undefined
     : { status: 421, message: 'the request names another host than its connection' };

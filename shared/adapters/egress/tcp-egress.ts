@@ -34,7 +34,7 @@ export const makeTcpEgress = (options: EgressOptions): Egress => ({
       const socket = await tryConnect(address, target.port);
       if (socket !== undefined) return connectionOf(socket);
     }
-    throw new AppError('sandbox_unavailable', `${target.host} takes no connection on port ${target.port}`);
+    throw new AppError('sandbox_unavailable', `${target.host} accepts no connection on port ${target.port}`);
   },
 });
 

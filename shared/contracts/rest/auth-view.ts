@@ -21,7 +21,7 @@ export const loginQuery = z.object({
 export const callbackQuery = z.object({
   code: z.string().optional().describe('Code of the identity provider.'),
   state: z.string().optional().describe('State of the sign-in.'),
-  error: z.string().optional().describe('Reason why nobody was signed in.'),
+  error: z.string().optional().describe('Reason why the sign-in failed.'),
 });
 
 export const logoutBody = z.object({

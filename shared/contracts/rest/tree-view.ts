@@ -38,7 +38,7 @@ const branch = z
         unsettledUsd: usd,
         maxTotalTokens: count.optional().describe('Tokens of input and output.'),
         totalTokens: count,
-        unsettledTokens: count.describe('The most that calls may have taken whose usage nobody knows.'),
+        unsettledTokens: count.describe('The most that calls of unknown usage may have taken.'),
         maxToolCalls: count.optional(),
         toolCalls: count.describe('Calls of tools that answers of models asked for.'),
         maxSandboxSeconds: count.optional(),
@@ -60,7 +60,7 @@ export const treeAnswer = z
     maxCostUsd: usd.describe('Most that the whole tree may cost.'),
     spentUsd: usd.describe('Cost of the whole tree.'),
     reservedUsd: usd.describe('The most that calls on their way can cost.'),
-    unsettledUsd: usd.describe('What calls may have cost whose cost nobody knows: it counts as spent.'),
+    unsettledUsd: usd.describe('What calls of unknown cost may have cost: it counts as spent.'),
     sessions: z.array(branch).describe('The session first, then those below it, nearest first.'),
   })
   .meta({ id: 'SessionTree' });

@@ -28,7 +28,7 @@ export const configLimitsResult = z.object({
   tree_unsettled_usd: z
     .number()
     .optional()
-    .describe('What calls of the tree may have cost whose cost nobody knows: it counts as spent.'),
+    .describe('What calls of the tree of unknown cost may have cost: it counts as spent.'),
   tree_agents: z
     .int()
     .optional()
