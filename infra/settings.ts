@@ -111,8 +111,8 @@ export type Settings = {
   /** Another key for projects' secrets than that of `encryption`, in this account and region. */
   readonly projectSecretsKeyArn?: string;
   /**
-   * A bucket with Object Lock for the seals of the audit log: each is kept for so many days, 1 to 36500, from whoever may not bypass
-   * governance. Absent: seals are in the bucket of the checkpoints. Once set it stays set: without it new seals continue those of before.
+   * A bucket with Object Lock for the seals of the audit log: for so many days, 1 to 36500, only a caller with the right to
+   * bypass governance can delete one. Absent: seals are in the bucket of the checkpoints. Once set it stays set: without it new seals continue those of before.
    */
   readonly seals?: { readonly objectLockDays: number };
   readonly network: NetworkSettings;

@@ -105,7 +105,7 @@ const usage = 'exec [--session <id>] [--stop] (--code <text or -> | -- <command�
 export const execCommand: Command = {
   name: 'exec',
   usage:
-    '[--session <id>] [--template python|node] [--flavor <f>] [--timeout <seconds>] [--project <id>] [--stop] (--code <text or -> | -- <command…>)',
+    '[--session <id>] [--template <name>] [--flavor <f>] [--timeout <seconds>] [--project <id>] [--stop] (--code <text or -> | -- <command…>)',
   summary: 'Run a command or code in a sandbox and exit with its code',
   details: [
     'One argument after -- is a shell command line; several are a program and its arguments, without a shell.',

@@ -147,7 +147,7 @@ export const sessionCommands: readonly Command[] = [
     name: 'sessions update',
     usage:
       '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--inject <host>/<header>=<secret>…] [--thinking off|low|medium|high] [--max-cost <usd>] [--archive|--unarchive]',
-    summary: 'Change the title, the labels, the limits, the network, the thinking or the budget of a session',
+    summary: 'Change the title, the labels, the times, the network, the thinking or the budget of a session',
     details: [
       '--label replaces all labels of the session; several are given one by one.',
       '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',

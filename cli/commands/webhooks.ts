@@ -70,7 +70,10 @@ export const webhookCommands: readonly Command[] = [
     name: 'webhooks create',
     usage: '<url> --event <event>… [--project <id>]',
     summary: 'Create a webhook and print its secret once',
-    details: [eventNames, 'Without --project it receives the events of all projects.'],
+    details: [
+      eventNames,
+      "Without --project: those of the token's own project, or of all projects with a token of scope admin.",
+    ],
     options: { event: values, ...project },
     positionals: one,
     run: create,

@@ -222,7 +222,7 @@ const addSandboxes = (alarms: Alarms, metric: PlatformMetrics): void => {
     metric: metric('SandboxColdStartMs', { statistic: 'p90', period: Duration.minutes(15) }),
     says: 'New sandboxes take long to start.',
     runbook: 'sandbox-starts-slow',
-    // Tens of seconds are usual for a cold start; a start fails after two minutes.
+    // Tens of seconds are usual for a cold start; a start fails after three minutes.
     threshold: 90_000,
     periods: 2,
   });

@@ -4,7 +4,7 @@
  * The answer begins with its head: status and headers as JSON, then eight NUL bytes, then the body. A function that
  * fails before its head, or whose head does not end within 16 KB, is not JSON or has no status, is a failure of the
  * gateway, which answers as the deployment has it answer (`infra/constructs/rest-api.ts`). One that fails later cuts the connection (A13 to A16). When the client disconnects the function runs on: its stream is
- * closed, which AWS does not do (docs/spec/aws.md, "Where the embedded cloud is not AWS"), and later writes are dropped.
+ * closed, which AWS does not do (docs/spec/aws.md, "Where the embedded cloud differs from AWS"), and later writes are dropped.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html
  */
 import { randomUUID } from 'node:crypto';

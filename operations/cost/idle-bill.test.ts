@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { App, Stack } from 'aws-cdk-lib';
 import { CfnAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnNatGateway, CfnVPCEndpoint } from 'aws-cdk-lib/aws-ec2';
@@ -5,6 +6,7 @@ import { CfnCluster } from 'aws-cdk-lib/aws-ecs';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { describe, expect, test } from 'vitest';
 import { flavors } from '#shared/domain/flavor.ts';
+import { inRepository } from '../../infra/constructs/repository.ts';
 import { settingsOf } from '../../infra/settings.ts';
 import { synthesise, type Template } from '../../infra/stacks/synthesise.ts';
 import { type Bill, billOf, sandboxHour, taskSizes } from './bill.ts';
@@ -46,6 +48,17 @@ describe('the default app', () => {
       Object.values(template.Resources).map(({ Type }) => Type),
     );
     expect(types).not.toContain('AWS::EC2::NatGateway');
+  });
+
+  test('costs what the pages say', () => {
+    const said = ['docs/comparison.md', 'docs/troubleshooting.md'].map((page) =>
+      /\$(\d+) a month[^.|]*\$(\d+)/
+        .exec(readFileSync(inRepository(page), 'utf8'))
+        ?.slice(1)
+        .map(Number),
+    );
+    const whole = [billed(production), whatOf(production, 'interface endpoints')].map(Math.round);
+    expect(said).toEqual([whole, whole]);
   });
 
   test('includes the synthetic check, unless it is switched off', () => {

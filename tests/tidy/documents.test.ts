@@ -6,6 +6,7 @@ import {
   folderComplaints,
   linkComplaints,
   pathComplaints,
+  sectionComplaints,
 } from './documents.ts';
 import { brokenRepositoryFolder, readRepository, repositoryFolder } from './repository.ts';
 
@@ -29,8 +30,12 @@ test('every command a document names is an npm script', () => {
   expect(commandComplaints(files)).toEqual([]);
 });
 
-test('every link from a document to a file resolves', () => {
+test('every link from a document to a file and a heading resolves', () => {
   expect(linkComplaints(files)).toEqual([]);
+});
+
+test('every section that is named by its title exists', () => {
+  expect(sectionComplaints(files)).toEqual([]);
 });
 
 test('every file and folder that a document names exists', () => {
@@ -58,8 +63,15 @@ test('a command that does not exist is found', () => {
 
 test('a broken link is found', () => {
   expect(linkComplaints(brokenFiles)).toEqual([
+    'README.md links to docs/spec/queue.md#q1, which is not there',
     'README.md links to docs/missing.md, which is not there',
     'docs/adr/README.md links to 0009-gone.md, which is not there',
+  ]);
+});
+
+test('a section that does not exist is found', () => {
+  expect(sectionComplaints(brokenFiles)).toEqual([
+    'README.md names the section "Nothing" of docs/spec/queue.md, which is not there',
   ]);
 });
 

@@ -27,15 +27,52 @@ export const commandComplaints = (files: readonly RepositoryFile[]): readonly st
 
 export const linkComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
   const places = new Set(files.flatMap(({ path }) => [path, ...foldersOf(path)]));
+  const isThere = ({ path, target }: Link): boolean => {
+    const [file = '', anchor] = target.split('#');
+    const named = file === '' ? path : resolve(path, target);
+    if (!places.has(named)) return false;
+    return anchor === undefined || !named.endsWith('.md') || anchorsOf(textOf(files, named)).has(anchor);
+  };
   return files
     .filter(isDocument)
     .flatMap(({ path, text }) =>
       Array.from(text.matchAll(inlineLink), ([, target = '']) => ({ path, target })),
     )
-    .filter(({ target }) => !hasScheme.test(target) && !target.startsWith('#'))
-    .filter(({ path, target }) => !places.has(resolve(path, target)))
+    .filter(({ target }) => !hasScheme.test(target))
+    .filter((link) => !isThere(link))
     .map(({ path, target }) => `${path} links to ${target}, which is not there`);
 };
+
+type Link = { readonly path: string; readonly target: string };
+
+const codeBlock = /^```.*?^```/gms;
+const headingLine = /^#{1,6} (.+)$/gm;
+
+/** The headings of a document as GitHub names them in an address. */
+const anchorsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.replaceAll(codeBlock, '').matchAll(headingLine), ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
+const sectionOf = /\b((?:docs\/)(?:[\w-]+\/)*[\w-]+\.md), "([^"\n]+)"/g;
+
+/** Sections that a source or a document names by their titles. */
+export const sectionComplaints = (files: readonly RepositoryFile[]): readonly string[] =>
+  files.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(sectionOf), ([, named = '', title = '']) => ({ named, title }))
+      .filter(
+        ({ named, title }) =>
+          !textOf(files, named)
+            .split('\n')
+            .some((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === title),
+      )
+      .map(({ named, title }) => `${path} names the section "${title}" of ${named}, which is not there`),
+  );
 
 /** A source file, by its path or the end of its path: `shared/domain/turn/reduce.ts`, `reduce.ts`. */
 const sourceName = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|vue|py|sh))`/g;

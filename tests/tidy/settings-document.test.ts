@@ -1,10 +1,15 @@
-/** The table of settings for operators against the settings: every key once, its default, and the words that a bad value is answered with. */
+/**
+ * The documents of settings against the settings: every variable once, with its default and the words that a bad value is
+ * answered with; every setting of a stage.
+ */
 import { expect, test } from 'vitest';
 import { readVariables } from '#shared/config/read-variables.ts';
 import { localSettings, operatorSettings } from '#shared/config/settings.ts';
+import type { Settings } from '../../infra/settings.ts';
 import { readRepository, repositoryFolder, textOf } from './repository.ts';
 
-const text = textOf(readRepository(repositoryFolder), 'docs/settings.md');
+const files = readRepository(repositoryFolder);
+const text = textOf(files, 'docs/settings.md');
 const localHeading = 'Only on one machine';
 
 type Row = { readonly key: string; readonly shown: string; readonly allowed: string };
@@ -49,4 +54,44 @@ test('settings for one machine only are in their own section', () => {
   const section = text.split(`\n## ${localHeading}\n`)[1]?.split('\n## ')[0] ?? '';
   expect(rowsOf(section).map(({ key }) => key)).toEqual(expect.arrayContaining(localKeys));
   expect(rowsOf(section)).toHaveLength(localKeys.length);
+});
+
+/** All of them: a setting without a line here does not compile. */
+const stageSettings: Readonly<Record<keyof Settings, true>> = {
+  account: true,
+  alarmEmails: true,
+  alarmTopicArn: true,
+  bootstrapQualifier: true,
+  deployment: true,
+  distributionLogs: true,
+  domain: true,
+  encryption: true,
+  firewall: true,
+  flavorsAllowed: true,
+  logDays: true,
+  network: true,
+  oidc: true,
+  ownsApiLogRole: true,
+  permissionsBoundaryArn: true,
+  projectSecretsKeyArn: true,
+  providerKeyArns: true,
+  region: true,
+  requestBurstMax: true,
+  requestsPerSecondMax: true,
+  reservedConcurrency: true,
+  runbookUrl: true,
+  seals: true,
+  tags: true,
+  templates: true,
+  variables: true,
+};
+
+test('every setting of a stage is in the page about deploying', () => {
+  const deploy = textOf(files, 'docs/deploy.md');
+  const section = deploy.split('\n## Settings of a stage\n')[1]?.split('\n## ')[0] ?? '';
+  const named = section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => Array.from((line.split('|')[1] ?? '').matchAll(/`(\w+)`/g), ([, name = '']) => name));
+  expect(named.toSorted()).toEqual(Object.keys(stageSettings).toSorted());
 });
