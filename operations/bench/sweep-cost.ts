@@ -179,6 +179,7 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0], now: number): Swe
   inbox: makeInbox(of),
   workspaces: makeWorkspaceStore(of),
   correlation: { id: () => 'bench', follow: () => undefined },
+  lifetimes,
   callers: makeCallerStore(of),
   trees: makeTreeStore(of),
   connections: makeConnectionStore(of),

@@ -179,9 +179,10 @@ export type ConnectionDeps = Deps<
   | 'correlation'
   | 'world'
 >;
+/** To have turns go on. */
+type WakeDeps = EventDeps & Deps<'sessions' | 'turns' | 'inbox' | 'workspaces' | 'invoker' | 'correlation'>;
 /** Of turns, without the loop that runs them. */
-export type TurnDeps = EventDeps &
-  Deps<'sessions' | 'turns' | 'inbox' | 'workspaces' | 'invoker' | 'correlation'>;
+export type TurnDeps = WakeDeps & Deps<'lifetimes'>;
 /** To take a slot, and to free one that an idle sandbox holds. */
 export type SlotDeps = Deps<'slots' | 'slotLimits' | 'lifetimes' | 'processes'>;
 export type RoomDeps = SlotDeps &
@@ -191,9 +192,9 @@ export type RoomDeps = SlotDeps &
 /** To give a turn something to do. */
 export type MessageDeps = TurnDeps & SlotDeps;
 /** To record what happens to a sandbox's task. */
-export type TaskDeps = TurnDeps & Deps<'sandboxLog' | 'processes'>;
+export type TaskDeps = WakeDeps & Deps<'sandboxLog' | 'processes'>;
 /** To save and stop sandboxes, without starting any. */
-export type StopDeps = TaskDeps & Deps<'host' | 'archive' | 'link'>;
+export type StopDeps = TaskDeps & Deps<'host' | 'archive' | 'link' | 'lifetimes'>;
 export type SandboxDeps = StopDeps &
   SlotDeps &
   Deps<'tools' | 'bearerHash' | 'environments' | 'sandboxAuthority' | 'poolSize'>;

@@ -216,15 +216,21 @@ export const lossOf = (sandbox: SandboxRecord | undefined): string | undefined =
  * checkpoint has all that was written before the turn's last step.
  */
 export const lostSince = (
-  { sandbox, checkpoint }: Pick<Workspace, 'sandbox' | 'checkpoint'>,
+  workspace: Pick<Workspace, 'sandbox' | 'checkpoint'>,
   { since, steppedAt }: { readonly since: number; readonly steppedAt: number },
 ): string | undefined => {
+  const { sandbox } = workspace;
   const reason = lossOf(sandbox);
   const endedAt = sandbox?.stoppedAt ?? sandbox?.taskStopRequestedAt ?? 0;
   if (reason === undefined || endedAt < since) return undefined;
-  const isSaved = checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= steppedAt;
-  return isSaved ? undefined : `its sandbox was lost: ${reason}`;
+  return isSavedSince(workspace, steppedAt) ? undefined : `its sandbox was lost: ${reason}`;
 };
+
+/** True when a checkpoint of its sandbox has what was in it at that time. */
+export const isSavedSince = (
+  { sandbox, checkpoint }: Pick<Workspace, 'sandbox' | 'checkpoint'>,
+  at: number,
+): boolean => checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= at;
 
 /** The generation whose processes may be lost and were not named yet: the last one, or one before those that never began. */
 export const processesBefore = (sandbox: SandboxRecord | undefined): number | undefined => {

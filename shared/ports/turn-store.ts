@@ -101,7 +101,10 @@ export type TurnCommit = {
   readonly notices?: readonly Notice[];
   /** True when it gives the turn something to do now (a decided call). */
   readonly wakes: boolean;
-  /** The time of the janitor's next check of the session, once the lease is released. */
+  /**
+   * The time of the janitor's next check of the session, once the lease is released. A writer without the lease that wakes nothing
+   * brings the check forward, never back.
+   */
   readonly dueAt: number;
 };
 

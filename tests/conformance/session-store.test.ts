@@ -191,6 +191,18 @@ test('a commit releases the lease together with its state', async () => {
   expect((await sessions.get(session.id))?.lease).toEqual({ holder: '', fence: 1, until: 0 });
 });
 
+test('a writer without the lease that wakes nothing brings the next look forward, and never back', async () => {
+  const { sessions, turns, read } = stores();
+  const first = await leased((await created()).id);
+  await turns.releaseLease(first, { dueAt: 5000, isIdle: false });
+  const write = async (version: number, dueAt: number): Promise<number | undefined> => {
+    const session = await read(first.id);
+    await turns.commit(commitOf(session, { version, fence: undefined, dueAt }));
+    return (await sessions.get(first.id))?.dueAt;
+  };
+  expect([await write(0, 6000), await write(1, 4000), await write(2, 4500)]).toEqual([5000, 4000, 4000]);
+});
+
 test('a message is accepted once under its id', async () => {
   const { inbox, turns } = stores();
   const session = await created();

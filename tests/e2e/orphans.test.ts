@@ -19,7 +19,7 @@ import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import type { Deps, TurnDeps } from '#shared/application/deps.ts';
+import type { Deps, TaskDeps } from '#shared/application/deps.ts';
 import { type OrphanReport, sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { executionSlots } from '#shared/domain/slot-holder.ts';
@@ -43,7 +43,7 @@ type Swept = OrphanReport & { readonly logged: readonly LogFields[] };
 const sweep = async (aheadMs: number): Promise<Swept> => {
   const logged: LogFields[] = [];
   const { table } = cloud;
-  const ports: TurnDeps & Deps<'host' | 'processes' | 'sandboxLog'> = {
+  const ports: TaskDeps & Deps<'host'> = {
     sessions: makeSessionStore(table),
     turns: makeTurnStore(table),
     eventLog: makeEventLog(table),

@@ -16,6 +16,8 @@ export type CheckerOptions = {
   readonly slotsMax: { readonly execution: number; readonly agent: number };
   readonly stepsMax: number;
   readonly tree: TreeBounds;
+  /** Idle limit of agent sessions that have none of their own. */
+  readonly idleMs: number;
   /** More is due than a sweep takes. */
   readonly isCrowded: boolean;
 };

@@ -76,6 +76,7 @@ export class Platform {
       slotsMax: { execution: settings.slots.executionMax, agent: settings.slots.agentMax },
       stepsMax: settings.limits.stepsMax,
       tree: settings.tree,
+      idleMs: settings.lifetimes.idleMs,
       isCrowded: settings.isCrowded,
     });
     this.scheduling = new Scheduling(sim, ({ scheduleId, runAt }) => void this.schedules(scheduleId, runAt));

@@ -6,6 +6,9 @@ import type { Invocation } from './invocation.ts';
 import type { Change, Item } from './memory-table.ts';
 import { inboxOf, isAtRest, turnOf } from './stored.ts';
 
+/** Twice what a clock may be off, and the grain of a write. */
+const skewMs = 12_000;
+
 export class SessionChecker {
   readonly #options: CheckerOptions;
   readonly #leases = new WeakMap<Invocation, Map<string, number>>();
@@ -54,6 +57,9 @@ export class SessionChecker {
     const session = after as unknown as Session;
     const status = before?.['status'] as Session['status'] | undefined;
     this.#status(id, status, session.status);
+    const isHeld = after['leaseHolder'] !== '';
+    if (!isHeld && before !== undefined && before['lastActiveAt'] !== after['lastActiveAt'])
+      this.#active(id, session);
     if (after['leaseHolder'] === '' && Number(after['leaseUntil']) > 0)
       this.#violate('a lease that was given back is not renewed', id);
     if (after['leaseFence'] !== before?.['leaseFence'] && before !== undefined) {
@@ -64,6 +70,17 @@ export class SessionChecker {
     const waiting = session.status === 'idle' ? this.#waiting(id) : [];
     if (waiting.length > 0)
       this.#violate('a session with a message that waits is running', `${id}: ${waiting[0]?.['messageId']}`);
+  }
+
+  /** Its sandbox would run on for nobody until the session is forgotten. */
+  #active(id: string, { kind, status, trialOf, idleMs, lastActiveAt, dueAt = 0 }: Session): void {
+    if (kind !== 'agent' || isEnded(status) || trialOf !== undefined) return;
+    const idleAt = lastActiveAt + (idleMs ?? this.#options.idleMs);
+    if (dueAt > idleAt + skewMs)
+      this.#violate(
+        'an active session is looked at when its idle time is over',
+        `${id}: ${dueAt - idleAt} ms later`,
+      );
   }
 
   #waiting(id: string): readonly Item[] {

@@ -9,14 +9,14 @@ import type { SandboxRecord } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
 import { sessionsToldMax } from '../../domain/webhook/limits.ts';
 import { occurrence } from '../../domain/webhook/notice.ts';
-import type { TurnDeps } from '../deps.ts';
+import type { TaskDeps } from '../deps.ts';
 import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
 
 export type Failed = { readonly workspaceId: WorkspaceId; readonly generation: number };
 
 /** One notice for each session that uses it, up to a bound. Without a webhook for it, this costs one query. */
 export const publishSandboxFailure = async (
-  ports: TurnDeps,
+  ports: TaskDeps,
   { workspaceId, generation }: Failed,
 ): Promise<void> => {
   const { webhooks, sessions, world } = ports;

@@ -15,7 +15,7 @@ export const sessionUpdate = (
   commit: TurnCommit,
   { eventCount, slot }: { readonly eventCount: number; readonly slot: Slot },
 ): Actions[number] => {
-  const { session, fence, patch = {}, release, wakes, completed, at } = commit;
+  const { session, fence, patch = {}, release, wakes, completed } = commit;
   const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
   const sets = ['lastSeq = :newSeq'];
   const values: Record<string, unknown> = {
@@ -49,9 +49,10 @@ export const sessionUpdate = (
     sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
     Object.assign(values, { ':nobody': '', ':zero': 0 });
   }
-  if (release || wakes) {
+  const checkAt = nextCheck(commit);
+  if (checkAt !== undefined) {
     sets.push('duePk = :duePk', 'dueAt = :dueAt');
-    Object.assign(values, sessionDue(session.id, wakes ? at + redriveAfterMs : commit.dueAt));
+    Object.assign(values, sessionDue(session.id, checkAt));
   }
   const adds = wakes ? ['workSeq :one'] : [];
   if (wakes) values[':one'] = 1;
@@ -70,6 +71,14 @@ export const sessionUpdate = (
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   };
+};
+
+/** The time of the janitor's next check; undefined where this write leaves it. */
+const nextCheck = (commit: TurnCommit): number | undefined => {
+  const { session, at, release, wakes, dueAt } = commit;
+  if (wakes) return at + redriveAfterMs;
+  const isEarlier = wakesForNothingElse(commit) && dueAt < (session.dueAt ?? dueAt);
+  return release || isEarlier ? dueAt : undefined;
 };
 
 /** The slot after the commit, if the turn's part of it is as the writer read it. */

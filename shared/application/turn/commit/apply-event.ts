@@ -208,19 +208,19 @@ export const commitStep = async (
 ): Promise<Session | 'full' | undefined> => {
   const { state } = reduced;
   const isToSay = state.kind === 'done' && state.stopReason !== 'cancelled';
-  const files = isToSay ? await filesLeft(ports, session, turn.state) : undefined;
-  const step = files === undefined ? reduced : withFiles(reduced, files, turn.state);
+  const left = isToSay ? await filesLeft(ports, session, turn.state) : undefined;
+  const step = left?.files === undefined ? reduced : withFiles(reduced, left.files, turn.state);
   // A step beside the turns completes no message: one that waits keeps the slot.
   const isBeside = isBetweenTurns(turn.state) && rest.completed === undefined;
   const change = isBeside ? undefined : slotChangeOf(session, step.state, rest.wakes);
   const takes = change === 'turn-began' && slotsMax !== undefined;
   const slot = { known: session.slot ?? {}, ...(takes ? { slotsMax } : {}) };
   const result = await commit(ports, {
-    ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: [], ...rest },
+    ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: left?.log ?? [], ...rest },
     patch: { ...afterStep(session, turn.state, step), ...patch },
     ...(takes || change === 'turn-rested' ? { slot: { ...slot, change } } : {}),
     release: false,
-    dueAt: at,
+    dueAt: nextLook(state, at, idleTimesOf(session, ports.lifetimes)),
   });
   if (result.status === 'full') return 'full';
   return result.status === 'committed' || result.status === 'kept' ? result.session : undefined;

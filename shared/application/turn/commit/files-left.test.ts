@@ -13,11 +13,11 @@ import type { SandboxRecord } from '../../../domain/sandbox.ts';
 import type { UnsavedFiles } from '../../../domain/turn/saved-files.ts';
 import { failTurn } from '../requests/fail-turn.ts';
 
-/** True when the completion says so, of a turn that ran calls in the first sandbox. */
-const saysLost = async (
+/** Of a turn that ran calls in the first sandbox: its completion says that files are lost, or its log that they are not saved. */
+const saidOf = async (
   unsaved: UnsavedFiles | undefined,
   sandbox: Partial<SandboxRecord>,
-): Promise<boolean> => {
+): Promise<'lost' | 'unsaved' | 'nothing'> => {
   const { ports, clock } = openQuietPorts();
   const made = newSession({ createdAt: clock.now });
   await ports.sessions.create(made, { workspace: workspaceOf(made) });
@@ -39,18 +39,24 @@ const saysLost = async (
   const { events } = await ports.eventLog.read(made.id, { since: -1, eventsMax: 10 });
   const completion = events.find(({ type }) => type === 'completion');
   if (completion?.type !== 'completion') throw new Error('the turn has not ended');
-  return completion.data.workspace?.lost === true;
+  if (completion.data.workspace?.lost === true) return 'lost';
+  const said = events.find(({ type, data }) => type === 'system' && data.kind === 'workspace_not_saved');
+  return said !== undefined && said.seq < completion.seq ? 'unsaved' : 'nothing';
 };
 
 const untried = { generation: 1, isUntried: true } as const;
 const lost = 'out of memory';
 
 test('they are lost when another session has started the next sandbox after one that ended by itself', async () => {
-  expect(await saysLost(untried, { generation: 2, lost })).toBe(true);
+  expect(await saidOf(untried, { generation: 2, lost })).toBe('lost');
 });
 
-test('they are not when the sandbox lives, was stopped in order, or the turn ran no call in one', async () => {
-  expect(await saysLost(untried, { generation: 1 })).toBe(false);
-  expect(await saysLost(untried, { generation: 2 })).toBe(false);
-  expect(await saysLost(undefined, { generation: 2, lost })).toBe(false);
+test('they are not saved while their sandbox runs on, and no save was tried since', async () => {
+  expect(await saidOf(untried, { generation: 1 })).toBe('unsaved');
+});
+
+test('nothing is said when the sandbox was stopped in order, or the turn ran no call in one', async () => {
+  expect(await saidOf(untried, { generation: 2 })).toBe('nothing');
+  expect(await saidOf(undefined, { generation: 1 })).toBe('nothing');
+  expect(await saidOf(undefined, { generation: 2, lost })).toBe('nothing');
 });
