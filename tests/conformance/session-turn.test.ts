@@ -120,6 +120,7 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
     },
     recursionDepthMax: 3,
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    lifetimes: { idleMs: 900_000, waitStopMs: 900_000 },
     correlation: { id: () => 'c', follow: () => undefined },
     telemetry: silent,
     world: systemWorld,

@@ -47,6 +47,7 @@ const open = async (answer: readonly ModelChunk[]) => {
     costOf: () => 5,
     mcpServers: { list: () => Promise.resolve([]) },
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    lifetimes: { idleMs: 900_000, waitStopMs: 900_000 },
     correlation: { id: () => 'c', follow: () => undefined },
     ...{ telemetry: silent, world: systemWorld, invoker: { runTurn: () => Promise.resolve() } },
     // Ports that run tools are absent: no tool runs here.

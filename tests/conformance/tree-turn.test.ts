@@ -84,6 +84,7 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     mcpServers: { list: () => Promise.resolve([]) },
     workspaces: { get: () => Promise.resolve(undefined) },
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
+    lifetimes: { idleMs: 900_000, waitStopMs: 900_000 },
     correlation: { id: () => 'c', follow: () => undefined },
     telemetry: Object.fromEntries(
       ['info', 'warn', 'error', 'count', 'duration'].map((name) => [name, () => undefined]),
