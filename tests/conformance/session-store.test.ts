@@ -195,12 +195,15 @@ test('a writer without the lease that wakes nothing brings the next look forward
   const { sessions, turns, read } = stores();
   const first = await leased((await created()).id);
   await turns.releaseLease(first, { dueAt: 5000, isIdle: false });
-  const write = async (version: number, dueAt: number): Promise<number | undefined> => {
+  const write = async (version: number, dueAt: number, putOffTo?: number): Promise<number | undefined> => {
     const session = await read(first.id);
+    if (putOffTo !== undefined) expect(await sessions.postpone(session, putOffTo)).toBe(true);
     await turns.commit(commitOf(session, { version, fence: undefined, dueAt }));
     return (await sessions.get(first.id))?.dueAt;
   };
   expect([await write(0, 6000), await write(1, 4000), await write(2, 4500)]).toEqual([5000, 4000, 4000]);
+  // The janitor came between: it looked at a session that was not active yet.
+  expect(await write(3, 4500, 9000)).toBe(4000);
 });
 
 test('a message is accepted once under its id', async () => {

@@ -73,12 +73,12 @@ export const sessionUpdate = (
   };
 };
 
-/** The time of the janitor's next check; undefined where this write leaves it. */
+/** The time of the janitor's next check; undefined where this write leaves it. One that the janitor moved since it was read is written again. */
 const nextCheck = (commit: TurnCommit): number | undefined => {
   const { session, at, release, wakes, dueAt } = commit;
   if (wakes) return at + redriveAfterMs;
-  const isEarlier = wakesForNothingElse(commit) && dueAt < (session.dueAt ?? dueAt);
-  return release || isEarlier ? dueAt : undefined;
+  if (release) return dueAt;
+  return wakesForNothingElse(commit) ? Math.min(dueAt, session.dueAt ?? dueAt) : undefined;
 };
 
 /** The slot after the commit, if the turn's part of it is as the writer read it. */
