@@ -160,7 +160,7 @@ export const addRefusals = (api: RestApi): void => {
     api.addGatewayResponse(name, {
       type,
       statusCode: status,
-      ...(headers === undefined ? {} : { responseHeaders: headers }),
+      responseHeaders: { 'x-request-id': 'context.requestId', ...headers },
       templates: { 'application/json': refusalBody(refusal) },
     });
   }

@@ -82,6 +82,9 @@ describe('REST', () => {
         ({ Properties }) => Properties.ResponseType === type,
       )?.Properties;
       expect(refusal.StatusCode).toBe(status);
+      expect(refusal.ResponseParameters).toMatchObject({
+        'gatewayresponse.header.x-request-id': 'context.requestId',
+      });
       expect(JSON.parse(refusal.ResponseTemplates['application/json'])).toEqual({
         error: {
           code,

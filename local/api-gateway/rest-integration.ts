@@ -79,17 +79,13 @@ const gatewayRefusals = {
 const refuse = (response: ServerResponse, requestId: string, code: keyof typeof gatewayRefusals): void => {
   const { status, advice } = errorRules[code];
   const refusal = { code, message: gatewayRefusals[code], suggestions: [advice], recoveryActions: [] };
-  answerRefusal(response, status, { error: { ...refusal, requestId } });
-};
-
-const answerRefusal = (response: ServerResponse, status: number, body: object): void => {
   if (response.destroyed || response.writableEnded) return;
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': requestId });
+  response.end(JSON.stringify({ error: { ...refusal, requestId } }));
 };
 
 type Answering = {
