@@ -50,6 +50,17 @@ test('any other error is an invalid request that names the field', () => {
   );
 });
 
+test('half of a character is refused, wherever it is, as in a body of the REST API', () => {
+  const input = z.strictObject({ deep: z.array(z.strictObject({ text: z.string() })) });
+  expect(refusal(() => parseArguments(input, { deep: [{ text: '\ud83d' }] }))).toEqual({
+    code: 'invalid_request',
+    message: 'the arguments have half of a character: a surrogate without its pair',
+    suggestions: ['Correct the arguments as the message says.'],
+    recoveryActions: ['correct_arguments'],
+  });
+  expect(parseArguments(input, { deep: [{ text: '\ud83d\ude00' }] })).toEqual({ deep: [{ text: '😀' }] });
+});
+
 test('an optional argument that says nothing is absent, and no arguments are an empty object', () => {
   const input = z.strictObject({ id: z.string().optional() });
   expect(parseArguments(input, { id: '' })).toEqual({});

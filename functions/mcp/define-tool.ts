@@ -16,10 +16,10 @@ import type { Deps, ExecutionDeps, FileDeps, ProjectDeps, ScheduleDeps } from '#
 import type { ConfigLimits } from '#shared/application/project/config-limits.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { withoutAbsent } from '#shared/contracts/absent-arguments.ts';
-import { decode, unknownFields } from '#shared/contracts/decode.ts';
+import { decode, halfOfCharacter, unknownFields } from '#shared/contracts/decode.ts';
 import { type Intent, intentOf, type Permission } from '#shared/domain/access.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import type { JsonObject } from '#shared/domain/json.ts';
+import { isWellFormed, type JsonObject } from '#shared/domain/json.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ToolProgress } from '#shared/ports/sandbox.ts';
@@ -155,6 +155,9 @@ export const parseArguments = <Input extends z.ZodType>(schema: Input, value: un
   const dropped = unknownFields(schema, given).find((path) => path.endsWith('__proto__'));
   if (dropped !== undefined)
     throw new AppError('invalid_request', `${dropped}: there is no such field`, refusals.other);
+  // The SDK parsed the JSON: no store and no file takes such a text as it is.
+  if (!isWellFormed(given))
+    throw new AppError('invalid_request', `the arguments have ${halfOfCharacter}`, refusals.other);
   const decoded = decode(schema, given);
   if (decoded.ok) return decoded.value;
   const field = schema.safeParse(given).error?.issues[0]?.path[0];

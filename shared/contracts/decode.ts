@@ -21,12 +21,14 @@ export const decodeJson = <S extends z.ZodType>(schema: S, text: string): Decode
   try {
     const value: unknown = JSON.parse(text);
     if (surrogateEscape.test(text) && !isWellFormed(value))
-      return { ok: false, problem: 'the text has half of a character: a surrogate without its pair' };
+      return { ok: false, problem: `the text has ${halfOfCharacter}` };
     return decode(schema, value);
   } catch {
     return { ok: false, problem: 'the text is not JSON' };
   }
 };
+
+export const halfOfCharacter = 'half of a character: a surrogate without its pair';
 
 /** Only an escape can produce half of a surrogate pair (RFC 8259, 8.2); no store takes it. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;

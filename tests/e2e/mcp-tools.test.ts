@@ -75,6 +75,16 @@ test('schemas can be compiled as draft 7, as older clients do, and as 2020-12', 
     }
 });
 
+test('a result names a file as a listing does, however the request wrote its path', async () => {
+  for (const path of ['plain//./name.txt', './plain/x/../name.txt'])
+    expect(await call('write_file', { path, content: 'x' })).toMatchObject({
+      path: 'plain/name.txt',
+      message: 'Successfully wrote to plain/name.txt',
+    });
+  expect(await call('read_file', { path: 'plain//name.txt' })).toMatchObject({ path: 'plain/name.txt' });
+  expect(await call('list_files', { path: './plain//' })).toMatchObject({ path: 'plain' });
+});
+
 test('a file is written, listed and read, and code sees it', async () => {
   const content = 'first line\nné 🙂\n';
   expect(await call('write_file', { path: 'deep/er/a b?.txt', content })).toEqual({
