@@ -119,7 +119,15 @@ const token = async ({ ports, publicUrl }: OAuth, event: ApiEvent): Promise<Stre
   const own = resourceOf(event, publicUrl);
   if (!isResource(resource, own)) return refuse('invalid_target', `resource: must be ${own}`);
   const { status, body } = await ports.protocol.token(fields);
-  return json(status, body);
+  const isOfHeader =
+    body['error'] === 'invalid_client' && header(event.headers, 'authorization') !== undefined;
+  return isOfHeader ? unauthorized(body) : json(status, body);
+};
+
+/** A client that tried to authenticate by the header is told so in the same way (RFC 6749, 5.2). */
+const unauthorized = (body: object): StreamedResult => {
+  const answer = json(401, body);
+  return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="oauth"' } };
 };
 
 /** Always 200 (RFC 7009, 2.2): whoever asks learns nothing of a token. */

@@ -33,11 +33,15 @@ export const isRegistered = (text: string, registered: readonly string[]): boole
   registered.includes(text) || registered.some((known) => isSameButPort(text, known));
 
 const isSameButPort = (text: string, known: string): boolean => {
-  const [given, expected] = [parse(text), parse(known)];
-  if (given === undefined || expected === undefined) return false;
-  if (!isLoopback(given) || !isLoopback(expected)) return false;
-  expected.port = given.port;
-  return given.href === expected.href;
+  const given = withoutPort(text);
+  return given !== undefined && given === withoutPort(known);
+};
+
+/** An address of this machine as it was written, since a parser takes `127.1` and `/x/../back` for others. */
+const withoutPort = (text: string): string | undefined => {
+  const [, host, rest] =
+    /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d+)?((?:[/?].*)?)$/.exec(text) ?? [];
+  return host === undefined || parse(text) === undefined ? undefined : `${host}${rest}`;
 };
 
 /** The host to which the browser goes: a person can judge it, and `this machine` says that no other reads the code. */

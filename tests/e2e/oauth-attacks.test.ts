@@ -15,7 +15,7 @@ import {
   makeVerifier,
   redirectUrl,
 } from './oauth-client.ts';
-import { type Server, startServer } from './server.ts';
+import { challengeOf, type Server, startServer } from './server.ts';
 
 let server: Server;
 let clientId: string;
@@ -114,6 +114,10 @@ describe('a code', () => {
       const [status, answer] = await exchange(await newCode(), changes);
       expect([status, answer.access_token, changes]).toEqual([400, undefined, changes]);
     }
+    const headers = { authorization: `Basic ${btoa(`${clientId}:`)}` };
+    const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'x' });
+    const basic = await fetch(`${server.url}/oauth/token`, { method: 'POST', headers, body });
+    expect([basic.status, challengeOf(basic)]).toEqual([401, 'Basic realm="oauth"']);
     const [, stolen] = await exchange(await newCode(), { client_secret: 'x', grant_type: 'password' });
     expect(stolen.access_token).toBeUndefined();
   });

@@ -75,7 +75,7 @@ const open = async () => {
     const by = { owner: `person-${person}` as OwnerId, scope: 'admin', tokenHash: person } as const;
     return { ...by, isPerson: true, signIn: signIn.hash, expiresAt } as const;
   };
-  return { ...stores, ...{ table, clock, consented, exchanged, asToken, asBrowser } };
+  return { ...stores, ...{ table, clock, protocol, consented, exchanged, asToken, asBrowser } };
 };
 
 const refused = { status: 400, body: { error: 'invalid_grant' } };
@@ -102,6 +102,17 @@ test('OA8: a code opens nothing once the browser in which its person consented i
   const code = await consented(ada);
   await makeSignInStore(table).remove(ada.signIn);
   expect(await exchanged(code)).toMatchObject(refused);
+});
+
+test.each([
+  [{}, 'invalid_request'],
+  [{ grant_type: 'password' }, 'unsupported_grant_type'],
+  [{ grant_type: 'client_credentials', client_id: 'x' }, 'unsupported_grant_type'],
+  [{ grant_type: 'constructor' }, 'unsupported_grant_type'],
+  [{ grant_type: 'refresh_token', refresh_token: 'x' }, 'invalid_client'],
+])('RFC 6749, 5.2: a request of %o is %s', async (fields, error) => {
+  const { protocol } = await open();
+  expect(await protocol.token(fields)).toMatchObject({ status: 400, body: { error } });
 });
 
 test('a code whose credential holds opens its grant', async () => {

@@ -43,6 +43,11 @@ export const makeOAuthProtocol = (ports: GrantPorts): OAuthProtocol => {
     },
     token: async (fields) => {
       const { server, library, request, response } = await open(fields);
+      // The library looks for a client's secret first, and misses it in every grant but ours.
+      const grant = fields['grant_type'];
+      if (grant === undefined) return refused('invalid_request', 'Missing parameter: grant_type');
+      if (!Object.hasOwn(publicClients, grant))
+        return refused('unsupported_grant_type', 'use authorization_code or refresh_token');
       try {
         await server.token(request, response);
       } catch (error) {
@@ -56,6 +61,11 @@ export const makeOAuthProtocol = (ports: GrantPorts): OAuthProtocol => {
     },
   };
 };
+
+const refused = (error: string, description: string) => ({
+  status: 400,
+  body: { error, error_description: description },
+});
 
 const serverFaultsFrom = 500;
 
