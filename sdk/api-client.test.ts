@@ -25,6 +25,17 @@ const answering = (answers: readonly (Response | Error)[], options: Partial<Clie
   });
   return { client, asked };
 };
+
+test.each(['..', '.'])(
+  'a name of %s stays in its place: no parser takes it for the resource above',
+  async (name) => {
+    const { client, asked } = answering([new Response('{}'), new Response('{}')]);
+    await client.request(api.deleteSecret, { params: { id: 'p', name } });
+    const [, address = ''] = asked[0]?.split(' ') ?? [];
+    expect(new URL(address).pathname).toMatch(/^\/api\/projects\/p\/secrets\/\.+%00$/);
+  },
+);
+
 const soon = { headers: { 'retry-after': '0.01' } };
 const failureOf = (request: Promise<unknown>) =>
   request.then(

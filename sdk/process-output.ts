@@ -2,9 +2,11 @@
  * The output of a process from any offset to its end: it resumes after the last byte that was given out, so that no lost
  * connection leaves a gap or repeats anything.
  */
+
 import type { ApiClient } from './api-client.ts';
 import { connectionLost } from './errors.ts';
 import type { OutputPiece, ProcessEnd } from './frames.ts';
+import { pathOf } from './route.ts';
 import { resumeEvents } from './server-events.ts';
 
 export type ProcessAddress = { readonly sessionId: string; readonly processId: string };
@@ -37,7 +39,7 @@ export type OutputOptions = {
 };
 
 export const outputPath = ({ sessionId, processId }: ProcessAddress): string =>
-  `/api/sessions/${encodeURIComponent(sessionId)}/processes/${encodeURIComponent(processId)}/output`;
+  pathOf('/api/sessions/{id}/processes/{processId}/output', { id: sessionId, processId });
 
 export type Followed = OutputOptions & {
   /** Absent: the events of `first` name it. */

@@ -59,8 +59,11 @@ export type WireParts = {
   readonly body?: unknown;
 };
 
+/** A URL parser takes `..` for the resource above, encoded or not: with a NUL behind it the server refuses it as a name. */
 export const pathOf = (path: string, params: WireParts['params'] = {}): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? '').replace(/^\.\.?$/, '$&%00'),
+  );
 
 export const queryOf = (query: WireParts['query'] = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);

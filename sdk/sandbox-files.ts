@@ -14,7 +14,7 @@ import {
   sizeOf,
   sliceOf,
 } from './file-content.ts';
-import { type AnswerOf, type BodyOf, queryOf, type Signalled } from './route.ts';
+import { type AnswerOf, type BodyOf, pathOf, queryOf, type Signalled } from './route.ts';
 import { api, type FileEntry } from './routes.ts';
 import { resumeEvents } from './server-events.ts';
 
@@ -156,7 +156,7 @@ export class SandboxFiles {
 
   /** Changes below a folder from now on. Those that happen while a lost connection is opened again are not seen. */
   async *watch(path = '.', { signal }: Signalled = {}): AsyncGenerator<FileChange, void> {
-    const address = `/api/sessions/${encodeURIComponent(this.#sessionId)}/watch${queryOf({ path })}`;
+    const address = `${pathOf('/api/sessions/{id}/watch', { id: this.#sessionId })}${queryOf({ path })}`;
     const headers = { accept: 'text/event-stream' };
     const open = () => this.#client.fetch(address, { headers, signal });
     for await (const { event, data } of resumeEvents({ open, isOpen: () => true, signal }))
@@ -165,7 +165,7 @@ export class SandboxFiles {
 
   #path(path: string, query: Query = {}): string {
     const names = namesIn(path);
-    const folder = `/api/sessions/${encodeURIComponent(this.#sessionId)}/files`;
+    const folder = pathOf('/api/sessions/{id}/files', { id: this.#sessionId });
     // The workspace itself has no name.
     if (names.join('') === '') return `${folder}${queryOf({ ...query, path: '.' })}`;
     return `${folder}/${names.map(encodeURIComponent).join('/')}${queryOf(query)}`;

@@ -4,7 +4,7 @@ import type { ApiClient } from './api-client.ts';
 import { connectionLost } from './errors.ts';
 import { bytesOf, type FileContent } from './file-content.ts';
 import { followOutput, type OutputEvent, type OutputOptions, type ProcessExit } from './process-output.ts';
-import type { BodyOf, Signalled } from './route.ts';
+import { type BodyOf, pathOf, type Signalled } from './route.ts';
 import { api, type ProcessInfo, type TerminalSize } from './routes.ts';
 import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts';
 
@@ -50,11 +50,9 @@ export class SandboxProcess {
     input: FileContent,
     { isLast = false, signal }: Signalled & { readonly isLast?: boolean } = {},
   ): Promise<void> {
-    const { id, processId } = this.#params;
-    await this.#client.fetch(
-      `/api/sessions/${encodeURIComponent(id)}/processes/${encodeURIComponent(processId)}/stdin${isLast ? '?eof=1' : ''}`,
-      { method: 'POST', body: await bytesOf(input), signal },
-    );
+    const path = pathOf('/api/sessions/{id}/processes/{processId}/stdin', this.#params);
+    const body = await bytesOf(input);
+    await this.#client.fetch(`${path}${isLast ? '?eof=1' : ''}`, { method: 'POST', body, signal });
   }
 
   closeInput(options: Signalled = {}): Promise<void> {

@@ -10,7 +10,12 @@ from ._errors import SallyportError
 
 
 def session_path(session_id: str, *names: str) -> str:
-    return "/".join(["/api/sessions", quote(session_id, safe=""), *(quote(name, safe="") for name in names)])
+    return "/".join(["/api/sessions", *(_part(name) for name in (session_id, *names))])
+
+
+def _part(name: str) -> str:
+    # A client of HTTP takes `..` for the resource above: with a NUL behind it the server refuses it as a name.
+    return f"{name}%00" if name in (".", "..") else quote(name, safe="")
 
 
 def file_path(session_id: str, path: str) -> str:
