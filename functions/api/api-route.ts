@@ -3,6 +3,7 @@
  * request as routes need it: its caller, its fields, its id.
  */
 
+import { isUtf8 } from 'node:buffer';
 import type { Method } from '@middy/http-router';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as z from 'zod';
@@ -94,9 +95,11 @@ export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<st
  * checked.
  */
 export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
-  const text = Buffer.from(bytesOf(event)).toString();
-  if (Buffer.byteLength(text) > requestBodyBytesMax)
+  const bytes = bytesOf(event);
+  if (bytes.length > requestBodyBytesMax)
     throw new AppError('payload_too_large', `a request body is at most ${requestBodyBytesMax} bytes`);
+  if (!isUtf8(bytes)) throw new AppError('invalid_request', 'the body is not UTF-8');
+  const text = Buffer.from(bytes).toString();
   const body = text === '' ? {} : decoded(decodeJson(z.unknown(), text));
   const unknown = unknownFields(schema, body);
   if (unknown.length === 0) return body;

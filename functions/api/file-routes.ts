@@ -121,10 +121,14 @@ export const asAttachment = (answer: StreamedResult, name: string): StreamedResu
   ...answer,
   headers: {
     ...answer.headers,
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+    'content-disposition': `attachment; filename*=UTF-8''${extendedValue(name)}`,
     'x-content-type-options': 'nosniff',
   },
 });
+
+/** Some of what a URL leaves as it is ends or separates parts of a header (RFC 8187, 3.2.1). */
+const extendedValue = (text: string): string =>
+  encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** A folder has no length. The size is named twice: a gateway may write the length of the empty body over the first. */
 export const describe = (described: unknown): StreamedResult => {

@@ -1,0 +1,25 @@
+/** Bodies that a route refuses, and the header that names a saved file. */
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { type ApiEvent, bodyOf } from './api-route.ts';
+import { asAttachment } from './file-routes.ts';
+
+const named = z.object({ name: z.string() });
+const eventOf = (bytes: Buffer) =>
+  ({ body: bytes.toString('base64'), isBase64Encoded: true, headers: {} }) as ApiEvent;
+
+test('a body in another encoding than UTF-8 is refused: its letters would be replaced without a word', () => {
+  const latin = Buffer.from('{"name":"Müller"}', 'latin1');
+  expect(() => bodyOf(eventOf(latin), named)).toThrow('the body is not UTF-8');
+  expect(bodyOf(eventOf(Buffer.from('{"name":"Müller"}')), named)).toEqual({ name: 'Müller' });
+});
+
+test.each([
+  ['a b.txt', 'a%20b.txt'],
+  ["it's (1)*.txt", 'it%27s%20%281%29%2A.txt'],
+  ['客户.txt', '%E5%AE%A2%E6%88%B7.txt'],
+])('RFC 8187: the name %s has no letter that ends a part of the header', (name, encoded) => {
+  expect(asAttachment({ statusCode: 200, headers: {}, body: '' }, name).headers).toMatchObject({
+    'content-disposition': `attachment; filename*=UTF-8''${encoded}`,
+  });
+});
