@@ -23,6 +23,16 @@ test('details are read back as they were given, and a session without them has n
   expect(Object.keys((await sessions.get(bare.id)) ?? {})).not.toContain('labels');
 });
 
+test('a label may have the name of what objects of the language have', async () => {
+  const { create, sessions } = onTable(fixture.table);
+  const labels = { constructor: 'x', toString: 'y', length: '' };
+  const { id } = await create(newSession({ labels }));
+  expect((await sessions.get(id))?.labels).toEqual(labels);
+  expect(await sessions.change(id, { labels: { constructor: 'z' } })).toMatchObject({
+    labels: { constructor: 'z' },
+  });
+});
+
 test('concurrent changes of different details both hold, and one that is removed is absent', async () => {
   const { create, sessions } = onTable(fixture.table);
   const { id } = await create(newSession({ ...details, title: 'before' }));

@@ -12,6 +12,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { itemValues } from '#shared/adapters/aws/item-values.ts';
 import { type OtherDynamoDb, start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
 import { openMemoryTable, tableOver } from '../simulation/memory-table.ts';
@@ -55,7 +56,7 @@ export const openTableFixture = async (): Promise<TableFixture> => {
     table: makeTable({
       name: 'sallyport',
       jitter: systemJitter,
-      client: DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }),
+      client: DynamoDBDocumentClient.from(client, { marshallOptions: itemValues }),
     }),
     close: async () => {
       client.destroy();

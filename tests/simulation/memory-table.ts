@@ -10,6 +10,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTable } from '#shared/adapters/aws/dynamo/transaction.ts';
+import { itemValues } from '#shared/adapters/aws/item-values.ts';
 import { conditionOf, type Item, type Scope } from './expressions.ts';
 import { beginningWith, rangeOf, within } from './key-range.ts';
 import {
@@ -80,7 +81,7 @@ const transactionBytesMax = 4 * 1_048_576;
 export const pageBytesMax = 1_048_576;
 const batchBytesMax = 16 * 1_048_576;
 
-/** The value without undefined attributes: the client's `removeUndefinedValues`. */
+/** The value without undefined attributes: the client's `itemValues`. */
 const stored = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || value instanceof Set || value instanceof Uint8Array)
     return value;
@@ -318,7 +319,7 @@ const placeIn = (name: IndexName, items: readonly Item[], start: Item): number =
 const itemShown = (item: Item | undefined, fields: Fields): object =>
   item === undefined || fields.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD'
     ? {}
-    : { Item: marshall(item, { removeUndefinedValues: true }) };
+    : { Item: marshall(item, itemValues) };
 
 const invalid = (what: string): Error =>
   Object.assign(new Error(`ValidationException: ${what}`), { name: 'ValidationException' });

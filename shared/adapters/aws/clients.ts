@@ -10,6 +10,7 @@ import type { Sockets } from '#shared/ports/connections.ts';
 import { makeSockets } from './api-gateway-sockets.ts';
 import { systemJitter, type Table } from './dynamo/table.ts';
 import { makeTable } from './dynamo/transaction.ts';
+import { itemValues } from './item-values.ts';
 
 /** Attempts at a throttled or lost request before a handler fails and is invoked again. */
 export const attemptsMax = 4;
@@ -19,7 +20,7 @@ export const openTable = (name: string): Table =>
     name,
     jitter: systemJitter,
     client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
-      marshallOptions: { removeUndefinedValues: true },
+      marshallOptions: itemValues,
     }),
   });
 
