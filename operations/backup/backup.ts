@@ -10,7 +10,7 @@ type Flag = 'with-secrets' | 'live';
 
 export const backupCommandWith = (open: (region: string) => Services): Command<Flag, 'to'> => ({
   usage: [
-    'usage: npm run backup -- --to <folder> [--stage <name>] [--region <region>] [--with-secrets] [--live]',
+    'usage: npm run backup -- --to <folder> [--stage <name>] [--region <region>] [--settings <file>] [--with-secrets] [--live]',
     '',
     'Copies the table and the files of a deployment into a folder, as they were at one moment, while it works.',
     'A second backup into the same folder copies only new files.',

@@ -13,7 +13,7 @@ const again = 'Run it again: it writes the same, and opens the functions at its 
 
 export const restoreCommandWith = (open: (region: string) => Services): Command<never, 'from'> => ({
   usage: [
-    'usage: npm run restore -- --from <folder> [--stage <name>] [--region <region>] [--yes]',
+    'usage: npm run restore -- --from <folder> [--stage <name>] [--region <region>] [--settings <file>] [--yes]',
     '',
     'Writes the data of a backup into a deployment that was deployed anew, and replaces what has the same key.',
     '',

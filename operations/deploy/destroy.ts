@@ -155,7 +155,7 @@ const listRetained = (
 
 export const destroyCommand: Command<'keep-data' | 'bypass-lock'> = {
   usage: [
-    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--yes] [--keep-data] [--bypass-lock]',
+    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--settings <file>] [--yes] [--keep-data] [--bypass-lock]',
     '',
     'Stops the sandboxes of a deployment and deletes its stacks, data, logs and secrets.',
     'A bucket of seals whose Object Lock has not ended stays, with the keys that it needs.',

@@ -15,7 +15,7 @@ import { readLeaving } from './stopped-tasks.ts';
 
 export const doctorCommand: Command<'check'> = {
   usage: [
-    'usage: npm run doctor [-- --stage <name>] [--region <region>] [--check]',
+    'usage: npm run doctor [-- --stage <name>] [--region <region>] [--settings <file>] [--check]',
     '',
     'Reads a deployment and its account, and says what is wrong, with a next step for each. It changes nothing.',
     '',

@@ -12,7 +12,7 @@ import { hoursMax, readFigures, readRelease } from '../deploy/release-figures.ts
 import { lastOf, tableOf, verdictOf } from './figure-table.ts';
 
 const usage = [
-  'usage: npm run operator [-- --stage <name>] [--region <region>] [--hours <1 to 24>] [--strict]',
+  'usage: npm run operator [-- --stage <name>] [--region <region>] [--settings <file>] [--hours <1 to 24>] [--strict]',
   '       npm run operator -- --home <data folder> [--hours <1 to 24>] [--strict]',
   '',
   'Prints percentiles of real traffic beside their targets and those of the last release. It changes nothing.',

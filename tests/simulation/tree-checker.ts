@@ -1,5 +1,5 @@
 /**
- * Sessions that start sessions, with every write (docs/spec/children.md): CH1, CH2, and of CH3 that a call that waits for
+ * Session trees, with every write (docs/spec/children.md): CH1, CH2, and of CH3 that a call that waits for
  * a child ends once and by what the child's log says. The model names every spawn by a model of its own and every prompt
  * by a text of its own (`model.ts`), so that a second child or message of one call is seen.
  */
