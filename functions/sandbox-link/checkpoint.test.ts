@@ -22,6 +22,7 @@ import { afterEach, expect, test } from 'vitest';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { AdoptCall, RestoreCall, SaveAnswer, SaveCall } from '#shared/contracts/link.ts';
+import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
 import type { SavedWant } from '#shared/domain/checkpoint-paths.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
@@ -697,6 +698,30 @@ test('the link also refuses more than 2 GB, sent or only declared', async () => 
     world.sandbox.checkpoint = (response) => stream(response, frames);
     expect(await world.save(base)).toEqual(refused);
   }
+});
+
+/** A checkpoint that says at its end how many lines the sandbox has had. */
+const linesAre = (world: Awaited<ReturnType<typeof open>>, count: string): void => {
+  world.sandbox.checkpoint = (response) => {
+    response.writeHead(200, { trailer: logNumberTrailer }).addTrailers({ [logNumberTrailer]: count });
+    return stream(response, framesOf(new Map(), undefined));
+  };
+};
+const pathsOf = ({ sandbox: { asked } }: Awaited<ReturnType<typeof open>>): readonly string[] =>
+  asked.map((line) => line.split(/[ ?]/)[1] ?? '');
+
+test('a sandbox that has no new line is not asked for its lines: a save is one request', async () => {
+  const world = await open();
+  linesAre(world, '3');
+  expect(await world.save()).toMatchObject({ status: 'saved', logs: [] });
+  expect(pathsOf(world)).toEqual(['/checkpoint']);
+});
+
+test.each(['4', '', 'many'])('where the checkpoint says %j lines they are asked for', async (count) => {
+  const world = await open();
+  linesAre(world, count);
+  expect(await world.save()).toMatchObject({ status: 'saved', logs: [{ number: 7 }] });
+  expect(pathsOf(world)).toEqual(['/checkpoint', '/logs']);
 });
 
 test.each<[string, (response: ServerResponse) => unknown]>([

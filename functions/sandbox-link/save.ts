@@ -10,6 +10,7 @@ import type { Upload } from '#shared/adapters/aws/workspace-upload.ts';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { type SaveAnswer, type SaveCall, sandboxLogPage } from '#shared/contracts/link.ts';
+import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import { isUnchanged, isWorthCompacting, type Manifest, withoutCopies } from '#shared/domain/checkpoint.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
@@ -56,7 +57,8 @@ export const save = async (call: SaveCall, context: LinkContext): Promise<SaveAn
     throw new Error(`the sandbox answered ${response.statusCode}`);
   }
   const answer = await receive(response, { call, context, known, base });
-  return answer.status === 'refused' ? answer : { ...answer, logs: await readLogs(call, context) };
+  if (answer.status === 'refused' || !mayHaveLines(response, call)) return answer;
+  return { ...answer, logs: await readLogs(call, context) };
 };
 
 const readBase = async (
@@ -162,6 +164,12 @@ const packsOf = (
 ): Record<string, number> => {
   const ids = new Set(entries.flatMap((entry) => (entry.type === 'file' && entry.pack ? [entry.pack] : [])));
   return Object.fromEntries([...ids].map((id) => [id, known[id] ?? 0]));
+};
+
+/** What is behind a checkpoint tells; the sandbox of an earlier release does not. */
+const mayHaveLines = ({ trailers }: IncomingMessage, { logsAfter }: SaveCall): boolean => {
+  const newest = trailers[logNumberTrailer];
+  return newest === undefined || !/^\d{1,15}$/.test(newest) || Number(newest) > logsAfter;
 };
 
 const logBytesMax = 256 * 1024;

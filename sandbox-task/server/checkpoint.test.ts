@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readArchive } from '#shared/contracts/archive.ts';
+import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import { settleMs } from '../runner/file-index.ts';
 import { type Archive, collectArchive, startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
@@ -35,6 +36,17 @@ const checkpoint = async (id: string, base = ''): Promise<Archive> => {
   expect(answer.statusCode).toBe(200);
   return collectArchive(answer);
 };
+test('behind it is the number of the newest line of the log', async () => {
+  const numberOf = async (): Promise<string | undefined> => {
+    const answer = await sandbox.open('GET', `/checkpoint?id=${randomUUID()}&base=`);
+    await answer.toArray();
+    return answer.trailers[logNumberTrailer];
+  };
+  expect(await numberOf()).toBe('0');
+  await sandbox.callTool('execute_command', { command: 'echo one >&2; echo two >&2' });
+  expect(await numberOf()).toBe('2');
+});
+
 /** Entries in one line each: what came of it, not what it holds. */
 const summary = ({ entries }: Archive): string[] =>
   entries.map(({ type, path, same, content, isWhole }) =>

@@ -10,6 +10,7 @@ test('the oldest lines are dropped above the limit', () => {
   ]);
   expect(ring.after(2).map(({ number }) => number)).toEqual([3]);
   expect(ring.after(9)).toEqual([]);
+  expect(ring.last()).toBe(3);
 });
 
 test('the byte limit counts the answer, in which a control character has six bytes', () => {

@@ -17,6 +17,8 @@ export type LogRing = {
   readonly add: (stream: LogLine['stream'], text: string) => void;
   /** Those with a higher number, oldest first, as many as fit into one answer. */
   readonly after: (number: number) => readonly LogLine[];
+  /** The number of the newest; 0 before the first. */
+  readonly last: () => number;
 };
 
 type LogBounds = { readonly linesMax: number; readonly bytesMax: number };
@@ -39,6 +41,7 @@ export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now)
       while (lines.length > linesMax || bytes > bytesMax) bytes -= lines.shift()?.bytes ?? 0;
     },
     after: (number) => lines.filter(({ line }) => line.number > number).map(({ line }) => line),
+    last: () => last,
   };
 };
 

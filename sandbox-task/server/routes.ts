@@ -151,7 +151,7 @@ export const serveRoute = async (
 const save = async (parts: RouteParts, { query, response }: Exchange, volume: VolumeName): Promise<void> => {
   const request = readCheckpointRequest(volume, query);
   refuseWithout(parts, volume);
-  await parts.transfers.run(() => sendCheckpoint(parts.userSide, request, response));
+  await parts.transfers.run(() => sendCheckpoint(parts, request, response));
 };
 
 const restore = async (

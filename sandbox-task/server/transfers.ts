@@ -16,9 +16,11 @@ import {
   isPlainPath,
   readArchive,
 } from '#shared/contracts/archive.ts';
+import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import type { MissingEntry, VolumeName } from '../wire/messages.ts';
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
 import { endPaced, stallMsMax, writePaced } from './http-messages.ts';
+import type { LogRing } from './logs.ts';
 import { Refusal } from './refusal.ts';
 import { parseMissing } from './runner-message.ts';
 import type { Answer } from './runner-process.ts';
@@ -38,8 +40,11 @@ export const settleCheckpoint = async (userSide: UserSide, checkpoint: string): 
   expectAnswer(await userSide.ask({ type: 'checkpoint-settle', transfer: '', checkpoint }), 'done');
 };
 
+type CheckpointParts = { readonly userSide: UserSide; readonly logRing: Pick<LogRing, 'last'> };
+
+/** A line that was written while it was sent counts: its number comes behind the archive. */
 export const sendCheckpoint = async (
-  userSide: UserSide,
+  { userSide, logRing }: CheckpointParts,
   { volume, id, base }: CheckpointRequest,
   response: ServerResponse,
 ): Promise<void> => {
@@ -50,7 +55,7 @@ export const sendCheckpoint = async (
   const check = createArchiveCheck({ allowsRemoved: volume === 'shared' });
   try {
     expectAnswer(await ask({ type: 'checkpoint-open', transfer, volume, checkpoint: id, base }), 'done');
-    response.writeHead(200, { 'content-type': 'application/octet-stream' });
+    response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: logNumberTrailer });
     const next = (): Promise<Answer> => ask({ type: 'checkpoint-read', transfer });
     for (let coming: Promise<Answer> | undefined = next(); coming !== undefined; ) {
       const answer: Answer = await coming;
@@ -61,6 +66,7 @@ export const sendCheckpoint = async (
       await writePaced(response, answer.payload);
     }
     if (!check.isEnded()) throw new Error('the runner sent an archive without its end');
+    response.addTrailers({ [logNumberTrailer]: String(logRing.last()) });
     await endPaced(response);
   } finally {
     // A runner that does not answer any more has nothing left to close.

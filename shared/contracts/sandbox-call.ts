@@ -1,4 +1,4 @@
-/** Names in the `_meta` of a call of the sandbox's tools, and of its answer; and in the head of an answer. */
+/** Names in the `_meta` of a call of the sandbox's tools, and of its answer; and of headers of its answers. */
 
 /** The id under which the sandbox keeps the result. */
 export const callIdMeta = 'dev.sallyport/callId';
@@ -9,3 +9,6 @@ export const runningMeta = 'dev.sallyport/isRunning';
 
 /** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
 export const refusalHeader = 'x-sallyport-refusal';
+
+/** Behind a checkpoint: the number of the newest line of the sandbox's log, 0 without one. Absent: ask for the lines. */
+export const logNumberTrailer = 'x-sallyport-log-number';
