@@ -166,7 +166,7 @@ const packsOf = (
   return Object.fromEntries([...ids].map((id) => [id, known[id] ?? 0]));
 };
 
-/** What is behind a checkpoint tells; the sandbox of an earlier release does not. */
+/** The trailer of the checkpoint tells; the sandbox of an earlier release has none. */
 const mayHaveLines = ({ trailers }: IncomingMessage, { logsAfter }: SaveCall): boolean => {
   const newest = trailers[logNumberTrailer];
   return newest === undefined || !/^\d{1,15}$/.test(newest) || Number(newest) > logsAfter;
