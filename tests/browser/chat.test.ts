@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp, phone, screenshot } from './browser.ts';
+import { axe, desktop, openApp, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
+import { everyLookOf } from './looks.ts';
 
 const questions = (page: Page): Promise<string[]> =>
   page.locator('[data-kind="question"] .written').allInnerTexts();
@@ -351,38 +352,30 @@ describe('by keyboard alone', () => {
   });
 });
 
-describe.each([
-  ['desktop', {}],
-  ['phone', { viewport: phone }],
-] as const)('on a %s', (name, options) => {
-  test.each(['light', 'dark'] as const)('axe finds no violation (%s)', async (colorScheme) => {
-    const page = await openApp(cloud, { ...options, colorScheme });
-    await page.getByLabel('Message').waitFor();
-    await page.getByRole('list', { name: 'Examples' }).waitFor();
-    expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-new-${colorScheme}`);
-    await say(
-      page,
-      '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint("so it ends")\n```',
-    );
-    await place(page, '1 of 2');
-    await approve(page);
-    await place(page, '2 of 2');
-    expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-approval-${colorScheme}`);
-    await approve(page);
-    await ended(page);
-    expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-chat-${colorScheme}`);
-    const { id } = await makeSession(cloud, { provider: 'anthropic' });
-    model.script.push({ says: 'so $x^2$ costs $5 and $6, and $$\\frac{1}{2}$$' });
-    await page.goto(`${cloud.url}/#/chat/${id}`);
-    await say(page, 'how much?');
-    await page.locator('[data-kind="answer"] math mfrac').waitFor();
-    expect(await page.locator('math').count()).toBe(2);
-    expect(await axe(page)).toEqual([]);
-    await screenshot(page, `${name}-maths-${colorScheme}`);
-  });
+test('axe finds no violation in a conversation, whose calls are approved on a phone and on a desktop', async () => {
+  const page = await openApp(cloud);
+  await page.getByLabel('Message').waitFor();
+  await page.getByRole('list', { name: 'Examples' }).waitFor();
+  await everyLookOf(page, 'chat-new');
+  await say(
+    page,
+    '$ printf "\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m\\n"; ls -la /\n```python\nprint("so it ends")\n```',
+  );
+  await place(page, '1 of 2');
+  await approve(page);
+  await place(page, '2 of 2');
+  await everyLookOf(page, 'chat-approval');
+  await page.setViewportSize(desktop);
+  await approve(page);
+  await ended(page);
+  await everyLookOf(page, 'chat');
+  const { id } = await makeSession(cloud, { provider: 'anthropic' });
+  model.script.push({ says: 'so $x^2$ costs $5 and $6, and $$\\frac{1}{2}$$' });
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await say(page, 'how much?');
+  await page.locator('[data-kind="answer"] math mfrac').waitFor();
+  expect(await page.locator('math').count()).toBe(2);
+  await everyLookOf(page, 'chat-maths');
 });
 
 /** A picture that no frame has room for, with the data of its chart; and a table. */

@@ -20,14 +20,9 @@ export const goTo = async (page: Page, { url }: Pick<Cloud, 'url'>, path: string
 
 type Cloud = { readonly url: string; readonly token: string };
 
-export const inEveryLook = async (
-  cloud: Cloud,
-  shot: string,
-  visit: (page: Page) => Promise<unknown>,
-): Promise<void> => {
+/** Of a page that is open, and is left in the last of the looks. */
+export const everyLookOf = async (page: Page, shot: string): Promise<void> => {
   const found = [];
-  const page = await openApp(cloud);
-  await visit(page);
   for (const { name, viewport, colorScheme } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
@@ -40,6 +35,16 @@ export const inEveryLook = async (
     if (overflow !== 0) found.push({ look: name, rule: 'no sideways scrolling', nodes: [`${overflow} px`] });
   }
   expect(found).toEqual([]);
+};
+
+export const inEveryLook = async (
+  cloud: Cloud,
+  shot: string,
+  visit: (page: Page) => Promise<unknown>,
+): Promise<void> => {
+  const page = await openApp(cloud);
+  await visit(page);
+  await everyLookOf(page, shot);
 };
 
 /** Presses Tab until an element of this name has the focus. */
