@@ -232,6 +232,8 @@ export const outputStreamMsMax = 880_000;
 export const outputSliceMs = 20_000;
 /** The interval at which an idle sandbox is asked for processes that keep it, in milliseconds. */
 export const processLookMs = 300_000;
+/** The time that a sandbox which was started for a process waits for its begin, in milliseconds. */
+export const firstProcessMs = 30_000;
 /** The retention of the record of a process, in seconds. */
 export const processRecordSecondsMax = 7 * 86_400;
 /** The longest lifetime of a sandbox in which processes run, and so of a process, in seconds. */

@@ -4,7 +4,7 @@
  * A record without an end, of a sandbox that no longer runs, is of a lost process.
  */
 import type { SessionId, WorkspaceId } from './ids.ts';
-import { processLookMs, processSecondsMax } from './limits.ts';
+import { firstProcessMs, processLookMs, processSecondsMax } from './limits.ts';
 import type { SandboxRecord } from './sandbox.ts';
 
 export type ProcessRecord = {
@@ -37,13 +37,18 @@ export const lostWith = (records: readonly ProcessRecord[], generation: number):
 const keepsSandbox = ({ state, isPty, attached }: RunningProcess): boolean =>
   state === 'running' && (!isPty || attached > 0);
 
-/** The time of the next look at a sandbox that its processes keep; undefined when none does, or its lifetime is over. */
+/**
+ * The time of the next look at a sandbox that its processes keep, or the one that it was started for and that has not begun yet;
+ * undefined when none does, or its lifetime is over.
+ */
 export const keptUntil = (
   { readyAt, lifetimeMs = processSecondsMax * 1000 }: Pick<SandboxRecord, 'readyAt' | 'lifetimeMs'>,
   processes: readonly RunningProcess[],
   now: number,
 ): number | undefined => {
   const endsAt = (readyAt ?? now) + lifetimeMs;
-  if (now >= endsAt || !processes.some(keepsSandbox)) return undefined;
-  return Math.min(endsAt, now + processLookMs);
+  if (now >= endsAt) return undefined;
+  if (processes.some(keepsSandbox)) return Math.min(endsAt, now + processLookMs);
+  const beginsBy = Math.min(endsAt, (readyAt ?? now) + firstProcessMs);
+  return processes.length === 0 && now < beginsBy ? beginsBy : undefined;
 };

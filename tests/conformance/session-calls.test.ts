@@ -51,6 +51,14 @@ describe('activity', () => {
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3500, dueAt: 4000 });
   });
 
+  test('brings a sweep forward that was put off since the session was read', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 4000 }));
+    expect(await sessions.postpone(session, 90_000)).toBe(true);
+    await sessions.touch(session, 3000, 5000);
+    expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
+  });
+
   test('has no effect on an ended session, and creates none', async () => {
     const { sessions, create, read } = stores();
     const session = await create();

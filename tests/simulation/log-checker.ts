@@ -25,6 +25,8 @@ type Completion = Outcome & { readonly turnId: string };
 export class LogChecker {
   readonly #sim: Simulation;
   readonly #sessions = new Map<string, SessionLog>();
+  /** The time of the last event of any session. */
+  saidAt = 0;
 
   constructor(sim: Simulation) {
     this.#sim = sim;
@@ -74,6 +76,7 @@ export class LogChecker {
 
   said(id: string, event: LogEvent): void {
     const log = this.#of(id);
+    this.saidAt = this.#sim.now();
     switch (event.type) {
       case 'system':
         log.told ||= event.data.kind === 'workspace_not_saved' || event.data.kind === 'sandbox_stopped';

@@ -28,6 +28,9 @@ export type Run = {
 const minute = 60_000;
 /** From the last fault to the last answer: leases, starts, retries, approvals; less than the long idle limit. */
 export const answersMs = 13 * minute;
+const lateAnswersMs = 25 * minute;
+/** The time of a client's call, and of the sweep that finds it over. */
+const silenceMsMax = 3 * minute;
 /** From the last fault to rest: the long idle limit, sweeps for orphans, and what a stop may take. */
 export const restMs = 45 * minute;
 
@@ -71,7 +74,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   if (settings.hasNewer) sim.after(sim.further.int(0, minute), () => writeAsNewer(platform));
   await sim.runUntil(until);
   sim.calmDown();
-  await sim.runUntil(until + answersMs);
+  await runToAnswers(platform, until);
   checkAnswers(platform);
   sim.throwBroken();
   await sim.runUntil(until + restMs);
@@ -82,6 +85,13 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   await sim.runUntil(until + restMs + pausedMs + 2 * historyMs + 30 * minute + lateSaveMsMax);
   checkForgotten(platform);
   sim.throwBroken();
+};
+
+/** Turns of a long queue may each wait for a client that is gone: they get more time, as long as they go on. */
+const runToAnswers = async ({ sim, checkers: { log } }: Platform, until: number): Promise<void> => {
+  await sim.runUntil(until + answersMs);
+  const goesOn = (): boolean => log.unanswered().length > 0 && sim.now() - log.saidAt < silenceMsMax;
+  while (goesOn() && sim.now() < until + lateAnswersMs) await sim.runUntil(sim.now() + minute);
 };
 
 type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };

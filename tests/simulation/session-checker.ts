@@ -58,7 +58,7 @@ export class SessionChecker {
     const status = before?.['status'] as Session['status'] | undefined;
     this.#status(id, status, session.status);
     const isHeld = after['leaseHolder'] !== '';
-    if (!isHeld && before !== undefined && before['lastActiveAt'] !== after['lastActiveAt'])
+    if (!isHeld && before !== undefined && Number(before['lastActiveAt']) < session.lastActiveAt)
       this.#active(id, session);
     if (after['leaseHolder'] === '' && Number(after['leaseUntil']) > 0)
       this.#violate('a lease that was given back is not renewed', id);

@@ -2,7 +2,7 @@
  * Starts a program in the sandbox of a session, under an id of ours: a broken connection is asked again, and starts
  * nothing twice.
  *
- * The sandbox is marked first, so that its idle check asks for processes. The record of a process that may outlive its request is
+ * The sandbox is marked with its start, or before the program's, so that its idle check asks for processes. The record of a process that may outlive its request is
  * written before its start.
  */
 import { relayWantedField } from '../../contracts/relay/wanted.ts';
@@ -49,7 +49,7 @@ export const startProcess = async (
   { opening, waitMs, ...start }: ProcessRequest,
 ): Promise<StartedIn> => {
   const until = ports.world.now() + (waitMs ?? 0);
-  const opened = await openSandbox(ports, session, opening);
+  const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
   if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const id = ports.world.uuid();
   // The answer is as silent while the sandbox starts as while the program runs.

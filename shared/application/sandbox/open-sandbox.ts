@@ -20,6 +20,8 @@ export type Opening = {
   readonly slotWaitSeconds?: number;
   /** An idle sandbox gives way, whatever the operator's setting. */
   readonly evictsIdle?: boolean;
+  /** A sandbox that starts now is kept until its first process has begun. */
+  readonly hasProcesses?: true;
   /** Milliseconds to wait for the sandbox; absent: `sandboxWaitMsMax`. Its start goes on after that. */
   readonly waitMs?: number;
   /** Receives the phases while the caller waits for the sandbox. */

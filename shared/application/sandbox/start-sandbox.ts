@@ -59,6 +59,8 @@ export type SandboxRequest = {
   readonly cwd?: string | undefined;
   /** A call is tried in it. */
   readonly isTrial?: true | undefined;
+  /** It is started for a process: no other session's need takes it before that has begun. */
+  readonly hasProcesses?: true | undefined;
   /** Its network is the sandbox's, and it has the events of connections that programs of the sandbox make now. */
   readonly sessionId: SessionId;
   /** Aborts the wait for it: the signal's reason is thrown. */
@@ -158,9 +160,9 @@ type Networked = SandboxRequest & { readonly network: Network | undefined };
 
 const nextOf = (generation: number, { sandbox }: Workspace, request: Networked): Next => {
   const { holder, session } = request.slot;
-  const { lifetimeMs, environment, cwd, network, isTrial } = request;
+  const { lifetimeMs, environment, cwd, network, isTrial, hasProcesses } = request;
   const [lost, processesOf] = [lossOf(sandbox), processesBefore(sandbox)];
-  const given = { lost, processesOf, lifetimeMs, environment, cwd, network, isTrial };
+  const given = { lost, processesOf, lifetimeMs, environment, cwd, network, isTrial, hasProcesses };
   return {
     generation,
     slot: { holder, session },
@@ -175,7 +177,7 @@ const claimOf = (
 
 type Given = Pick<
   SandboxRecord,
-  'lost' | 'processesOf' | 'lifetimeMs' | 'environment' | 'cwd' | 'network' | 'isTrial'
+  'lost' | 'processesOf' | 'lifetimeMs' | 'environment' | 'cwd' | 'network' | 'isTrial' | 'hasProcesses'
 >;
 
 type Next = Given & Pick<SandboxRecord, 'generation' | 'slot'>;

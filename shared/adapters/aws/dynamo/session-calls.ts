@@ -42,20 +42,21 @@ const notEnded = {
   values: { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' },
 };
 
+/** A look that the janitor put off since the session was read is brought forward, too. */
 export const touch =
   (table: Table): SessionStore['touch'] =>
   async ({ id, dueAt: before }, at, dueAt) => {
-    const values = { ...notEnded.values, ':at': at };
-    if (before === undefined || before > dueAt) {
-      const brought = await change(table, id, {
-        // A concurrent write may have brought it forward.
-        when: `${notEnded.when} AND (attribute_not_exists(#dueAt) OR #dueAt > :dueAt)`,
-        set: 'SET #lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt',
-        values: { ...values, ...sessionDue(id, dueAt) },
-      });
-      if (brought !== undefined) return;
-    }
-    await change(table, id, { when: notEnded.when, set: 'SET #lastActiveAt = :at', values });
+    const active = { when: `${notEnded.when} AND #dueAt <= :dueAt`, set: 'SET #lastActiveAt = :at' };
+    const isLate = '(attribute_not_exists(#dueAt) OR #dueAt > :dueAt)';
+    const brought = {
+      when: `${notEnded.when} AND ${isLate}`,
+      set: 'SET #lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt',
+    };
+    const { ':duePk': duePk, ...values } = { ...notEnded.values, ':at': at, ...sessionDue(id, dueAt) };
+    const asActive = () => change(table, id, { ...active, values });
+    const asBrought = () => change(table, id, { ...brought, values: { ...values, ':duePk': duePk } });
+    const tries = before === undefined || before > dueAt ? [asBrought, asActive] : [asActive, asBrought];
+    for (const attempt of tries) if ((await attempt()) !== undefined) return;
   };
 
 /**
