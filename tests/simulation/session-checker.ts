@@ -75,7 +75,8 @@ export class SessionChecker {
   /** Its sandbox would run on for nobody until the session is forgotten. */
   #active(id: string, { kind, status, trialOf, idleMs, lastActiveAt, dueAt = 0 }: Session): void {
     if (kind !== 'agent' || isEnded(status) || trialOf !== undefined) return;
-    const idleAt = lastActiveAt + (idleMs ?? this.#options.idleMs);
+    // A function that stood still may write late: its session is looked at soon then.
+    const idleAt = Math.max(this.#options.sim.now(), lastActiveAt + (idleMs ?? this.#options.idleMs));
     if (dueAt > idleAt + skewMs)
       this.#violate(
         'an active session is looked at when its idle time is over',
