@@ -234,7 +234,7 @@ export class SandboxChecker {
     const { table } = this.#options;
     const { sandbox } = workspaceOf(table, sessionOf(table, session)?.workspace ?? '');
     if (sandbox?.taskArn !== taskArn) this.#violate('AP7: a call is tried in a fork', key);
-    if (!this.#turns.isTrying(key, session)) this.#violate('AP7: a trial is recorded before it runs', key);
+    if (!this.#turns.wasToTry(key, session)) this.#violate('AP7: a trial is recorded before it runs', key);
   }
 
   /** L2. */

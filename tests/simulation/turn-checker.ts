@@ -27,6 +27,8 @@ export class TurnChecker {
   readonly rejected = new Set<string>();
   /** The session that tries a call, or has tried it, by call key. */
   readonly #trials = new Map<string, { readonly session: string | undefined; readonly isOver: boolean }>();
+  /** Sessions that were recorded to try a call, with its key. */
+  readonly #toTry = new Set<string>();
   /** The moment at which a message came, by session and key in the inbox. */
   readonly #came = new Map<string, number>();
   /** Calls outside of sandboxes, by what they carry: how they were recorded, and how often they were performed. */
@@ -87,6 +89,7 @@ export class TurnChecker {
       this.#options.sim.coverage.hit(`trial/${before?.state ?? 'none'}→${trial?.state}`);
     if (trial === undefined || trial.state === 'untried') this.#trials.delete(key);
     else this.#trials.set(key, { session: trial.session, isOver: trial.state === 'tried' });
+    if (trial?.state === 'due') this.#toTry.add(`${trial.session} ${key}`);
   }
 
   /** True for a call whose result waits to be applied: it does not run again. */
@@ -94,10 +97,9 @@ export class TurnChecker {
     return this.#trials.get(key)?.isOver === true;
   }
 
-  /** True for the session that tries a call now. */
-  isTrying(key: string, session: string): boolean {
-    const trial = this.#trials.get(key);
-    return trial?.isOver === false && trial.session === session;
+  /** True for a session that was recorded to try a call: the request of a function that was passed over may come late, into its fork. */
+  wasToTry(key: string, session: string): boolean {
+    return this.#toTry.has(`${session} ${key}`);
   }
 
   /** AP7: a result comes into the workspace only after its approval. */
