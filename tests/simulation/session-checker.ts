@@ -1,13 +1,13 @@
 /** Sessions, with every write: numbers without gaps, statuses along their transitions. */
-import { eventsPerSessionMax } from '#shared/domain/limits.ts';
+import { eventsPerSessionMax, redriveAfterMs } from '#shared/domain/limits.ts';
 import { canBecome, isEnded, type Session } from '#shared/domain/session.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Change, Item } from './memory-table.ts';
 import { inboxOf, isAtRest, turnOf } from './stored.ts';
 
-/** Twice what a clock may be off, and the grain of a write. */
-const skewMs = 12_000;
+/** What a clock may be off, and the time after which a turn that was handed over is looked at. */
+const skewMs = 4000 + redriveAfterMs;
 
 export class SessionChecker {
   readonly #options: CheckerOptions;

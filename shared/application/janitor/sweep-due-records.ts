@@ -26,7 +26,7 @@ import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { tellOfEnd } from '../sandbox/tell-of-end.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
+import { endChildren, endSession, leaveBehind } from '../turn/requests/end-session.ts';
 import { failTurn } from '../turn/requests/fail-turn.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
@@ -90,6 +90,8 @@ export const openDueReader = (
 
 type SessionSweep = SweepSettings & { readonly rest: Rest };
 
+const sessionEnded = { reason: 'the session ended' };
+
 const sweepSession = async (ports: StopDeps, session: Session, settings: SessionSweep): Promise<void> => {
   const { lifetimes, rest } = settings;
   const now = ports.world.now();
@@ -102,7 +104,7 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: Session
       return drive(ports, session, { ...settings, stall, rests: step.rests });
     }
     case 'wait':
-      if (isEnded(session.status)) await leaveBehind(ports, session, { reason: 'the session ended' });
+      if (isEnded(session.status)) await leaveBehind(ports, session, sessionEnded);
       await ports.sessions.postpone(session, step.until);
       return;
     case 'rest':
@@ -126,7 +128,7 @@ const sweepTrial = async (ports: StopDeps, session: Session, { lifetimes }: Swee
     return;
   }
   if (use !== 'kept') return forget(ports, session);
-  await leaveBehind(ports, session, { reason: 'the session ended' });
+  await leaveBehind(ports, session, sessionEnded);
   await ports.sessions.postpone(
     session,
     Math.max(session.lastActiveAt + lifetimes.historyMs, now + trialLookMs),
@@ -137,6 +139,8 @@ const forget = async (ports: StopDeps, session: Session): Promise<void> => {
   if (!(await ports.sessions.postpone(session, ports.world.now() + orphanAgeMs))) return;
   const parent = await waitingParent(ports, session);
   if (parent !== undefined) return ports.invoker.runTurn(parent);
+  // Of an end that was never followed to its end.
+  await endChildren(ports, session, sessionEnded);
   await forgetSession({ ...ports, forgetFiles: (id) => forgetFilesAtRest(ports, id) }, session);
 };
 

@@ -167,6 +167,23 @@ test('CH3: a child is kept until its parent has heard it', async () => {
   expect(await ports.sessions.get(child.session)).toBeUndefined();
 });
 
+test('CH4: a root whose end was never followed to its end is not forgotten before its children have ended', async () => {
+  const { ports, clock } = openQuietPorts();
+  const times = { createdAt: clock.now, lastActiveAt: clock.now };
+  const parent = newSession(times);
+  await ports.sessions.create(parent, { workspace: workspaceOf(parent) });
+  const { id: root, workspace, project } = parent;
+  const child = newSession({ ...times, workspace, project, tree: { root, parent: root } });
+  const born = { parent, agentsMax: 2, isUnleased: true } as const;
+  expect(await ports.sessions.create(child, { enters: {}, child: born })).toBe('created');
+  const found = (await ports.sessions.get(root)) ?? parent;
+  await ports.sessions.end(found, { status: 'completed', at: clock.now, dueAt: clock.now });
+  clock.now += lifetimes.historyMs;
+  await sweep(ports, { lifetimes });
+  expect(await ports.sessions.get(root)).toBeUndefined();
+  expect((await ports.sessions.get(child.id))?.status).toBe('completed');
+});
+
 test('L5: an idle one leaves the sandbox to another of its workspace with pending work', async () => {
   const { ports, clock, id, look } = await open(thinking);
   const { workspace, project } = (await ports.sessions.get(id)) ?? newSession();

@@ -50,8 +50,7 @@ export const endSession = async (ports: TurnDeps, session: Session, ending: Endi
 
 /** Ends all sessions under an ended one, and stops its sandbox unless another session uses it. */
 export const leaveBehind = async (ports: TurnDeps, session: Session, ending: Ending): Promise<void> => {
-  const { unlessMoved: _, ...anyway } = ending;
-  await endChildren(ports.sessions, session, (child) => endSession(ports, child, anyway));
+  await endChildren(ports, session, ending);
   await letGo(ports, session, ending);
 };
 
@@ -59,15 +58,17 @@ export const leaveBehind = async (ports: TurnDeps, session: Session, ending: End
  * Ends all sessions under one that has ended and so takes no more children (CH4), nearest first: no parent that goes on hears
  * of the end of a child.
  */
-const endChildren = async (
-  sessions: SessionStore,
+export const endChildren = async (
+  ports: TurnDeps,
   { id, tree: membership, hasChildren }: Session,
-  end: (child: Session) => Promise<unknown>,
+  { reason }: Pick<Ending, 'reason'>,
 ): Promise<void> => {
   if (hasChildren === undefined) return;
-  const tree = await sessions.descendants(membership?.root ?? id);
-  for (const generation of generationsOf(tree, id))
-    await Promise.all(generation.filter(({ status }) => !isEnded(status)).map(end));
+  const tree = await ports.sessions.descendants(membership?.root ?? id);
+  for (const generation of generationsOf(tree, id)) {
+    const living = generation.filter(({ status }) => !isEnded(status));
+    await Promise.all(living.map((child) => endSession(ports, child, { reason })));
+  }
 };
 
 const endOnce = (
