@@ -18,12 +18,19 @@ export type PseudoTerminal = {
 
 type Options = { readonly env: Readonly<Record<string, string>>; readonly folder: string };
 
-/** `script` of util-linux makes the terminal; each argument is a word without blanks and quotes. */
+/** A word of the shell, whatever is in it. */
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+
+/** `script` of util-linux makes the terminal. */
 export const openTerminal = (command: readonly string[], { env, folder }: Options): PseudoTerminal => {
-  const child = spawn('script', ['-qefc', `stty cols 100; exec ${command.join(' ')}`, '/dev/null'], {
-    env,
-    cwd: folder,
-  });
+  const child = spawn(
+    'script',
+    ['-qefc', `stty cols 100; exec ${command.map(quoted).join(' ')}`, '/dev/null'],
+    {
+      env,
+      cwd: folder,
+    },
+  );
   const exit = once(child, 'exit');
   let printed = '';
   let found = 0;
