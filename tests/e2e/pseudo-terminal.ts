@@ -1,6 +1,7 @@
 /** A program on a pseudo terminal, as a person has it: what is typed reaches it through the kernel, what it shows comes back. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { shellWord } from '../shell-word.ts';
 import { eventually } from './embedded-cloud.ts';
 
 const patienceMs = 60_000;
@@ -18,14 +19,11 @@ export type PseudoTerminal = {
 
 type Options = { readonly env: Readonly<Record<string, string>>; readonly folder: string };
 
-/** A word of the shell, whatever is in it. */
-const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
 /** `script` of util-linux makes the terminal. */
 export const openTerminal = (command: readonly string[], { env, folder }: Options): PseudoTerminal => {
   const child = spawn(
     'script',
-    ['-qefc', `stty cols 100; exec ${command.map(quoted).join(' ')}`, '/dev/null'],
+    ['-qefc', `stty cols 100; exec ${command.map(shellWord).join(' ')}`, '/dev/null'],
     {
       env,
       cwd: folder,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EcsEndpoint } from '../../local/ecs/start.ts';
+import { shellWord } from '../shell-word.ts';
 import { type AttackedSandbox, awaitAddress, startHost, startSandbox } from './sandbox-fixture.ts';
 
 let ecs: EcsEndpoint;
@@ -21,9 +22,8 @@ beforeAll(async () => {
 afterAll(() => ecs.stop());
 
 test('W1: no file of this program can be read', async () => {
-  const text = await run(
-    `cat /etc/shadow ${import.meta.filename} /proc/1/root${import.meta.filename} 2>&1; ls ${process.cwd()} 2>&1`,
-  );
+  const [program, root] = [import.meta.filename, `/proc/1/root${import.meta.filename}`].map(shellWord);
+  const text = await run(`cat /etc/shadow ${program} ${root} 2>&1; ls ${shellWord(process.cwd())} 2>&1`);
   expect(text).not.toMatch(/root:[*$!]|package\.json|Attacks from inside/);
   expect(text.match(/No such file|Permission denied/g)?.length).toBe(4);
 });

@@ -3,6 +3,7 @@
  * are deterministic: no clock, no random number, no network.
  */
 import fc from 'fast-check';
+import { shellWord } from '../shell-word.ts';
 
 const names = [
   'a',
@@ -19,7 +20,7 @@ const names = [
   'line\nbreak',
   '*',
 ];
-const path = fc.constantFrom(...names).map((name) => `'./${name.replaceAll("'", `'\\''`)}'`);
+const path = fc.constantFrom(...names).map((name) => shellWord(`./${name}`));
 const text = fc.constantFrom('', 'x', 'one\\ntwo\\n', 'ü\\000\\377', '%%');
 const mode = fc.constantFrom(
   '644',
