@@ -16,18 +16,28 @@ export const isWithin = (value: unknown, { bytesMax, depthMax }: JsonBounds): bo
   isShallow(value, depthMax) && utf8Bytes(JSON.stringify(value) ?? '') <= bytesMax;
 
 /** True when no text of a value has half of a surrogate pair: no store takes one, and no canonical form has one. */
-export const isWellFormed = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? value.isWellFormed()
-    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(isWellFormed);
+export const isWellFormed = (value: unknown): boolean => {
+  for (let level: readonly unknown[] = [value]; level.length > 0; level = level.flatMap(valuesOf))
+    for (const item of level) if (!textsOf(item).every((text) => text.isWellFormed())) return false;
+  return true;
+};
 
 const isShallow = (value: unknown, depthMax: number): boolean => {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > depthMax) return false;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+    level = level.flatMap(valuesOf);
   }
   return true;
+};
+
+const valuesOf = (value: unknown): readonly unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value) : [];
+
+/** Its own, or the names of its fields. */
+const textsOf = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
 };
 
 /**

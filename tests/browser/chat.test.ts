@@ -364,6 +364,7 @@ test('axe finds no violation in a conversation, whose calls are approved on a ph
   await place(page, '1 of 2');
   await approve(page);
   await place(page, '2 of 2');
+  await mayApprove(page);
   await everyLookOf(page, 'chat-approval');
   await page.setViewportSize(desktop);
   await approve(page);

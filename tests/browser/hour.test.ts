@@ -1,6 +1,6 @@
 /** An hour of a user with the app: their tasks one after the other, with a provider that streams at the speed of a real one. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone } from './browser.ts';
@@ -16,6 +16,8 @@ beforeAll(async () => {
     variables: { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: provider.url, LLM_PROVIDER: 'anthropic' },
   });
 });
+// A test that failed leaves answers, which the next one would get.
+beforeEach(() => void provider.script.splice(0));
 afterAll(async () => {
   await cloud.stop();
   provider.close();

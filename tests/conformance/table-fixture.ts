@@ -56,7 +56,7 @@ export const openTableFixture = async (): Promise<TableFixture> => {
     table: makeTable({
       name: 'sallyport',
       jitter: systemJitter,
-      client: DynamoDBDocumentClient.from(client, { marshallOptions: itemValues }),
+      client: DynamoDBDocumentClient.from(client, { marshallOptions: itemValues() }),
     }),
     close: async () => {
       client.destroy();

@@ -319,7 +319,7 @@ const placeIn = (name: IndexName, items: readonly Item[], start: Item): number =
 const itemShown = (item: Item | undefined, fields: Fields): object =>
   item === undefined || fields.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD'
     ? {}
-    : { Item: marshall(item, itemValues) };
+    : { Item: marshall(item, itemValues()) };
 
 const invalid = (what: string): Error =>
   Object.assign(new Error(`ValidationException: ${what}`), { name: 'ValidationException' });

@@ -20,7 +20,7 @@ export const openTable = (name: string): Table =>
     name,
     jitter: systemJitter,
     client: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: attemptsMax }), {
-      marshallOptions: itemValues,
+      marshallOptions: itemValues(),
     }),
   });
 
