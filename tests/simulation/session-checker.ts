@@ -6,7 +6,7 @@ import type { Invocation } from './invocation.ts';
 import type { Change, Item } from './memory-table.ts';
 import { inboxOf, isAtRest, turnOf } from './stored.ts';
 
-/** What a clock may be off, and the time after which a turn that was handed over is looked at. */
+/** The error of a clock, and the time after which a turn that was handed over is looked at. */
 const skewMs = 4000 + redriveAfterMs;
 
 export class SessionChecker {
