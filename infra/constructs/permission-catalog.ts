@@ -6,7 +6,7 @@
  * itself and is invoked by the janitor, which it invokes; `terminal` and `relay` invoke themselves; `schedules` is the target of its own
  * schedules.
  */
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';
 import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -17,6 +17,7 @@ import {
   combine,
   env,
   type FunctionTarget,
+  functionNamed,
   invoke,
   type Permission,
   permit,
@@ -75,9 +76,9 @@ export const permissionCatalog = (scope: Construct, props: PermissionCatalogProp
     deployment,
     deadLetterQueue: deadLetterQueues.events,
   });
-  const turn = ownTarget(Stack.of(scope), `${deployment}-turn`);
-  const terminal = ownTarget(Stack.of(scope), `${deployment}-terminal`);
-  const relay = ownTarget(Stack.of(scope), `${deployment}-relay`);
+  const turn = functionNamed(Stack.of(scope), `${deployment}-turn`);
+  const terminal = functionNamed(Stack.of(scope), `${deployment}-terminal`);
+  const relay = functionNamed(Stack.of(scope), `${deployment}-relay`);
   const targetOf = (name: FunctionName): FunctionTarget => {
     const target = created[name]?.lambda;
     if (target === undefined) throw new Error(`the row of ${name} must stand above those that invoke it`);
@@ -156,17 +157,6 @@ const readClientSecret = ({ oidc }: Settings): Permission<object> =>
   oidc?.client?.secretArn === undefined
     ? permit()
     : permit({ actions: ['secretsmanager:GetSecretValue'], resources: [oidc.client.secretArn] });
-
-/** A function cannot read its own generated name. */
-const ownTarget = (stack: Stack, functionName: string): FunctionTarget => {
-  const functionArn = stack.formatArn({
-    service: 'lambda',
-    resource: 'function',
-    resourceName: functionName,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  return { functionName, functionArn };
-};
 
 const linkOptions = ({ vpc, linkGroup, linkRolePath }: SandboxNetwork): Options => ({
   rolePath: linkRolePath,

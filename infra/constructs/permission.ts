@@ -4,6 +4,7 @@
  * The permissions of a function must add up to its environment contract, or it does not compile. So a variable cannot
  * be given while its statement is forgotten, nor remain after its use has ended.
  */
+import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import { Effect, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam';
 
 /** An IAM statement; one with a wildcard carries the reason for it. */
@@ -16,6 +17,17 @@ export type Permission<V extends object> = {
 
 /** The name and ARN of a function; of one that is not created yet, too. */
 export type FunctionTarget = { readonly functionName: string; readonly functionArn: string };
+
+/** Of a function with a name of its own: a generated one is not known before it is made, nor to the function itself. */
+export const functionNamed = (stack: Stack, functionName: string): FunctionTarget => {
+  const functionArn = stack.formatArn({
+    service: 'lambda',
+    resource: 'function',
+    resourceName: functionName,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  return { functionName, functionArn };
+};
 
 type Combined<N extends readonly Permission<object>[]> = {
   [I in keyof N]: N[I] extends Permission<infer V> ? (variables: V) => void : never;

@@ -5,12 +5,12 @@
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/setting-up.html#setting-up-execution-role ·
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
  */
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionTarget, Permission } from './permission.ts';
+import { type FunctionTarget, functionNamed, type Permission } from './permission.ts';
 
 export type ScheduleGroupProps = {
   readonly deployment: string;
@@ -36,7 +36,7 @@ export class ScheduleGroup extends Construct {
     const name = `${deployment}-runs`;
     const group = new CfnScheduleGroup(this, 'Group', { name });
     group.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    this.target = targetOf(Stack.of(this), deployment);
+    this.target = functionNamed(Stack.of(this), `${deployment}-schedules`);
     const role = this.addRole(group, this.target, deadLetterQueue);
     const { partition, region, account } = Stack.of(this);
     this.createSchedules = {
@@ -75,14 +75,3 @@ export class ScheduleGroup extends Construct {
     return role;
   }
 }
-
-const targetOf = (stack: Stack, deployment: string): FunctionTarget => {
-  const functionName = `${deployment}-schedules`;
-  const functionArn = stack.formatArn({
-    service: 'lambda',
-    resource: 'function',
-    resourceName: functionName,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-  return { functionName, functionArn };
-};
