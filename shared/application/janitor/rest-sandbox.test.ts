@@ -11,7 +11,7 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { acquireSandbox } from '../sandbox/acquire-sandbox.ts';
-import { startedFor } from '../sandbox/start-sandbox.ts';
+import { startedFor } from '../sandbox/sandbox-request.ts';
 import { sweep } from './sweep.ts';
 
 const lifetimes = {

@@ -3,7 +3,8 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { startedFor, startSandbox } from '../sandbox/start-sandbox.ts';
+import { startedFor } from '../sandbox/sandbox-request.ts';
+import { startSandbox } from '../sandbox/start-sandbox.ts';
 import { sweep } from './sweep.ts';
 
 const lifetimes = {

@@ -4,7 +4,8 @@ import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { orphanAgeMs } from '../../domain/limits.ts';
 import { poolEntries } from '../../domain/pool.ts';
-import { startedFor, startSandbox } from '../sandbox/start-sandbox.ts';
+import { startedFor } from '../sandbox/sandbox-request.ts';
+import { startSandbox } from '../sandbox/start-sandbox.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
 
 const [entry] = poolEntries(1);

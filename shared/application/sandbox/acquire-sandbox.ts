@@ -19,8 +19,9 @@ import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { readySandbox } from './ready-sandbox.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { type Locator, openLocator } from './record-task-event.ts';
+import type { SandboxRequest } from './sandbox-request.ts';
 import { startRelay } from './start-relay.ts';
-import { noCapacity, reissueStart, type SandboxRequest, startSandbox } from './start-sandbox.ts';
+import { noCapacity, reissueStart, startSandbox } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
 import { verifySandbox } from './verify-sandbox.ts';
 

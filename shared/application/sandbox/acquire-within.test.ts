@@ -4,7 +4,7 @@ import { newSession, workspaceOf } from '../../../tests/conformance/session-fixt
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { acquireWithin } from './acquire-sandbox.ts';
-import { startedFor } from './start-sandbox.ts';
+import { startedFor } from './sandbox-request.ts';
 
 const session = newSession();
 

@@ -7,7 +7,7 @@ import type { SandboxLink } from '../../ports/sandbox.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
 import { fillPool } from './fill-pool.ts';
 import { readySandbox } from './ready-sandbox.ts';
-import { startedFor } from './start-sandbox.ts';
+import { startedFor } from './sandbox-request.ts';
 
 const flavors = { execution: 'micro', agent: 'micro' } as const;
 

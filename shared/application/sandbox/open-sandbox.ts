@@ -11,7 +11,7 @@ import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
 import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';
 import { endedSession } from './ended-session.ts';
-import { startedFor } from './start-sandbox.ts';
+import { startedFor } from './sandbox-request.ts';
 
 export type Opening = {
   readonly lifetimes: Lifetimes;

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { startedFor, startSandbox } from './start-sandbox.ts';
+import { startedFor } from './sandbox-request.ts';
+import { startSandbox } from './start-sandbox.ts';
 
 const open = async () => {
   const { ports } = openQuietPorts();

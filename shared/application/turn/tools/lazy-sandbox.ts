@@ -10,8 +10,8 @@ import type { LogEntry } from '../../../domain/event-log.ts';
 import type { TurnId } from '../../../domain/ids.ts';
 import type { SandboxDeps, StopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
+import type { SandboxRequest } from '../../sandbox/sandbox-request.ts';
 import { keepSaving } from '../../sandbox/save-workspace.ts';
-import type { SandboxRequest } from '../../sandbox/start-sandbox.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
 import type { UsedSandbox } from '../commit/turn-context.ts';
 

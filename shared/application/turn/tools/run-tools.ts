@@ -21,7 +21,7 @@ import { isAppError } from '../../../errors.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { openTextBatches, type TextBatches } from '../../events/text-batches.ts';
-import { startedFor } from '../../sandbox/start-sandbox.ts';
+import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
 import { printedIn } from '../commit/printed-output.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
