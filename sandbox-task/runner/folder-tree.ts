@@ -6,10 +6,10 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namedPath } from '#shared/contracts/named-path.ts';
 import { workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
 import type { TreeEnd } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
+import { namedPath } from '../wire/named-path.ts';
 import { describeEntry, namesIn } from './files.ts';
 import { isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 

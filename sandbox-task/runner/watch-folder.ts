@@ -7,8 +7,8 @@
  */
 import { type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { namedPath } from '#shared/contracts/named-path.ts';
 import { type FileChange, watchPauseMs } from '../wire/file-messages.ts';
+import { namedPath } from '../wire/named-path.ts';
 import { FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const watchedFoldersMax = 5000;

@@ -7,9 +7,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { posix } from 'node:path';
-import { shownPath } from '#shared/contracts/named-path.ts';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
 import type { FileEntry } from '../wire/messages.ts';
+import { namedPath } from '../wire/named-path.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';
@@ -24,6 +24,9 @@ type FileExchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 };
+
+/** The path that an answer names: the workspace itself is `.`. */
+export const shownPath = (path: string): string => namedPath('/workspace', path) || '.';
 
 export const listFiles = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   const folder = shownPath(path);

@@ -5,7 +5,6 @@
  * file in parts, and unpacked with the last one.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { shownPath } from '#shared/contracts/named-path.ts';
 import type { FileEntry } from '../wire/messages.ts';
 import {
   finishJob,
@@ -15,7 +14,7 @@ import {
   parseWrittenTree,
   pullJob,
 } from './file-jobs.ts';
-import { readPart } from './files.ts';
+import { readPart, shownPath } from './files.ts';
 import { endPaced, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';

@@ -3,6 +3,7 @@
  * that all sandboxes share, if there is one.
  */
 
+import { posix } from 'node:path';
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { findSession } from '#shared/application/access/find-session.ts';
@@ -13,7 +14,6 @@ import {
   writeWorkspaceFile,
 } from '#shared/application/session/session-files.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { shownPath } from '#shared/contracts/named-path.ts';
 import {
   getVolumePathArguments,
   getVolumePathResult,
@@ -29,6 +29,9 @@ import { readFileBytesMax } from '#shared/contracts/tools/sandbox-tools.ts';
 import { AppError } from '#shared/errors.ts';
 import { defineTool, type ToolContext } from '../define-tool.ts';
 
+/** Without what a path may have and no listing shows: empty parts, `.`, `..` and a slash at its end. */
+const plain = (path: string): string => posix.normalize(path).replace(/(?<=.)\/$/, '');
+
 export const readFile = defineTool({
   name: 'read_file',
   description: `Reads a file of a session's workspace, at most ${readFileBytesMax} bytes. Text is returned as content; a binary file as an image or a base64 resource beside the result.`,
@@ -42,7 +45,7 @@ export const readFile = defineTool({
     const uri = `sallyport://sessions/${options.session.id}/files/${encodeURIComponent(input.path)}`;
     const content = fileContent(bytes, uri);
     const { mimeType } = content;
-    const result = { path: shownPath(input.path), size: bytes.length, mime_type: mimeType };
+    const result = { path: plain(input.path), size: bytes.length, mime_type: mimeType };
     if ('text' in content) return { ...result, content: content.text };
     context.show(content.block);
     return result;
@@ -66,7 +69,7 @@ export const writeFile = defineTool({
     const bytes = bytesOf(content, encoding);
     const options = await fileRequest(context, input);
     const { size, isNew } = await writeWorkspaceFile(context.ports, { ...options, bytes });
-    const path = shownPath(input.path);
+    const path = plain(input.path);
     return { path, size, created: isNew, message: `Successfully wrote to ${path}` };
   },
 });
@@ -104,7 +107,7 @@ export const listFiles = defineTool({
     const options = await fileRequest(context, input);
     const { files } = decodeStored(listed, await listWorkspaceFiles(context.ports, options));
     return {
-      path: shownPath(input.path),
+      path: plain(input.path),
       files: files.map(({ modifiedAt, ...file }) => ({ ...file, modified_at: modifiedAt })),
     };
   },

@@ -9,6 +9,3 @@ export const namedPath = (workspace: string, path: string): string => {
   const named = posix.relative(workspace, whole);
   return named === '..' || named.startsWith('../') ? whole : named;
 };
-
-/** The path that an answer names: the workspace itself is `.`. */
-export const shownPath = (path: string): string => namedPath('/workspace', path) || '.';
