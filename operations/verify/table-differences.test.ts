@@ -30,6 +30,8 @@ test('another value, a missing field, another error and another status are diffe
   expect(found({ Item: { n: { N: '10' } } }, { Item: { n: { N: '1' } } })).toEqual([
     ['.Item.n.N', '"10"', '"1"'],
   ]);
+  const named = (value: string) => ({ Item: { constructor: { S: value }, toString: { S: 'x' } } });
+  expect(found(named('x'), named('y'))).toEqual([['.Item.constructor.S', '"x"', '"y"']]);
   expect(found({ Items: [item('a')] }, { Items: [item('a', { x: { S: '1' } })] })).toEqual([
     ['.Items[].x', 'absent', '{"S":"1"}'],
   ]);

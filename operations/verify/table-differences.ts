@@ -78,7 +78,8 @@ const comparable = (value: unknown): unknown => {
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const settled = settle[name]?.(inner);
+      // A label of a client may be called `constructor`.
+      const settled = Object.hasOwn(settle, name) ? settle[name]?.(inner) : undefined;
       return settled ?? [name, comparable(inner)];
     }),
   );
