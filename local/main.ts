@@ -16,7 +16,7 @@ import { noteRelease } from './figures.ts';
 import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { noProfiles } from './lambda/environment.ts';
 import { lockFolder } from './process/folder-lock.ts';
-import { inspectMachine, planProvision, provision } from './system-programs.ts';
+import { provideSystemPrograms } from './system-programs.ts';
 import { withPool } from './warm-pool.ts';
 import { buildWebWhenStale } from './web-build.ts';
 import { inspectWork, installWorkPackages, planWorkPackages } from './work-packages.ts';
@@ -36,7 +36,7 @@ const main = async (variables: Variables): Promise<void> => {
   await using stopping = new AsyncDisposableStack();
   stopping.defer(lockFolder(home).release);
   const stopped = untilSignal();
-  await provision(planProvision(inspectMachine(variables['PATH'] ?? '')), print);
+  await provideSystemPrograms(variables, print);
   await buildWebWhenStale({ repository: resolve(import.meta.dirname, '..'), progress: print });
 
   const volume = sharedVolumeOf(settings.value);

@@ -53,8 +53,16 @@ export const inspectMachine = (searchPath: string): Machine => ({
   },
 });
 
+type Progress = (line: string) => void;
+
+/** Before anything starts a sandbox: `npm start`, the tests, the benches and the proofs. */
+export const provideSystemPrograms = (
+  { PATH = '' }: Readonly<Record<string, string | undefined>>,
+  progress: Progress = (line) => process.stdout.write(`${line}\n`),
+): Promise<void> => provision(planProvision(inspectMachine(PATH)), progress);
+
 /** Prints its progress; a failed installation prints one line and the start goes on. */
-export const provision = async (plan: Provision, progress: (line: string) => void): Promise<void> => {
+export const provision = async (plan: Provision, progress: Progress): Promise<void> => {
   if (plan.kind === 'advise') progress(plan.line);
   if (plan.kind !== 'install') return;
   const names = plan.packages.join(' and ');

@@ -7,11 +7,10 @@
  * sandbox say the rest.
  */
 import { bundledFunctions } from '../local/function-bundles.ts';
-import { inspectMachine, planProvision, provision } from '../local/system-programs.ts';
+import { provideSystemPrograms } from '../local/system-programs.ts';
 
 export const setup = async (): Promise<void> => {
   // biome-ignore lint/style/noProcessEnv: the test run is a program of its own, and this is its one read
-  const searchPath = process.env['PATH'] ?? '';
-  await provision(planProvision(inspectMachine(searchPath)), (line) => process.stdout.write(`${line}\n`));
+  await provideSystemPrograms(process.env);
   await bundledFunctions();
 };

@@ -7,6 +7,7 @@
  * `npm run bench -- speed --json now.json --against before.json` writes the figures and compares them with a former run.
  */
 import { parseArgs } from 'node:util';
+import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { dayCost } from './day-cost.ts';
 import { floodCost } from './flood-cost.ts';
 import { forkCost } from './fork-cost.ts';
@@ -44,6 +45,8 @@ const run = async (): Promise<boolean> => {
     allowPositionals: true,
     options: { json: text, against: text, only: text, tries: { ...text, default: '9' } },
   });
+  // biome-ignore lint/style/noProcessEnv: this is a program of its own, and this is its one read
+  await provideSystemPrograms(process.env);
   const names = positionals.length === 0 ? Object.keys(benches) : positionals;
   let allMet = true;
   for (const name of names) {

@@ -8,6 +8,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { auditOf } from './audit.ts';
 import { reportOf, summaryOf } from './report.ts';
 import { soak } from './soak.ts';
@@ -32,6 +33,8 @@ const main = async (): Promise<boolean> => {
       json: text,
     },
   });
+  // biome-ignore lint/style/noProcessEnv: this is a program of its own, and this is its one read
+  await provideSystemPrograms(process.env, print);
   const seed = number(values.seed, 'seed');
   print(`seed ${seed}, load ${loadavg()[0]?.toFixed(2)}`);
   const atOnce = values['at-once'] === undefined ? undefined : number(values['at-once'], 'at-once');

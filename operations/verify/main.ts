@@ -4,6 +4,8 @@
  * Each is installed once, of a fixed version, by its own package manager into ~/.cache/sallyport/verify-aws; `npm test` needs none of it.
  * The exit code is 1 if a proof fails, and 2 if none fails but one could not be made, whose reason is printed.
  */
+import { inspect } from 'node:util';
+import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { stacksByMoto } from './cloudformation.ts';
 import { storesOnDynamoDbLocal } from './dynamodb-local.ts';
 import { NotInstalled } from './installed.ts';
@@ -45,9 +47,12 @@ const rowOf = async ({ name, about, prove }: Proof): Promise<Row> => {
     const result = faults.length === 0 ? 'proved' : 'failed';
     return { name, result, version, seconds: seconds(), faults: faults.length, differences };
   } catch (error) {
-    if (!(error instanceof NotInstalled)) throw error;
-    say(`  Cannot be installed: ${error.message}`);
-    return { ...unmade, name, result: 'cannot be installed', seconds: seconds() };
+    if (error instanceof NotInstalled) {
+      say(`  Cannot be installed: ${error.message}`);
+      return { ...unmade, name, result: 'cannot be installed', seconds: seconds() };
+    }
+    say(`  Fault: the proof itself failed: ${inspect(error)}`);
+    return { ...unmade, name, result: 'failed', seconds: seconds(), faults: 1 };
   }
 };
 
@@ -55,6 +60,9 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => proofs.every((proof) => proof.name !== name));
 if (unknown.length > 0)
   throw new Error(`there is no proof ${unknown.join(', ')}: ${proofs.map(({ name }) => name).join(', ')}`);
+
+// biome-ignore lint/style/noProcessEnv: this is a program of its own, and this is its one read
+await provideSystemPrograms(process.env, say);
 
 const rows: Row[] = [];
 for (const { proof, isMade } of planOf(proofs, wanted))

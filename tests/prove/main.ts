@@ -5,6 +5,7 @@
  * met or breaks off; the others are tried nevertheless. It takes half an hour on two busy cores, 6 GB of disk, and for `work` Debian's package archive, as root.
  */
 import { parseArgs } from 'node:util';
+import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { acp } from './acp.ts';
 import { anonymousCalls } from './anonymous-calls.ts';
 import { appliedEffects } from './applied-effects.ts';
@@ -45,6 +46,8 @@ const minutesMax = 240;
 
 const run = async (): Promise<readonly string[]> => {
   const { positionals } = parseArgs({ allowPositionals: true });
+  // biome-ignore lint/style/noProcessEnv: this is a program of its own, and this is its one read
+  await provideSystemPrograms(process.env);
   const names = positionals.length === 0 ? Object.keys(proofs) : positionals;
   const missed: string[] = [];
   for (const name of names) {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { start as startEcs } from '../../local/ecs/start.ts';
+import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { makeSession, showSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { atLeast, exactly, type Finding, printFindings } from './proof.ts';
@@ -156,6 +157,8 @@ const rehearseWith = async ({ commit, old, sandboxes }: Rehearsal): Promise<bool
 
 const main = async (commit: string | undefined): Promise<boolean> => {
   if (commit === undefined) throw new Error('usage: npm run prove:upgrade -- <commit of the old release>');
+  // biome-ignore lint/style/noProcessEnv: this is a program of its own, and this is its one read
+  await provideSystemPrograms(process.env);
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-upgrade-'));
   const old = join(folder, 'old');
   await checkOut(commit, old);
