@@ -191,6 +191,7 @@ const startAnother = async (
   request: SandboxRequest,
 ): Promise<Attempt> => {
   if (workspace.users.length === 0) throw deserted();
+  await request.beforeStart?.();
   const outcome = await startSandbox(ports, workspace, request);
   return outcome === 'full' ? 'full' : outcome === 'warm' ? 'claimed' : 'started';
 };

@@ -1,5 +1,5 @@
 /**
- * The sandbox of a session, outside a turn: a heartbeat first, so that no janitor stops it, then acquired, and
+ * The sandbox of a session, outside a turn: a heartbeat first, and before each start, so that no janitor stops it, then acquired, and
  * its start appended to the session's log.
  */
 
@@ -34,8 +34,9 @@ export const openSandbox = async (
   { lifetimes, waitMs, ...waiting }: Opening,
 ): Promise<AcquiredSandbox> => {
   requireActive(session);
-  await heartbeat(ports, session, lifetimes);
-  const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting }, waitMs);
+  const beforeStart = heartbeats(ports, session, lifetimes);
+  await beforeStart();
+  const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting, beforeStart }, waitMs);
   if (session.status === 'paused')
     await ports.sessions.recordReady(session.id, ports.world.now() + idleLimit(session, lifetimes));
   if (acquired.start !== undefined) {
@@ -50,15 +51,20 @@ export const requireActive = (session: Pick<Session, 'kind' | 'status'>): void =
   if (isEnded(session.status)) throw endedSession(session);
 };
 
-/** Written only when the last one is old enough: a busy session costs no write per request. */
-const heartbeat = async (
+/** Each is written only when the last one is old enough: a busy session costs no write per request. */
+const heartbeats = (
   { sessions, world }: SandboxDeps,
   session: Session,
   lifetimes: Lifetimes,
-): Promise<void> => {
-  const now = world.now();
+): (() => Promise<void>) => {
   const idleMs = idleLimit(session, lifetimes);
-  const isFresh = now - session.lastActiveAt < Math.min(heartbeatMs, idleMs / 4);
-  if (isFresh && (session.dueAt ?? Number.POSITIVE_INFINITY) <= now + idleMs) return;
-  await sessions.touch(session, now, now + idleMs);
+  let { lastActiveAt, dueAt = Number.POSITIVE_INFINITY } = session;
+  return async () => {
+    const now = world.now();
+    const isFresh = now - lastActiveAt < Math.min(heartbeatMs, idleMs / 4);
+    if (isFresh && dueAt <= now + idleMs) return;
+    await sessions.touch(session, now, now + idleMs);
+    lastActiveAt = now;
+    dueAt = now + idleMs;
+  };
 };

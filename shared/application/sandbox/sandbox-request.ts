@@ -39,6 +39,8 @@ export type SandboxRequest = {
   readonly hasProcesses?: true | undefined;
   /** Its network is the sandbox's, and it has the events of connections that programs of the sandbox make now. */
   readonly sessionId: SessionId;
+  /** Before each start: a wait for a slot, or for the end of the last sandbox, may outlast the idle time of its session. */
+  readonly beforeStart?: () => Promise<void>;
   /** Aborts the wait for it: the signal's reason is thrown. */
   readonly signal?: AbortSignal;
   /** Receives the phases while the caller waits for it. */
