@@ -3,12 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
+import { provideChromium } from '../../local/chromium.ts';
 import { startCloud } from '../../local/cloud.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
 import { buildWebWhenStale } from '../../local/web-build.ts';
-
-// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
 export type Bench = {
   readonly url: string;
@@ -18,10 +16,10 @@ export type Bench = {
 } & AsyncDisposable;
 
 export const openChromium = async (): Promise<Bench> => {
-  await buildWebWhenStale({
-    repository: resolve(import.meta.dirname, '..', '..'),
-    progress: () => undefined,
-  });
+  const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+  // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
+  const executablePath = await provideChromium(process.env, progress);
+  await buildWebWhenStale({ repository: resolve(import.meta.dirname, '..', '..'), progress });
   await using starting = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
   starting.defer(() => rm(home, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 /** Setup of the browser tests: builds the web app, and installs Chromium by apt when it is missing. */
 import { resolve } from 'node:path';
-import { inspectMachine, provision } from '../../local/system-programs.ts';
+import { installed, provideChromium } from '../../local/chromium.ts';
+import { inspectMachine } from '../../local/system-programs.ts';
 import { buildWebWhenStale } from '../../local/web-build.ts';
 
 /** The engine of Chromium without windows of its own: a page costs it a third of the CPU time. */
@@ -10,16 +11,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export const setup = async (): Promise<void> => {
   // biome-ignore lint/style/noProcessEnv: the test run is a program of its own, and this is its one read
-  const { CHROMIUM_PATH, PATH: searchPath = '' } = process.env;
-  const { hasProgram, isRoot } = inspectMachine(searchPath);
-  const install = (name: string): Promise<void> => provision({ kind: 'install', packages: [name] }, say);
-  const canInstall = isRoot && hasProgram('/usr/bin/apt-get');
-  if (CHROMIUM_PATH === undefined && !hasProgram('/usr/bin/chromium')) {
-    if (canInstall) await install('chromium');
-    else say('The browser tests need Chromium: install it, or name one with CHROMIUM_PATH');
-  }
+  const { CHROMIUM_PATH, PATH = '' } = process.env;
+  await provideChromium({ CHROMIUM_PATH, PATH }, say);
   // Not every system has it; the tests are slower without.
-  if (CHROMIUM_PATH === undefined && canInstall && !hasProgram(headlessShell))
-    await install('chromium-headless-shell');
+  if (CHROMIUM_PATH === undefined && !inspectMachine(PATH).hasProgram(headlessShell))
+    await installed('chromium-headless-shell', PATH, say);
   await buildWebWhenStale({ repository: resolve(import.meta.dirname, '..', '..'), progress: say });
 };

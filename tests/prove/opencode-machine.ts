@@ -11,6 +11,7 @@ import { chromium, type Page } from 'playwright-core';
 import { ApiClient } from '#sdk/api-client.ts';
 import { api } from '#sdk/routes.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
+import { provideChromium } from '../../local/chromium.ts';
 import { buildWebWhenStale } from '../../local/web-build.ts';
 import { approve, ended, say } from '../browser/chat.ts';
 import { type Logged, makeSession } from '../e2e/agent.ts';
@@ -88,7 +89,7 @@ const openPage = async (
   cleaning: AsyncDisposableStack,
 ): Promise<Page> => {
   // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  const executablePath = await provideChromium(process.env, (line) => process.stdout.write(`${line}\n`));
   const browser = await chromium.launch({
     executablePath,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

@@ -7,6 +7,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { provideChromium } from '../../../local/chromium.ts';
 import { buildWebWhenStale } from '../../../local/web-build.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../../e2e/embedded-cloud.ts';
 import { mayApprove } from '../chat.ts';
@@ -14,8 +15,6 @@ import { looks, settleMs } from './picture-looks.ts';
 import { type Scenes, setScenes } from './scenes.ts';
 import { takeStates } from './state-pictures.ts';
 
-// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const repository = resolve(import.meta.dirname, '..', '..', '..');
 const folder = join(repository, 'docs', 'screenshots');
 
@@ -77,6 +76,8 @@ const takeAll = async (browser: Browser): Promise<void> => {
 const run = async ([kind, into, ...names]: readonly string[]): Promise<void> => {
   await using cleaning = new AsyncDisposableStack();
   await buildWebWhenStale({ repository, progress: () => undefined });
+  // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
+  const executablePath = await provideChromium(process.env, (line) => process.stdout.write(`${line}\n`));
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
   cleaning.defer(() => browser.close());
