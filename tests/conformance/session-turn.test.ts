@@ -10,6 +10,7 @@ import type { LoopDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { cancelTurn } from '#shared/application/turn/requests/cancel-turn.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
+import { failTurn } from '#shared/application/turn/requests/fail-turn.ts';
 import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
 import { runTurn } from '#shared/application/turn/turn-loop.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
@@ -350,6 +351,23 @@ test('a cancel of a waiting message completes it, with the session’s cost so f
   await cancelTurn(ports, id);
   expect(await log()).toHaveLength(2);
   expect([(await read(id)).status, woken]).toEqual(['idle', []]);
+});
+
+test('a turn that its holder fails leaves the session running where a message came since the inbox was read', async () => {
+  const { id, ports, say, read } = await open([]);
+  await say('m1');
+  const lease = { holder: 'h', at: Date.now(), until: Date.now() + 30_000 };
+  await ports.turns.takeLease(id, lease);
+  const { fence } = (await read(id)).lease;
+  const loadWork: LoopDeps['turns']['loadWork'] = async (of) => {
+    const work = await ports.turns.loadWork(of);
+    await say('m2');
+    return work;
+  };
+  const failing = { version: 0, fence, failure: { code: 'resource_exhausted', message: 'no slot is free' } };
+  await failTurn({ ...ports, turns: { ...ports.turns, loadWork } }, id, failing);
+  expect(await read(id)).toMatchObject({ status: 'running' });
+  expect((await ports.turns.loadWork(id)).inbox.map(({ messageId }) => messageId)).toEqual(['m2']);
 });
 
 test('near its timeout a holder hands over: the next one finds the lease free, and one answer is given', async () => {

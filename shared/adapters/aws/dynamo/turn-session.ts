@@ -41,7 +41,7 @@ export const sessionUpdate = (
     conditions.push('leaseFence = :fence');
     values[':fence'] = fence;
   }
-  if (release || wakesForNothingElse(commit)) {
+  if (release || wakesForNothingElse(commit) || patch.status === 'idle') {
     conditions.push('workSeq = :workSeq');
     values[':workSeq'] = session.workSeq;
   }
