@@ -39,11 +39,13 @@ const cutTo = (text: string, bytesMax: number, bytesOf: (codePoint: number) => n
   return text;
 };
 
-const shortEscapes = '"\\\b\t\n\f\r';
+/** Control characters that have an escape of two characters: \b, \t, \n, \f and \r. */
+const isShortControl = (codePoint: number): boolean =>
+  codePoint >= 0x08 && codePoint <= 0x0d && codePoint !== 0x0b;
 
 /** As `JSON.stringify` writes it; half of a surrogate pair is escaped. */
 const jsonBytes = (codePoint: number): number => {
-  if (shortEscapes.includes(String.fromCodePoint(codePoint))) return 2;
+  if (codePoint === 0x22 || codePoint === 0x5c || isShortControl(codePoint)) return 2;
   const isEscaped = codePoint < 0x20 || (codePoint >= 0xd800 && codePoint <= 0xdfff);
   return isEscaped ? jsonUnitBytesMax : codePointBytes(codePoint);
 };

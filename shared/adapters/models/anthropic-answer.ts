@@ -14,6 +14,7 @@ import { argsOf, parsedObject } from './call-arguments.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
+import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type OpenCall = { readonly kind: 'call'; readonly block: Anthropic.ToolUseBlock; json: string };
@@ -32,10 +33,9 @@ type Reading = {
   stopReason: Anthropic.StopReason | null;
 };
 
-export async function* answerChunks(
-  events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
-  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
-): AsyncGenerator<ModelChunk> {
+type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+
+export const readAnswer = (readable: Readable): AnswerReader<Anthropic.RawMessageStreamEvent> => {
   const reading: Reading = {
     thoughts: readThoughts(),
     parts: new Map(),
@@ -43,18 +43,22 @@ export async function* answerChunks(
     usage: {},
     stopReason: null,
   };
-  for await (const event of events) yield* take(reading, event);
+  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+};
+
+const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
   if (reading.stopReason === null) throw providerError(meanings.brokenOff);
   const end = endOf(reading.stopReason);
   const parts = wholeParts(reading);
-  for (const part of parts) {
-    if (part.kind !== 'call') continue;
+  const calls = parts.flatMap((part): ModelChunk[] => {
+    if (part.kind !== 'call') return [];
     const { block, json } = part;
     const args = json === '' ? (block.input as JsonObject) : argsOf(json);
-    yield { type: 'call', callId: block.id as CallId, name: names.fromWire(block.name), args };
-  }
-  yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, stateParts(parts)) };
-}
+    return [{ type: 'call', callId: block.id as CallId, name: names.fromWire(block.name), args }];
+  });
+  const state = providerStateOf(modelRef, stateParts(parts));
+  return [...calls, { type: 'end', end, usage: usageOf(reading.usage), ...state }];
+};
 
 /** Records one event, and returns the text or the thoughts in it. */
 const take = (reading: Reading, event: Anthropic.RawMessageStreamEvent): readonly ModelChunk[] => {

@@ -22,12 +22,10 @@ const answer = async (history: readonly HistoryMessage[]): Promise<ModelChunk[]>
   return Array.fromAsync(provider.stream(request, new AbortController().signal));
 };
 
-test('text arrives in pieces, then the end with the cost', async () => {
+test('text that comes at once is one chunk, then the end with the cost', async () => {
   claude.onMessage('hello', { content: 'Hello, you!', usage: { input_tokens: 12, output_tokens: 4 } });
   expect(await answer([user('hello')])).toEqual([
-    { type: 'text', text: 'Hello' },
-    { type: 'text', text: ', you' },
-    { type: 'text', text: '!' },
+    { type: 'text', text: 'Hello, you!' },
     { type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
   ]);
 });

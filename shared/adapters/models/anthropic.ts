@@ -6,7 +6,7 @@
  */
 import type Anthropic from '@anthropic-ai/sdk';
 import { isAppError } from '#shared/errors.ts';
-import { answerChunks } from './anthropic-answer.ts';
+import { readAnswer } from './anthropic-answer.ts';
 import { type AnthropicSettings, openAnthropic } from './anthropic-client.ts';
 import {
   isNotFound,
@@ -33,8 +33,9 @@ export const makeAnthropicProvider = async (settings: AnthropicSettings): Promis
       return streamAnswer<Anthropic.RawMessageStreamEvent>(
         {
           provider: 'anthropic',
-          send: (sending) => client.messages.create(messagesRequest(request, names, sending), { signal }),
-          read: (events, modelRef) => answerChunks(events, { names, modelRef }),
+          send: (sending, heard) =>
+            client.messages.create(messagesRequest(request, names, sending), { signal: heard }),
+          read: (modelRef) => readAnswer({ names, modelRef }),
           isPassing,
           isRefusedThinking,
           isRefusedState,

@@ -16,6 +16,7 @@ import { argsOf, parsedObject } from './call-arguments.ts';
 import { type Meaning, meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
+import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Part =
@@ -34,30 +35,33 @@ type Reading = {
 
 const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer that cannot be read'];
 
-export async function* answerChunks(
-  events: AsyncIterable<ConverseStreamOutput>,
-  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
-): AsyncGenerator<ModelChunk> {
+type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+
+export const readAnswer = (readable: Readable): AnswerReader<ConverseStreamOutput> => {
   const reading: Reading = {
     thoughts: readThoughts(),
     parts: new Map(),
     usage: undefined,
     reason: undefined,
   };
-  for await (const event of events) yield* take(reading, event);
+  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+};
+
+const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
   if (reading.reason === undefined) throw providerError(meanings.brokenOff);
   const end = endOf(reading.reason);
   const parts = [...reading.parts.values()].filter((part, index, { length }) => {
     const isCut = end === 'max_tokens' && index === length - 1 && part.kind === 'call';
     return !isCut || parsedObject(part.json) !== undefined;
   });
-  for (const part of parts)
-    if (part.kind === 'call') {
-      const args = part.json === '' ? {} : argsOf(part.json);
-      yield { type: 'call', callId: part.id as CallId, name: names.fromWire(part.name), args };
-    }
-  yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, stateParts(parts)) };
-}
+  const calls = parts.flatMap((part): ModelChunk[] => {
+    if (part.kind !== 'call') return [];
+    const args = part.json === '' ? {} : argsOf(part.json);
+    return [{ type: 'call', callId: part.id as CallId, name: names.fromWire(part.name), args }];
+  });
+  const state = providerStateOf(modelRef, stateParts(parts));
+  return [...calls, { type: 'end', end, usage: usageOf(reading.usage), ...state }];
+};
 
 /** Records one event, and returns the text or the thoughts in it. */
 const take = (reading: Reading, event: ConverseStreamOutput): readonly ModelChunk[] => {

@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { defaultModels, type ModelRequest } from '#shared/domain/model.ts';
 import { AppError } from '#shared/errors.ts';
-import { answerChunks } from './bedrock-answer.ts';
+import { readAnswer } from './bedrock-answer.ts';
 import {
   isPassing,
   isRefusedRequest,
@@ -49,8 +49,8 @@ export const makeBedrockProvider = ({ region, baseUrl }: BedrockSettings): Model
       return streamAnswer<ConverseStreamOutput>(
         {
           provider: 'bedrock',
-          send: (sending) => send(client, { request, names, sending }, signal),
-          read: (events, modelRef) => answerChunks(events, { names, modelRef }),
+          send: (sending, heard) => send(client, { request, names, sending }, heard),
+          read: (modelRef) => readAnswer({ names, modelRef }),
           isPassing,
           isRefusedThinking,
           isRefusedState,
@@ -75,42 +75,17 @@ const send = async (
   { request, names, sending }: Sent,
   signal: AbortSignal,
 ): Promise<AsyncIterable<ConverseStreamOutput>> => {
-  const stop = new AbortController();
-  const late = setTimeout(
-    () => stop.abort(new DOMException('no answer began in time', 'TimeoutError')),
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new DOMException('no answer began in time', 'TimeoutError')),
     answerStartMsMax,
   );
   try {
     const command = new ConverseStreamCommand(converseInput(request, names, sending));
-    const { stream } = await client.send(command, { abortSignal: AbortSignal.any([signal, stop.signal]) });
+    const { stream } = await client.send(command, { abortSignal: AbortSignal.any([signal, late.signal]) });
     if (stream === undefined) throw providerError(meanings.brokenOff);
-    return untilAborted(stream, { signal, stop });
+    return stream;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 };
-
-/** Leaves a stream at once when it is aborted: it may be silent, and the SDK then waits for its next event. */
-async function* untilAborted<T>(
-  stream: AsyncIterable<T>,
-  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortController },
-): AsyncGenerator<T> {
-  const events = stream[Symbol.asyncIterator]();
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    for (;;) {
-      const next = events.next();
-      next.catch(() => undefined);
-      const { done, value } = await Promise.race([next, aborted.promise]);
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    stop.abort();
-    void events.return?.()?.catch(() => undefined);
-  }
-}

@@ -10,6 +10,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
 import { type Meaning, meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
+import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Usage = NonNullable<GenerateContentResponse['usageMetadata']>;
@@ -23,26 +24,28 @@ type Reading = {
 
 const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer that cannot be read'];
 
-export async function* answerChunks(
-  chunks: AsyncIterable<GenerateContentResponse>,
-  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
-): AsyncGenerator<ModelChunk> {
+type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+
+export const readAnswer = (readable: Readable): AnswerReader<GenerateContentResponse> => {
   const reading: Reading = { calls: [], state: [], usage: undefined, reason: undefined };
-  for await (const chunk of chunks) {
-    yield* take(reading, chunk);
-  }
+  return { take: (chunk) => take(reading, chunk), end: () => endChunks(reading, readable) };
+};
+
+const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
   const { reason, calls } = reading;
   if (reason === undefined) throw providerError(meanings.brokenOff);
   const end = endOf(reason, calls.length);
-  for (const { id, name = '', args = {} } of calls)
-    yield {
-      type: 'call',
+  const state = providerStateOf(modelRef, reading.state);
+  return [
+    ...calls.map(({ id, name = '', args = {} }) => ({
+      type: 'call' as const,
       ...(id ? { callId: id as CallId } : {}),
       name: names.fromWire(name),
       args: args as JsonObject,
-    };
-  yield { type: 'end', end, usage: usageOf(reading.usage), ...providerStateOf(modelRef, reading.state) };
-}
+    })),
+    { type: 'end', end, usage: usageOf(reading.usage), ...state },
+  ];
+};
 
 /** Records one chunk, and returns the texts and the thoughts in it. */
 const take = (reading: Reading, chunk: GenerateContentResponse): readonly ModelChunk[] => {

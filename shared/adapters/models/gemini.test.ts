@@ -57,13 +57,11 @@ const chunk = (parts: readonly object[], more: object = {}) => ({
 const stop = chunk([], { finishReason: 'STOP' });
 
 describe('against a complete fake server', () => {
-  test('text arrives in pieces, then the end with the cost', async () => {
+  test('text that comes at once is one chunk, then the end with the cost', async () => {
     const usage = { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 };
     fake.onMessage('hello', { content: 'Hello, you!', usage });
     expect(await answer(fake.url, [user('hello')])).toEqual([
-      { type: 'text', text: 'Hello' },
-      { type: 'text', text: ', you' },
-      { type: 'text', text: '!' },
+      { type: 'text', text: 'Hello, you!' },
       { type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
     ]);
   });

@@ -1,14 +1,13 @@
 /**
  * Gemini, through Google's SDK: one streamed generateContent request for each answer.
  *
- * The SDK leaves a connection open when its stream is left, so each request has an abort of its own. It receives
- * every setting that it would otherwise read from the environment.
+ * The SDK receives every setting that it would otherwise read from the environment.
  */
 import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
 import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
-import { answerChunks } from './gemini-answer.ts';
+import { readAnswer } from './gemini-answer.ts';
 import { configOf, contentsOf } from './gemini-contents.ts';
 import {
   isNotFound,
@@ -52,8 +51,8 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
       return streamAnswer<GenerateContentResponse>(
         {
           provider: 'gemini',
-          send: (sending) => send(models, { request, names, sending }, signal),
-          read: (chunks, modelRef) => answerChunks(chunks, { names, modelRef }),
+          send: (sending, heard) => send(models, { request, names, sending }, heard),
+          read: (modelRef) => readAnswer({ names, modelRef }),
           isPassing,
           isRefusedThinking,
           isRefusedState,
@@ -82,21 +81,19 @@ const send = async (
   signal: AbortSignal,
 ): Promise<AsyncIterable<GenerateContentResponse>> => {
   if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
-  const stop = new AbortController();
-  const stream = await models.generateContentStream({
+  return models.generateContentStream({
     model: request.model,
     contents: contentsOf(request, names, sending),
     config: {
       ...configOf(request, names),
       ...thinkingConfig(request, sending.thinking),
-      abortSignal: AbortSignal.any([signal, stop.signal]),
+      abortSignal: signal,
       // One request for one answer: the SDK would otherwise continue by itself.
       automaticContinuation: false,
       automaticFunctionCalling: { disable: true },
       httpOptions: { fetch: fetchStarting },
     },
   });
-  return closing(stream, stop);
 };
 
 /** Bounds the time to the first byte only: the SDK's own timeout would cut a long answer. */
@@ -113,14 +110,6 @@ const fetchStarting: typeof fetch = async (input, init) => {
     clearTimeout(timer);
   }
 };
-
-async function* closing<T>(stream: AsyncIterable<T>, stop: AbortController): AsyncGenerator<T> {
-  try {
-    yield* stream;
-  } finally {
-    stop.abort();
-  }
-}
 
 /** The SDK counts contents only; the whole request goes in the API's own field for it. */
 const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {

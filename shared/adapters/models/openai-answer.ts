@@ -13,6 +13,7 @@ import { translateFailure } from './openai-errors.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
+import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
@@ -24,26 +25,28 @@ type Reading = {
   final: OpenAI.Responses.Response | undefined;
 };
 
-export async function* answerChunks(
-  events: AsyncIterable<Event>,
-  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
-): AsyncGenerator<ModelChunk> {
+type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+
+export const readAnswer = (readable: Readable): AnswerReader<Event> => {
   const reading: Reading = { thoughts: readThoughts(), items: [], isRefused: false, final: undefined };
-  for await (const event of events) yield* take(reading, event);
+  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+};
+
+const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
   const { final } = reading;
   if (final === undefined) throw providerError(meanings.brokenOff);
   const items = reading.items.filter(isWhole);
   const calls = items.filter((item) => item.type === 'function_call');
-  for (const { call_id, name, arguments: json } of calls)
-    yield { type: 'call', callId: call_id as CallId, name: names.fromWire(name), args: argsIn(json) };
   const end = endOf(reading, final, calls.length);
-  yield {
-    type: 'end',
-    end,
-    usage: usageOf(final.usage),
-    ...providerStateOf(modelRef, items.flatMap(stateParts)),
-  };
-}
+  const state = providerStateOf(modelRef, items.flatMap(stateParts));
+  return [
+    ...calls.map(({ call_id, name, arguments: json }) => ({
+      ...{ type: 'call' as const, callId: call_id as CallId },
+      ...{ name: names.fromWire(name), args: argsIn(json) },
+    })),
+    { type: 'end', end, usage: usageOf(final.usage), ...state },
+  ];
+};
 
 /** Records one event, and returns the text or the thoughts in it. */
 const take = (reading: Reading, event: Event): readonly ModelChunk[] => {

@@ -11,6 +11,7 @@ import { argsOf, parsedObject } from './call-arguments.ts';
 import { thoughtFields } from './openai-chat-input.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
+import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
@@ -30,31 +31,30 @@ type Reading = {
   reason: Choice['finish_reason'];
 };
 
-export async function* chatChunks(
-  chunks: AsyncIterable<Chunk>,
-  { names, modelRef }: { readonly names: ToolNames; readonly modelRef: ModelRef },
-): AsyncGenerator<ModelChunk> {
+type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+
+export const readChatAnswer = (readable: Readable): AnswerReader<Chunk> => {
   const reading: Reading = {
     ...{ calls: [], thoughts: new Map(), textCharacters: 0, isRefused: false },
     ...{ usage: undefined, reason: null },
   };
-  for await (const chunk of chunks) yield* take(reading, chunk);
+  return { take: (chunk) => take(reading, chunk), end: () => endChunks(reading, readable) };
+};
+
+const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
   if (reading.reason === null) throw providerError(meanings.brokenOff);
   const calls = reading.calls.filter((call, index) => isWhole(reading, call, index));
-  for (const { id, name, json } of calls)
-    yield {
-      type: 'call',
+  const state = providerStateOf(modelRef, stateParts(reading, calls.length));
+  return [
+    ...calls.map(({ id, name, json }) => ({
+      type: 'call' as const,
       ...(id === '' ? {} : { callId: id as CallId }),
       name: names.fromWire(name),
       args: json === '' ? {} : argsOf(json),
-    };
-  yield {
-    type: 'end',
-    end: endOf(reading, calls.length),
-    usage: usageOf(reading.usage),
-    ...providerStateOf(modelRef, stateParts(reading, calls.length)),
-  };
-}
+    })),
+    { type: 'end', end: endOf(reading, calls.length), usage: usageOf(reading.usage), ...state },
+  ];
+};
 
 /** Records one chunk, and returns the text and the thoughts in it. The chunk with the usage has no choice. */
 const take = (reading: Reading, { choices, usage }: Chunk): readonly ModelChunk[] => {

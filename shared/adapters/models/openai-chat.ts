@@ -6,7 +6,7 @@
 import type OpenAI from 'openai';
 import { toolNamesOf } from './call-arguments.ts';
 import type { ModelBackend } from './model-backend.ts';
-import { chatChunks } from './openai-chat-answer.ts';
+import { readChatAnswer } from './openai-chat-answer.ts';
 import { chatRequest } from './openai-chat-input.ts';
 import {
   isPassing,
@@ -25,8 +25,9 @@ export const streamChat =
     return streamAnswer<OpenAI.Chat.ChatCompletionChunk>(
       {
         provider: 'openai',
-        send: (sending) => client.chat.completions.create(chatRequest(request, names, sending), { signal }),
-        read: (chunks, modelRef) => chatChunks(chunks, { names, modelRef }),
+        send: (sending, heard) =>
+          client.chat.completions.create(chatRequest(request, names, sending), { signal: heard }),
+        read: (modelRef) => readChatAnswer({ names, modelRef }),
         isPassing,
         isRefusedThinking,
         isRefusedState,

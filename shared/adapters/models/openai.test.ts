@@ -46,12 +46,10 @@ const incomplete = (reason: string) => ({
 });
 
 describe('against a complete fake server', () => {
-  test('text arrives in pieces, then the end with the cost', async () => {
+  test('text that comes at once is one chunk, then the end with the cost', async () => {
     gpt.onMessage('hello', { content: 'Hello, you!', usage: { input_tokens: 12, output_tokens: 4 } });
     expect(await answer(`${gpt.url}/v1`, [user('hello')])).toEqual([
-      { type: 'text', text: 'Hello' },
-      { type: 'text', text: ', you' },
-      { type: 'text', text: '!' },
+      { type: 'text', text: 'Hello, you!' },
       {
         ...{ type: 'end', end: 'end_turn', usage: { inputTokens: 12, outputTokens: 4 } },
         // Its reasoning comes encrypted, since the request includes it.

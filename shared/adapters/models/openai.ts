@@ -18,7 +18,7 @@ import {
   type ModelBackend,
   upTo,
 } from './model-backend.ts';
-import { answerChunks } from './openai-answer.ts';
+import { readAnswer } from './openai-answer.ts';
 import { streamChat } from './openai-chat.ts';
 import {
   isNotFound,
@@ -63,8 +63,9 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
       return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
         {
           provider: 'openai',
-          send: (sending) => client.responses.create(responseRequest(request, names, sending), { signal }),
-          read: (events, modelRef) => answerChunks(events, { names, modelRef }),
+          send: (sending, heard) =>
+            client.responses.create(responseRequest(request, names, sending), { signal: heard }),
+          read: (modelRef) => readAnswer({ names, modelRef }),
           isPassing,
           isRefusedThinking,
           isRefusedState,

@@ -6,12 +6,16 @@
  * long as a `retry-after` header says, and are off. One quick second try stays, for a request that failed before
  * its answer began and without a `retry-after`: a connection that a frozen function kept open is found dead only
  * when it is used. A request that is refused for its thinking, its provider state or its images is sent again with less.
+ *
+ * Text that comes in one read of the connection is one chunk, however many events the provider made of it. An answer that its
+ * caller leaves, or that is aborted, ends its request at once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ModelChunk, ModelRequest, ProviderName, ThinkingLevel } from '#shared/domain/model.ts';
 import { isUnchargedStatus } from '#shared/domain/price.ts';
 import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
 import type { MayResend } from '#shared/ports/models.ts';
+import { gathered } from './gathered-stream.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
 import { hasImages } from './request-images.ts';
 
@@ -25,11 +29,19 @@ export type Sending = {
   readonly thinking: ShownThinking;
 };
 
+/** The reader of one answer. Its failures are AppErrors. */
+export type AnswerReader<E> = {
+  /** Records one event, and returns the text and the thoughts in it. */
+  readonly take: (event: E) => readonly ModelChunk[];
+  /** After the last event: the calls and the end. */
+  readonly end: () => readonly ModelChunk[];
+};
+
 export type Wire<E> = {
   readonly provider: ProviderName;
-  /** Settles when the answer begins. */
-  readonly send: (sending: Sending) => Promise<AsyncIterable<E>>;
-  readonly read: (events: AsyncIterable<E>, modelRef: ModelRef) => AsyncIterable<ModelChunk>;
+  /** Settles when the answer begins. The signal is of the whole answer. */
+  readonly send: (sending: Sending, signal: AbortSignal) => Promise<AsyncIterable<E>>;
+  readonly read: (modelRef: ModelRef) => AnswerReader<E>;
   readonly isPassing: (error: unknown) => boolean;
   /** The request is refused for its level of thinking, or for showing it. */
   readonly isRefusedThinking: (error: unknown) => boolean;
@@ -54,8 +66,39 @@ export async function* streamAnswer<E>(
     withImages: hasImages(history),
     thinking: firstShown(thinking),
   };
-  const { events, withoutHistory } = await begin(wire, { sending, signal, mayResend });
-  yield* wire.read(received(events, wire, signal), { provider: wire.provider, model, withoutHistory });
+  const stop = new AbortController();
+  const heard = AbortSignal.any([signal, stop.signal]);
+  const { events, withoutHistory } = await begin(wire, { sending, signal: heard, mayResend });
+  const reader = wire.read({ provider: wire.provider, model, withoutHistory });
+  try {
+    for await (const arrived of received(events, wire, signal)) yield* readAll(reader, arrived);
+    yield* reader.end();
+  } finally {
+    stop.abort(leftByReader);
+  }
+}
+
+/** One for all, since a reason that is made for each abort records a stack. */
+const leftByReader = new Error('nobody reads the answer any more');
+
+/** Text and thoughts that follow each other are one chunk. An event that fails is thrown after all before it was given. */
+function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator<ModelChunk> {
+  const chunks: ModelChunk[] = [];
+  let open: { readonly type: 'text' | 'reasoning'; text: string } | undefined;
+  try {
+    for (const event of events)
+      for (const chunk of take(event))
+        if (chunk.type !== 'text' && chunk.type !== 'reasoning') chunks.push(chunk);
+        else if (open?.type === chunk.type) open.text += chunk.text;
+        else {
+          open = { type: chunk.type, text: chunk.text };
+          chunks.push(open);
+        }
+  } catch (error) {
+    yield* chunks;
+    throw error;
+  }
+  yield* chunks;
 }
 
 /** Thoughts of a model that shall have none need not be shown. */
@@ -116,19 +159,23 @@ const sendWithOneRetry = async <E>(
 ): Promise<AsyncIterable<E>> => {
   signal.throwIfAborted();
   try {
-    return await send(sending);
+    return await send(sending, signal);
   } catch (error) {
     if (signal.aborted || !isPassing(error)) throw error;
     if (!isUncharged(refusal(error, { translate })) && !(await mayResend())) throw error;
     await pause(secondTryPauseMs, undefined, { signal });
-    return await send(sending);
+    return await send(sending, signal);
   }
 };
 
 /** Translates every failure within a stream: the SDK's or the wire's. */
-async function* received<E>(events: AsyncIterable<E>, wire: Wire<E>, signal: AbortSignal): AsyncGenerator<E> {
+async function* received<E>(
+  events: AsyncIterable<E>,
+  wire: Wire<E>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly E[]> {
   try {
-    for await (const event of events) yield event;
+    yield* gathered(events, signal);
   } catch (error) {
     fail(error, wire, signal);
   }

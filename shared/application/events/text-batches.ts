@@ -38,6 +38,10 @@ export const openTextBatches = <Key extends string>(
   let isSending = false;
   /** Ends the wait for more. */
   let gathering = new AbortController();
+  const endWait = (): void => {
+    // Each abort makes an error of its own, with its stack, also of a signal that is aborted.
+    if (!gathering.signal.aborted) gathering.abort();
+  };
 
   /** All waiting text, without the part that fills no frame where that is to wait for more. */
   const takeBatch = ({ keepsRest }: { readonly keepsRest: boolean }): readonly Frame[] => {
@@ -68,12 +72,12 @@ export const openTextBatches = <Key extends string>(
       if (before === undefined) waiting.set(key, { offset, text });
       else before.text += text;
       if (!isSending) void send();
-      else if ((before?.text ?? text).length >= frameTextBytesMax) gathering.abort();
+      else if ((before?.text ?? text).length >= frameTextBytesMax) endWait();
     },
     flush: async () => {
       // Frames are published in order: the batch on its way comes before this one.
       await publisher.publish(takeBatch({ keepsRest: false }));
-      gathering.abort();
+      endWait();
     },
   };
 };

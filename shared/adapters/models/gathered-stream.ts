@@ -1,0 +1,56 @@
+/**
+ * A stream read ahead: what comes in one read of its connection is given as one list, since each step of an async iteration
+ * costs more than a provider's event.
+ *
+ * A list is given as soon as the process has read what lay there, and waits for nothing more. It is given before a failure or an
+ * abort that came after it is thrown. An abort is heard at once, also while the stream is silent.
+ */
+
+/** Items that wait for a slow reader; the stream is not read on until they are taken. */
+export const itemsMax = 5000;
+
+export async function* gathered<T>(
+  stream: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly T[]> {
+  let waiting: T[] = [];
+  let end: { readonly error?: unknown } | undefined;
+  let isLeft = false;
+  let arrived = Promise.withResolvers<void>();
+  let taken = Promise.withResolvers<void>();
+  const finish = (how: { readonly error?: unknown }): void => {
+    end ??= how;
+    arrived.resolve();
+  };
+  const read = async (): Promise<void> => {
+    for await (const item of stream) {
+      if (isLeft) return;
+      // Once the whole read has been parsed: until then nothing but microtasks runs.
+      if (waiting.push(item) === 1) setImmediate(arrived.resolve);
+      if (waiting.length === itemsMax) await taken.promise;
+    }
+  };
+  const onAbort = (): void => finish({ error: signal.reason });
+  signal.addEventListener('abort', onAbort, { once: true });
+  read().then(
+    () => finish({}),
+    (error: unknown) => finish({ error }),
+  );
+  try {
+    for (;;) {
+      if (waiting.length === 0 && end === undefined) await arrived.promise;
+      const items = waiting;
+      waiting = [];
+      arrived = Promise.withResolvers();
+      taken.resolve();
+      taken = Promise.withResolvers();
+      if (items.length > 0) yield items;
+      else if (end !== undefined) break;
+    }
+  } finally {
+    isLeft = true;
+    taken.resolve();
+    signal.removeEventListener('abort', onAbort);
+  }
+  if ('error' in end) throw end.error;
+}
