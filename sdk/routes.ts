@@ -1,6 +1,4 @@
-/**
- * Routes of the REST API, with the types of their contracts: the schemas stay on the server, which checks its input and its answers.
- */
+/** Routes of the REST API, typed by the schemas of their contracts, which stay on the server. */
 
 import type * as z from 'zod';
 import type * as access from '../shared/contracts/rest/access-view.ts';

@@ -276,10 +276,7 @@ export const listingPagesMax = 10;
 export const turnTextCharactersMax = 200;
 /** The time that the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
 export const deletionWaitMsMax = 90_000;
-/**
- * The time for which the table remembers a deleted project, in seconds: a caller that made a session in it
- * concurrently checks.
- */
+/** The time for which the table remembers a deleted project, in seconds: a concurrent maker of a session in it checks. */
 export const deletedProjectSecondsMax = 86_400;
 /** The time after which code that a request waits for is interrupted, in milliseconds: less than a function may run. */
 export const codeAnswerMsMax = 840_000;

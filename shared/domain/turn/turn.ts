@@ -271,10 +271,7 @@ export type TurnLimits = {
   readonly usdMax: number;
 };
 
-/**
- * A turn as it is stored; a commit names the version it read and writes the next one (T15). The outbox is
- * `pendingWork(state)`: to commit the one is to commit the other.
- */
+/** A turn as it is stored: a commit names the version it read, and writes the next (T15). Its outbox is `pendingWork(state)`. */
 export type TurnRecord = {
   readonly version: number;
   readonly state: TurnState;
