@@ -45,6 +45,8 @@ const without = classesIn(values.without);
 const on = [...new Set(chosen)].filter((name) => !without.includes(name));
 
 const chunkSeeds = 20;
+/** Node keeps the signals of functions that died in the middle of something: half a megabyte a world. */
+const chunksPerWorker = 25;
 const progressSeeds = 500;
 /** A shorter run need not meet every fault. */
 const longRunSeeds = 400;
@@ -87,12 +89,14 @@ const record = ({ first, steps, met, broken }: Report): void => {
 /** A world makes much that is soon forgotten. */
 const memoryArgs = ['--min-semi-space-size=64', '--max-semi-space-size=64', '--single-threaded-gc'];
 
-const work = (): Promise<void> =>
+const workForAWhile = (): Promise<void> =>
   new Promise((resolve) => {
     const execArgv = [...process.execArgv, ...memoryArgs];
     const child = fork(join(import.meta.dirname, 'worker.ts'), [values.lines], { execArgv });
+    let begun = 0;
     const next = (): void => {
-      const chunk = isOver() ? undefined : chunks.shift();
+      const chunk = isOver() || begun === chunksPerWorker ? undefined : chunks.shift();
+      begun += 1;
       if (chunk === undefined) child.disconnect();
       else child.send(chunk);
     };
@@ -106,6 +110,10 @@ const work = (): Promise<void> =>
     });
     next();
   });
+
+const work = async (): Promise<void> => {
+  while (chunks.length > 0 && !isOver()) await workForAWhile();
+};
 
 await Promise.all(Array.from({ length: Math.min(Number(values.workers), chunks.length) }, work));
 const missing = [
