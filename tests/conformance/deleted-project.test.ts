@@ -27,6 +27,7 @@ import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 import { fake } from '../fake.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
+import { newSession, workspaceOf } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 import { newWebhook } from './webhook-fixture.ts';
 
@@ -250,4 +251,15 @@ test('a workspace with a name is not made in it, whoever read it before (WS5)', 
   await ports.projects.remove(project, at);
   expect(await workspaces.makeNamed(named())).toBe(false);
   expect((await workspaces.listNamed(project, { itemsMax: 10 })).workspaces).toHaveLength(1);
+});
+
+test('a session that a caller made in it and left, since it died, ends with it, and its workspace goes', async () => {
+  const { ports } = openPorts();
+  const project = await newProject(ports);
+  const session = newSession({ project });
+  await ports.sessions.create(session, { workspace: { ...workspaceOf(session), isNamed: true } });
+  await ports.projects.markDeleted(project, at);
+  expect(await forgetProject(ports, project)).toBe(true);
+  expect((await ports.sessions.get(session.id))?.status).toBe('completed');
+  expect(await ports.workspaces.get(session.workspace)).toBeUndefined();
 });

@@ -4,13 +4,12 @@
  */
 
 import { isUuid, type ProjectId } from '../../domain/ids.ts';
-import { pageItemsMax } from '../../domain/limits.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
-import { isEnded } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { projectNotFound } from '../access/find-project.ts';
 import type { ProjectDeps } from '../deps.ts';
+import { activeSessionsOf } from './active-sessions.ts';
 
 /** For callers who may write resources of the deployment, which owns every project. */
 export const deleteProject = async (ports: ProjectDeps, principal: Principal, id: string): Promise<void> => {
@@ -32,15 +31,7 @@ export const deleteProject = async (ports: ProjectDeps, principal: Principal, id
   await ports.forgetter.forgetProject(marked.id);
 };
 
-const hasActiveSession = async ({ sessions }: ProjectDeps, project: ProjectId): Promise<boolean> => {
-  let after: string | undefined;
-  do {
-    const page = await sessions.listOfProject(project, {
-      itemsMax: pageItemsMax,
-      ...(after === undefined ? {} : { after }),
-    });
-    if (page.sessions.some(({ status }) => !isEnded(status))) return true;
-    after = page.next;
-  } while (after !== undefined);
+const hasActiveSession = async (ports: ProjectDeps, project: ProjectId): Promise<boolean> => {
+  for await (const _ of activeSessionsOf(ports, project)) return true;
   return false;
 };

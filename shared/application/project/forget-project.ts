@@ -1,6 +1,6 @@
 /**
  * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP
- * servers, its snapshots, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
+ * servers, its snapshots, what was made in it too late, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
  * sessions expire by themselves.
  */
 
@@ -13,6 +13,8 @@ import type { ForgetDeps } from '../deps.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { leaveProject } from '../schedule/leave-project.ts';
 import { deleteSnapshot } from '../snapshot/manage-snapshots.ts';
+import { endSession } from '../turn/requests/end-session.ts';
+import { activeSessionsOf } from './active-sessions.ts';
 import { closeWorkspace } from './manage-workspaces.ts';
 
 /** The project's own audit row names the caller. */
@@ -28,6 +30,7 @@ export const forgetProject = async (ports: ForgetDeps, id: ProjectId): Promise<b
   await ports.secrets.clear(id);
   for (const { name } of await ports.mcpServers.list(id)) await ports.mcpServers.remove(id, name);
   await deleteSnapshots(ports, id);
+  await endSessions(ports, id);
   await forgetWorkspaces(ports, id);
   await ports.projects.remove(id, ports.world.now());
   return true;
@@ -67,6 +70,12 @@ const removeWebhooks = async (ports: ForgetDeps, project: ProjectId): Promise<vo
 
 const deleteSnapshots = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   for (const snapshot of await ports.snapshots.list(project)) await deleteSnapshot(ports, snapshot, janitor);
+};
+
+/** A caller that made one concurrently may have died before it looked for the mark. */
+const endSessions = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
+  for await (const session of activeSessionsOf(ports, project))
+    await endSession(ports, session, { reason: 'its project was deleted' });
 };
 
 const done = (): Promise<void> => Promise.resolve();
