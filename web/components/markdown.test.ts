@@ -33,6 +33,12 @@ test('Markdown becomes elements', () => {
   ]);
 });
 
+test('a cell with much text in a table keeps its width', () => {
+  const long = 'a sentence that goes on for a while, '.repeat(3);
+  const html = JSON.stringify(markdownBlocks(`| n | what |\n|---|---|\n| 1 | ${long} |`));
+  expect(html.match(/"class":"prose"/g)).toHaveLength(1);
+});
+
 test('what a model quotes as the output of a call is folded', () => {
   expect(read('two lines:\n\n```output\na\nb\n```')).toEqual([
     ['p', 'two lines:'],
