@@ -228,6 +228,8 @@ describe('a decision', () => {
     [{ approved: true, remember: { prefix: '' } }, 'remember'],
     [{ approved: true, remember: 'for ever' }, 'remember'],
     [{ approved: false, args: { command: 'x' } }, 'args'],
+    [{ approved: true, args: { nonsense: 1 } }, 'args: command: is required'],
+    [{ approved: true, args: { command: 'x', timeout: 0 } }, 'args: timeout'],
   ])('of %j is refused by name', async (decision, named) => {
     const client = await open();
     client.send('message', { text: '$ echo one' });

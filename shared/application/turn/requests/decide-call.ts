@@ -4,6 +4,7 @@
  */
 
 import { isCutForSocket } from '../../../contracts/frames.ts';
+import { argumentsProblem } from '../../../contracts/tools/agent-arguments.ts';
 import { toolIdentity } from '../../../domain/asked-call.ts';
 import type { Json, JsonObject } from '../../../domain/json.ts';
 import { callIdCharactersMax } from '../../../domain/limits.ts';
@@ -184,6 +185,7 @@ const prepare = (
   const { call } = judged;
   const { turnId } = judged.state;
   const { args } = decision;
+  refuseUnfit(call, args);
   const event = decidedEvent(call, decision, {
     at,
     by: deciderOf(principal),
@@ -192,6 +194,15 @@ const prepare = (
     identity: toolIdentity(call),
   });
   return { ...judged, event };
+};
+
+/** Changed arguments are checked as the model's are, before anything of them is on record. */
+const refuseUnfit = ({ name, route }: ToolCall, args: JsonObject | undefined): void => {
+  const problem = args === undefined || route !== undefined ? undefined : argumentsProblem(name, args);
+  if (problem !== undefined)
+    throw new AppError('invalid_request', `args: ${problem}`, {
+      suggestions: ['Change the arguments to what the tool takes. The call still waits.'],
+    });
 };
 
 const detailOf = ({ state, call, event }: Prepared): JsonObject => ({
