@@ -12,4 +12,6 @@ export interface ProcessStore {
   list(workspace: WorkspaceId, session?: SessionId): Promise<readonly ProcessRecord[]>;
   /** Records its end, once. */
   end(workspace: WorkspaceId, id: string, ending: ProcessEnding): Promise<void>;
+  /** Of one that was never started. */
+  remove(workspace: WorkspaceId, id: string): Promise<void>;
 }

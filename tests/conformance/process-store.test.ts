@@ -39,6 +39,15 @@ test('a record is written once, and its first end counts', async () => {
   expect(await store().get(workspace, 'unknown')).toBeUndefined();
 });
 
+test('a record that is removed is in no list', async () => {
+  const workspace = newWorkspace();
+  const [first, second] = [record(workspace), record(workspace)];
+  for (const each of [first, second]) await store().put(each);
+  await store().remove(workspace, first.id);
+  await store().remove(workspace, 'unknown');
+  expect(await store().list(workspace)).toEqual([second]);
+});
+
 test('a record of many: pages are followed', async () => {
   const workspace = newWorkspace();
   const command = 'x'.repeat(4096);

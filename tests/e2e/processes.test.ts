@@ -99,6 +99,14 @@ describe('a program', () => {
 });
 
 describe('a process', () => {
+  test('that was refused is in no list', async () => {
+    const list = async () => (await client.ask('GET', '/processes')).body['processes'];
+    const before = await list();
+    const refused = await client.ask('POST', '/processes', { command: 'true', cwd: 'nowhere' });
+    expect([refused.status, code(refused.body['error'])]).toEqual([404, 'file_not_found']);
+    expect(await list()).toEqual(before);
+  });
+
   test('outlives its request, and is read by clients that come back', async () => {
     const process = await client.start('while read line; do echo "$line"; done; exit 6');
     const say = (text: string, query = '') => client.ask('POST', `/processes/${process}/stdin${query}`, text);

@@ -91,8 +91,8 @@ export const startIn = async (
   const wanted = onRelayWanted(ports.invoker, sandbox, { ...ports, sessionId: session.id });
   const response = await answered(ask, wanted);
   if (response.ok) return response;
-  // It never ran: it is no lost one.
-  if (isRecorded) await ports.processes.end(sandbox.workspaceId, id, { at: ports.world.now() });
+  // It never ran: no list has it.
+  if (isRecorded) await ports.processes.remove(sandbox.workspaceId, id);
   throw await refusalOf(response, adviceOn);
 };
 

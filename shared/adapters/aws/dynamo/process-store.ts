@@ -1,5 +1,5 @@
 /** `ProcessStore` on the one table: a record beside its workspace, removed by TTL. */
-import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { processRecord } from '#shared/contracts/stored/workspace-records.ts';
 import { processRecordSecondsMax } from '#shared/domain/limits.ts';
@@ -51,6 +51,9 @@ export const makeProcessStore = (table: Table): ProcessStore => {
           }),
         ),
       ),
+    remove: async (workspace, id) => {
+      await client.send(new DeleteCommand({ TableName, Key: keys.process(workspace, id) }));
+    },
   };
 };
 

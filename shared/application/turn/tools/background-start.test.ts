@@ -57,11 +57,11 @@ const session = { id: 's' as SessionId, project: workspace.project } as Session;
 const open = (answer: () => Response) => {
   const put: ProcessRecord[] = [];
   const asked: LinkRequest[] = [];
-  const ended: string[] = [];
+  const removed: string[] = [];
   const ports = fake<SandboxDeps>({
     processes: fake<ProcessStore>({
       put: async (record) => void put.push(record),
-      end: async (_, id) => void ended.push(id),
+      remove: async (_, id) => void removed.push(id),
     }),
     workspaces: fake<WorkspaceStore>({ recordProcesses: async () => true }),
     link: {
@@ -79,7 +79,7 @@ const open = (answer: () => Response) => {
     startInBackground(ports, {
       ...{ session, key: 'tool:t:1:c', used: { sandbox, workspace }, program: { command: 'make' } },
     });
-  return { start, put, asked, ended };
+  return { start, put, asked, removed };
 };
 
 test('a start is recorded before it, and repeated under the same id', async () => {
@@ -92,13 +92,13 @@ test('a start is recorded before it, and repeated under the same id', async () =
   expect(first).toMatchObject({ status: 'finished', content: [{ text: expect.stringContaining(ids[0]) }] });
 });
 
-test('a start that the sandbox refuses fails with its code, and is no lost process', async () => {
+test('a start that the sandbox refuses fails with its code, and is in no list', async () => {
   const error = { error: { code: 'resource_limit_exceeded', message: 'at most 64 processes run' } };
-  const { start, put, ended } = open(() => Response.json(error, { status: 429 }));
+  const { start, put, removed } = open(() => Response.json(error, { status: 429 }));
   expect(await start()).toEqual({
     status: 'failed',
     code: 'resource_limit_exceeded',
     message: 'at most 64 processes run',
   });
-  expect(ended).toEqual([put[0]?.id]);
+  expect(removed).toEqual([put[0]?.id]);
 });
