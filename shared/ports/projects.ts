@@ -34,7 +34,8 @@ export interface ProjectSecrets {
   names(project: ProjectId): Promise<readonly string[]>;
   /** All of them, by name; may be up to a minute old. */
   read(project: ProjectId): Promise<Readonly<Record<string, string>>>;
-  put(project: ProjectId, name: string, value: string): Promise<void>;
+  /** True when there was none of this name. */
+  put(project: ProjectId, name: string, value: string): Promise<boolean>;
   /** False when there was none. */
   remove(project: ProjectId, name: string): Promise<boolean>;
   /** Removes all of them. */

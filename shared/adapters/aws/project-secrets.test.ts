@@ -133,6 +133,14 @@ test('twenty concurrent writes in four instances lose no value', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
+test('of concurrent writes of one name, one is the first', async () => {
+  const { instance } = await open();
+  const instances = Array.from({ length: 8 }, instance);
+  const write = () => Promise.all(instances.map((secrets) => secrets.put(project, 'A', 'a')));
+  expect((await write()).filter((isNew) => isNew)).toHaveLength(1);
+  expect((await write()).filter((isNew) => isNew)).toHaveLength(0);
+});
+
 test('of concurrent removals of one value, one succeeds', async () => {
   const { instance, stored } = await open();
   await instance().put(project, 'A', 'a');

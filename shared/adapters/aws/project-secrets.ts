@@ -40,8 +40,13 @@ export const makeProjectSecrets = (parts: SecretParts): ProjectSecrets => {
     names: async (project) => (await parts.pointers.read(project)).names.toSorted(),
     read: held.get,
     put: async (project, name, value) => {
-      const decision = await change(project, (secrets) => withSecret(secrets, name, value));
+      let isNew = true;
+      const decision = await change(project, (secrets) => {
+        isNew = !Object.hasOwn(secrets, name);
+        return withSecret(secrets, name, value);
+      });
       if (typeof decision === 'string') throw limitExceeded(decision);
+      return isNew;
     },
     remove: async (project, name) => {
       const decision = await change(project, (secrets) =>

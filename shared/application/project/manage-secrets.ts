@@ -33,8 +33,7 @@ export const putSecret = async (
       'invalid_request',
       'a secret is named by a letter or _, then letters, digits and _, 128 characters at most',
     );
-  const isNew = !(await ports.secrets.names(id)).includes(name);
-  await ports.secrets.put(id, name, value);
+  const isNew = await ports.secrets.put(id, name, value);
   await audit(ports, principal, { action: 'secret.put', subject: `${id}/${name}`, project: id });
   return { isNew };
 };
