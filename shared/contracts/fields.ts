@@ -28,8 +28,16 @@ export const logStream = z.enum(['stderr', 'lifecycle']);
 export const schemaDepthMax = 24;
 export const toolDescriptionCharactersMax = 4000;
 
-/** The `next` of a page is opaque to clients. */
-export const afterPage = z.string().max(256).optional().describe('The `next` of the previous page.');
+/** The `next` of every page names a moment and a resource. It is opaque to clients, so no schema advertises its form. */
+export const isPageCursor = (text: string): boolean =>
+  /^(?:\d{13}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)#/.test(text);
+
+export const afterPage = z
+  .string()
+  .max(256)
+  .refine(isPageCursor, 'must be the next of the previous page')
+  .optional()
+  .describe('The `next` of the previous page.');
 
 /** The fields of a query that have a value: one without counts as absent. */
 export const givenQuery = (

@@ -13,7 +13,7 @@ const contextOf = (scope: Scope = 'admin') => {
     create: async (made: Project) => void stored.push(made),
     get: async (wanted: string) => stored.find((one) => one.id === wanted),
     list: async (_owner: OwnerId, { after }: { after?: string }) =>
-      after === undefined ? { projects: stored, next: 'more' } : { projects: [] },
+      after === undefined ? { projects: stored, next: '1700000000000#more' } : { projects: [] },
   };
   const world = { uuid: () => id, now: () => 1_000 };
   const principal = { owner: 'deployment', scope, tokenHash: '' };
@@ -52,9 +52,9 @@ test('a project is created, shown and listed', async () => {
   });
   expect(await project.run({ action: 'list', limit: 1 }, context)).toEqual({
     projects: [shown],
-    next: 'more',
+    next: '1700000000000#more',
   });
-  expect(await project.run({ action: 'list', after: 'more' }, context)).toEqual({
+  expect(await project.run({ action: 'list', after: '1700000000000#more' }, context)).toEqual({
     projects: [
       { id: '00000000-0000-4000-8000-000000000000', name: 'default', created_at: '1970-01-01T00:00:00.000Z' },
     ],

@@ -7,7 +7,7 @@ import { mayUse, needs, projectOf } from '#shared/domain/access.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { AccessToken, Principal } from '#shared/domain/principal.ts';
 import { auditRowView } from '../audit-row.ts';
-import { givenUuid, iso } from '../fields.ts';
+import { afterPage, givenUuid, iso } from '../fields.ts';
 
 export const accessAnswer = z
   .object({
@@ -71,11 +71,7 @@ export const tokenView = ({
 
 export const auditQuery = z.object({
   project: givenUuid.optional().describe('Id of the project whose actions are listed.'),
-  after: z
-    .string()
-    .regex(/^\d{13}#[0-9a-f]{8}$/, 'must be the next of the page before')
-    .optional()
-    .describe('The `next` of the previous page.'),
+  after: afterPage,
 });
 
 const row = z

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { flavorNames } from '#shared/domain/flavor.ts';
 import { clientIdCharactersMax, toolNamesMax } from '#shared/domain/limits.ts';
 import { languages } from '#shared/domain/template.ts';
-import { givenId } from '../fields.ts';
+import { givenId, isPageCursor } from '../fields.ts';
 
 export const oneOf = <const T extends string>(values: readonly T[]) =>
   z.enum(values as readonly [T, ...T[]], { error: `use one of ${values.join(', ')}` });
@@ -56,7 +56,10 @@ export const toolNames = z
 
 export const moment = z.string().describe('Time in ISO 8601, UTC.');
 export const after = (charactersMax: number) =>
-  text(charactersMax).optional().describe('Cursor: next of the previous page.');
+  text(charactersMax)
+    .refine(isPageCursor, { error: 'the next of the previous page' })
+    .optional()
+    .describe('Cursor: next of the previous page.');
 export const next = z
   .string()
   .optional()
