@@ -85,10 +85,10 @@ test('a stream carries no header of one connection', async () => {
 });
 
 test.each([
-  ['no token', {}],
-  ['a wrong token', { authorization: 'Bearer bad' }],
-  ['another scheme', { authorization: 'Basic good' }],
-])('%s must authenticate first', async (_, headers) => {
+  ['no token', {}, ''],
+  ['a wrong token', { authorization: 'Bearer bad' }, 'error="invalid_token", '],
+  ['another scheme', { authorization: 'Basic good' }, ''],
+])('%s must authenticate first', async (_, headers, reason) => {
   const opened: string[] = [];
   const result = await answer(auth, eventOf({ headers, body: '{' }), {
     makeServer: toolServer([whoami]),
@@ -105,8 +105,7 @@ test.each([
     headers: {
       'content-type': 'application/json',
       'cache-control': 'no-store',
-      'www-authenticate':
-        'Bearer resource_metadata="https://app.example/.well-known/oauth-protected-resource/mcp"',
+      'www-authenticate': `Bearer ${reason}resource_metadata="https://app.example/.well-known/oauth-protected-resource/mcp"`,
       'x-request-id': 'r-1',
     },
     body: JSON.stringify({

@@ -50,6 +50,10 @@ test('the platform is its own authorization server where no issuer is configured
 test('the challenge leads to it, and names no address that a header makes up', () => {
   const { event, all } = ask();
   expect(challengeOf(event, all)).toBe(`Bearer resource_metadata="https://app.example${path}"`);
+  const refused = { ...event, headers: { ...event.headers, authorization: 'Bearer bad' } };
+  expect(challengeOf(refused, all)).toBe(
+    `Bearer error="invalid_token", resource_metadata="https://app.example${path}"`,
+  );
   const odd = { ...event, headers: { host: 'a"b.example' } };
   expect(challengeOf(odd, all)).toBe('Bearer');
 });

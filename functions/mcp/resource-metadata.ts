@@ -8,6 +8,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { publicOriginOf } from '#shared/contracts/browser-request.ts';
+import { bearerToken } from '#shared/contracts/credentials.ts';
 import { authorizationServer, authorizationServerPath } from '#shared/contracts/oauth.ts';
 import { scopesSupported } from '#shared/domain/oauth/client-scope.ts';
 import { AppError } from '#shared/errors.ts';
@@ -61,8 +62,15 @@ const documentOf = (path: string, origin: string, { issuer }: ResourceSettings):
   };
 };
 
-/** `WWW-Authenticate` of a 401 (RFC 9728, 5.1). */
+/**
+ * `WWW-Authenticate` of a 401 (RFC 9728, 5.1). A request with a token learns that the token is why, one without gets no error
+ * code (RFC 6750, 3.1).
+ */
 export const challengeOf = (event: Asked, settings: ResourceSettings): string => {
   const origin = publicOriginOf(event, settings.publicUrl);
-  return origin === undefined ? 'Bearer' : `Bearer resource_metadata="${origin}${metadataPath}/mcp"`;
+  const parameters = [
+    ...(bearerToken(event.headers) === undefined ? [] : ['error="invalid_token"']),
+    ...(origin === undefined ? [] : [`resource_metadata="${origin}${metadataPath}/mcp"`]),
+  ];
+  return ['Bearer', parameters.join(', ')].join(' ').trimEnd();
 };

@@ -209,7 +209,7 @@ describe('a sign-in that has ended', () => {
       });
       const challenge =
         path === '/mcp'
-          ? `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`
+          ? `Bearer error="invalid_token", resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`
           : 'Bearer';
       const said = path === '/mcp' ? response.headers.get('www-authenticate') : challengeOf(response);
       expect([response.status, said]).toEqual([401, challenge]);
