@@ -14,15 +14,16 @@ import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-known.ts';
+import type { EnteredSandbox } from '../sandbox/open-sandbox.ts';
 import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
 export type SandboxCallOptions = {
   /** A repeat under the same key gets the first result. */
   readonly key: string;
-  readonly opened: AcquiredSandbox;
+  readonly opened: EnteredSandbox;
   /** The sandbox that the session has by then. */
-  readonly reopen: () => Promise<AcquiredSandbox>;
+  readonly reopen: () => Promise<EnteredSandbox>;
   readonly tool: string;
   readonly args: JsonObject;
   readonly signal?: AbortSignal;
@@ -44,18 +45,35 @@ export const callInSandbox = async (
   options: SandboxCallOptions,
 ): Promise<Ran> => {
   const { opened, reopen, signal } = options;
-  refuseCancelled(signal);
-  if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
-  const first = await callIn(ports, session, options);
+  const first = await beside(recordBegin(ports, session, opened), () => callIn(ports, session, options));
   if (!isUnsent(first.outcome) || signal?.aborted) return ranIn(ports, opened, first);
   const next = await reopen();
   const isOther = next.sandbox.generation !== opened.sandbox.generation;
-  const ran = await ranIn(ports, next, await callIn(ports, session, { ...options, opened: next }));
+  const again = await beside(next.recorded, () => callIn(ports, session, { ...options, opened: next }));
+  const ran = await ranIn(ports, next, again);
   return {
     ...ran,
     stateLost: ran.stateLost || isOther || isNew(opened),
     notices: [...startNotices(opened), ...ran.notices],
   };
+};
+
+/** The program need not wait for the records of its begin. They are written in sequence: both change the session. */
+const recordBegin = async (
+  { sessions }: ExecutionDeps,
+  { id, status }: Session,
+  { recorded }: EnteredSandbox,
+): Promise<void> => {
+  await recorded;
+  if (status === 'creating') await sessions.recordRunning(id);
+};
+
+/** Ends after both: a record that came later could undo that of the end. */
+const beside = async <T>(recorded: Promise<void>, work: () => Promise<T>): Promise<T> => {
+  const [done, written] = await Promise.allSettled([work(), recorded]);
+  if (done.status === 'rejected') throw done.reason;
+  if (written.status === 'rejected') throw written.reason;
+  return done.value;
 };
 
 const isUnsent = (outcome: ToolOutcome): boolean => outcome.status === 'lost' && outcome.isUnsent === true;
@@ -73,6 +91,7 @@ const callIn = async (
   session: Session,
   { key, opened: { sandbox }, tool, args, signal, onProgress }: SandboxCallOptions,
 ): Promise<Called> => {
+  refuseCancelled(signal);
   const startedAt = ports.world.now();
   const saving = keepSaving(ports, sandbox);
   let printed = '';

@@ -4,10 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';
+import { poolEntryId } from '../../domain/pool.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { AppError, UnsentError } from '../../errors.ts';
-import type { SandboxTools } from '../../ports/sandbox.ts';
+import type { SandboxLink, SandboxTools } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
+import { fillPool } from '../sandbox/fill-pool.ts';
 import { type Execution, execute } from './execute.ts';
 import { executeInBackground } from './execute-in-background.ts';
 
@@ -64,7 +66,72 @@ describe('a result', () => {
     await run({}, { sessionId: session.id });
     expect(takeRequests()).toEqual(['BatchGet', 'Update', 'Get', 'Update']);
   });
+
+  test.each([
+    ['from the pool', 'python', { before: 7, in: 12 }],
+    ['without it', 'node', { before: 9, in: 14 }],
+  ] as const)('of a first call %s waits for so many rounds to the table', async (_, template, rounds) => {
+    const quiet = open();
+    const pooled = { ...quiet.ports, poolSize: 1 };
+    await fillPool(pooled, { size: 1, flavors: { execution: 'micro', agent: 'micro' } });
+    await pooled.workspaces.markReady(poolEntryId(0), 1, { at: 1 });
+    const count = countRounds(quiet.hooks);
+    let before = 0;
+    const call: SandboxTools['call'] = async (asked) => {
+      before = count();
+      return quiet.ports.tools.call(asked);
+    };
+    const fetch: SandboxLink['fetch'] = async (_, { path }) =>
+      new Response(null, { status: path === '/claim' ? 204 : 200 });
+    await quiet.run(
+      { poolSize: 1, tools: fake<SandboxTools>({ call }), link: { fetch } },
+      { options: { flavor: 'micro', template } },
+    );
+    expect({ before, in: count() }).toEqual(rounds);
+  });
+
+  test('of a first call is not answered before the start of its sandbox is recorded', async () => {
+    const { ports, hooks, run, only } = open();
+    hooks.before = async () => new Promise((resolve) => setImmediate(resolve));
+    await run();
+    const { id, workspace, status } = await only();
+    expect(status).toBe('ready');
+    expect((await ports.eventLog.read(id, { since: -1, eventsMax: 9 })).events).toMatchObject([
+      { type: 'system' },
+    ]);
+    expect(await ports.sandboxLog.read(workspace, 9)).toHaveLength(2);
+  });
+
+  test('does not depend on the lines of a start in the log of its sandbox', async () => {
+    const { ports, run, warned } = open();
+    const executed = await run({ sandboxLog: { ...ports.sandboxLog, append: broken } });
+    expect(executed).toMatchObject({ structured: { stdout: 'done' } });
+    expect(warned).toEqual(['the start of a sandbox was not logged']);
+  });
+
+  test('fails with the record of its start, and leaves no call behind', async () => {
+    const { ports, run, only } = open();
+    await expect(run({ eventLog: { ...ports.eventLog, append: broken } })).rejects.toThrow();
+    expect((await only()).runningCalls ?? {}).toEqual({});
+  });
 });
+
+/** Requests that are sent before any of them is answered are one round. */
+const countRounds = (hooks: ReturnType<typeof openQuietPorts>['hooks']): (() => number) => {
+  let rounds = 0;
+  let current: Promise<void> | undefined;
+  hooks.before = () => {
+    current ??= new Promise((resolve) =>
+      setImmediate(() => {
+        current = undefined;
+        rounds += 1;
+        resolve();
+      }),
+    );
+    return current;
+  };
+  return () => rounds;
+};
 
 describe('a call of which no byte was sent', () => {
   const away = { status: 'lost', message: 'the sandbox could not be reached', isUnsent: true } as const;

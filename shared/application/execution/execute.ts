@@ -12,8 +12,7 @@ import type { Session } from '../../domain/session.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError } from '../../errors.ts';
 import type { ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
-import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { type EnteredSandbox, enterSandbox } from '../sandbox/open-sandbox.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { callInSandbox, type Ran, refuseCancelled } from './call-in-sandbox.ts';
 import { type Entered, type ExecutionOptions, enterExecution, leaveExecution } from './enter-execution.ts';
@@ -34,7 +33,7 @@ export const execute = async (ports: ExecutionDeps, execution: Execution): Promi
   const key = ports.world.uuid();
   const entered = await enterExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
-  let opened: AcquiredSandbox | undefined;
+  let opened: EnteredSandbox | undefined;
   try {
     opened = await openFirst(ports, execution, entered);
     const { tool, argsFor, onProgress, wait } = execution;
@@ -55,7 +54,7 @@ export const openFirst = async (
   ports: ExecutionDeps,
   { defaults, wait, onPhase }: ExecutionOptions,
   { session, sessionCreated }: Entered,
-): Promise<AcquiredSandbox> => {
+): Promise<EnteredSandbox> => {
   const { signal } = wait;
   const opening = {
     lifetimes: defaults.lifetimes,
@@ -65,7 +64,7 @@ export const openFirst = async (
     ...(signal === undefined ? {} : { signal }),
   };
   try {
-    return await openSandbox(ports, session, opening);
+    return await enterSandbox(ports, session, opening);
   } catch (error) {
     if (sessionCreated) await giveUp(ports, session, error);
     refuseCancelled(signal);

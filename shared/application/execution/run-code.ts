@@ -11,7 +11,7 @@ import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { callInSandbox } from './call-in-sandbox.ts';
 import { beginCall, leaveExecution } from './enter-execution.ts';
@@ -89,7 +89,7 @@ const runIn = async (
   { key, code, language, context, timeoutSeconds, lifetimes, signal }: Keyed,
 ): Promise<CodeOutcome> => {
   const interrupted = signal === undefined ? {} : { signal };
-  const reopen = () => openSandbox(ports, session, { lifetimes, ...interrupted });
+  const reopen = () => enterSandbox(ports, session, { lifetimes, ...interrupted });
   const opened = await reopen();
   const args = {
     ...{ code, language, results: true, timeout: timeoutSeconds },

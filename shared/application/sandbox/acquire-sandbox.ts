@@ -15,6 +15,7 @@ import { noFreeSlot } from '../access/find-session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { makeRoom } from './make-room.ts';
+import { liveSandbox, openWarm } from './open-warm.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { readySandbox } from './ready-sandbox.ts';
 import { recordStartFailure } from './record-start-failure.ts';
@@ -31,6 +32,8 @@ export type AcquiredSandbox = {
   readonly workspace: Workspace;
   /** Returned to exactly one caller: the one that publishes the sandbox's start. */
   readonly start?: SandboxStart;
+  /** Comes with the start: the caller awaits it before it ends. */
+  readonly logged?: Promise<void>;
 };
 
 const pollMsMin = 20;
@@ -65,7 +68,7 @@ export const acquireSandbox = async (
     if (attempt === 'full') await waitForSlot(ports, request, beganAt);
     else request.onPhase?.('starting the sandbox');
     if (attempt === 'started' || attempt === 'claimed') starts += 1;
-    // One of the pool answers at once.
+    // One that was claimed and has moved since is read again at once.
     if (attempt !== 'claimed') await ports.world.sleep(pause, request.signal);
     request.signal?.throwIfAborted();
   }
@@ -161,10 +164,9 @@ const tryOnce = async (
       if (sandbox !== undefined) await reissueStart(ports, { workspaceId, sandbox });
       return 'not-yet';
     case 'probe': {
-      const start = await readySandbox(ports, workspace, liveSandbox(workspace, next.address));
-      return start === undefined
-        ? 'not-yet'
-        : { sandbox: liveSandbox(workspace, next.address), workspace, start };
+      const live = liveSandbox(workspace, next.address);
+      const ready = await readySandbox(ports, workspace, live);
+      return ready === undefined ? 'not-yet' : { sandbox: live, workspace, ...ready };
     }
     case 'locate':
       await locate(next.taskArn);
@@ -193,7 +195,10 @@ const startAnother = async (
   if (workspace.users.length === 0) throw deserted();
   await request.beforeStart?.();
   const outcome = await startSandbox(ports, workspace, request);
-  return outcome === 'full' ? 'full' : outcome === 'warm' ? 'claimed' : 'started';
+  if (typeof outcome === 'string') return outcome === 'full' ? 'full' : 'started';
+  const opened = await openWarm(ports, { workspace, record: outcome }, request);
+  if (typeof opened === 'object') return opened;
+  return opened === 'moved' ? 'claimed' : 'started';
 };
 
 /**
@@ -208,10 +213,3 @@ const use = async (ports: SandboxDeps, workspace: Workspace, sandbox: LiveSandbo
     return { sandbox, workspace };
   return 'not-yet';
 };
-
-const liveSandbox = ({ id, sandbox }: Workspace, address: string): LiveSandbox => ({
-  workspaceId: id,
-  generation: sandbox?.generation ?? 0,
-  address,
-  flavor: sandbox?.flavor ?? 'micro',
-});

@@ -28,23 +28,44 @@ export type Opening = {
   readonly onPhase?: (phase: string) => void;
 };
 
+export type EnteredSandbox = AcquiredSandbox & {
+  /** Ends once its start is in the logs: the caller works in it meanwhile, and awaits this before it writes to the session. */
+  readonly recorded: Promise<void>;
+};
+
 export const openSandbox = async (
   ports: SandboxDeps,
   session: Session,
-  { lifetimes, waitMs, ...waiting }: Opening,
+  opening: Opening,
 ): Promise<AcquiredSandbox> => {
+  const { recorded, ...acquired } = await enterSandbox(ports, session, opening);
+  await recorded;
+  return acquired;
+};
+
+/** For a caller whose work needs no record of the start. */
+export const enterSandbox = async (
+  ports: SandboxDeps,
+  session: Session,
+  { lifetimes, waitMs, ...waiting }: Opening,
+): Promise<EnteredSandbox> => {
   requireActive(session);
   const beforeStart = heartbeats(ports, session, lifetimes);
   await beforeStart();
   const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting, beforeStart }, waitMs);
   if (session.status === 'paused')
     await ports.sessions.recordReady(session.id, ports.world.now() + idleLimit(session, lifetimes));
-  if (acquired.start !== undefined) {
-    const { startMs, source } = acquired.start;
-    waiting.onPhase?.(`the sandbox is ready after ${startMs} ms (${source})`);
-    await appendAndPublish(ports, session.id, startEntries(acquired.start));
-  }
-  return acquired;
+  return { ...acquired, recorded: recordStart(ports, session, { ...acquired, ...waiting }) };
+};
+
+const recordStart = async (
+  ports: SandboxDeps,
+  { id }: Session,
+  { start, logged, onPhase }: Pick<AcquiredSandbox, 'start' | 'logged'> & Pick<Opening, 'onPhase'>,
+): Promise<void> => {
+  if (start === undefined) return;
+  onPhase?.(`the sandbox is ready after ${start.startMs} ms (${start.source})`);
+  await Promise.all([logged, appendAndPublish(ports, id, startEntries(start))]);
 };
 
 export const requireActive = (session: Pick<Session, 'kind' | 'status'>): void => {

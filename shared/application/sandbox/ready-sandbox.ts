@@ -17,14 +17,31 @@ import type { SandboxDeps } from '../deps.ts';
 import { configureSandbox } from './configure-sandbox.ts';
 import { whileHeld } from './hold-restore.ts';
 
+export type ReadySandbox = {
+  readonly start: SandboxStart;
+  /** Ends once the sandbox's log has its start, and never rejects: its caller works on meanwhile, and awaits it before it ends. */
+  readonly logged: Promise<void>;
+};
+
 /** Undefined when it is not ready yet, or another caller makes it ready. */
 export const readySandbox = async (
   ports: SandboxDeps,
   workspace: Workspace,
   sandbox: LiveSandbox,
-): Promise<SandboxStart | undefined> => {
-  const { sandbox: record, checkpoint } = workspace;
+): Promise<ReadySandbox | undefined> => {
+  const { sandbox: record } = workspace;
   if (record === undefined || !(await opens(ports, record, sandbox))) return undefined;
+  return readyOpened(ports, workspace, sandbox);
+};
+
+/** As `readySandbox`, of one whose server accepts the workspace's own bearer. */
+export const readyOpened = async (
+  ports: SandboxDeps,
+  workspace: Workspace,
+  sandbox: LiveSandbox,
+): Promise<ReadySandbox | undefined> => {
+  const { sandbox: record, checkpoint } = workspace;
+  if (record === undefined) return undefined;
   const needsRestore = checkpoint !== undefined || ports.archive.keepsShared;
   const filled = needsRestore ? await restore(ports, workspace, sandbox) : {};
   if (filled === 'not-mine') return undefined;
@@ -46,8 +63,8 @@ export const readySandbox = async (
   ports.telemetry.duration(source === 'pool' ? 'SandboxWarmStartMs' : 'SandboxColdStartMs', startMs);
   const started = { event: 'sandbox_started', workspaceId, project, generation, source, flavor, startMs };
   ports.telemetry.info('a sandbox is ready', started);
-  await ports.sandboxLog.append(workspaceId, lifecycle(record, { now, startMs, ...contents }));
-  return {
+  const logged = logStart(ports, workspaceId, lifecycle(record, { now, startMs, ...contents }));
+  const start = {
     startMs,
     source: record.source,
     generation,
@@ -55,6 +72,20 @@ export const readySandbox = async (
     ...(record.lost === undefined ? {} : { lost: record.lost }),
     ...(await lostProcesses(ports, workspaceId, record)),
   };
+  return { start, logged };
+};
+
+/** The sandbox is ready, and only its log lacks the lines of a start that could not be written. */
+const logStart = async (
+  { sandboxLog, telemetry }: SandboxDeps,
+  workspaceId: WorkspaceId,
+  lines: ReturnType<typeof lifecycle>,
+): Promise<void> => {
+  try {
+    await sandboxLog.append(workspaceId, lines);
+  } catch (error) {
+    telemetry.warn('the start of a sandbox was not logged', { workspaceId, error });
+  }
 };
 
 /** Those that ran in the background of an earlier sandbox; only one that ever had any is looked up. */
@@ -95,7 +126,11 @@ const lifecycle = (
 };
 
 /** True when its server accepts the workspace's own bearer; a warm one is given it first, and refuses a repeat of that. */
-const opens = async (ports: SandboxDeps, record: SandboxRecord, sandbox: LiveSandbox): Promise<boolean> => {
+export const opens = async (
+  ports: SandboxDeps,
+  record: SandboxRecord,
+  sandbox: LiveSandbox,
+): Promise<boolean> => {
   if (record.warm !== undefined) {
     const status = await claim(ports, record.warm, sandbox);
     if (status !== 401) return status === 204;

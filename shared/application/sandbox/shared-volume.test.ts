@@ -104,7 +104,7 @@ describe('a sandbox that starts', () => {
     const { ports, asked, counted } = open({
       restored: { status: 'restored', files: 0, missing: [], shared },
     });
-    expect(await readySandbox(ports, workspace, sandbox)).toEqual({
+    expect((await readySandbox(ports, workspace, sandbox))?.start).toEqual({
       ...start,
       shared: { files: 2, missing: [] },
     });
@@ -120,7 +120,7 @@ describe('a sandbox that starts', () => {
     const { ports, asked, counted } = open({
       restored: { status: 'restored', files: 1, missing: [], shared: { files: 0, bytes: 0, missing } },
     });
-    expect(await readySandbox(ports, { ...workspace, checkpoint }, sandbox)).toEqual({
+    expect((await readySandbox(ports, { ...workspace, checkpoint }, sandbox))?.start).toEqual({
       ...start,
       restored: { files: 1, savedAt: 500, missing: [] },
       shared: { files: 0, missing },
@@ -136,7 +136,7 @@ describe('a sandbox that starts', () => {
     const { ports, counted } = open({
       restored: { status: 'restored', files: 0, missing: [], sharedFailed: 'it broke off' },
     });
-    expect(await readySandbox(ports, workspace, sandbox)).toEqual({
+    expect((await readySandbox(ports, workspace, sandbox))?.start).toEqual({
       ...start,
       shared: { files: 0, missing: [], failed: 'it broke off' },
     });
@@ -157,7 +157,7 @@ describe('a sandbox that starts', () => {
 
   test('claims and restores nothing without a checkpoint and a volume', async () => {
     const { ports, asked } = open({ keepsShared: false });
-    expect(await readySandbox(ports, workspace, sandbox)).toEqual(start);
+    expect((await readySandbox(ports, workspace, sandbox))?.start).toEqual(start);
     expect(asked).toEqual([['log', 'sandbox 3 ready after 1000 ms']]);
   });
 });

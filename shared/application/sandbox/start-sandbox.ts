@@ -47,33 +47,29 @@ const noSecondsLeft = (ports: SandboxDeps, { sessionId }: SandboxRequest): AppEr
 
 const capacityPauseMs = 500;
 
-/** `requested`, by this caller or by another; `warm`: one that runs was claimed; `full` when no slot is free for it. */
+/** `requested`, by this caller or by another; `full` when no slot is free for it; or the record of a warm one that was claimed. */
 export const startSandbox = async (
   ports: SandboxDeps,
   workspace: Workspace,
   request: SandboxRequest,
-): Promise<'requested' | 'warm' | 'full'> => {
+): Promise<'requested' | 'full' | SandboxRecord> => {
   await tellOfEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
   const [network, entries] = await Promise.all([networkOf(ports, request), readPool(ports, request)]);
   const next = nextOf(generation, workspace, { ...request, network });
   const warm = await claimWarm(ports, entries, { ...request, next });
-  if (warm === 'claimed') {
-    await Promise.all([settleNetwork(ports, request, next), ports.invoker.fillPool()]);
-    return 'warm';
-  }
+  if (typeof warm === 'object') return warm;
   if (warm === 'full') return 'full';
   if (warm === 'spent') throw noSecondsLeft(ports, request);
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
   const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
   if (claimed === 'spent') throw noSecondsLeft(ports, request);
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
-  await settleNetwork(ports, request, next);
-  const started = await requestTaskWithRetry(ports, {
-    workspaceId: workspace.id,
-    project: workspace.project,
-    sandbox,
-  });
+  const named = { workspaceId: workspace.id, project: workspace.project, sandbox };
+  const [started] = await Promise.all([
+    requestTaskWithRetry(ports, named),
+    settleNetwork(ports, request, sandbox),
+  ]);
   if (started === 'started') return 'requested';
   const smaller = request.allowSmallerFlavor ? smallerFlavor(request.flavor) : undefined;
   if (smaller === undefined) throw noCapacity.error();
@@ -88,17 +84,17 @@ const networkOf = async (
   { sessionId }: SandboxRequest,
 ): Promise<Network | undefined> => (await sessions.get(sessionId))?.network;
 
-/** A change that came between the read and the claim found no sandbox to change. */
-const settleNetwork = async (
+/** A change that came between the read and the claim found no sandbox to change. True when there was none. */
+export const settleNetwork = async (
   ports: SandboxDeps,
   request: SandboxRequest,
-  { generation, network: claimed }: Next,
-): Promise<void> => {
+  { generation, network: claimed }: Pick<SandboxRecord, 'generation' | 'network'>,
+): Promise<boolean> => {
   let given = claimed;
   for (;;) {
     const network = await networkOf(ports, request);
-    if (isSameNetwork(network, given)) return;
-    if (!(await ports.workspaces.setNetwork(request.workspaceId, generation, network))) return;
+    if (isSameNetwork(network, given)) return given === claimed;
+    if (!(await ports.workspaces.setNetwork(request.workspaceId, generation, network))) return false;
     given = network;
   }
 };
@@ -145,12 +141,12 @@ const readPool = async (
 
 type WarmRequest = SandboxRequest & { readonly next: Next };
 
-/** A claim that loses tries the next pool entry; `lost` when none was won. */
+/** The record of the one that was claimed. A claim that loses tries the next pool entry; `lost` when none was won. */
 const claimWarm = async (
   ports: SandboxDeps,
   entries: readonly Workspace[],
   request: WarmRequest,
-): Promise<Claimed> => {
+): Promise<Exclude<Claimed, 'claimed'> | SandboxRecord> => {
   const { workspaceId, flavor, template, next } = request;
   const at = ports.world.now();
   for (const entry of entries) {
@@ -165,6 +161,7 @@ const claimWarm = async (
     };
     const claim = { generation: next.generation, at, sandbox, slot: claimOf(ports, request) };
     const claimed = await ports.workspaces.claimWarm(workspaceId, entry, claim);
+    if (claimed === 'claimed') return sandbox;
     if (claimed !== 'lost') return claimed;
   }
   return 'lost';

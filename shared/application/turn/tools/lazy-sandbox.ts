@@ -36,8 +36,10 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: LazyReque
   let log: readonly LogEntry[] = [];
   let notice: string | undefined;
   let saving: ReturnType<typeof keepSaving> | undefined;
+  let logging: Promise<void> | undefined;
   const get = async (): Promise<UsedSandbox> => {
-    const { sandbox, workspace, start } = await acquireSandbox(ports, wanted);
+    const { sandbox, workspace, start, logged } = await acquireSandbox(ports, wanted);
+    logging = logged;
     if (start !== undefined) {
       log = startEntries(start);
       notice = startNotice(start);
@@ -63,6 +65,7 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: LazyReque
       return taken;
     },
     leave: async () => {
+      await logging;
       if (saving !== undefined) await unlessAborted(wanted.signal, saving.stop());
     },
   };

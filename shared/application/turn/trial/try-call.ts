@@ -109,7 +109,8 @@ const run = async (
     const made = await createTrial(ports, { id, parent, key, until, source: from.source });
     return made === undefined ? raceLost : { trial: made, ...from };
   }, changesTooOften('the workspace'));
-  const { sandbox } = await acquireSandbox(ports, { ...startedFor(trial), signal });
+  const { sandbox, logged } = await acquireSandbox(ports, { ...startedFor(trial), signal });
+  await logged;
   const startedAt = ports.world.now();
   const call = { sandbox, callKey: `${id}/${key}`, name, args, onProgress: () => undefined };
   const outcome = await callForAWhile(ports, { ...call, signal, waitMs: toolTimes.waitMs });
