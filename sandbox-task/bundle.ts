@@ -117,7 +117,7 @@ const buildInto = async (folder: string): Promise<void> => {
 /** The files of the server: the one that starts it, what it loads then, and what these share. */
 export const serverFiles = [
   ...['server.mjs', 'routes.mjs', 'protocol.mjs'],
-  ...['server-base.mjs', 'server-shared.mjs'],
+  ...['server-base.mjs', 'server-helpers.mjs', 'server-shared.mjs'],
 ] as const;
 
 const split = {
@@ -133,13 +133,11 @@ const writeServer = async (
   { outputFiles, metafile }: BuildResult<typeof split>,
 ): Promise<void> => {
   const outputs = Object.entries(metafile.outputs).map(
-    ([path, { imports }]) => [basename(path), imports] as const,
+    ([path, { inputs }]) => [basename(path), Object.keys(inputs)] as const,
   );
-  const names = outputs.map(([name, imports]): readonly [string, string] => {
-    if (!/^server-/.test(name)) return [name, name];
-    // All parts share the library of schemas, which needs nothing else.
-    return [name, imports.some(({ path }) => /server-/.test(path)) ? 'server-base.mjs' : 'server-shared.mjs'];
-  });
+  const names = outputs.map(
+    ([name, inputs]) => [name, /^server-/.test(name) ? sharedName(inputs) : name] as const,
+  );
   const written = new Set(names.map(([, name]) => name));
   if (names.length !== serverFiles.length || serverFiles.some((name) => !written.has(name)))
     throw new Error(`the server was split into ${[...names].join(', ')}`);
@@ -151,6 +149,12 @@ const writeServer = async (
       ),
     ),
   );
+};
+
+/** By the sources in it: esbuild's own helpers, the library of schemas, which comes behind the first answer, or ours. */
+const sharedName = (sources: readonly string[]): (typeof serverFiles)[number] => {
+  if (sources.length === 0) return 'server-helpers.mjs';
+  return sources.some((path) => /node_modules\/zod\//.test(path)) ? 'server-shared.mjs' : 'server-base.mjs';
 };
 
 /** The server loads its code and refuses to go on without settings; what was compiled until then is kept. */
