@@ -79,9 +79,22 @@ export const dueItems = async (
       found.push(...Items);
       return LastEvaluatedKey === undefined ? [] : [{ pk, after: LastEvaluatedKey }];
     };
-    shards = (await Promise.all(shards.map(read))).flat();
+    shards = (await inTurns(shards, read)).flat();
   }
   return found.sort((one, other) => Number(one['dueAt']) - Number(other['dueAt'])).slice(0, itemsMax);
+};
+
+/** Shards asked at once: a thread that sends a request to each of all at once does nothing else in that time. */
+const shardsAtOnce = 4;
+
+const inTurns = async <T>(
+  shards: readonly Shard[],
+  read: (shard: Shard) => Promise<T>,
+): Promise<readonly T[]> => {
+  const all: T[] = [];
+  for (let next = 0; next < shards.length; next += shardsAtOnce)
+    all.push(...(await Promise.all(shards.slice(next, next + shardsAtOnce).map(read))));
+  return all;
 };
 
 type Shard = { readonly pk: string; readonly after?: Record<string, unknown> };
