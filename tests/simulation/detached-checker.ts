@@ -21,8 +21,11 @@ export class DetachedChecker {
     this.#options = options;
     const { death, refused, answerLost, slow, wakeLost, wakeLate, paused, throttled, ...others } =
       options.sim.faults;
+    // A janitor whose claim is sent again takes it for another's, and leaves the look to the next sweep.
+    const { sentTwice } = others;
     const { conflict, tornMsMax, saveLong, restoreLong, halfOpen, linkDown, linkBreaks, taskDies } = others;
-    const ofFunctions = death + refused + answerLost + slow + wakeLost + wakeLate + paused + throttled;
+    const ofFunctions =
+      death + refused + answerLost + slow + wakeLost + wakeLate + paused + throttled + sentTwice;
     const ofSandboxes = saveLong + restoreLong + halfOpen + linkDown + linkBreaks + taskDies;
     this.#isUndisturbed =
       ofFunctions + ofSandboxes + conflict + tornMsMax === 0 &&
