@@ -2,7 +2,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { gathered, itemsMax } from './gathered-stream.ts';
 
-const never = new AbortController().signal;
+const never = { signal: new AbortController().signal };
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let one = 0; one < count; one += 1) yield one;
@@ -10,6 +10,17 @@ async function* numbers(count: number): AsyncGenerator<number> {
 
 test('what comes at once is one list', async () => {
   expect(await Array.fromAsync(gathered(numbers(300), never))).toEqual([await Array.fromAsync(numbers(300))]);
+});
+
+test('while it is urgent each item is given before the next is read', async () => {
+  let given = 0;
+  const isUrgent = () => given < 2;
+  const lists = gathered(numbers(100), { ...never, isUrgent });
+  for (const expected of [[0], [1]]) {
+    expect((await lists.next()).value).toEqual(expected);
+    given += 1;
+  }
+  expect((await Array.fromAsync(lists)).length).toBeLessThan(10);
 });
 
 test('an item waits for no further one', async () => {
@@ -42,7 +53,7 @@ test('an abort is heard while the stream is silent', async () => {
     yield 1;
     await new Promise(() => undefined);
   }
-  const lists = gathered(silent(), controller.signal);
+  const lists = gathered(silent(), { signal: controller.signal });
   expect((await lists.next()).value).toEqual([1]);
   const next = lists.next();
   controller.abort(new Error('cancelled'));

@@ -9,9 +9,15 @@
 /** Items that wait for a slow reader; the stream is not read on until they are taken. */
 export const itemsMax = 5000;
 
+type Gathering = {
+  readonly signal: AbortSignal;
+  /** True while each item is to be given by itself, before what lies behind it is read. */
+  readonly isUrgent?: () => boolean;
+};
+
 export async function* gathered<T>(
   stream: AsyncIterable<T>,
-  signal: AbortSignal,
+  { signal, isUrgent = () => false }: Gathering,
 ): AsyncGenerator<readonly T[]> {
   let waiting: T[] = [];
   let end: { readonly error?: unknown } | undefined;
@@ -25,8 +31,11 @@ export async function* gathered<T>(
   const read = async (): Promise<void> => {
     for await (const item of stream) {
       if (isLeft) return;
-      // Once the whole read has been parsed: until then nothing but microtasks runs.
-      if (waiting.push(item) === 1) setImmediate(arrived.resolve);
+      if (waiting.push(item) === 1) {
+        if (isUrgent()) arrived.resolve();
+        // Once all that lay there has been parsed: until then nothing but reads and microtasks run.
+        else setImmediate(arrived.resolve);
+      }
       if (waiting.length === itemsMax) await taken.promise;
     }
   };
@@ -38,7 +47,7 @@ export async function* gathered<T>(
   );
   try {
     for (;;) {
-      if (waiting.length === 0 && end === undefined) await arrived.promise;
+      if (end === undefined) await arrived.promise;
       const items = waiting;
       waiting = [];
       arrived = Promise.withResolvers();

@@ -7,7 +7,8 @@
  * its answer began and without a `retry-after`: a connection that a frozen function kept open is found dead only
  * when it is used. A request that is refused for its thinking, its provider state or its images is sent again with less.
  *
- * Text that comes in one read of the connection is one chunk, however many events the provider made of it. An answer that its
+ * Text that comes in one read of the connection is one chunk, however many events the provider made of it; the first text
+ * of an answer waits for none that lies behind it. An answer that its
  * caller leaves, or that is aborted, ends its request at once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -70,8 +71,14 @@ export async function* streamAnswer<E>(
   const heard = AbortSignal.any([signal, stop.signal]);
   const { events, withoutHistory } = await begin(wire, { sending, signal: heard, mayResend });
   const reader = wire.read({ provider: wire.provider, model, withoutHistory });
+  let hasSpoken = false;
+  const isUrgent = (): boolean => !hasSpoken;
   try {
-    for await (const arrived of received(events, wire, signal)) yield* readAll(reader, arrived);
+    for await (const arrived of received(events, wire, { signal, isUrgent }))
+      for (const chunk of readAll(reader, arrived)) {
+        hasSpoken = true;
+        yield chunk;
+      }
     yield* reader.end();
   } finally {
     stop.abort(leftByReader);
@@ -172,10 +179,10 @@ const sendWithOneRetry = async <E>(
 async function* received<E>(
   events: AsyncIterable<E>,
   wire: Wire<E>,
-  signal: AbortSignal,
+  { signal, isUrgent }: { readonly signal: AbortSignal; readonly isUrgent: () => boolean },
 ): AsyncGenerator<readonly E[]> {
   try {
-    yield* gathered(events, signal);
+    yield* gathered(events, { signal, isUrgent });
   } catch (error) {
     fail(error, wire, signal);
   }
