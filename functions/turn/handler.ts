@@ -25,6 +25,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { callsPerAnswerMax } from '#shared/domain/limits.ts';
 import type { ProviderName, TokenUsage } from '#shared/domain/model.ts';
 import { costOf, pricesOf } from '#shared/domain/price.ts';
+import type { SessionMark } from '#shared/domain/turn/session-mark.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('turn', process.env);
@@ -55,6 +56,7 @@ type TurnWork = {
   readonly seen?: FeaturesSeen;
   readonly frames?: readonly Frame[];
   readonly kills?: readonly string[];
+  readonly mark?: SessionMark;
 };
 
 const prices = pricesOf(environment.MODEL_PRICES);
@@ -76,10 +78,10 @@ const ports = {
 const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 
 export const handler = runtime.handler<TurnWork, void>(
-  async ({ sessionId, correlationId, hops = 0, seen, frames, kills }, context) => {
+  async ({ sessionId, correlationId, hops = 0, ...work }, context) => {
     runtime.correlation.follow(correlationId);
     const deadlineAt = systemWorld.now() + context.getRemainingTimeInMillis();
-    const invocation = { sessionId, settings, deadlineAt, hops, seen, frames, kills };
+    const invocation = { sessionId, settings, deadlineAt, hops, ...work };
     await runTurn({ ...ports, ...(await sandboxes()) }, invocation);
   },
 );

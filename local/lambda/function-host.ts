@@ -216,7 +216,11 @@ const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
   };
 
   return {
-    run: (attempt, delayMs) => later(delayMs, () => attemptNumber(attempt, 0)),
+    // A timer of no time still costs a millisecond or more.
+    run: (attempt, delayMs) =>
+      delayMs === 0 && !isStopped
+        ? attemptNumber(attempt, 0)
+        : later(delayMs, () => attemptNumber(attempt, 0)),
     stop: () => {
       isStopped = true;
       for (const timer of timers) clearTimeout(timer);

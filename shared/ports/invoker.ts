@@ -5,13 +5,15 @@
 import type { Frame } from '../contracts/frames.ts';
 import type { FeaturesSeen } from '../domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { SessionMark } from '../domain/turn/session-mark.ts';
 import type { TerminalKey } from './terminals.ts';
 
 export interface Invoker extends RelayStarter {
   /**
    * `hops`: the number of hand-overs of the work so far. `seen`: the features of the deployment, read a moment ago.
    * `frames`: of events that were just committed, for the turn's holder to publish, who reads the subscribers anyway.
-   * `kills`: keys of calls that still run in the sandbox, of a turn that was cancelled.
+   * `kills`: keys of calls that still run in the sandbox, of a turn that was cancelled. `mark`: the session as it rested before
+   * the message that was just accepted.
    */
   runTurn(
     sessionId: SessionId,
@@ -20,6 +22,7 @@ export interface Invoker extends RelayStarter {
       readonly seen?: FeaturesSeen | undefined;
       readonly frames?: readonly Frame[] | undefined;
       readonly kills?: readonly string[] | undefined;
+      readonly mark?: SessionMark | undefined;
     },
   ): Promise<void>;
   /** Saves and stops a sandbox that is marked as stopping. */

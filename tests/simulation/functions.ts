@@ -40,7 +40,7 @@ export type Functions = {
   readonly sim: Simulation;
   readonly turn: (
     session: SessionId,
-    work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills'>,
+    work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills' | 'mark'>,
   ) => Promise<void>;
   readonly janitor: (task: JanitorTask) => Promise<void>;
   /** A session's turn was asked to run in some milliseconds; a lost wake-up is never run. */
@@ -72,10 +72,10 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
       }
     });
   return {
-    runTurn: (session, { hops = 0, frames, kills } = {}) =>
+    runTurn: (session, { hops = 0, frames, kills, mark } = {}) =>
       wake(
         `wakes the turn of ${session}`,
-        () => platform.turn(session, { hops, frames, kills }),
+        () => platform.turn(session, { hops, frames, kills, mark }),
         (inMs) => platform.woken(session, inMs),
       ),
     stopSandbox: (workspaceId) =>

@@ -176,7 +176,10 @@ export class Platform {
     this.checkers.wakes.woken(sessionId, inMs);
   }
 
-  turn(sessionId: SessionId, work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills'>): Promise<void> {
+  turn(
+    sessionId: SessionId,
+    work: Pick<TurnInvocation, 'hops' | 'frames' | 'kills' | 'mark'>,
+  ): Promise<void> {
     const { turnMs, leaseMs, toolWaitMs, limits, tree, lifetimes } = this.settings;
     const history = { tokensMax: 100_000, messagesMax: 12 };
     const settings = {

@@ -24,8 +24,7 @@ export const makeInvoker = (
     await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
   };
   return {
-    runTurn: (sessionId, { hops = 0, seen, frames, kills } = {}) =>
-      invoke('turn', { sessionId, hops, seen, frames, kills }),
+    runTurn: (sessionId, { hops = 0, ...work } = {}) => invoke('turn', { sessionId, hops, ...work }),
     stopSandbox: (workspaceId) => invoke('janitor', { sweep: 'stop', workspaceId }),
     forgetWorkspace: (workspaceId) => invoke('janitor', { sweep: 'workspace', workspaceId }),
     forgetProject: (project) => invoke('janitor', { sweep: 'project', project }),

@@ -22,6 +22,7 @@ import {
   firstDeadline,
   pendingWork,
 } from '../../domain/turn/pending-work.ts';
+import type { SessionMark } from '../../domain/turn/session-mark.ts';
 import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../ports/inbox.ts';
 import { noFreeSlot } from '../access/find-session.ts';
@@ -30,6 +31,7 @@ import { openPublisher } from '../events/publisher.ts';
 import { rememberedRegistry } from '../registry/remembered-registry.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
+import { acquireTurn } from './commit/acquire-turn.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import {
@@ -73,6 +75,8 @@ export type TurnInvocation = {
   readonly frames?: readonly Frame[] | undefined;
   /** The detached calls of a turn that was cancelled, by their keys. */
   readonly kills?: readonly string[] | undefined;
+  /** The session as it rested before the message for which this function was invoked. */
+  readonly mark?: SessionMark | undefined;
 };
 
 /** Milliseconds that a function needs to hand over. */
@@ -86,13 +90,14 @@ const republishedEventsMax = 20;
  */
 export const runTurn = async (ports: LoopDeps, invocation: TurnInvocation): Promise<void> => {
   const lastWake = invocation.deadlineAt - handoverMs;
-  let { frames = [] } = invocation;
+  let { frames = [], mark } = invocation;
   const { sessionId, kills = [] } = invocation;
   if (kills.length > 0) await killWork(ports, sessionId, kills);
   for (;;) {
-    const deadline = await holdTurn(ports, { ...invocation, frames });
+    const deadline = await holdTurn(ports, { ...invocation, frames, mark });
     if (deadline === undefined || deadline >= lastWake) return;
     frames = [];
+    mark = undefined;
     await ports.world.sleep(Math.max(0, deadline - ports.world.now()));
   }
 };
@@ -100,21 +105,21 @@ export const runTurn = async (ports: LoopDeps, invocation: TurnInvocation): Prom
 /** When the time of the first call that a client ends is over; undefined when none is left waiting. */
 const holdTurn = async (invoked: LoopDeps, invocation: TurnInvocation): Promise<number | undefined> => {
   const ports = { ...invoked, mcpServers: rememberedRegistry(invoked.mcpServers, invoked.world) };
-  const { sessionId, settings, deadlineAt, seen, frames = [] } = invocation;
+  const { sessionId, settings, deadlineAt, seen, frames = [], mark } = invocation;
   const { limits, leaseMs } = settings;
   const startedAt = ports.world.now();
   const lease = { holder: ports.world.uuid(), at: startedAt, until: startedAt + leaseMs };
-  const session = await ports.turns.takeLease(sessionId, lease);
-  if (session === undefined) {
+  const acquired = await acquireTurn(ports, sessionId, { lease, mark });
+  if (acquired === undefined) {
     ports.telemetry.count('LeasesContended');
     await publishBeside(ports, sessionId, frames);
     return undefined;
   }
   const handoverAt = deadlineAt - handoverMs;
-  const context = await loadTurn(ports, session, { limits, seen, startedAt, handoverAt });
+  const context = await loadTurn(ports, acquired, { limits, seen, startedAt, handoverAt });
   const { monitor, publisher } = context;
   void publisher.publish(frames);
-  const held = keepLease(ports, session, { leaseMs, onLost: () => monitor.interrupt('lost') });
+  const held = keepLease(ports, acquired.session, { leaseMs, onLost: () => monitor.interrupt('lost') });
   try {
     const left = await work(ports, context, invocation);
     return left && firstDeadline(left.turn.state);

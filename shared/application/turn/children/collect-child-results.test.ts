@@ -80,7 +80,11 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0, release: false, wakes: false, dueAt: 1e12 },
   });
   if (committed.status !== 'committed') throw new Error(`the turn was not written: ${committed.status}`);
-  const context = await loadTurn(ports, committed.session, { limits, startedAt: 4, handoverAt: 1e12 });
+  const context = await loadTurn(
+    ports,
+    { session: committed.session },
+    { limits, startedAt: 4, handoverAt: 1e12 },
+  );
   return { ports, context, look: () => collectChildResults(ports, context) };
 };
 

@@ -16,6 +16,7 @@ import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import type { KnownTemplates } from '../../sandbox/known-template.ts';
+import type { Acquired } from './acquire-turn.ts';
 import { monitorTurn, type TurnMonitor } from './turn-monitor.ts';
 
 export type StepLimits = {
@@ -83,10 +84,10 @@ type Hold = {
 
 export const loadTurn = async (
   ports: TurnDeps,
-  held: Session,
+  { session: held, work: read }: Acquired,
   { limits, seen, ...times }: Hold,
 ): Promise<TurnContext> => {
-  const { subscribers, session, ...loaded } = await loadWork(ports, held);
+  const { subscribers, session, ...loaded } = await loadWork(ports, held, read);
   const publisher = openPublisher(ports, session, subscribers);
   const { version } = loaded.turn;
   const onSubscribers = publisher.setSubscribers;
@@ -95,8 +96,12 @@ export const loadTurn = async (
 };
 
 /** The session is read again where a step of another caller came between it and its turn; not under another's lease. */
-const loadWork = async ({ sessions, turns }: Deps<'sessions' | 'turns'>, held: Session) => {
-  const work = await turns.loadWork(held.id);
+const loadWork = async (
+  { sessions, turns }: Deps<'sessions' | 'turns'>,
+  held: Session,
+  read?: Acquired['work'],
+) => {
+  const work = read ?? (await turns.loadWork(held.id));
   if (isSlotOf(held, work.turn.state)) return { ...work, session: held };
   const now = await sessions.get(held.id);
   return { ...work, session: now?.lease.fence === held.lease.fence ? now : held };

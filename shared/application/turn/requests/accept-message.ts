@@ -13,6 +13,7 @@ import type { ThinkingLevel } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import { slotHolderOf } from '../../../domain/slot-holder.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
+import { markOf } from '../../../domain/turn/session-mark.ts';
 import { AppError } from '../../../errors.ts';
 import type { AcceptResult, InboxMessage } from '../../../ports/inbox.ts';
 import { noConversationLeft, noFreeSlot } from '../../access/find-session.ts';
@@ -111,10 +112,13 @@ export const queueMessage = async (
         sessionId: session.id,
         messageId,
       });
-      await invoker.runTurn(session.id, { seen });
+      await invoker.runTurn(session.id, { seen, ...(rests(session) ? { mark: markOf(session) } : {}) });
       return result;
   }
 };
+
+/** No function holds its turn, unless one has just begun or ended. */
+const rests = ({ status }: Session): boolean => status === 'idle' || status === 'created';
 
 /** Each one is a sandbox that gave way, and whose slot another caller took. */
 const roomsMax = 20;
