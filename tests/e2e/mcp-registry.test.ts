@@ -210,6 +210,7 @@ test('testing connects now: a good server, a dead one, a private one, one in the
   await project.add('inwards', http(inwards.url));
   await project.add('dead', http(dead.url));
   await project.add('inside', { transport: 'stdio', command: 'no-such-program' });
+  await project.add('ending', { transport: 'stdio', command: 'false' });
   const tested = (name: string) => project.of(`/mcp/${name}/test`, post());
   const { name, description } = echoTool;
   expect(await tested('good')).toEqual([200, { ok: true, tools: [{ name, description }] }]);
@@ -217,6 +218,7 @@ test('testing connects now: a good server, a dead one, a private one, one in the
   expect(await tested('inwards')).toEqual(failing('private, loopback or link-local'));
   expect(await tested('dead')).toEqual(failing('refused'));
   expect(await tested('inside')).toEqual(failing('no-such-program'));
+  expect(await tested('ending')).toEqual(failing('it exited with code 1'));
   expect(await tested('none')).toEqual([404, 'mcp_server_not_found: there is no such MCP server']);
 });
 

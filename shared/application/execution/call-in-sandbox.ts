@@ -139,11 +139,11 @@ export const refuseCancelled = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new AppError('conflict', 'the call was cancelled; it did not run');
 };
 
-/** A limit that was reached is a result with the output; a refusal or a lost sandbox is not. */
+/** A limit that was reached is a result with the output and its error; a refusal, with facts or none, or a lost sandbox is not. */
 const resultOf = (outcome: ToolOutcome, printed: string): Pick<Ran, 'content' | 'structured'> => {
   if (outcome.status === 'finished')
     return { content: outcome.content, structured: outcome.structured ?? {} };
-  if (outcome.status === 'failed' && outcome.structured !== undefined)
+  if (outcome.status === 'failed' && outcome.structured?.['error'] !== undefined)
     return { content: [], structured: outcome.structured };
   if (isUnsent(outcome))
     throw new AppError('sandbox_unavailable', `${outcome.message}; the call did not run`);

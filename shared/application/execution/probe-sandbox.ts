@@ -67,7 +67,9 @@ const tryInside = async (
       onProgress: () => undefined,
     });
     const listed: unknown = structured['tools'];
-    return { ok: true, tools: decodeTools(Array.isArray(listed) ? listed : []) };
+    return Array.isArray(listed)
+      ? { ok: true, tools: decodeTools(listed) }
+      : { ok: false, error: 'its tools were not listed' };
   } finally {
     await endSession(ports, session, { reason: 'an MCP server was tried' });
   }
