@@ -6,6 +6,8 @@
  * abort that came after it is thrown. An abort is heard at once, also while the stream is silent.
  */
 
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+
 /** Items that wait for a slow reader; the stream is not read on until they are taken. */
 export const itemsMax = 5000;
 
@@ -31,10 +33,14 @@ export async function* gathered<T>(
   const read = async (): Promise<void> => {
     for await (const item of stream) {
       if (isLeft) return;
-      if (waiting.push(item) === 1) {
-        if (isUrgent()) arrived.resolve();
+      waiting.push(item);
+      if (isUrgent()) {
+        arrived.resolve();
+        // Its reader goes on first: parsing what lies behind it would take the processor from a post of it.
+        await turnOfLoop();
+      } else if (waiting.length === 1) {
         // Once all that lay there has been parsed: until then nothing but reads and microtasks run.
-        else setImmediate(arrived.resolve);
+        setImmediate(arrived.resolve);
       }
       if (waiting.length === itemsMax) await taken.promise;
     }
@@ -42,7 +48,8 @@ export async function* gathered<T>(
   const onAbort = (): void => finish({ error: signal.reason });
   signal.addEventListener('abort', onAbort, { once: true });
   read().then(
-    () => finish({}),
+    // The last items are with their reader by then, and others have had their turn.
+    () => setImmediate(finish, {}),
     (error: unknown) => finish({ error }),
   );
   try {
