@@ -169,6 +169,25 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
   };
 };
 
+test('the client of the model is loaded while the table is waited for', async () => {
+  const { id, ports, say, run, log } = await open([]);
+  const { models, turns } = ports;
+  const atFirst = Promise.withResolvers<number>();
+  const opening: LoopDeps['models']['open'] = async (provider) => {
+    atFirst.resolve((await turns.readVersion(id)).version);
+    return models.open(provider);
+  };
+  const loadWork: LoopDeps['turns']['loadWork'] = async (of) => {
+    // Without the client the turn waits here.
+    expect(await atFirst.promise).toBe(0);
+    return turns.loadWork(of);
+  };
+  await say('m1');
+  Object.assign(ports, { models: { open: opening }, turns: { ...turns, loadWork } });
+  await run();
+  expect(completions(await log())).toEqual(['end_turn']);
+});
+
 const completions = (events: readonly LogEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'completion' ? [event.data.stopReason] : []));
 

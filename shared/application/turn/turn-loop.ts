@@ -11,7 +11,7 @@ import { eventFrame, type Frame } from '../../contracts/frames.ts';
 import { ofLatestTurn } from '../../domain/event-log.ts';
 import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId, TurnId } from '../../domain/ids.ts';
-import { totalsOf } from '../../domain/session.ts';
+import { type Session, totalsOf } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { currentMessage } from '../../domain/turn/after-step.ts';
 import { policyOf } from '../../domain/turn/approval-policy.ts';
@@ -115,6 +115,7 @@ const holdTurn = async (invoked: LoopDeps, invocation: TurnInvocation): Promise<
     await publishBeside(ports, sessionId, frames);
     return undefined;
   }
+  openModelAhead(ports, acquired.session);
   const handoverAt = deadlineAt - handoverMs;
   const context = await loadTurn(ports, acquired, { limits, seen, startedAt, handoverAt });
   const { monitor, publisher } = context;
@@ -129,6 +130,11 @@ const holdTurn = async (invoked: LoopDeps, invocation: TurnInvocation): Promise<
     // Everything that was published before is posted before this.
     await publisher.publish([]);
   }
+};
+
+/** Loads the client of the model, and its key, while the table is waited for. The call that needs them meets the failure. */
+const openModelAhead = ({ models }: LoopDeps, { provider, runtime }: Session): void => {
+  if (runtime === undefined) models.open(provider).catch(() => undefined);
 };
 
 /** Another holder goes on with the turn. */
