@@ -1,4 +1,5 @@
 /** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
+import { cancellations } from '#shared/adapters/aws/dynamo/table.ts';
 import type { TurnInvocation } from '#shared/application/turn/turn-loop.ts';
 import type { JanitorTask } from '#shared/contracts/tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
@@ -154,8 +155,12 @@ export const telemetryFor = ({ sim, name }: Invocation): Telemetry => ({
 });
 
 /** True for a use case's own refusals and the errors of its ports. */
-export const isForeseen = (error: unknown, { hasNewer }: Pick<Simulation, 'hasNewer'>): boolean =>
+export const isForeseen = (
+  error: unknown,
+  { hasNewer, isCrowded }: Pick<Simulation, 'hasNewer' | 'isCrowded'>,
+): boolean =>
   isAppError(error) ||
+  (isCrowded && (cancellations(error)?.some(({ code }) => code === 'TransactionConflict') ?? false)) ||
   (hasNewer && error instanceof Error && error.message.includes('unknown shape')) ||
   (error instanceof Error &&
     (error.name === 'PortFault' ||

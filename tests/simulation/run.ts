@@ -56,6 +56,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
     sim.isBig = true;
     sim.coverage.hit('world/big');
   }
+  sim.isCrowded = settings.isCrowded;
   const minutes = random.int(2, 7) + (settings.isLong ? sim.further.int(8, 25) : 0);
   const until = startOfTime + minutes * minute;
   await register(platform.table);

@@ -48,6 +48,8 @@ export class Simulation {
   hasNewer = false;
   /** Texts are as long as the platform takes them, and longer. */
   isBig = false;
+  /** Hundreds of sessions share a workspace, and leave it at once: some meet another's transaction at every try. */
+  isCrowded = false;
   /** Calls outlast the functions that wait for them. */
   hasLongCalls = false;
   /** Its sandboxes have a network. */
