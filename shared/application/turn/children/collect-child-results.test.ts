@@ -126,19 +126,19 @@ test('no result is written while all work', async () => {
   expect(await look()).toBeUndefined();
 });
 
-test('an idle child whose message still waits is waited for', async () => {
+test('a child whose turn ends while a message waits that its holder has not seen runs on, and is waited for', async () => {
   const { ports, context, look } = await open([{ status: 'running' }]);
   const id = childOf(context);
   const session = await ports.sessions.get(id);
   if (session === undefined) throw new Error('the child is not there');
   await ports.inbox.accept(session, message('asked', 5), inboxLimits);
-  // The turn before it ends: its holder has not seen the message yet.
+  // The turn before it ends.
   const { turn } = await ports.turns.loadWork(id);
   await ports.turns.commit({
     ...{ ...turn, session, at: 6, log: [], history: [], patch: { status: 'idle' } },
     ...{ fence: session.lease.fence, release: false, wakes: false, dueAt: 1e12 },
   });
-  expect((await ports.sessions.get(id))?.status).toBe('idle');
+  expect((await ports.sessions.get(id))?.status).toBe('running');
   expect(await look()).toBeUndefined();
 });
 
