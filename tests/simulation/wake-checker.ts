@@ -35,10 +35,11 @@ export class WakeChecker {
     this.#options = options;
     this.#log = log;
     const { death, refused, answerLost, slow, wakeLost, wakeLate, postFails, ...others } = options.sim.faults;
-    const { paused, throttled, conflict, tornMsMax, saveLong, restoreLong } = others;
+    const { paused, throttled, conflict, tornMsMax, saveLong, restoreLong, sentTwice } = others;
     const isJanitorWell = death + refused + answerLost + slow + paused + throttled + conflict === 0;
     const { isOrdered } = options.sim.pace;
-    this.#isSwept = isJanitorWell && !options.isCrowded;
+    // A janitor whose claim is sent again takes it for another's, and leaves the session to the next sweep.
+    this.#isSwept = isJanitorWell && sentTwice === 0 && !options.isCrowded;
     this.#isPrompt =
       isJanitorWell &&
       wakeLost + wakeLate + postFails + tornMsMax + saveLong + restoreLong === 0 &&
