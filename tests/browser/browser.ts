@@ -55,7 +55,8 @@ export const newPage = async (
     if (expects?.test(text) !== true) complaints.push(text);
   };
   context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complain(message.text());
+    if (message.type() === 'error' || message.type() === 'warning')
+      complain(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => complain(String(error.error())));
   context.on('request', (request) => {
