@@ -6,7 +6,7 @@ const usualPath = '/usr/bin/chromium';
 /** Its path. */
 export const provideChromium = async (
   { CHROMIUM_PATH, PATH = '' }: Readonly<Record<string, string | undefined>>,
-  progress: (line: string) => void,
+  progress: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
 ): Promise<string> => {
   if (CHROMIUM_PATH !== undefined) return CHROMIUM_PATH;
   const { hasProgram } = inspectMachine(PATH);

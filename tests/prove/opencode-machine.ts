@@ -89,7 +89,7 @@ const openPage = async (
   cleaning: AsyncDisposableStack,
 ): Promise<Page> => {
   // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-  const executablePath = await provideChromium(process.env, (line) => process.stdout.write(`${line}\n`));
+  const executablePath = await provideChromium(process.env);
   const browser = await chromium.launch({
     executablePath,
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

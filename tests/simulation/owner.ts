@@ -3,6 +3,7 @@
  * the deletion of it all. Each is repeated until it succeeds, as clients do.
  */
 
+import { activeSessionsOf } from '#shared/application/project/active-sessions.ts';
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, updateProject } from '#shared/application/project/manage-projects.ts';
 import {
@@ -21,7 +22,6 @@ import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
-import { isEnded } from '#shared/domain/session.ts';
 import { isAppError } from '#shared/errors.ts';
 import type { Platform } from './platform.ts';
 import type { Ports } from './ports.ts';
@@ -224,17 +224,8 @@ const clearAway = async ({ users, project, schedules }: Owned): Promise<void> =>
 const isGone = (error: unknown): boolean => isAppError(error) && error.code === 'project_not_found';
 
 const endAll = async (ports: Ports, project: ProjectId): Promise<void> => {
-  let after: string | undefined;
-  do {
-    const page = await ports.sessions.listOfProject(project, {
-      itemsMax: pageItemsMax,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const { id, status } of page.sessions) {
-      if (isEnded(status)) continue;
-      const { session } = await found(ports, id);
-      await endSession(ports, session, { reason: 'its project is deleted' });
-    }
-    after = page.next;
-  } while (after !== undefined);
+  for await (const { id } of activeSessionsOf(ports, project)) {
+    const { session } = await found(ports, id);
+    await endSession(ports, session, { reason: 'its project is deleted' });
+  }
 };

@@ -1,7 +1,7 @@
 /**
  * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP
- * servers, its snapshots, what was made in it too late, its workspaces. The record is deleted last, so that a run that failed halfway is repeated. Ended
- * sessions expire by themselves.
+ * servers, its snapshots, sessions that were made in it too late, its workspaces. The record is deleted last, so that a run that
+ * failed halfway is repeated. Ended sessions expire by themselves.
  */
 
 import { projectOf } from '../../domain/access.ts';

@@ -1,6 +1,6 @@
 /**
- * The sandbox of a session, outside a turn: a heartbeat first, and before each start, so that no janitor stops it, then acquired, and
- * its start appended to the session's log.
+ * The sandbox of a session, outside a turn: acquired behind a heartbeat, and another before each start, so that no janitor stops
+ * it; its start is appended to the session's log.
  */
 
 import { startEntries } from '../../contracts/sandbox-start.ts';
@@ -55,7 +55,10 @@ export const enterSandbox = async (
   const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting, beforeStart }, waitMs);
   if (session.status === 'paused')
     await ports.sessions.recordReady(session.id, ports.world.now() + idleLimit(session, lifetimes));
-  return { ...acquired, recorded: recordStart(ports, session, { ...acquired, ...waiting }) };
+  const recorded = recordStart(ports, session, { ...acquired, ...waiting });
+  // A caller that fails before it awaits this has an error of its own.
+  recorded.catch(() => undefined);
+  return { ...acquired, recorded };
 };
 
 const recordStart = async (

@@ -77,7 +77,7 @@ const run = async ([kind, into, ...names]: readonly string[]): Promise<void> => 
   await using cleaning = new AsyncDisposableStack();
   await buildWebWhenStale({ repository, progress: () => undefined });
   // biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-  const executablePath = await provideChromium(process.env, (line) => process.stdout.write(`${line}\n`));
+  const executablePath = await provideChromium(process.env);
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
   cleaning.defer(() => browser.close());
