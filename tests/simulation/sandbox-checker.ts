@@ -59,6 +59,8 @@ export class SandboxChecker {
   readonly #turns: TurnChecker;
   /** When the check of a workspace's many sessions began. */
   readonly #checkedAt = new Map<string, number>();
+  /** Lines that a checkpoint had until a person restored a snapshot without them: replaced, not lost. */
+  readonly #replaced = new Set<string>();
 
   constructor(options: CheckerOptions, turns: TurnChecker) {
     this.#options = options;
@@ -88,6 +90,12 @@ export class SandboxChecker {
     if (manifest === undefined) this.#violate('a checkpoint in the table is in the bucket', id);
     else if (manifest.base !== old.checkpoint?.id)
       this.#violate('a chain of checkpoints never forks', `${id}: ${manifest.id} follows ${manifest.base}`);
+    if (now.sandbox?.isDiscarded) this.#restored(old.checkpoint?.id, manifest?.lines ?? []);
+  }
+
+  #restored(before: string | undefined, lines: readonly string[]): void {
+    for (const line of this.#options.bucket.get(before ?? '')?.lines ?? [])
+      if (!lines.includes(line)) this.#replaced.add(line);
   }
 
   #count({ sandbox: old }: StoredWorkspace, { sandbox: now, users = new Set() }: StoredWorkspace): void {
@@ -194,7 +202,7 @@ export class SandboxChecker {
     const { sandbox, checkpoint } = workspaceOf(table, sessionOf(table, id)?.workspace ?? '');
     const kept = bucket.get(checkpoint?.id ?? '')?.lines ?? [];
     const saysLost = workspace?.lost === true;
-    for (const key of lines.keys.filter((one) => !kept.includes(one)))
+    for (const key of lines.keys.filter((one) => !kept.includes(one) && !this.#replaced.has(one)))
       this.#unsaved(`${id}: ${key}`, { key, sandbox, saysLost, told: lines.told });
   }
 
