@@ -20,6 +20,7 @@ import type { Send } from './call-output.ts';
 import { watchProcesses } from './call-processes.ts';
 import { createCodeRunner } from './code-call.ts';
 import { createFileServer } from './file-requests.ts';
+import { prepareOutputPipes } from './output-pipes.ts';
 import { createFlow } from './process/flow.ts';
 import { createProcessTable } from './process/process-table.ts';
 import { startStdioCall } from './stdio/stdio-call.ts';
@@ -126,4 +127,5 @@ pipe.on(
 pipe.on('close', () => process.exit(0));
 pipe.on('error', () => process.exit(1));
 
+prepareOutputPipes();
 send({ type: 'ready' });

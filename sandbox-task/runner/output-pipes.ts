@@ -2,7 +2,8 @@
  * Pipes for the output of a user process. Node gives a child sockets, which no program can open by name (unix(7): ENXIO), so
  * that `> /dev/stderr`, `tee /dev/stderr` and `curl -o /dev/stdout` would fail. A FIFO opens through `/proc/self/fd`.
  *
- * Two are made ahead of their use, since `mkfifo` is a program. Their names are removed once both ends are open.
+ * Those of several processes are made at once and ahead of their use, since `mkfifo` is a program: to start it takes the
+ * runner as long as to start the program of a call. Their names are removed once both ends are open.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -10,32 +11,45 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-type OutputPipe = {
-  readonly reader: Socket;
+type Pipe = {
+  readonly reader: number;
   /** A descriptor for the child. It blocks, as programs expect of their output. */
   readonly writer: number;
 };
 
+type OutputPipe = { readonly reader: Socket; readonly writer: number };
+
 type OutputPipes = { readonly stdout: OutputPipe; readonly stderr: OutputPipe };
 
-let spare: OutputPipes | undefined;
+/** Pipes that one `mkfifo` makes, for eight processes. Each holds two descriptors, and 16 of a user's 16,384 pages (pipe(7)). */
+const madeAtOnce = 16;
+/** More are made when fewer than these are left. */
+const sparesMin = 4;
+
+const spares: Pipe[] = [];
 let isPreparing = false;
 
 /** Undefined where none can be made, such as at the user's limit of processes. */
 export const takeOutputPipes = (): OutputPipes | undefined => {
-  const taken = spare ?? makeNow();
-  spare = undefined;
-  return taken;
+  if (spares.length < 2) makeNow();
+  if (spares.length < 2) return undefined;
+  const [stdout, stderr] = spares.splice(0, 2);
+  return stdout && stderr && { stdout: opened(stdout), stderr: opened(stderr) };
 };
 
-/** Makes those of the next process. */
+const opened = ({ reader, writer }: Pipe): OutputPipe => ({
+  reader: new Socket({ fd: reader, readable: true, writable: false }),
+  writer,
+});
+
+/** Makes those of the next processes. */
 export const prepareOutputPipes = (): void => {
-  const folder = isPreparing || spare !== undefined ? undefined : makeFolder();
+  const folder = isPreparing || spares.length >= sparesMin ? undefined : makeFolder();
   if (folder === undefined) return;
   isPreparing = true;
   execFile('mkfifo', namesIn(folder), (error) => {
     isPreparing = false;
-    if (error === null) spare = openIn(folder);
+    if (error === null) openIn(folder);
     removeFolder(folder);
   });
 };
@@ -46,16 +60,16 @@ export const closeWriters = ({ stdout, stderr }: OutputPipes): void => {
   closeSync(stderr.writer);
 };
 
-const makeNow = (): OutputPipes | undefined => {
+const makeNow = (): void => {
   const folder = makeFolder();
-  if (folder === undefined) return undefined;
+  if (folder === undefined) return;
   const { status } = spawnSync('mkfifo', namesIn(folder), { stdio: 'ignore' });
-  const made = status === 0 ? openIn(folder) : undefined;
+  if (status === 0) openIn(folder);
   removeFolder(folder);
-  return made;
 };
 
-const namesIn = (folder: string): string[] => [join(folder, 'stdout'), join(folder, 'stderr')];
+const namesIn = (folder: string): string[] =>
+  Array.from({ length: madeAtOnce }, (_, number) => join(folder, String(number)));
 
 const makeFolder = (): string | undefined => {
   try {
@@ -74,19 +88,21 @@ const removeFolder = (folder: string): void => {
   }
 };
 
-const openIn = (folder: string): OutputPipes | undefined => {
-  const [stdout = '', stderr = ''] = namesIn(folder);
+const openIn = (folder: string): void => {
   try {
-    return { stdout: openPipe(stdout), stderr: openPipe(stderr) };
+    for (const path of namesIn(folder)) spares.push(openPipe(path));
   } catch {
     // A program removed them, or no descriptor is left.
-    return undefined;
   }
 };
 
 /** The reader first, without waiting for a writer; then a writer need not wait either. */
-const openPipe = (path: string): OutputPipe => {
+const openPipe = (path: string): Pipe => {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const writer = openSync(path, constants.O_WRONLY);
-  return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer };
+  try {
+    return { reader, writer: openSync(path, constants.O_WRONLY) };
+  } catch (error) {
+    closeSync(reader);
+    throw error;
+  }
 };

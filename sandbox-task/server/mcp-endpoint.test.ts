@@ -18,7 +18,7 @@ test('the endpoint is asked once, not before what is answered now', async () => 
   expect(asked).toEqual([]);
   await nextTurn();
   await nextTurn();
-  expect(asked).toEqual([expect.objectContaining({ method: 'ping' })]);
+  expect(asked).toEqual([expect.objectContaining({ method: 'tools/call' })]);
 });
 
 test('a failure is a line of the log', async () => {

@@ -145,13 +145,15 @@ export type McpEndpoint = (request: Request) => Promise<Response>;
 const url = 'http://sandbox/mcp';
 
 /**
- * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads the library of MCP and all of
- * `fetch`, and compiles the schemas of the protocol, which takes longer than a command; nobody waits for it here.
+ * Has the endpoint and the runner ready for their first call, once, behind what is answered now: a program that does nothing runs
+ * as a command of a user would. The first call loads the library of MCP and all of `fetch`, compiles the schemas of the protocol and
+ * of the tool, and makes the pipes of the output, which takes longer than the program of most commands; nobody waits for it here.
  */
 export const prepareOnce = (mcp: McpEndpoint, log: Log): (() => void) => {
   let isPrepared = false;
   const prepare = async (): Promise<void> => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' });
+    const params = { name: 'execute_command', arguments: { command: 'true' } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params });
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     await (await mcp(new Request(url, { method: 'POST', headers, body }))).text();
   };
