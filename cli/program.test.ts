@@ -371,7 +371,7 @@ describe('a chat over an interrupted connection', () => {
     };
     await using one = await loggedIn({ 'POST /api/sessions': { status: 201, body: { id: 's' } } }, talk);
     const { code, stdout, stderr } = await one.run(['chat', '--model', 'm', 'hi', 'there']);
-    expect([code, stdout, stderr]).toEqual([0, 'Hello\n', 'Connection lost, trying again…\n']);
+    expect([code, stdout, stderr]).toEqual([0, 'Hello\n', 'Connection lost, reconnecting…\n']);
     expect([said, sinces]).toEqual([['hi there'], [null, '5']]);
     expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ model: 'm' });
   });

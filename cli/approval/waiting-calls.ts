@@ -64,7 +64,7 @@ export const watchApprovals = async (call: Call, client: Sallyport): Promise<num
     probe: () => client.request(api.listApprovals),
     onFrame: ({ type }) => type === 'approvals' && read(),
     onState: stateListener({
-      onLost: () => output.note('Connection lost, trying again…'),
+      onLost: () => output.note('Connection lost, reconnecting…'),
       onEnd: left.reject,
     }),
     ...patience,

@@ -62,7 +62,7 @@ const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Pro
   const { output, host } = call;
   if (output.isJson) output.result({ sessionId, turnId, stopReason, text, usage }, () => []);
   else if (!call.isSet('stop') && host.stderr.isTTY === true)
-    output.note(`Resume with \`sallyport chat --session ${sessionId}\`.`);
+    output.note(`Continue with \`sallyport chat --session ${sessionId}\`.`);
   return exitCodeOf(completion);
 };
 
@@ -101,7 +101,7 @@ const converse = async ({ call, sessionId, talk, questions, left }: Chat): Promi
   } catch (error) {
     if (!isLeaving(error)) throw error;
   }
-  call.output.note(`\nResume with \`sallyport chat --session ${sessionId}\`.`);
+  call.output.note(`\nContinue with \`sallyport chat --session ${sessionId}\`.`);
   return 0;
 };
 

@@ -99,8 +99,8 @@ export const codeCommand: Command = {
     '[--session <id>] [--language python|node] [--context <name>] [--timeout <seconds>] [--project <id>] [--env <NAME>=<value>…] [--save <folder>] [--stop] [code or -]',
   summary: 'Run code and print its output and results',
   details: [
-    'Variables last from call to call of a context, --context default unless named. Without code, or with -, the code',
-    'is read from stdin. --save writes every form of a result to a file. A new session stays active for --session',
+    'Variables last from call to call in a context: `default`, or the one that --context names. Without code, or with -,',
+    'the code is read from stdin. --save writes every form of a result to a file. A new session stays active for --session',
     'until its idle timeout; --stop ends the session immediately.',
   ],
   options: {

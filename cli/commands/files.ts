@@ -26,7 +26,7 @@ const ls = async (call: Call): Promise<undefined> => {
     query: { path, ...recursive },
   });
   if (files.length === 0 && !call.output.isJson) call.output.note('No files.');
-  if (truncated) call.output.note('There are more entries: list a folder of it.');
+  if (truncated) call.output.note('The list is cut: list a folder in it.');
   call.output.result({ files }, () =>
     files.length === 0
       ? []

@@ -21,8 +21,8 @@ test('the grants of a session are listed and withdrawn', async () => {
   expect(JSON.parse((await there.run(['grants', 'list', 's', '--json'])).stdout)).toEqual({
     grants: [command, tool],
   });
-  expect((await there.run(['grants', 'none'])).stdout).toBe('No grants: every call needs approval.\n');
+  expect((await there.run(['grants', 'none'])).stdout).toBe('No grants.\n');
   expect((await there.run(['grants', 'withdraw', 's', 'g1'])).stdout).toBe(
-    'Withdrawn: execute_command that begins with: git status. Later calls need approval again.\n',
+    'Withdrawn: execute_command that begins with: git status. The approval mode decides later calls.\n',
   );
 });

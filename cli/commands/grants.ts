@@ -14,7 +14,7 @@ const list = async (call: Call): Promise<undefined> => {
     tableLines(
       ['ID', 'ALLOWS', 'BY', 'AT'],
       answer.grants.map((one) => [one.id, covered(one), deciderName(one.by), one.at]),
-      'No grants: every call needs approval.',
+      'No grants.',
     ),
   );
 };
@@ -22,7 +22,7 @@ const list = async (call: Call): Promise<undefined> => {
 const withdraw = async (call: Call): Promise<undefined> => {
   const grantId = call.positionals[1] ?? '';
   const grant = await call.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
-  call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. Later calls need approval again.`]);
+  call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. The approval mode decides later calls.`]);
 };
 
 export const grantCommands: readonly Command[] = [

@@ -201,8 +201,18 @@ export const mcpCommands: readonly Command[] = [
   },
   { name: 'mcp info', ...named, summary: 'Show one MCP server and its health', run: info },
   { name: 'mcp test', ...named, summary: 'Connect to an MCP server and list its tools', run: tested },
-  { name: 'mcp enable', ...named, summary: 'Enable its tools', run: change(api.enableServer, 'Enabled') },
-  { name: 'mcp disable', ...named, summary: 'Disable its tools', run: change(api.disableServer, 'Disabled') },
+  {
+    name: 'mcp enable',
+    ...named,
+    summary: 'Enable an MCP server: agents get its tools',
+    run: change(api.enableServer, 'Enabled'),
+  },
+  {
+    name: 'mcp disable',
+    ...named,
+    summary: 'Disable an MCP server: agents do not get its tools',
+    run: change(api.disableServer, 'Disabled'),
+  },
   { name: 'mcp remove', ...named, summary: 'Remove an MCP server', run: change(api.deleteServer, 'Removed') },
   {
     name: 'mcp health',

@@ -169,7 +169,7 @@ export const scheduleCommands: readonly Command[] = [
   {
     name: 'schedules history',
     usage: '<id> [--limit <n>]',
-    summary: 'Show its run history, newest first',
+    summary: 'Show the runs of a schedule, newest first',
     options: { limit: value },
     positionals: one,
     run: history,

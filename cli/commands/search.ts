@@ -55,7 +55,9 @@ export const searchCommands: readonly Command[] = [
     name: 'sessions search',
     usage: '<word…> [--project <id>] [--sessions <number>]',
     summary: 'Find sessions by words of their titles and messages',
-    details: [`--sessions: the number of sessions to search, the newest; ${sessionsDefault} by default.`],
+    details: [
+      `--sessions is the number of sessions to search, newest first (${sessionsDefault} by default).`,
+    ],
     options: { project: value, sessions: value },
     positionals: { min: 1, max: 100 },
     run,

@@ -68,7 +68,10 @@ export const secretCommands: readonly Command[] = [
     name: 'secret set',
     usage: '<name> [--project <id>]',
     summary: 'Set a secret; prompts without echo, or reads a pipe',
-    details: [`MCP servers use it as \${NAME} in headers and variables. The value cannot be read back.`],
+    details: [
+      `MCP servers use it as \${NAME} in headers and variables; \`projects update --inject\` puts it into requests.`,
+      'The value cannot be read back.',
+    ],
     options,
     positionals: { min: 1, max: 2 },
     run: set,

@@ -24,7 +24,7 @@ test('events are followed once each, after a lost connection too, until Ctrl-C',
   expect(lines).toEqual([
     '   0  at0  message                 {"text":"zero"}',
     '   1  at1  message                 {"text":"one"}',
-    'The connection was lost; reconnecting.',
+    'Connection lost, reconnecting…',
     '   2  at2  message                 {"text":"two"}',
   ]);
 });

@@ -54,7 +54,7 @@ const follow = async (
     },
     onEventsLost: (oldest) => output.note(`Events before ${oldest} are no longer kept.`),
     onState: stateListener({
-      onLost: () => output.note('The connection was lost; reconnecting.'),
+      onLost: () => output.note('Connection lost, reconnecting…'),
       onEnd: fail,
     }),
     ...patience,
@@ -103,7 +103,7 @@ const inOrder = (events: readonly LogEvent[]): readonly LogEvent[] =>
 
 const command = {
   usage: '<id> [--since <index>] [--follow | --children]',
-  summary: 'Show the events of a session; --follow also those to come, --children those of its tree',
+  summary: 'Show the events of a session; --follow waits for new ones, --children adds those of its tree',
   details: ['With --follow and --json each event is one line of JSON. Ctrl-C ends it.'],
   options: { since: value, follow: flag, children: flag },
   positionals: one,

@@ -93,7 +93,7 @@ export const sessionMessageCommands: readonly Command[] = [
   {
     name: 'sessions messages',
     usage: '<id>',
-    summary: 'Show the conversation',
+    summary: 'Show the conversation of a session',
     positionals: one,
     run: messages,
   },
@@ -110,7 +110,7 @@ export const sessionMessageCommands: readonly Command[] = [
     summary: 'Continue a conversation from a message in a new session',
     details: [
       'Message ids are in `sessions messages <id> --json`. A message of yours is left out, with all that follows; an answer is kept.',
-      '--files now begins with the present files, not with those of that time.',
+      '--files now takes the files as they are now, instead of those of that time.',
     ],
     options: { files: value },
     positionals: { min: 2, max: 2 },

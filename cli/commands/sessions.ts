@@ -147,11 +147,11 @@ export const sessionCommands: readonly Command[] = [
     name: 'sessions update',
     usage:
       '<id> [--title <text>] [--label <key>:<value>…] [--idle <seconds>] [--lifetime <seconds>] [--network <host>…] [--inject <host>/<header>=<secret>…] [--thinking off|low|medium|high] [--max-cost <usd>] [--archive|--unarchive]',
-    summary: 'Change the title, the labels, the times, the network, the thinking or the budget of a session',
+    summary: 'Change title, labels, idle time, lifetime, network, thinking or budget of a session',
     details: [
       '--label replaces all labels of the session; several are given one by one.',
       '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',
-      "--inject names those of the project's rules that hold, all for these hosts without it; none for none.",
+      '--inject names the rules of the project that the session keeps; without it all that are for these hosts, with none no rule.',
     ],
     options: {
       ...{ title: value, label: values, idle: value, lifetime: value },
@@ -178,7 +178,7 @@ export const sessionCommands: readonly Command[] = [
   {
     name: 'sessions logs',
     usage: '<id>',
-    summary: 'Show the stderr and the lifecycle of its sandboxes',
+    summary: 'Show the logs of the sandboxes of a session: stderr, starts and stops',
     positionals: one,
     run: logs,
   },

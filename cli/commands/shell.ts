@@ -68,7 +68,7 @@ const run = async (call: Call): Promise<number> => {
 type End = { readonly isOver: boolean; readonly code: number };
 
 const howToReturn = ({ sessionId, processId }: SandboxProcess): string =>
-  `\nIt goes on: sallyport shell --session ${sessionId} --attach ${processId}`;
+  `\nThe terminal keeps running. To return: sallyport shell --session ${sessionId} --attach ${processId}`;
 
 const openSandbox = async (call: Call): Promise<Sandbox> => {
   const { sandboxes } = await call.client();
@@ -97,7 +97,7 @@ const openScreen = ({ output }: Call) => {
     write,
     drained: () => writing,
     showState: ({ kind }: ConnectionState): void => {
-      if (kind === 'lost' && !isLost) write('\r\n[connection lost, connecting again]\r\n');
+      if (kind === 'lost' && !isLost) write('\r\n[connection lost, reconnecting]\r\n');
       if (kind === 'lost') isLost = true;
       if (kind === 'connected') isLost = false;
     },

@@ -72,7 +72,7 @@ export const webhookCommands: readonly Command[] = [
     summary: 'Create a webhook and print its secret once',
     details: [
       eventNames,
-      "Without --project: those of the token's own project, or of all projects with a token of scope admin.",
+      "Without --project it receives the events of the token's own project, with a token of scope admin those of all projects.",
     ],
     options: { event: values, ...project },
     positionals: one,

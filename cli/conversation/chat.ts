@@ -62,7 +62,7 @@ export const openChat = (
   };
   const inner = openConversation(client, sessionId, {
     onFrame: show,
-    onLost: () => output.note('Connection lost, trying again…'),
+    onLost: () => output.note('Connection lost, reconnecting…'),
     onApproval: approver.decide,
   });
   const talk: Conversation = {
