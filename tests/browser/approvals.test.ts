@@ -286,7 +286,7 @@ test('commands with a prefix are allowed, listed with grantor and time, and need
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'grants');
   await dialog.getByRole('button', { name: 'Withdraw' }).click();
-  await dialog.getByText('None. Every call needs approval.').waitFor();
+  await dialog.getByText('None.', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await say(page, '$ echo one four');
   await place(page, '1 of 1');

@@ -7,7 +7,8 @@ test.each([
   [{ kind: 'person', id: 'subject', name: 'Ada' }, 'by Ada'],
   [{ kind: 'person', id: 'subject' }, 'by subject'],
   [{ kind: 'grant', id: '0123456789ab' }, 'by the grant 01234567'],
-  [{ kind: 'policy', id: 'auto' }, "by the session's policy auto"],
+  [{ kind: 'policy', id: 'auto' }, 'by the mode auto'],
+  [{ kind: 'policy', id: 'effect rule 2' }, 'by the effect rule 2'],
   [{ kind: 'person', id: 'x', name: 'A\u202Eda' }, 'by A⟦U+202E⟧da'],
 ] as const)('%j decided', (by, words) => {
   expect(deciderLabel(by)).toBe(words);

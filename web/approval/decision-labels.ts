@@ -28,7 +28,7 @@ export const deciderLabel = ({ kind, id, name }: Decided): string => {
     case 'grant':
       return `by the grant ${called ?? shortId}`;
     case 'policy':
-      return `by the session's policy ${visibleText(id)}`;
+      return id.startsWith('effect rule ') ? `by the ${visibleText(id)}` : `by the mode ${visibleText(id)}`;
   }
 };
 
