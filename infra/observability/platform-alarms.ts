@@ -40,7 +40,7 @@ const addDeadLetters = (alarms: Alarms, { deadLetterQueues }: Monitored): void =
   });
   alarms.alarm('EventDeadLetters', {
     metric: waiting(deadLetterQueues.events),
-    says: 'A task state change, a sweep or a scheduled run was never handled.',
+    says: 'A task state change, a sweep, a scheduled run or the output of a terminal was never handled.',
     runbook: 'event-dead-letters',
     threshold: 1,
   });
@@ -194,7 +194,7 @@ const addTurns = (alarms: Alarms, metric: PlatformMetrics): void => {
   });
   alarms.alarm('LeasesLost', {
     metric: metric('LeasesLost'),
-    says: 'Turns lose their lease while they work: the table or the clock is slow.',
+    says: 'Turns lose their lease while they work: the table throttles, or their functions stall.',
     runbook: 'leases-lost',
     // One is a function that died and was retried; five at a time share a cause.
     threshold: 5,

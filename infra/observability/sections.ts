@@ -37,7 +37,7 @@ export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonl
   [logTable(monitored, errorsByCode), logTable(monitored, slowTurns)],
 ];
 
-/** The operator's benchmark (`npm run operator`), with each target as a line. */
+/** The figures of real traffic (`npm run operator`), with each target as a line. */
 export const figureRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Figures beside their targets', {
     says: 'The percentile of a target is the one that must stay below its line. `npm run operator` prints them beside the last release.',
@@ -50,7 +50,7 @@ export const figureRows = (monitored: Monitored, metric: PlatformMetrics): reado
 
 export const approvalRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Approvals', {
-    says: 'A call that waits for a person costs nothing but its sandbox, until that is idle. The table lists waiting calls of the range shown, oldest first.',
+    says: 'A call that waits for a person costs nothing once its sandbox has stopped, after two minutes by default. The table lists waiting calls of the range shown, oldest first.',
     anchor: 'pending-approvals',
   }),
   [
@@ -94,7 +94,7 @@ export const sandboxRows = (monitored: Monitored, metric: PlatformMetrics): read
   ],
   [logTable(monitored, sandboxFailures, 24)],
   heading(monitored, 'Slices that are used up', {
-    says: 'A slice is what an agent, or a client, gave a session and all below it: that it ends is its purpose. Many sessions at once have slices that are too small, or work that runs away.',
+    says: 'A slice bounds what a session and all below it may use, so a session that used up its slice is no fault. If there are many at once, the slices are too small, or their work runs away.',
     anchor: 'slices-used-up',
   }),
   [logTable(monitored, slicesUsedUp, 24)],

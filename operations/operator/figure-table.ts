@@ -1,4 +1,4 @@
-/** The operator's benchmark as a table: figures beside their targets and those of the last release. Pure. */
+/** The operator's figures as a table: figures beside their targets and those of the last release. Pure. */
 import type { Figure, Figures, Measured, ReleaseFigures } from '#shared/config/figures.ts';
 
 export type Verdict = 'met' | 'missed' | 'no traffic';

@@ -1,4 +1,4 @@
-/** The operator's benchmark against a simulated account: its table, its exit codes, and the figures that a deploy keeps. */
+/** The operator's figures against a simulated account: its table, its exit codes, and the figures that a deploy keeps. */
 import { expect, test } from 'vitest';
 import { type Figures, figures } from '#shared/config/figures.ts';
 import { metricNames } from '#shared/domain/metrics.ts';

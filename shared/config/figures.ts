@@ -1,6 +1,6 @@
 /**
- * The figures of the operator's benchmark: metrics of real traffic with their targets, in one list that the command, the dashboard and
- * the record of the last release read.
+ * The operator's figures: metrics of real traffic with their targets, in one list that the command, the dashboard and the record of the
+ * last release read.
  *
  * A target bounds a percentile from above. Each has its source: no figure is here without one.
  */

@@ -1,4 +1,4 @@
-/** The operator's benchmark of one machine, from the real lines of a program that has worked. */
+/** The operator's figures of one machine, from the real lines of a program that has worked. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
