@@ -1,11 +1,11 @@
 /** `client`: lists the clients that were connected to /mcp with this token, and disconnects them; their tokens end at once. */
-import { connectionApi } from '#sdk/connection-routes.ts';
+import { connectedClientApi } from '#sdk/connected-client-routes.ts';
 import { type Call, type Command, flag, listing, none } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
 const list = async (call: Call): Promise<undefined> => {
-  const { clients } = await call.request(connectionApi.listClients);
+  const { clients } = await call.request(connectedClientApi.listClients);
   call.output.result({ clients }, () =>
     tableLines(
       ['ID', 'NAME', 'HOST', 'SCOPE', 'LAST USED', 'EXPIRES'],
@@ -18,8 +18,8 @@ const list = async (call: Call): Promise<undefined> => {
 const disconnect = async (call: Call): Promise<undefined> => {
   const [id] = call.positionals;
   if ((id === undefined) !== call.isSet('all')) throw wrongUsage('give the id of a client, or --all');
-  if (id === undefined) await call.request(connectionApi.disconnectAll);
-  else await call.request(connectionApi.disconnect, { params: { id } });
+  if (id === undefined) await call.request(connectedClientApi.disconnectAll);
+  else await call.request(connectedClientApi.disconnect, { params: { id } });
   call.output.result({ id: id ?? 'all', disconnected: true }, () => [
     id === undefined ? 'Disconnected all clients.' : `Disconnected ${id}.`,
   ]);

@@ -19,11 +19,11 @@ import {
 } from './admin-token.ts';
 import { findStack, resourcesOf } from './aws.ts';
 import type { Command, Target, Terminal } from './command.ts';
-import { chooseParameters } from './plan.ts';
 import { checkPreflight } from './preflight.ts';
 import { Failure, type Programs } from './programs.ts';
 import { figuresOfLeaving, releaseVersion, writeRelease } from './release-figures.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
+import { chooseParameters } from './stack-parameters.ts';
 import { putToken, tokenSecret } from './token-secret.ts';
 
 type DeployRequest = {

@@ -12,7 +12,7 @@ export type ConnectedClient = z.output<typeof connections.clientAnswer>;
 export type BrowserSignIn = z.output<typeof connections.signInAnswer>;
 export type ConsentRequest = z.input<typeof connections.consentQuery>;
 
-export const connectionApi = {
+export const connectedClientApi = {
   showConsent: route<{ readonly query: ConsentRequest } & Of<typeof connections.consentAnswer>>()(
     'GET',
     '/api/auth/consent',

@@ -1,9 +1,9 @@
-/** `audit` and `stats`: the audit log, newest entries first, and current usage against the limits. */
+/** `audit`: the audit log, newest entries first. */
 
 import type { AnswerOf } from '#sdk/route.ts';
 import { type AuditRow, api } from '#sdk/routes.ts';
 import { type Call, type Command, none, value, wholeNumber } from '../runtime/command.ts';
-import { type Cell, factLines, tableLines } from '../runtime/output.ts';
+import { tableLines } from '../runtime/output.ts';
 
 const rowsDefault = 50;
 
@@ -50,33 +50,4 @@ export const auditCommand: Command = {
   options: { project: value, limit: value },
   positionals: none,
   run,
-};
-
-const cellOf = (value: unknown): Cell =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value)
-        .map(([name, count]) => `${name} ${String(count)}`)
-        .join(', ')
-    : (value as Cell);
-
-/** `totalMemoryMb` as `total memory mb`. */
-const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
-export const statsCommand: Command = {
-  name: 'stats',
-  usage: '',
-  summary: 'Show current usage',
-  positionals: none,
-  run: async (call) => {
-    const stats = await call.request(api.stats);
-    // A server of an older version counts none.
-    const { agentSlots = [], ...rest } = stats;
-    call.output.result(stats, () =>
-      factLines([
-        ...Object.entries(rest).map(([name, value]) => [inWords(name), cellOf(value)] as const),
-        ...agentSlots.map(({ name, used, max }) => [`agent slots of ${name}`, `${used} of ${max}`] as const),
-      ]),
-    );
-    return undefined;
-  },
 };
