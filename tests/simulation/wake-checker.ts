@@ -119,7 +119,8 @@ export class WakeChecker {
       sim.after(hearMs, () => this.#lookAtParent(id, parent));
   }
 
-  #lookAtParent(id: string, parentId: SessionId): void {
+  /** `wasFree`: no function held it at the look before. */
+  #lookAtParent(id: string, parentId: SessionId, wasFree = false): void {
     const { sim, table } = this.#options;
     const [child, parent] = [sessionOf(table, id), sessionOf(table, parentId)];
     if (child === undefined || parent === undefined || isEnded(parent.status)) return;
@@ -131,6 +132,11 @@ export class WakeChecker {
     }
     // No holder let go of it: one died before, when functions still did, and the janitor comes.
     if (leaseHolder !== '') return;
+    // One may have let go of it this moment, and invoked the next.
+    if (!wasFree) {
+      sim.after(promptMs, () => this.#lookAtParent(id, parentId, true));
+      return;
+    }
     for (const { callId, wait } of callsWithChildren(turnOf(table, parentId))) {
       const { session, message } = wait.child;
       if (session === id && this.#log.answerOf(id, message) !== undefined)

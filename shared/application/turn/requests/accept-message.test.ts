@@ -1,4 +1,4 @@
-/** Bounds of a message: a megabyte of text, counted in bytes, and nothing of a longer one. */
+/** Bounds of a message: a megabyte of text, counted in bytes, and nothing of a longer one; and what its function is told. */
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../../domain/ids.ts';
@@ -26,6 +26,7 @@ const open = async () => {
   });
   if (session === undefined) throw new Error('no session was made');
   return {
+    ...{ ports, session },
     say: (text: string) => acceptMessage(ports, session, { text }),
     inbox: async () => (await ports.turns.loadWork(session.id)).inbox.length,
   };
@@ -54,4 +55,14 @@ test.each([
   const { say, inbox } = await open();
   await expect(say(text)).rejects.toMatchObject({ code: 'payload_too_large' });
   expect(await inbox()).toBe(0);
+});
+
+test('a repeated message invokes a function that reads its work under the lease', async () => {
+  const { ports, session } = await open();
+  const marks: unknown[] = [];
+  const runTurn: typeof ports.invoker.runTurn = async (_id, { mark }) => void marks.push(mark);
+  const invoker = { ...ports.invoker, runTurn };
+  for (let time = 0; time < 2; time += 1)
+    await acceptMessage({ ...ports, invoker }, session, { text: 'x', messageId: 'm1' });
+  expect(marks).toEqual([{ workSeq: 0, lastSeq: -1, fence: 0 }, undefined]);
 });

@@ -112,7 +112,11 @@ export const queueMessage = async (
         sessionId: session.id,
         messageId,
       });
-      await invoker.runTurn(session.id, { seen, ...(rests(session) ? { mark: markOf(session) } : {}) });
+      // Of a message that is repeated nothing was accepted: what came since may be another one.
+      await invoker.runTurn(session.id, {
+        seen,
+        ...(result === 'accepted' && rests(session) ? { mark: markOf(session) } : {}),
+      });
       return result;
   }
 };
