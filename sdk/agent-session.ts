@@ -54,7 +54,7 @@ export class AgentSession {
     await this.#decide(call, { ...options, approved: true });
   }
 
-  /** The reason reaches the agent. */
+  /** Rejects the call that an event shows; the reason reaches the agent. */
   async reject(call: ApprovalEvent | NamedApproval, reason?: string): Promise<void> {
     await this.#decide(call, { approved: false, ...(reason === undefined ? {} : { reason }) });
   }
@@ -75,7 +75,7 @@ export class AgentSession {
     await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal, repeat: 'lost' });
   }
 
-  /** The conversation so far. */
+  /** Reads the conversation so far. */
   async messages({ signal }: Signalled = {}): Promise<readonly Message[]> {
     const parts = { params: { id: this.id } };
     return (await this.#client.request(api.readMessages, parts, { signal })).messages;
@@ -85,18 +85,18 @@ export class AgentSession {
     return this.#client.request(api.showSession, { params: { id: this.id } }, { signal });
   }
 
-  /** Reopens it after its end, while its history is kept; without its grants. */
+  /** Reopens the session after its end, while its history is kept; without its grants. */
   resume({ signal }: Signalled = {}): Promise<Session> {
     return this.#client.request(api.resumeSession, { params: { id: this.id } }, { signal });
   }
 
-  /** The conversation as a document: Markdown for people, JSON with all events. */
+  /** Exports the conversation: Markdown for people, JSON with all events. */
   export(format: ExportFormat = 'markdown', { signal }: Signalled = {}): Promise<string> {
     return exportConversation(this.#client, { id: this.id, format, signal });
   }
 
   /**
-   * A new session that goes on from a message of this one: with what was said before a message of the user, or up to an answer, and
+   * Makes a new session that goes on from a message of this one: with what was said before a message of the user, or up to an answer, and
    * with the files of that time.
    */
   async branch(messageId: string, { signal, ...options }: BranchOptions = {}): Promise<AgentSession> {

@@ -20,12 +20,12 @@ export class AgentSessions {
     return new AgentSession(this.#client, session.id, session);
   }
 
-  /** One that exists; refused with `session_not_found` if there is none. */
+  /** Finds a session by its id; `session_not_found` if there is none. */
   async get(id: string, options: Signalled = {}): Promise<AgentSession> {
     return new AgentSession(this.#client, id, await new AgentSession(this.#client, id).info(options));
   }
 
-  /** By default those that have not ended. */
+  /** Lists sessions, by default those that have not ended. */
   async list(search: SessionSearch = {}, { signal }: Signalled = {}): Promise<readonly AgentSession[]> {
     const sessions = await listSessions(this.#client, { kind: 'agent', search, signal });
     return sessions.map((session) => new AgentSession(this.#client, session.id, session));

@@ -25,14 +25,14 @@ export class Sallyport extends ApiClient {
   }
 
   /**
-   * One page of sessions whose title or messages hold every word of the text, in the order of their creation, newest first. A page
+   * Finds sessions, a page at a time, whose title or messages hold every word of the text, in the order of their creation, newest first. A page
    * searches at most 25 sessions: one without results may have a `next`.
    */
   search(text: string, options: SearchOptions = {}, { signal }: Signalled = {}): Promise<SearchPage> {
     return this.request(api.searchSessions, { query: { text, ...options } }, { signal });
   }
 
-  /** The audit log with its seals, as JSON lines, oldest first; for an administrator. */
+  /** Reads the audit log with its seals, as JSON lines, oldest first; for an administrator. */
   async exportAudit({ signal }: Signalled = {}): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.fetch(auditExportPath, { signal });
     return body ?? new ReadableStream({ start: (controller) => controller.close() });

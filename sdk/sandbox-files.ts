@@ -47,7 +47,7 @@ export class SandboxFiles {
     this.#sessionId = sessionId;
   }
 
-  /** A text, unless another format is asked for. A stream is not repeated once it has begun. */
+  /** Reads a text, unless another format is asked for. A stream is not repeated once it has begun. */
   async read<Format extends ContentFormat = 'text'>(
     path: string,
     { format, signal }: ReadOptions<Format> = {},
@@ -55,7 +55,7 @@ export class SandboxFiles {
     return this.#read(path, { signal, format: format ?? ('text' as Format) });
   }
 
-  /** A folder as an archive (tar.gz). */
+  /** Downloads a folder as an archive (tar.gz). */
   async download<Format extends ContentFormat = 'bytes'>(
     path: string,
     { format, signal }: ReadOptions<Format> = {},
@@ -119,17 +119,17 @@ export class SandboxFiles {
     await this.#client.fetch(this.#path(path, { op: 'mkdir' }), { method: 'POST', repeat: 'lost', signal });
   }
 
-  /** A file in its place is replaced with `overwrite` only, a folder never. */
+  /** Moves or renames. A file in its place is replaced with `overwrite` only, a folder never. */
   async move(path: string, to: string, options: RelocateOptions = {}): Promise<void> {
     await this.#change(path, { op: 'move', to, ...overwriteOf(options) }, options);
   }
 
-  /** As `move`. A link below a folder is copied as a link. */
+  /** Copies under the rules of `move`. A link below a folder is copied as a link. */
   async copy(path: string, to: string, options: RelocateOptions = {}): Promise<void> {
     await this.#change(path, { op: 'copy', to, ...overwriteOf(options) }, options);
   }
 
-  /** An address that reads the file, or writes it once, without a token. */
+  /** Makes an address that reads the file, or writes it once, without a token. */
   async link(path: string, { signal, ...wish }: LinkOptions = {}): Promise<AnswerOf<typeof api.makeLink>> {
     const body = { method: 'GET', expiresInSeconds: 3600, ...wish, path } as const;
     return this.#client.request(api.makeLink, { params: { id: this.#sessionId }, body }, { signal });
@@ -154,7 +154,7 @@ export class SandboxFiles {
     };
   }
 
-  /** Changes below a folder from now on. Those that happen while a lost connection is opened again are not seen. */
+  /** Follows changes below a folder from now on. Those that happen while a lost connection is opened again are not seen. */
   async *watch(path = '.', { signal }: Signalled = {}): AsyncGenerator<FileChange, void> {
     const address = `${pathOf('/api/sessions/{id}/watch', { id: this.#sessionId })}${queryOf({ path })}`;
     const headers = { accept: 'text/event-stream' };

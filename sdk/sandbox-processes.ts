@@ -21,7 +21,7 @@ export class SandboxProcess {
     this.processId = address.processId;
   }
 
-  /** Its output from an offset to its end; the last event is `exit`. */
+  /** Follows its output from an offset to its end; the last event is `exit`. */
   output(options: OutputOptions = {}): AsyncGenerator<OutputEvent, void> {
     return followOutput(this.#client, this.sessionId, { ...options, processId: this.processId });
   }
@@ -31,7 +31,7 @@ export class SandboxProcess {
     return openTerminal(this.#client, { sessionId: this.sessionId, processId: this.processId }, options);
   }
 
-  /** Its end. */
+  /** Waits for its end. */
   async wait(options: Signalled = {}): Promise<ProcessExit> {
     for await (const event of this.output(options)) {
       if (event.type !== 'exit') continue;
@@ -45,7 +45,7 @@ export class SandboxProcess {
     return this.#client.request(api.showProcess, { params: this.#params }, { signal });
   }
 
-  /** Into its stdin; `isLast` closes that. It is never sent twice. */
+  /** Writes into its stdin; `isLast` closes that. Nothing is sent twice. */
   async write(
     input: FileContent,
     { isLast = false, signal }: Signalled & { readonly isLast?: boolean } = {},

@@ -48,13 +48,13 @@ export class Sandbox {
       .href;
   }
 
-  /** An address that needs no token: one file, read until it expires or written once. */
+  /** Makes an address that needs no token: it reads one file until it expires, or writes it once. */
   async link(path: string, options: LinkOptions = {}): Promise<string> {
     const { url } = await this.files.link(path, options);
     return new URL(url, this.#client.url).href;
   }
 
-  /** The files as they are now. `sandboxes.create({ from })` and `restore` take it. */
+  /** Keeps the files as they are now. `restore` and `sandboxes.create({ from })` take the snapshot. */
   snapshot({ name, signal }: Signalled & { readonly name?: string } = {}): Promise<Snapshot> {
     const body = name === undefined ? {} : { name };
     return this.#client.request(api.makeSnapshot, { params: { id: this.id }, body }, { signal });
@@ -70,7 +70,7 @@ export class Sandbox {
     await this.#client.request(api.deleteSnapshot, { params }, { signal });
   }
 
-  /** The workspace becomes that of the snapshot; its processes end. */
+  /** Replaces the files with those of the snapshot, and ends all processes of the sandbox. */
   async restore(snapshot: Snapshot | string, { signal }: Signalled = {}): Promise<void> {
     const parts = { params: { id: this.id }, body: { snapshot: idOf(snapshot) } };
     await this.#client.request(api.restoreSnapshot, parts, { signal, repeat: 'lost' });

@@ -30,12 +30,12 @@ export class Sandboxes {
     return new Sandbox(this.#client, session.id, session);
   }
 
-  /** One that exists; refused with `session_not_found` if there is none. */
+  /** Finds a sandbox by the id of its session; `session_not_found` if there is none. */
   async get(id: string, options: Signalled = {}): Promise<Sandbox> {
     return new Sandbox(this.#client, id, await new Sandbox(this.#client, id).info(options));
   }
 
-  /** By default those that have not ended. */
+  /** Lists sandboxes, by default those that have not ended. */
   async list(search: SessionSearch = {}, { signal }: Signalled = {}): Promise<readonly Sandbox[]> {
     const sessions = await listSessions(this.#client, { kind: 'execution', search, signal });
     return sessions.map((session) => new Sandbox(this.#client, session.id, session));
