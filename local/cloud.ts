@@ -276,7 +276,7 @@ const templatesOf = (variables: Variables): readonly NamedTemplate[] => {
 const takeOver = async (functions: FunctionHost, log: (text: string) => void): Promise<void> => {
   const { outcome } = await functions.invoke(functionNamed('janitor'), JSON.stringify({ sweep: 'start' }));
   if (outcome.kind === 'failed')
-    log(`work of the last life waits for its leases: ${outcome.error.errorMessage}\n`);
+    log(`work of the previous start goes on when its leases have expired: ${outcome.error.errorMessage}\n`);
 };
 
 const ignore = (): void => undefined;

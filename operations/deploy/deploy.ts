@@ -182,7 +182,7 @@ const handOver = async (
 const showToken = (terminal: Terminal, url: string, { text }: AdminToken): void => {
   terminal.say(`\nOpen ${url}/#token=${text}`);
   terminal.say(
-    'It opens when this has ended. This is the admin token, shown only once: AWS stores its hash. Keep it with your secrets.',
+    'The address opens when the deploy has ended. It contains the admin token, shown only once: AWS stores its hash. Keep it with your secrets.',
   );
 };
 

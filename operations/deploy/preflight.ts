@@ -101,7 +101,7 @@ const stackProblem = async (aws: Aws, name: string): Promise<Problem | undefined
   if (/_IN_PROGRESS$/.test(status) && status !== 'REVIEW_IN_PROGRESS')
     return {
       problem,
-      next: 'Somebody else deploys, or a deploy that broke goes on in AWS: wait for its end.',
+      next: 'Another deploy runs, or one that was interrupted goes on in AWS: wait for its end.',
     };
   if (status === 'UPDATE_ROLLBACK_FAILED')
     return { problem, next: `Let it end: aws cloudformation continue-update-rollback ${named}` };
