@@ -40,3 +40,8 @@ test('the routes are in a file that is loaded later, and the library of MCP is i
   expect((await read('routes.mjs')).length).toBeGreaterThan(100_000);
   expect((await read('protocol.mjs')).length).toBeGreaterThan(300_000);
 });
+
+test('the runner, which no call goes without, has no schema and no library for any', async () => {
+  expect(await loadedWith('runner.mjs')).toEqual(['runner.mjs']);
+  expect((await read('runner.mjs')).length).toBeLessThan(100_000);
+});

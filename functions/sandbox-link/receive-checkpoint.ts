@@ -5,8 +5,9 @@
  * a folder that came before it, and a file counts as unchanged only if the base has it.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { type ArchiveFrame, type ArchiveHeader, isPlainPath } from '#shared/contracts/archive.ts';
+import type { ArchiveFrame, ArchiveHeader } from '#shared/contracts/archive.ts';
 import {
+  isPlainPath,
   type LeftOut,
   type ManifestEntry,
   workspaceBytesMax,

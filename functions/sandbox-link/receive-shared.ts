@@ -8,13 +8,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { SharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import type { Upload } from '#shared/adapters/aws/workspace-upload.ts';
+import type { ArchiveFrame, ArchiveHeader } from '#shared/contracts/archive.ts';
 import {
-  type ArchiveFrame,
-  type ArchiveHeader,
   isPlainPath,
+  type LeftOut,
+  sharedEntriesMax,
   wholeFileBytesMax,
-} from '#shared/contracts/archive.ts';
-import { type LeftOut, sharedEntriesMax, workspaceBytesMax } from '#shared/domain/checkpoint.ts';
+  workspaceBytesMax,
+} from '#shared/domain/checkpoint.ts';
 import { AppError } from '#shared/errors.ts';
 import { type BoundedWork, openBoundedWork } from './bounded-work.ts';
 import { entryOf, keyOf, type SharedEntry, wordsOf } from './shared-object.ts';

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import type { Words } from '#shared/adapters/aws/shared-bucket.ts';
-import { isPlainPath } from '#shared/contracts/archive.ts';
+import { isPlainPath } from '#shared/domain/checkpoint.ts';
 
 export type SharedEntry =
   | { readonly type: 'directory'; readonly mode: number }

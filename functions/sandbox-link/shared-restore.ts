@@ -6,9 +6,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sharedPrefix } from '#shared/adapters/aws/shared-bucket.ts';
-import { archivePieceBytesMax, encodeArchiveFrame, wholeFileBytesMax } from '#shared/contracts/archive.ts';
+import { archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import type { RestoreAnswer, RestoreCall, SharedRestored } from '#shared/contracts/link.ts';
-import { type Missing, sharedEntriesMax, workspaceBytesMax } from '#shared/domain/checkpoint.ts';
+import {
+  type Missing,
+  sharedEntriesMax,
+  wholeFileBytesMax,
+  workspaceBytesMax,
+} from '#shared/domain/checkpoint.ts';
 import { isAppError } from '#shared/errors.ts';
 import { madeAhead } from './bounded-work.ts';
 import { nameSome } from './manifest.ts';

@@ -7,8 +7,7 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPlainPath } from '#shared/contracts/archive.ts';
-import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
+import { isPlainPath, workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
 import type { TarHeader, TarPart } from './tar-reader.ts';
 import { FileRefusal } from './workspace-path.ts';
 

@@ -10,8 +10,13 @@
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as breathe, setTimeout as delay } from 'node:timers/promises';
-import { type ArchiveHeader, wholeFileBytesMax } from '#shared/contracts/archive.ts';
-import { sharedEntriesMax, workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
+import type { ArchiveHeader } from '#shared/contracts/archive.ts';
+import {
+  sharedEntriesMax,
+  wholeFileBytesMax,
+  workspaceBytesMax,
+  workspaceEntriesMax,
+} from '#shared/domain/checkpoint.ts';
 import { type Frame, fileFrames, hashedFileFrames, inPieces, type Pieces, pause } from './archive-frames.ts';
 import {
   createFileIndex,

@@ -20,7 +20,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPlainPath } from '#shared/contracts/archive.ts';
+import { isPlainPath } from '#shared/domain/checkpoint.ts';
 import type { FileHeader } from './archive-frames.ts';
 import { partialOf } from './workspace-path.ts';
 

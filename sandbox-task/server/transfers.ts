@@ -10,13 +10,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import {
-  type ArchiveFrame,
-  encodeArchiveFrame,
-  isPlainPath,
-  readArchive,
-} from '#shared/contracts/archive.ts';
+import { type ArchiveFrame, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
+import { isPlainPath } from '#shared/domain/checkpoint.ts';
 import type { MissingEntry, VolumeName } from '../wire/messages.ts';
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
 import { endPaced, stallMsMax, writePaced } from './http-messages.ts';

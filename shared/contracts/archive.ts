@@ -49,14 +49,8 @@ const archiveHeader = z.discriminatedUnion('type', [
 export type ArchiveHeader = z.output<typeof archiveHeader>;
 export type ArchiveFrame = { readonly header: ArchiveHeader; readonly payload: Uint8Array };
 
-/** An entry has one name: relative, without empty steps, `.`, `..` and NUL. It lies under its root unless a link is in between. */
-export const isPlainPath = (path: string): boolean =>
-  !path.includes('\0') && path.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
-
 /** A `data` frame carries at most this many bytes. */
 export const archivePieceBytesMax = 256 * 1024;
-/** A larger file of the shared volume is not held in memory while it is stored. */
-export const wholeFileBytesMax = 8 * 1024 * 1024;
 const headerBytesMax = 64 * 1024;
 const prefixBytes = 8;
 const none = new Uint8Array(0);

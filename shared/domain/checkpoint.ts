@@ -17,6 +17,13 @@ export const workspaceEntriesMax = 50_000;
  */
 export const sharedEntriesMax = 10_000;
 
+/** A larger file of the shared volume is not held in memory while it is stored. */
+export const wholeFileBytesMax = 8 * 1024 * 1024;
+
+/** An entry has one name: relative, without empty steps, `.`, `..` and NUL. It lies under its root unless a link is in between. */
+export const isPlainPath = (path: string): boolean =>
+  !path.includes('\0') && path.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
+
 /** The age up to which a saved checkpoint suffices while a call or a turn goes on, in milliseconds. */
 export const checkpointEveryMs = 60_000;
 
