@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { createBearer } from './bearer.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog, createLogRing } from './logs.ts';
+import type { Preparation } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
 import type { ServedParts, ServedRoutes } from './served-routes.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -53,17 +54,23 @@ const main = (settings: Settings): void => {
     ...{ bearer, userSide, limits, counters, logRing, log },
     ...insideOf(settings),
   });
-  const prepare = (): void => {
+  const prepare = (what: Preparation): void => {
     setImmediate(() =>
       routes.open().then(
-        ({ prepare: prepareRoutes }) => prepareRoutes(),
+        ({ prepare: prepareRoutes }) => prepareRoutes(what),
         (cause: unknown) => log.warn('not prepared', { cause: String(cause) }),
       ),
     );
   };
-  // One of the pool is asked nothing until a call comes.
-  userSide.ready.then(prepare, () => undefined);
-  const server = createHttpServer({ bearer, routes: routes.open, prepare, log });
+  // One of the pool is asked nothing until a call comes. A call of its own would be in the way of one that waits already.
+  userSide.ready.then(
+    () => prepare('call'),
+    () => undefined,
+  );
+  const server = createHttpServer({
+    ...{ bearer, routes: routes.open, log },
+    prepare: () => prepare('protocol'),
+  });
   server.listen(settings.listen, () => log.info('listening'));
 
   // Guarantee W11 of docs/spec/sandbox.md: running checkpoints end first, then the user processes.

@@ -13,12 +13,13 @@ test('the endpoint is asked once, not before what is answered now', async () => 
     },
     createLog(() => undefined),
   );
-  prepare();
-  prepare();
+  prepare('call');
+  prepare('protocol');
   expect(asked).toEqual([]);
   await nextTurn();
   await nextTurn();
-  expect(asked).toEqual([expect.objectContaining({ method: 'tools/call' })]);
+  const params = { name: 'execute_command', arguments: { command: 'true' } };
+  expect(asked).toEqual([expect.objectContaining({ method: 'tools/call', params })]);
 });
 
 test('a failure is a line of the log', async () => {
@@ -26,7 +27,7 @@ test('a failure is a line of the log', async () => {
   prepareOnce(
     () => Promise.reject(new Error('no schema')),
     createLog((line) => void lines.push(line)),
-  )();
+  )('protocol');
   await nextTurn();
   await nextTurn();
   expect(lines).toEqual([expect.stringContaining('no schema')]);

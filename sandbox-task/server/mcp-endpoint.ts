@@ -144,24 +144,31 @@ export type McpEndpoint = (request: Request) => Promise<Response>;
 
 const url = 'http://sandbox/mcp';
 
+/** `protocol`: no program runs. `call`: one that does nothing runs as a command of a user would. */
+export type Preparation = 'protocol' | 'call';
+
+const questions: Readonly<Record<Preparation, object>> = {
+  protocol: { method: 'ping' },
+  call: { method: 'tools/call', params: { name: 'execute_command', arguments: { command: 'true' } } },
+};
+
 /**
- * Has the endpoint and the runner ready for their first call, once, behind what is answered now: a program that does nothing runs
- * as a command of a user would. The first call loads the library of MCP and all of `fetch`, compiles the schemas of the protocol and
- * of the tool, and makes the pipes of the output, which takes longer than the program of most commands; nobody waits for it here.
+ * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads the library of MCP and all of
+ * `fetch`, and compiles the schemas of the protocol; the first call compiles those of its tool, and has the runner run its code for
+ * the first time. Both take longer than the program of most commands, and nobody waits for them here.
  */
-export const prepareOnce = (mcp: McpEndpoint, log: Log): (() => void) => {
+export const prepareOnce = (mcp: McpEndpoint, log: Log): ((what: Preparation) => void) => {
   let isPrepared = false;
-  const prepare = async (): Promise<void> => {
-    const params = { name: 'execute_command', arguments: { command: 'true' } };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params });
+  const prepare = async (what: Preparation): Promise<void> => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, ...questions[what] });
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     await (await mcp(new Request(url, { method: 'POST', headers, body }))).text();
   };
-  return () => {
+  return (what) => {
     if (isPrepared) return;
     isPrepared = true;
     setImmediate(() =>
-      prepare().catch((cause: unknown) => log.warn('not prepared', { cause: String(cause) })),
+      prepare(what).catch((cause: unknown) => log.warn('not prepared', { cause: String(cause) })),
     );
   };
 };

@@ -15,7 +15,7 @@ import { createCallRegistry } from './call-registry.ts';
 import { createExecutor, type Limits } from './executor.ts';
 import { routeOf } from './http-messages.ts';
 import type { Log, LogRing } from './logs.ts';
-import { createMcpEndpoint, prepareOnce } from './mcp-endpoint.ts';
+import { createMcpEndpoint, type Preparation, prepareOnce } from './mcp-endpoint.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { type Upgrade, upgradePort } from './ports-upgrade.ts';
 import { createArrivalOrder } from './process/arrival-order.ts';
@@ -57,7 +57,7 @@ export type ServedRoutes = {
   readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly upgrade: (upgrade: Upgrade) => Promise<void>;
   /** Has the first call find all that it needs. */
-  readonly prepare: () => void;
+  readonly prepare: (what: Preparation) => void;
   /** Resolves when no transfer runs. */
   readonly idle: () => Promise<void>;
 };

@@ -60,7 +60,7 @@ test.each([
 test('a repeated message invokes a function that reads its work under the lease', async () => {
   const { ports, session } = await open();
   const marks: unknown[] = [];
-  const runTurn: typeof ports.invoker.runTurn = async (_id, { mark }) => void marks.push(mark);
+  const runTurn: typeof ports.invoker.runTurn = async (_id, work) => void marks.push(work?.mark);
   const invoker = { ...ports.invoker, runTurn };
   for (let time = 0; time < 2; time += 1)
     await acceptMessage({ ...ports, invoker }, session, { text: 'x', messageId: 'm1' });
