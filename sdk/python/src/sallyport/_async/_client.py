@@ -73,7 +73,7 @@ class AsyncSallyport:
         archived: bool | None = None,
         after: str | None = None,
     ) -> dict[str, Any]:
-        """One page of sessions whose title or messages hold every word of the text, newest first.
+        """Finds sessions, a page at a time, whose title or messages hold every word of the text, newest first.
 
         A page searches at most 25 sessions: one without results may have a `next`, which is the `after` of the next page.
         """

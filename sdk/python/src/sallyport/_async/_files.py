@@ -47,7 +47,7 @@ class AsyncFiles:
         await self._send(self._path(path), data)
 
     async def download(self, path: str) -> bytes:
-        """A folder as an archive (tar.gz)."""
+        """Downloads a folder as an archive (tar.gz)."""
         return (await self._client.send("GET", self._path(path, archive="tar.gz"))).content
 
     async def upload(self, path: str, archive: bytes) -> None:
@@ -91,7 +91,7 @@ class AsyncFiles:
         return FileStat(path, headers["x-sallyport-type"], int(size), modified_at)
 
     async def watch(self, path: str = ".") -> AsyncIterator[FileChange]:
-        """Changes below a folder from now on. Those while a lost connection is opened again are not seen."""
+        """Follows changes below a folder from now on. Those while a lost connection is opened again are not seen."""
         address = with_query(session_path(self._session_id, "watch"), path=path)
 
         async def open_next() -> httpx.Response:

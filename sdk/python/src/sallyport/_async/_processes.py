@@ -24,14 +24,14 @@ class AsyncProcess:
         return session_path(self.session_id, "processes", self.process_id, *names)
 
     async def output(self, offset: int = 0) -> AsyncIterator[OutputEvent]:
-        """Its output from an offset to its end; the last event is `exit`."""
+        """Follows its output from an offset to its end; the last event is `exit`."""
         async for event in follow_output(
             self._client, self.session_id, process_id=self.process_id, offset=offset
         ):
             yield event
 
     async def wait(self) -> OutputEvent:
-        """Its end."""
+        """Waits for its end."""
         async for event in self.output():
             if event.type == "exit":
                 return event
@@ -41,7 +41,7 @@ class AsyncProcess:
         return process_info_of(await self._client.request("GET", self._path()))
 
     async def write(self, data: str | bytes, *, is_last: bool = False) -> None:
-        """Into its stdin; `is_last` closes that. It is never sent twice."""
+        """Writes into its stdin; `is_last` closes that. Nothing is sent twice."""
         content = data.encode() if isinstance(data, str) else data
         path = with_query(self._path("stdin"), eof=1 if is_last else None)
         await self._client.send("POST", path, content=content)
@@ -50,7 +50,7 @@ class AsyncProcess:
         await self.write(b"", is_last=True)
 
     async def signal(self, name: str) -> None:
-        """A signal by its name, such as `SIGINT`."""
+        """Sends a signal by its name, such as `SIGINT`."""
         await self._client.request("POST", self._path("signal"), {"signal": name})
 
     async def resize(self, cols: int, rows: int) -> None:
@@ -77,7 +77,7 @@ class AsyncProcesses:
         pty: tuple[int, int] | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncProcess:
-        """`pty` is the size of its terminal: columns and rows."""
+        """Starts a process. `pty` is the size of its terminal: columns and rows."""
         size = None if pty is None else {"cols": pty[0], "rows": pty[1]}
         body = given(
             command=command, args=args, cwd=cwd, env=env, pty=size, timeoutSeconds=timeout_seconds

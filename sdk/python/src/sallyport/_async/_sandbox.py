@@ -74,13 +74,13 @@ class AsyncSandbox:
     async def link(
         self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
     ) -> str:
-        """An address that needs no token: one file, read until it expires or written once."""
+        """Makes an address that needs no token: it reads one file until it expires, or writes it once."""
         body = {"path": path, "method": method, "expiresInSeconds": expires_in_seconds}
         answer = await self._client.request("POST", session_path(self.id, "links"), body)
         return urljoin(self._client.url, str(answer["url"]))
 
     async def snapshot(self, name: str | None = None) -> Snapshot:
-        """The files as they are now. `sandboxes.create(source=…)` and `restore` take it."""
+        """Keeps the files as they are now. `restore` and `sandboxes.create(source=…)` take the snapshot."""
         path = session_path(self.id, "snapshots")
         return snapshot_of(await self._client.request("POST", path, given(name=name)))
 
@@ -92,7 +92,7 @@ class AsyncSandbox:
         await self._client.request("DELETE", session_path(self.id, "snapshots", _id_of(snapshot)))
 
     async def restore(self, snapshot: Snapshot | str) -> None:
-        """The workspace becomes that of the snapshot; its processes end."""
+        """Replaces the files with those of the snapshot, and ends all processes of the sandbox."""
         body = {"snapshot": _id_of(snapshot)}
         await self._client.request("POST", session_path(self.id, "restore"), body, repeat="lost")
 

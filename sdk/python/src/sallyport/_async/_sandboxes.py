@@ -32,7 +32,7 @@ class AsyncSandboxes:
         source: Snapshot | AsyncSandbox | None = None,
         **more: Any,
     ) -> AsyncSandbox:
-        """`source`: the files with which it starts, of a snapshot or of a sandbox as they are now (`from` of the API)."""
+        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now."""
         body = given(
             kind="execution",
             template=template,
@@ -53,14 +53,14 @@ class AsyncSandboxes:
         return AsyncSandbox(self._client, session["id"], session)
 
     async def get(self, id: str) -> AsyncSandbox:
-        """One that exists; refused with `session_not_found` if there is none."""
+        """Finds a sandbox by the id of its session; `session_not_found` if there is none."""
         session = await self._client.request("GET", session_path(id))
         return AsyncSandbox(self._client, id, session)
 
     async def list(
         self, *, label: str | None = None, project: str | None = None, status: str = "active"
     ) -> builtins.list[AsyncSandbox]:
-        """By default those that have not ended. A label is `key:value`."""
+        """Lists sandboxes, by default those that have not ended. A label is `key:value`."""
         from ._client import read_pages
 
         path = with_query("/api/sessions", status=status, label=label, project=project)

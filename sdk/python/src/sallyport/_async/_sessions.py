@@ -107,7 +107,7 @@ class AsyncSession:
         await self._decide(call, given(approved=True, args=args, remember=remember))
 
     async def reject(self, call: Event, reason: str | None = None) -> None:
-        """The reason reaches the agent."""
+        """Rejects the call that an event shows; the reason reaches the agent."""
         await self._decide(call, given(approved=False, reason=reason))
 
     async def _decide(self, call: Event, decision: dict[str, Any]) -> None:
@@ -127,7 +127,7 @@ class AsyncSession:
         await self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
 
     async def messages(self) -> list[dict[str, Any]]:
-        """The conversation so far."""
+        """Reads the conversation so far."""
         answer = await self._client.request("GET", session_path(self.id, "messages"))
         return list(answer["messages"])
 
@@ -135,11 +135,11 @@ class AsyncSession:
         return dict(await self._client.request("GET", session_path(self.id)))
 
     async def update(self, **change: Any) -> dict[str, Any]:
-        """Changes what its sandbox has, and `max_cost_usd`: a turn that runs ends when that is spent."""
+        """Changes the same as `sandbox.update`. A turn that runs ends when its `max_cost_usd` is spent."""
         return await self.sandbox.update(**change)
 
     async def resume(self) -> dict[str, Any]:
-        """Reopens it after its end, while its history is kept; without its grants."""
+        """Reopens the session after its end, while its history is kept; without its grants."""
         return dict(await self._client.request("POST", session_path(self.id, "resume")))
 
     async def stop(self) -> None:
@@ -176,14 +176,14 @@ class AsyncSessions:
         return AsyncSession(self._client, session["id"], session)
 
     async def get(self, id: str) -> AsyncSession:
-        """One that exists; refused with `session_not_found` if there is none."""
+        """Finds a session by its id; `session_not_found` if there is none."""
         session = await self._client.request("GET", session_path(id))
         return AsyncSession(self._client, id, session)
 
     async def list(
         self, *, project: str | None = None, status: str = "active"
     ) -> builtins.list[AsyncSession]:
-        """By default those that have not ended."""
+        """Lists sessions, by default those that have not ended."""
         from ._client import read_pages
 
         path = with_query("/api/sessions", status=status, project=project)

@@ -48,7 +48,7 @@ class Files:
         self._send(self._path(path), data)
 
     def download(self, path: str) -> bytes:
-        """A folder as an archive (tar.gz)."""
+        """Downloads a folder as an archive (tar.gz)."""
         return (self._client.send("GET", self._path(path, archive="tar.gz"))).content
 
     def upload(self, path: str, archive: bytes) -> None:
@@ -92,7 +92,7 @@ class Files:
         return FileStat(path, headers["x-sallyport-type"], int(size), modified_at)
 
     def watch(self, path: str = ".") -> Iterator[FileChange]:
-        """Changes below a folder from now on. Those while a lost connection is opened again are not seen."""
+        """Follows changes below a folder from now on. Those while a lost connection is opened again are not seen."""
         address = with_query(session_path(self._session_id, "watch"), path=path)
 
         def open_next() -> httpx.Response:

@@ -25,14 +25,14 @@ class Process:
         return session_path(self.session_id, "processes", self.process_id, *names)
 
     def output(self, offset: int = 0) -> Iterator[OutputEvent]:
-        """Its output from an offset to its end; the last event is `exit`."""
+        """Follows its output from an offset to its end; the last event is `exit`."""
         for event in follow_output(
             self._client, self.session_id, process_id=self.process_id, offset=offset
         ):
             yield event
 
     def wait(self) -> OutputEvent:
-        """Its end."""
+        """Waits for its end."""
         for event in self.output():
             if event.type == "exit":
                 return event
@@ -42,7 +42,7 @@ class Process:
         return process_info_of(self._client.request("GET", self._path()))
 
     def write(self, data: str | bytes, *, is_last: bool = False) -> None:
-        """Into its stdin; `is_last` closes that. It is never sent twice."""
+        """Writes into its stdin; `is_last` closes that. Nothing is sent twice."""
         content = data.encode() if isinstance(data, str) else data
         path = with_query(self._path("stdin"), eof=1 if is_last else None)
         self._client.send("POST", path, content=content)
@@ -51,7 +51,7 @@ class Process:
         self.write(b"", is_last=True)
 
     def signal(self, name: str) -> None:
-        """A signal by its name, such as `SIGINT`."""
+        """Sends a signal by its name, such as `SIGINT`."""
         self._client.request("POST", self._path("signal"), {"signal": name})
 
     def resize(self, cols: int, rows: int) -> None:
@@ -78,7 +78,7 @@ class Processes:
         pty: tuple[int, int] | None = None,
         timeout_seconds: float | None = None,
     ) -> Process:
-        """`pty` is the size of its terminal: columns and rows."""
+        """Starts a process. `pty` is the size of its terminal: columns and rows."""
         size = None if pty is None else {"cols": pty[0], "rows": pty[1]}
         body = given(
             command=command, args=args, cwd=cwd, env=env, pty=size, timeoutSeconds=timeout_seconds

@@ -33,7 +33,7 @@ class Sandboxes:
         source: Snapshot | Sandbox | None = None,
         **more: Any,
     ) -> Sandbox:
-        """`source`: the files with which it starts, of a snapshot or of a sandbox as they are now (`from` of the API)."""
+        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now."""
         body = given(
             kind="execution",
             template=template,
@@ -54,14 +54,14 @@ class Sandboxes:
         return Sandbox(self._client, session["id"], session)
 
     def get(self, id: str) -> Sandbox:
-        """One that exists; refused with `session_not_found` if there is none."""
+        """Finds a sandbox by the id of its session; `session_not_found` if there is none."""
         session = self._client.request("GET", session_path(id))
         return Sandbox(self._client, id, session)
 
     def list(
         self, *, label: str | None = None, project: str | None = None, status: str = "active"
     ) -> builtins.list[Sandbox]:
-        """By default those that have not ended. A label is `key:value`."""
+        """Lists sandboxes, by default those that have not ended. A label is `key:value`."""
         from ._client import read_pages
 
         path = with_query("/api/sessions", status=status, label=label, project=project)

@@ -108,7 +108,7 @@ class Session:
         self._decide(call, given(approved=True, args=args, remember=remember))
 
     def reject(self, call: Event, reason: str | None = None) -> None:
-        """The reason reaches the agent."""
+        """Rejects the call that an event shows; the reason reaches the agent."""
         self._decide(call, given(approved=False, reason=reason))
 
     def _decide(self, call: Event, decision: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ class Session:
         self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
 
     def messages(self) -> list[dict[str, Any]]:
-        """The conversation so far."""
+        """Reads the conversation so far."""
         answer = self._client.request("GET", session_path(self.id, "messages"))
         return list(answer["messages"])
 
@@ -136,11 +136,11 @@ class Session:
         return dict(self._client.request("GET", session_path(self.id)))
 
     def update(self, **change: Any) -> dict[str, Any]:
-        """Changes what its sandbox has, and `max_cost_usd`: a turn that runs ends when that is spent."""
+        """Changes the same as `sandbox.update`. A turn that runs ends when its `max_cost_usd` is spent."""
         return self.sandbox.update(**change)
 
     def resume(self) -> dict[str, Any]:
-        """Reopens it after its end, while its history is kept; without its grants."""
+        """Reopens the session after its end, while its history is kept; without its grants."""
         return dict(self._client.request("POST", session_path(self.id, "resume")))
 
     def stop(self) -> None:
@@ -177,14 +177,14 @@ class Sessions:
         return Session(self._client, session["id"], session)
 
     def get(self, id: str) -> Session:
-        """One that exists; refused with `session_not_found` if there is none."""
+        """Finds a session by its id; `session_not_found` if there is none."""
         session = self._client.request("GET", session_path(id))
         return Session(self._client, id, session)
 
     def list(
         self, *, project: str | None = None, status: str = "active"
     ) -> builtins.list[Session]:
-        """By default those that have not ended."""
+        """Lists sessions, by default those that have not ended."""
         from ._client import read_pages
 
         path = with_query("/api/sessions", status=status, project=project)
