@@ -54,10 +54,17 @@ test('a project is given instructions and an agent, and a session is made with i
   await page.getByLabel('Max cost').fill('-1');
   await page.getByText('Enter a sum from 0 to 100000.').waitFor();
   await page.getByLabel('Max cost').fill('2.5');
+  await page.getByLabel('Max tool calls').fill('0');
+  await page.getByText('Enter a whole number from 1.').waitFor();
+  await page.getByLabel('Max tool calls').fill('20');
   await say(page, 'hello');
   await ended(page);
-  const { sessions } = await cloud.ask<{ sessions: readonly { maxCostUsd: number }[] }>('/api/sessions');
+  type Listed = { readonly id: string; readonly maxCostUsd: number };
+  const { sessions } = await cloud.ask<{ sessions: readonly Listed[] }>('/api/sessions');
   expect(sessions[0]?.maxCostUsd).toBe(2.5);
+  expect(await cloud.ask(`/api/sessions/${sessions[0]?.id}/tree`)).toMatchObject({
+    sessions: [{ slice: { maxToolCalls: 20 } }],
+  });
   const [asked] = model.asked.slice(-1).map((request) => JSON.stringify(request));
   for (const part of ['Be brief.', 'Write in full sentences.', 'In French.']) expect(asked).toContain(part);
 });

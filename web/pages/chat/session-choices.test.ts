@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { costProblem, givenOf, noChoices } from './session-choices.ts';
+import { costProblem, givenOf, limitProblem, noChoices, sliceProblems } from './session-choices.ts';
 
 test('choices that differ from the defaults are given', () => {
   expect(givenOf(noChoices())).toEqual({});
@@ -8,6 +8,30 @@ test('choices that differ from the defaults are given', () => {
     maxCostUsd: 2.5,
   });
   expect(givenOf({ ...noChoices(), maxCostUsd: '0' })).toEqual({ maxCostUsd: 0 });
+});
+
+test('limits beside that of money are given together, and none as none', () => {
+  const { slice } = noChoices();
+  const written = { ...slice, maxToolCalls: '20', maxEgressBytes: '1000000 ' };
+  expect(givenOf({ ...noChoices(), slice: written })).toEqual({
+    slice: { maxToolCalls: 20, maxEgressBytes: 1_000_000 },
+  });
+  expect(sliceProblems(written)).toEqual({});
+  expect(sliceProblems({ ...written, maxTotalTokens: '0' })).toEqual({
+    maxTotalTokens: 'Enter a whole number from 1.',
+  });
+});
+
+test.each([
+  ['', true],
+  ['1', true],
+  ['1e6', true],
+  ['0', false],
+  ['1.5', false],
+  ['-1', false],
+  ['many', false],
+])('%j as a limit of a session: %s', (text, isLimit) => {
+  expect(limitProblem(text) === undefined).toBe(isLimit);
 });
 
 test.each([

@@ -13,7 +13,14 @@ export type SessionChoices = {
   instructions: string;
   /** US dollars. */
   maxCostUsd: string;
+  slice: SliceChoices;
 };
+
+/** What the session and the agents it starts may use beside money, each a whole number. */
+export type SliceChoices = Record<SliceLimit, string>;
+
+const sliceLimits = ['maxTotalTokens', 'maxToolCalls', 'maxSandboxSeconds', 'maxEgressBytes'] as const;
+export type SliceLimit = (typeof sliceLimits)[number];
 
 const costUsdMax = 100_000;
 
@@ -22,11 +29,30 @@ export const costProblem = (text: string): string | undefined => {
   return isSum ? undefined : `Enter a sum from 0 to ${costUsdMax}.`;
 };
 
+export const limitProblem = (text: string): string | undefined =>
+  text.trim() === '' || (Number.isSafeInteger(Number(text)) && Number(text) >= 1)
+    ? undefined
+    : 'Enter a whole number from 1.';
+
+export const sliceProblems = (slice: SliceChoices): Readonly<Partial<SliceChoices>> =>
+  Object.fromEntries(
+    sliceLimits.flatMap((name) => {
+      const problem = limitProblem(slice[name]);
+      return problem === undefined ? [] : [[name, problem]];
+    }),
+  );
+
 /** The body for the choices that differ from the defaults. */
-export const givenOf = ({ maxCostUsd, ...choices }: SessionChoices) => ({
-  ...Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== '')),
-  ...(maxCostUsd.trim() === '' ? {} : { maxCostUsd: Number(maxCostUsd) }),
-});
+export const givenOf = ({ maxCostUsd, slice, ...choices }: SessionChoices) => {
+  const limits = sliceLimits.filter((name) => slice[name].trim() !== '');
+  return {
+    ...Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== '')),
+    ...(maxCostUsd.trim() === '' ? {} : { maxCostUsd: Number(maxCostUsd) }),
+    ...(limits.length === 0
+      ? {}
+      : { slice: Object.fromEntries(limits.map((name) => [name, Number(slice[name])])) }),
+  };
+};
 
 /** One name with its value on each line. */
 export type WrittenChoices = { labels: string; env: string };
@@ -34,4 +60,5 @@ export type WrittenChoices = { labels: string; env: string };
 export const noChoices = (): SessionChoices => ({
   ...{ project: '', provider: '', model: '', flavor: '', template: '', runtime: '', approvals: '' },
   ...{ thinking: '', agent: '', instructions: '', maxCostUsd: '' },
+  slice: { maxTotalTokens: '', maxToolCalls: '', maxSandboxSeconds: '', maxEgressBytes: '' },
 });
