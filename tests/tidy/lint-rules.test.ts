@@ -1,4 +1,4 @@
-import { cpSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,8 @@ const finding = /^::error title=([\w/]+),file=(.+?),line=/gm;
 const lintFixtures = async (): Promise<readonly string[]> => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'lint-rules-'));
   cpSync(fixtureFolder, folder.path, { recursive: true });
+  const lines = Array.from({ length: 401 }, (_, place) => `export const line${place} = ${place};\n`);
+  writeFileSync(join(folder.path, 'no-excessive-lines-per-file.ts'), lines.join(''));
   for (const settings of ['biome.json', '.gitignore'])
     cpSync(join(repositoryFolder, settings), join(folder.path, settings));
   const args = ['ci', '--reporter=github', '--max-diagnostics=none', '--colors=off', '.'];

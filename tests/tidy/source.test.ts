@@ -1,9 +1,23 @@
 import { expect, test } from 'vitest';
-import { brokenRepositoryFolder, isSource, readRepository, repositoryFolder } from './repository.ts';
+import {
+  brokenRepositoryFolder,
+  isSource,
+  type RepositoryFile,
+  readRepository,
+  repositoryFolder,
+} from './repository.ts';
 import { sourceRules } from './source-rules.ts';
 
 const files = readRepository(repositoryFolder);
-const brokenFiles = readRepository(brokenRepositoryFolder);
+const ofLines = (name: string, count: number): RepositoryFile => ({
+  path: `shared/${name}.ts`,
+  text: `/** A fixture. */\n${'export {};\n'.repeat(count - 1)}`,
+});
+const brokenFiles = [
+  ...readRepository(brokenRepositoryFolder),
+  ofLines('just-short-enough', 400),
+  ofLines('too-long', 401),
+];
 
 test('the repository is read', () => {
   expect(files.map(({ path }) => path)).toContain('tests/tidy/source.test.ts');
