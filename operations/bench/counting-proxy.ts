@@ -1,7 +1,8 @@
 /**
- * A proxy in front of a DynamoDB endpoint: it forwards each request with a new signature, counts them by operation, and has
- * the engine say what each consumed.
+ * A proxy in front of an embedded DynamoDB with an empty platform table: it forwards each request with a new signature,
+ * counts them by operation, and has the engine say what each consumed.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
 import {
   createServer,
   type IncomingMessage,
@@ -10,10 +11,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Credentials } from '../../local/endpoint/account.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { start } from '../../local/dynamodb/start.ts';
+import { platformTable } from '../../local/dynamodb/table.ts';
 import { sha256, sign } from '../../local/endpoint/signature.ts';
 
-export type CountingProxy = {
+export type CountingProxy = AsyncDisposable & {
   readonly url: string;
   readonly reset: () => void;
   readonly counts: () => {
@@ -21,10 +25,15 @@ export type CountingProxy = {
     readonly readUnits: number;
     readonly writeUnits: number;
   };
-  readonly close: () => Promise<void>;
 };
 
-export const openCountingProxy = async (target: string, credentials: Credentials): Promise<CountingProxy> => {
+export const openCountingProxy = async (): Promise<CountingProxy> => {
+  await using opened = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const table = platformTable('sallyport');
+  const { url: target, credentials, stop } = await start({ folder, table, expiryAttribute: 'ttl' });
+  opened.defer(stop);
   let counts: Record<string, number> = {};
   let readUnits = 0;
   let writeUnits = 0;
@@ -63,6 +72,14 @@ export const openCountingProxy = async (target: string, credentials: Credentials
   };
   const server = createServer((incoming, response) => void pass(incoming, response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
+  opened.defer(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const closing = opened.move();
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     reset: () => {
@@ -71,11 +88,7 @@ export const openCountingProxy = async (target: string, credentials: Credentials
       writeUnits = 0;
     },
     counts: () => ({ counts: { ...counts }, readUnits, writeUnits }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 };
 

@@ -4,20 +4,13 @@
  * below those of this run.
  */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { startCloud } from '../../local/cloud.ts';
-import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
-import { platformTable } from '../../local/dynamodb/table.ts';
-import { start as startEcs } from '../../local/ecs/start.ts';
 import type { RecordedCall } from '../../local/recorder/start.ts';
+import { type EmbeddedCloud, openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';
 import { busyDay, countedOfDay } from '../cost/busy-day.ts';
 import { openCountingProxy } from './counting-proxy.ts';
 import { type BenchResult, table } from './report.ts';
 
-const token = `sp_${'da'.repeat(32)}`;
 const atOnce = 4;
 /** Of what AWS counts as one message. */
 const messageBytes = 32 * 1024;
@@ -47,34 +40,17 @@ export const dayCost = async (): Promise<BenchResult> => {
 };
 
 type Counts = Readonly<Record<string, number>>;
+type Count = (what: string, times?: number) => void;
 
 const measureDay = async (): Promise<Counts> => {
   const counts: Record<string, number> = {};
-  const count = (what: string, times = 1): void => {
+  const count: Count = (what, times = 1) => {
     counts[what] = (counts[what] ?? 0) + times;
   };
   await using opened = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), 'sallyport-day-'));
-  opened.defer(() => rm(home, { recursive: true, force: true }));
-  const engine = await startDynamoDb({
-    folder: join(home, 'table'),
-    table: platformTable('sallyport'),
-    expiryAttribute: 'ttl',
-  });
-  opened.defer(engine.stop);
-  const proxy = await openCountingProxy(engine.url, engine.credentials);
-  opened.defer(proxy.close);
-  const cloud = await startCloud({
-    home,
-    ...{ port: 0, token, sweepMs: 2_000_000, startSandboxHost: startEcs },
-    sandboxSecret: 'a secret of at least thirty-two characters',
-    variables: {
-      AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-      LLM_PROVIDER: 'demo',
-      MSB_MAX_SESSIONS: '100',
-      RATE_LIMIT_PER_SECOND: '500',
-      RATE_LIMIT_BURST: '20000',
-    },
+  const proxy = opened.use(await openCountingProxy());
+  const cloud = await openEmbeddedCloud({
+    variables: { AWS_ENDPOINT_URL_DYNAMODB: proxy.url, LLM_PROVIDER: 'demo', MSB_MAX_SESSIONS: '100' },
     mode: { kind: 'strict' },
     recordCall: (call) => countCall(call, count),
   });
@@ -85,7 +61,7 @@ const measureDay = async (): Promise<Counts> => {
   const worker = async (): Promise<void> => {
     while (begun < busyDay.sessions) {
       begun += 1;
-      await workOneSession(cloud.url, count);
+      await workOneSession(cloud, count);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
@@ -93,10 +69,7 @@ const measureDay = async (): Promise<Counts> => {
   return { ...counts, 'table: read units': readUnits, 'table: write units': writeUnits };
 };
 
-const countCall = (
-  { caller, service, authorisations }: RecordedCall,
-  count: (what: string) => void,
-): void => {
+const countCall = ({ caller, service, authorisations }: RecordedCall, count: Count): void => {
   const [{ action, resource } = { action: '', resource: '' }] = authorisations;
   if (service === 'lambda') count(`${nameOf(String(resource))}, by ${nameOf(caller)}`);
   else if (service === 'ecs') count(action);
@@ -106,7 +79,7 @@ const countCall = (
 const nameOf = (name: string): string => name.replace(/^.*sallyport-/, '');
 
 /** Creates it, works in it by a socket as the web app does, reads a file, and ends it. */
-const workOneSession = async (url: string, count: (what: string, times?: number) => void): Promise<void> => {
+const workOneSession = async ({ url, token }: EmbeddedCloud, count: Count): Promise<void> => {
   const ask = async (path: string, method = 'GET', body?: object): Promise<string> => {
     count('requests of the REST API');
     const response = await fetch(`${url}${path}`, {
@@ -121,7 +94,9 @@ const workOneSession = async (url: string, count: (what: string, times?: number)
   const { id } = JSON.parse(await ask('/api/sessions', 'POST', { flavor: 'micro', approvals: 'auto' })) as {
     readonly id: string;
   };
-  const client = await openSocket(`${url.replace('http', 'ws')}/ws?sessionId=${id}`, count);
+  const address = `${url.replace('http', 'ws')}/ws?sessionId=${id}`;
+  const socket = new WebSocket(address, { headers: { authorization: `Bearer ${token}` } });
+  const client = await openClient(socket, count);
   for (let turn = 0; turn < busyDay.turns; turn += 1)
     await client.answered({ action: 'message', text: `$ echo turn ${turn} >> notes` });
   await ask(`/api/sessions/${id}/files/notes`);
@@ -129,8 +104,7 @@ const workOneSession = async (url: string, count: (what: string, times?: number)
   await ask(`/api/sessions/${id}`, 'DELETE');
 };
 
-const openSocket = async (url: string, count: (what: string, times?: number) => void) => {
-  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+const openClient = async (socket: WebSocket, count: Count) => {
   count('connections');
   let completions = 0;
   let told: () => void = () => undefined;

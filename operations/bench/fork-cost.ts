@@ -2,13 +2,9 @@
  * The cost of a fork: the requests to the bucket of its creation and of its first start, beside those of a plain restore of
  * the same files, and the ratio of their times on this machine.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startCloud } from '../../local/cloud.ts';
-import { start as startEcs } from '../../local/ecs/start.ts';
 import type { RecordedCall } from '../../local/recorder/start.ts';
+import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';
 import { type BenchResult, table } from './report.ts';
 
 const megabyte = 1_048_576;
@@ -42,32 +38,25 @@ export const forkCost = async ({
   rounds,
   progress = () => undefined,
 }: ForkSize = sizeDefault): Promise<BenchResult> => {
-  const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
   await using cleaning = new AsyncDisposableStack();
-  cleaning.defer(() => rm(home, { recursive: true, force: true }));
   const calls: RecordedCall[] = [];
-  const warnings: string[] = [];
-  const token = `sp_${'be'.repeat(32)}`;
-  const cloud = await startCloud({
-    home,
-    port: 0,
-    token,
-    sandboxSecret: 'a secret of at least thirty-two characters',
-    variables: { RATE_LIMIT_PER_SECOND: '10000', RATE_LIMIT_BURST: '20000' },
-    sweepMs: 2_000_000,
-    recordCall: (call) => calls.push(call),
-    log: (text) => warnings.push(...text.split('\n').filter((line) => /"level":"(WARN|ERROR)"/.test(line))),
-    startSandboxHost: startEcs,
-  });
+  const cloud = await openEmbeddedCloud({ recordCall: (call) => calls.push(call) });
   cleaning.defer(cloud.stop);
   const ask: Ask = async (at, init = {}) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
+    const headers = {
+      ...{ authorization: `Bearer ${cloud.token}`, 'content-type': 'application/json' },
+      ...init.headers,
+    };
     for (let time = 1; ; time += 1) {
       const response = await fetch(`${cloud.url}${at}`, { ...init, headers });
       if (response.ok) return response;
       const text = await response.text();
       // A gigabyte may take longer than one request waits for a sandbox: a client asks again.
       if (!text.includes('"sandbox_starting"') || time === startAsksMax) {
+        const warnings = cloud
+          .printed()
+          .split('\n')
+          .filter((line) => /"level":"(WARN|ERROR)"/.test(line));
         for (const warning of warnings.slice(-warningsShown)) progress(warning);
         throw new Error(`${init.method ?? 'GET'} ${at}: ${text}`);
       }

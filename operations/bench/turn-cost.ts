@@ -2,14 +2,8 @@
  * The table calls of a turn and the units that they write, indexes included, from the frame's arrival at the socket
  * function to its `completion`: without tools, with one approved call, and with an answer of many more tokens.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { startCloud } from '../../local/cloud.ts';
-import { start as startDynamoDb } from '../../local/dynamodb/start.ts';
-import { platformTable } from '../../local/dynamodb/table.ts';
-import { start as startEcs } from '../../local/ecs/start.ts';
+import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';
 import { turn as priced } from '../cost/work.ts';
 import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
 import { type BenchResult, table } from './report.ts';
@@ -30,29 +24,11 @@ export type TurnCalls = {
 
 /** Without tools, without tools but long, and with one approved call. */
 export const measureTurns = async (): Promise<readonly [TurnCalls, TurnCalls, TurnCalls]> => {
-  const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
   await using cleaning = new AsyncDisposableStack();
-  cleaning.defer(() => rm(home, { recursive: true, force: true }));
-  const engine = await startDynamoDb({
-    folder: join(home, 'table'),
-    table: platformTable('sallyport'),
-    expiryAttribute: 'ttl',
-  });
-  cleaning.defer(engine.stop);
-  const proxy = await openCountingProxy(engine.url, engine.credentials);
-  cleaning.defer(proxy.close);
-  const token = `sp_${'be'.repeat(32)}`;
-  const cloud = await startCloud({
-    home,
-    port: 0,
-    token,
-    sandboxSecret: 'a secret of at least thirty-two characters',
-    variables: { AWS_ENDPOINT_URL_DYNAMODB: proxy.url },
-    sweepMs: 2_000_000,
-    startSandboxHost: startEcs,
-  });
+  const proxy = cleaning.use(await openCountingProxy());
+  const cloud = await openEmbeddedCloud({ variables: { AWS_ENDPOINT_URL_DYNAMODB: proxy.url } });
   cleaning.defer(cloud.stop);
-  const client = await openClient(`${cloud.url.replace('http', 'ws')}/ws`, token);
+  const client = await openClient(`${cloud.url.replace('http', 'ws')}/ws`, cloud.token);
   cleaning.defer(client.close);
   await client.until('completion', { text: '$ true', approve: true });
   return [

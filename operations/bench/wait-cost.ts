@@ -5,12 +5,8 @@
  * The sandbox of a turn that waits is saved and stopped. Who decides at once waits for a start and a restore; who had the prompt open
  * before, for neither.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startCloud } from '../../local/cloud.ts';
-import { start as startEcs } from '../../local/ecs/start.ts';
+import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';
 import { type BenchResult, table } from './report.ts';
 import { timed } from './speed/beside.ts';
 import { median } from './speed/figures.ts';
@@ -27,27 +23,17 @@ const waitMsMax = 300_000;
 const lookMs = 50;
 
 export const waitCost = async (): Promise<BenchResult> => {
-  const home = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
   await using cleaning = new AsyncDisposableStack();
-  cleaning.defer(() => rm(home, { recursive: true, force: true }));
-  const token = `sp_${'be'.repeat(32)}`;
-  const cloud = await startCloud({
-    ...{ home, port: 0, token, sweepMs: 1000, startSandboxHost: startEcs },
-    sandboxSecret: 'a secret of at least thirty-two characters',
-    variables: {
-      LLM_PROVIDER: 'demo',
-      RATE_LIMIT_PER_SECOND: '10000',
-      RATE_LIMIT_BURST: '20000',
-      WAIT_STOP_SECONDS: String(stopSeconds),
-    },
+  const cloud = await openEmbeddedCloud({
+    variables: { LLM_PROVIDER: 'demo', WAIT_STOP_SECONDS: String(stopSeconds) },
+    sweepMs: 1000,
   });
   cleaning.defer(cloud.stop);
-  const platform = { url: cloud.url, token, pid: process.pid, stop: () => Promise.resolve() };
-  const ask = askOf(platform);
+  const ask = askOf(cloud);
   const id = await makeSession(ask, {
     ...{ kind: 'agent', flavor: 'micro', approvals: 'ask', idleSeconds: stopSeconds },
   });
-  const socket = await openSocket(platform, { sessionId: id });
+  const socket = await openSocket(cloud, { sessionId: id });
   cleaning.defer(socket.close);
   const session: Waiting = { ask, id, socket };
   await fill(session);

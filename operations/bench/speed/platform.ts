@@ -83,7 +83,7 @@ export const startPlatform = async (variables: Readonly<Record<string, string>>)
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
 export const askOf =
-  ({ url, token }: Platform): Ask =>
+  ({ url, token }: Pick<Platform, 'url' | 'token'>): Ask =>
   async (at, init = {}) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
     const response = await fetch(`${url}${at}`, { ...init, headers });

@@ -19,7 +19,7 @@ export type Socket = {
 const waitMsMax = 120_000;
 
 export const openSocket = async (
-  { url, token }: Platform,
+  { url, token }: Pick<Platform, 'url' | 'token'>,
   query: Readonly<Record<string, string>>,
   seen: (frame: SeenFrame) => void = () => undefined,
 ): Promise<Socket> => {
