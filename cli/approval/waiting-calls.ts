@@ -39,7 +39,7 @@ const units = [
 ] as const;
 
 /** The time since the request in whole units, by the clock of this machine. */
-export const waited = ({ askedAt }: Pick<WaitingRow, 'askedAt'>, now: number): string => {
+const waited = ({ askedAt }: Pick<WaitingRow, 'askedAt'>, now: number): string => {
   const seconds = Math.max(0, Math.floor((now - Date.parse(askedAt)) / 1000));
   const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['s', 1];
   return `${Math.floor(seconds / size)} ${name}`;

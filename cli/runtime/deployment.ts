@@ -15,7 +15,7 @@ export type FoundDeployment = {
   readonly source: 'environment' | 'file' | 'none';
 };
 
-export const localUrl = 'http://127.0.0.1:4350';
+const localUrl = 'http://127.0.0.1:4350';
 
 /** The origin of a typed URL; the address of the web app may carry a token in its fragment. */
 export const readUrl = (text: string): { readonly url: string; readonly token?: string } => {
@@ -29,7 +29,7 @@ export const readUrl = (text: string): { readonly url: string; readonly token?: 
 export const maskToken = (token: string): string =>
   token.length < 13 ? '***' : `${token.slice(0, 8)}...${token.slice(-4)}`;
 
-export const settingsPath = ({ variables, homeFolder }: Pick<Host, 'variables' | 'homeFolder'>): string => {
+const settingsPath = ({ variables, homeFolder }: Pick<Host, 'variables' | 'homeFolder'>): string => {
   const folder = variables['XDG_CONFIG_HOME'] || join(homeFolder, '.config');
   return join(folder, 'sallyport', 'config.json');
 };

@@ -8,7 +8,7 @@ export type OutputStream = Writable & {
   readonly columns?: number;
   readonly rows?: number;
 };
-export type InputStream = Readable & {
+type InputStream = Readable & {
   readonly isTTY?: boolean;
   readonly setRawMode?: (isRaw: boolean) => unknown;
 };

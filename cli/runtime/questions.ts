@@ -164,7 +164,7 @@ export type Typing = {
 };
 
 /** Enough time to notice a question. */
-export const answerPauseMs = 1000;
+const answerPauseMs = 1000;
 
 export const nothingTyped: Typing = {};
 
@@ -177,7 +177,7 @@ export const keyTyped = (
   return { lastKeyAt: at, ...(pause === undefined ? {} : { pauseMs: pause }) };
 };
 
-export const lineEnded = ({ lastKeyAt }: Typing): Typing => (lastKeyAt === undefined ? {} : { lastKeyAt });
+const lineEnded = ({ lastKeyAt }: Typing): Typing => (lastKeyAt === undefined ? {} : { lastKeyAt });
 
 /** True if a line that ends now answers the question that has been there since `askedAt`. */
 export const isAnswer = (

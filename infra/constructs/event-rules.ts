@@ -95,7 +95,7 @@ const checks = [
   { check: 'sandbox', every: Duration.hours(1) },
 ];
 
-export const isChecked = ({ variables }: Pick<Settings, 'variables'>): boolean =>
+const isChecked = ({ variables }: Pick<Settings, 'variables'>): boolean =>
   variables.SYNTHETIC_CHECK !== 'false';
 
 /**

@@ -53,7 +53,7 @@ const retentionOf = (logDays: number): RetentionDays => {
  * this deployment sets it. It outlives its stack, since other APIs may use it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
  */
-export const apiLogRoleParameter = 'SetsApiLogRole';
+const apiLogRoleParameter = 'SetsApiLogRole';
 
 const policy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
 

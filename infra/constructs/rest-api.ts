@@ -154,7 +154,7 @@ const accessLog = {
 };
 
 /** Refusals of API Gateway before a function is invoked, in the shape of `shared/errors.ts`. */
-export const addRefusals = (api: RestApi): void => {
+const addRefusals = (api: RestApi): void => {
   for (const [name, refusal] of Object.entries(refusals)) {
     const { type, status, headers } = refusal;
     api.addGatewayResponse(name, {

@@ -57,7 +57,7 @@ const dropped = [
  * Writable folders on the task's own disk, deleted with it. The image's VOLUME decides their owner
  * (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/bind-mounts.html).
  */
-export const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
+const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
 
 export const sandboxDefinition = (scope: Construct, props: SandboxDefinitionProps): FargateTaskDefinition => {
   const { template, deployment, sharedGuestPath } = props;

@@ -26,7 +26,7 @@ export type WebFirewallProps = {
 const windowSeconds = 300;
 const requestsMaxDefault = 3000;
 
-export const firewallParameter = (deployment: string): string => `/sallyport/${deployment}/web-firewall-arn`;
+const firewallParameter = (deployment: string): string => `/sallyport/${deployment}/web-firewall-arn`;
 
 export class WebFirewall extends Construct {
   readonly arn: string;

@@ -11,7 +11,7 @@ import type { Monitored } from './monitored.ts';
 
 export type Query = { readonly name: string; readonly lines: readonly string[] };
 
-export const byCorrelationId: Query = {
+const byCorrelationId: Query = {
   name: 'one message by its correlation id',
   lines: [
     'fields @timestamp, service, level, message, event, code, sessionId, @message',
@@ -21,7 +21,7 @@ export const byCorrelationId: Query = {
   ],
 };
 
-export const bySession: Query = {
+const bySession: Query = {
   name: 'one session',
   lines: [
     'fields @timestamp, service, level, message, event, code, correlation_id, @message',
@@ -51,7 +51,7 @@ export const errorsByCode: Query = {
   ],
 };
 
-export const sandboxStarts: Query = {
+const sandboxStarts: Query = {
   name: 'sandbox starts',
   lines: [
     'filter event = "sandbox_started"',

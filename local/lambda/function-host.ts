@@ -21,7 +21,7 @@ import {
 } from './function.ts';
 import { type FunctionPool, openFunctionPool } from './function-pool.ts';
 
-export type InvokeOptions = {
+type InvokeOptions = {
   readonly requestId?: string;
   /** Called when its environment has loaded it, and it begins. */
   readonly started?: () => void;

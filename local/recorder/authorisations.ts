@@ -25,8 +25,7 @@ type AwsRequest = {
 
 type AuthorisationsOf = (request: AwsRequest) => readonly Authorisation[];
 
-export const arn = (service: string, rest: string): string =>
-  `arn:aws:${service}:${region}:${accountId}:${rest}`;
+const arn = (service: string, rest: string): string => `arn:aws:${service}:${region}:${accountId}:${rest}`;
 
 const jsonOf = (body: Buffer): Record<string, unknown> =>
   body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>);

@@ -59,13 +59,13 @@ const busyDayOf = (templates: Templates): readonly string[] => {
 
 const centMin = 0.005;
 
-export const heldRelay = (templates: Templates): number =>
+const heldRelay = (templates: Templates): number =>
   usdOf(itemsOf('relay', relayHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));
 
-export const attachedTerminal = (templates: Templates): number =>
+const attachedTerminal = (templates: Templates): number =>
   usdOf(itemsOf('terminal', terminalHour, { times: 1, memory: memoryIn(resourcesOf(templates)) }));
 
-export const reconnectingMonth = (templates: Templates): number =>
+const reconnectingMonth = (templates: Templates): number =>
   usdOf(
     itemsOf('reconnecting', reconnecting, {
       times: minutesOfMonth,

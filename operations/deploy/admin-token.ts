@@ -14,7 +14,7 @@ export type TokenState =
   | 'pending'
   | 'shown';
 
-export const tokenParameter = (deployment: string): string => `/sallyport/${deployment}/admin-token`;
+const tokenParameter = (deployment: string): string => `/sallyport/${deployment}/admin-token`;
 
 /** A token that a person gave to `cdk deploy` has no record: that person knows it. */
 export const readTokenState = async (aws: Aws, deployment: string): Promise<TokenState> => {

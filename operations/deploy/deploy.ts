@@ -40,7 +40,7 @@ type DeployRequest = {
   readonly noCheck: boolean;
 };
 
-export const deploy = async (request: DeployRequest): Promise<void> => {
+const deploy = async (request: DeployRequest): Promise<void> => {
   const { target, programs, terminal } = request;
   const { settings, account, region, stage, aws } = target;
   const { deployment } = settings;

@@ -40,7 +40,7 @@ type DestroyRequest = {
 const taskPollMs = 3000;
 const minuteMs = 60_000;
 
-export const destroy = async (request: DestroyRequest): Promise<void> => {
+const destroy = async (request: DestroyRequest): Promise<void> => {
   const { target, terminal, keepData, bypassLock } = request;
   const { settings, account, region, aws } = target;
   const { deployment } = settings;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Target = { readonly url: string; readonly token: string };
 
-export type Wish = {
+type Wish = {
   readonly method?: string;
   readonly body?: object | string;
   /** The answers that are as good as success, such as 404 for what may be gone. */

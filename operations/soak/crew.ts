@@ -10,7 +10,7 @@ import type { SessionRecord } from './record.ts';
 import { commands, forks, processes } from './sandbox-work.ts';
 import type { Scene } from './session.ts';
 
-export type Work = (scene: Scene) => Promise<readonly SessionRecord[]>;
+type Work = (scene: Scene) => Promise<readonly SessionRecord[]>;
 
 const one =
   (work: (scene: Scene) => Promise<SessionRecord>): Work =>

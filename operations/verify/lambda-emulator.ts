@@ -14,7 +14,7 @@ export type Emulated = {
   readonly counts: () => ReadonlyMap<string, Counts>;
 };
 
-export type Counts = {
+type Counts = {
   readonly environments: number;
   readonly answered: number;
   /** The names of errors. */

@@ -8,7 +8,7 @@ export type Proof = {
   readonly prove: (say: (line: string) => void) => Promise<Proved>;
 };
 
-export type Proved = {
+type Proved = {
   /** Of the implementation that it is held against. */
   readonly version: string;
   /** None: it holds. */

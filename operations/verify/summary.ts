@@ -2,7 +2,7 @@
 import { aligned } from './aligned.ts';
 import type { Difference } from './proof.ts';
 
-export type Result = 'proved' | 'failed' | 'cannot be installed' | 'left out';
+type Result = 'proved' | 'failed' | 'cannot be installed' | 'left out';
 
 export type Row = {
   readonly name: string;

@@ -6,7 +6,7 @@
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-export const socketPath = '/run/sallyport/relay.sock';
+const socketPath = '/run/sallyport/relay.sock';
 
 export type RelayClient = {
   readonly ask: (method: string, params: object) => Promise<unknown>;

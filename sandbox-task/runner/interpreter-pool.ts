@@ -16,7 +16,7 @@ import { type Interpreter, startInterpreter } from './interpreter.ts';
 import type { SandboxPaths } from './user-process.ts';
 import { FileRefusal } from './workspace-path.ts';
 
-export type Acquired = {
+type Acquired = {
   readonly interpreter: Interpreter;
   /** The interpreter before it has ended, and the loss of its state is not yet reported. */
   readonly isSuccessor: boolean;

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextCheck } from 'node:timers/promises';
 
 /** Resolves once the event loop has polled every pipe: it does so between two checks. */
-export const polled = async (): Promise<void> => {
+const polled = async (): Promise<void> => {
   await nextCheck();
   await nextCheck();
 };

@@ -110,7 +110,7 @@ export const readChunk = async (userSide: UserSide, path: string, range: ReadRan
 export const writeFile = async (userSide: UserSide, path: string, content: Buffer): Promise<Written> =>
   expectAnswer(await userSide.ask({ type: 'write', path }, content), 'written');
 
-export const writePart = async (
+const writePart = async (
   userSide: UserSide,
   part: { readonly path: string; readonly start: number; readonly total: number },
   content: Buffer,
@@ -120,7 +120,7 @@ export const writePart = async (
   return expectAnswer(answer, 'written');
 };
 
-export const removePath = async (userSide: UserSide, path: string): Promise<void> => {
+const removePath = async (userSide: UserSide, path: string): Promise<void> => {
   expectAnswer(await userSide.ask({ type: 'remove', path }), 'done');
 };
 

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '#shared/domain/json.ts';
 
-export const languages = ['python', 'node'] as const;
+const languages = ['python', 'node'] as const;
 export type Language = (typeof languages)[number];
 export const isLanguage = (text: string): text is Language => (languages as readonly string[]).includes(text);
 

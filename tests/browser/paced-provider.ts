@@ -13,7 +13,7 @@ export type AnswerPart =
   | { readonly call: string; readonly input: object }
   | { readonly breaks: true };
 
-export type PacedAnswer = readonly AnswerPart[] | { readonly status: number; readonly retryAfter?: string };
+type PacedAnswer = readonly AnswerPart[] | { readonly status: number; readonly retryAfter?: string };
 
 export type PacedProvider = {
   readonly url: string;

@@ -1,7 +1,7 @@
 /** Counts of what a page has drawn, the same on any machine: a page that would freeze draws too much. */
 import type { Page } from 'playwright-core';
 
-export type Drawn = {
+type Drawn = {
   /** The most that the page had at one time since the meter was opened. */
   readonly characters: number;
   readonly elements: number;

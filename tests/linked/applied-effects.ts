@@ -11,7 +11,7 @@ import { type LinkedSandbox, openSandbox, outline } from './linked-sandbox.ts';
 /** Commands that follow each other in the same three sandboxes. */
 const batchSize = 25;
 
-export type Difference = {
+type Difference = {
   readonly command: string;
   readonly applied: readonly unknown[];
   readonly run: readonly unknown[];

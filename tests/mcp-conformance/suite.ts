@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
+type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string };
 /** The checks of each scenario that ran, under its name. */
 export type Verdicts = Readonly<Record<string, readonly Check[]>>;
 

@@ -21,7 +21,7 @@ const proseEvery = 4;
 const command = (mark: string): string =>
   `$ sleep 0.2; echo ${mark} | tee -a marks.txt >> /shared/marks.txt; sleep 0.2`;
 
-export const messageOf = (number: number): Said => ({
+const messageOf = (number: number): Said => ({
   messageId: `message-${number}`,
   text:
     number % proseEvery === 0

@@ -91,7 +91,7 @@ export const written = (value: number): string => {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 };
 
-export const targetText = ({ target: wanted }: Figure): string => {
+const targetText = ({ target: wanted }: Figure): string => {
   if (wanted === undefined) return '';
   const bound = `${wanted.is} ${written(wanted.bound)}${wanted.of === 'ratio' ? ' times' : ''}`;
   return wanted.from === undefined ? bound : `${bound} (${wanted.from})`;

@@ -65,7 +65,7 @@ const loadNow = (): number => loadavg()[0] ?? Number.NaN;
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-export const parts = ['cold', 'servers', 'memory', 'turns', 'sandboxes', 'replay', 'crowd'] as const;
+const parts = ['cold', 'servers', 'memory', 'turns', 'sandboxes', 'replay', 'crowd'] as const;
 type Part = (typeof parts)[number];
 
 const measureAll = async (tries: number, isWanted: (part: Part) => boolean): Promise<readonly Figure[]> => {

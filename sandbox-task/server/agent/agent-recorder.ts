@@ -19,7 +19,7 @@ import {
 import { cutBytes } from '#shared/domain/text.ts';
 import type { AgentListener } from './agent-program.ts';
 
-export type RecordedPage = {
+type RecordedPage = {
   readonly events: readonly RuntimeEvent[];
   readonly deltas: readonly RuntimeDelta[];
 };

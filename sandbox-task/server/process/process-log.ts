@@ -7,7 +7,7 @@
 import { wholeEnd } from '../../wire/code-points.ts';
 import type { ProcessStream } from '../../wire/process-messages.ts';
 
-export type LogPiece = { readonly stream: ProcessStream; readonly offset: number; readonly bytes: Buffer };
+type LogPiece = { readonly stream: ProcessStream; readonly offset: number; readonly bytes: Buffer };
 
 export type ProcessLog = {
   readonly append: (stream: ProcessStream, chunk: Buffer) => void;

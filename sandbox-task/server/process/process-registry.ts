@@ -34,7 +34,7 @@ export type ProcessEntry = {
   endedAt: number | undefined;
 };
 
-export type ProcessStart = {
+type ProcessStart = {
   readonly id: string;
   readonly command: string;
   readonly spec: ProcessSpec;

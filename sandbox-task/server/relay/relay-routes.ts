@@ -13,7 +13,7 @@ import { readBody, sendJson, writePaced } from '../http-messages.ts';
 import { Refusal } from '../refusal.ts';
 import type { Holding, SandboxRelay } from './relay.ts';
 
-export type RelayRouteParts = { readonly relay: SandboxRelay };
+type RelayRouteParts = { readonly relay: SandboxRelay };
 
 type Serve = (parts: RelayRouteParts, exchange: Exchange) => Promise<void> | void;
 

@@ -53,7 +53,7 @@ export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> &
     readonly open: (target: RelayTarget, sink: StreamSink, left: AbortSignal) => Promise<RelayStream>;
   };
 
-export type HoldClaim = {
+type HoldClaim = {
   readonly id: string;
   /** The holder that hands over to it. */
   readonly replaces?: string | undefined;

@@ -17,7 +17,7 @@ export const stateCodec = createRequestStateCodec<{ round: number }>({
 });
 
 const nameOnly = z.object({ name: z.string() });
-export const askName = (message: string): InputRequest =>
+const askName = (message: string): InputRequest =>
   inputRequired.elicit({ message, requestedSchema: nameOnly });
 const askOk = (): InputRequest =>
   inputRequired.elicit({ message: 'Please confirm', requestedSchema: z.object({ ok: z.boolean() }) });

@@ -9,9 +9,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Cuts that are left. */
-export type Cuts = { streams: number; sockets: number };
+type Cuts = { streams: number; sockets: number };
 
-export type ServedPage = { readonly type: string; readonly text: string };
+type ServedPage = { readonly type: string; readonly text: string };
 
 export type CuttingProxy = {
   readonly url: string;

@@ -10,7 +10,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import { type RuntimeDelta, type RuntimeFact, runtimeTextBytesMax } from '#shared/domain/runtime.ts';
 import type { CalledTool, SessionUpdate } from './acp-wire.ts';
 
-export type Heard = { readonly facts: readonly RuntimeFact[]; readonly deltas: readonly RuntimeDelta[] };
+type Heard = { readonly facts: readonly RuntimeFact[]; readonly deltas: readonly RuntimeDelta[] };
 
 export type AcpFacts = {
   readonly read: (update: SessionUpdate) => Heard;

@@ -10,7 +10,7 @@ import {
   rulesOf,
 } from './opencode-wire.ts';
 
-export type OpencodePrompt = {
+type OpencodePrompt = {
   readonly model: { readonly providerID: string; readonly modelID: string };
   readonly text: string;
   readonly system?: string | undefined;

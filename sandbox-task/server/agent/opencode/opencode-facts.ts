@@ -8,7 +8,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import { type RuntimeDelta, type RuntimeFact, runtimeModelTriesMax } from '#shared/domain/runtime.ts';
 import type { OpencodeEvent, Part } from './opencode-wire.ts';
 
-export type Heard = { readonly facts: readonly RuntimeFact[]; readonly deltas: readonly RuntimeDelta[] };
+type Heard = { readonly facts: readonly RuntimeFact[]; readonly deltas: readonly RuntimeDelta[] };
 
 export type OpencodeFacts = {
   readonly read: (event: OpencodeEvent) => Heard;
