@@ -1,21 +1,13 @@
-/** The audit of a soak: one line for each thing that must hold, decided from the record alone. */
-import { deliveries } from './audit-deliveries.ts';
-import { descriptors, host, latency, memory } from './audit-growth.ts';
-import { schedules } from './audit-schedules.ts';
+/**
+ * The audit of a soak: one line for each thing that must hold, decided from the record alone. Those of single sessions are in
+ * audit-sessions.ts; growth is counts of the host beside those before, and ratios of the last minute to the second.
+ */
 import { type Check, files, indices, messages, processes, sockets, tools } from './audit-sessions.ts';
-import type { AuditLine, SoakRecord } from './record.ts';
+import type { AuditLine, Due, HostState, Sample, ScheduleRecord, SoakRecord } from './record.ts';
 
-const overSessions =
-  (name: string, check: Check, countOf: (one: SoakRecord['sessions'][number]) => number) =>
-  ({ sessions }: SoakRecord): AuditLine => ({
-    name,
-    checked: sessions.reduce((sum, session) => sum + countOf(session), 0),
-    problems: sessions.flatMap((session) =>
-      check(session).map((problem) => `${session.work} ${session.id}: ${problem}`),
-    ),
-  });
+export const auditOf = (record: SoakRecord): readonly AuditLine[] => checks().map((check) => check(record));
 
-const lines: readonly ((record: SoakRecord) => AuditLine)[] = [
+const checks = (): readonly ((record: SoakRecord) => AuditLine)[] => [
   ({ failed, sessions }) => ({
     name: 'work ends as it should',
     checked: sessions.length + failed.length,
@@ -44,4 +36,127 @@ const lines: readonly ((record: SoakRecord) => AuditLine)[] = [
   latency,
 ];
 
-export const auditOf = (record: SoakRecord): readonly AuditLine[] => lines.map((line) => line(record));
+const overSessions =
+  (name: string, check: Check, countOf: (one: SoakRecord['sessions'][number]) => number) =>
+  ({ sessions }: SoakRecord): AuditLine => ({
+    name,
+    checked: sessions.reduce((sum, session) => sum + countOf(session), 0),
+    problems: sessions.flatMap((session) =>
+      check(session).map((problem) => `${session.work} ${session.id}: ${problem}`),
+    ),
+  });
+
+/** The receiver of webhooks accepted each event under one id, at least once, and heard of nothing else. */
+const deliveries = ({ sessions, delivered }: SoakRecord): AuditLine => {
+  const due = sessions.flatMap(dueOf);
+  const known = new Set(sessions.map(({ id }) => id));
+  const heard = Map.groupBy(delivered, nameOf);
+  const idsOf = (one: Due): ReadonlySet<string> => new Set(heard.get(nameOf(one))?.map(({ id }) => id));
+  const names = new Set(due.map(nameOf));
+  return {
+    name: 'each event reaches the receiver',
+    checked: due.length,
+    problems: [
+      ...due.filter((one) => idsOf(one).size === 0).map((one) => `${nameOf(one)} was not delivered`),
+      ...due.filter((one) => idsOf(one).size > 1).map((one) => `${nameOf(one)} has several ids`),
+      ...delivered
+        .filter((one) => known.has(one.sessionId) && !names.has(nameOf(one)))
+        .map((one) => `${nameOf(one)} was delivered and never happened`),
+    ],
+  };
+};
+
+const nameOf = ({ type, sessionId, turnId }: Due): string => `${type} ${sessionId} ${turnId}`;
+
+const dueOf = ({ id, events }: SoakRecord['sessions'][number]): readonly Due[] =>
+  events.flatMap(({ type, data }) => {
+    if (type !== 'completion') return [];
+    const isFailed = data['stopReason'] === 'error';
+    return [
+      { type: isFailed ? 'turn_failed' : 'turn_completed', sessionId: id, turnId: String(data['turnId']) },
+    ];
+  });
+
+const minuteMs = 60_000;
+
+/** One run for each minute while a schedule was enabled, and none twice. */
+const schedules = ({ schedules: all }: SoakRecord): AuditLine => ({
+  name: 'a schedule runs once at each due time',
+  checked: all.reduce((sum, { runs }) => sum + runs.length, 0),
+  problems: all.flatMap((one) => problemsOf(one).map((problem) => `schedule ${one.id}: ${problem}`)),
+});
+
+const problemsOf = ({ from, to, runs }: ScheduleRecord): readonly string[] => {
+  const timed = runs.filter(({ trigger }) => trigger === 'schedule').map(({ runAt }) => Date.parse(runAt));
+  const open = runs.filter(({ status }) => status === 'running' || status === 'queued');
+  const iso = (at: number): string => new Date(at).toISOString();
+  return [
+    ...[...new Set(timed.filter((at, place) => timed.indexOf(at) !== place))].map(
+      (at) => `ran twice for ${iso(at)}`,
+    ),
+    ...dueTimes(from, to)
+      .filter((at) => !timed.includes(at))
+      .map((at) => `did not run for ${iso(at)}`),
+    ...timed.filter((at) => at < from || at > to || at % minuteMs !== 0).map((at) => `ran for ${iso(at)}`),
+    ...open.map(({ runAt, status }) => `the run of ${runAt} is ${status}`),
+  ];
+};
+
+/** Every whole minute after it was made, up to its end. */
+const dueTimes = (from: number, to: number): readonly number[] => {
+  const first = Math.floor(from / minuteMs) + 1;
+  const count = Math.max(0, Math.floor(to / minuteMs) - first + 1);
+  return Array.from({ length: count }, (_, place) => (first + place) * minuteMs);
+};
+
+/** Twice in between, a platform that was killed begins anew: what is compared has warmed up. */
+const memoryRatioMax = 1.5;
+const descriptorsRatioMax = 1.5;
+/** Faults come when they come: what grows without end passes this bound, what is only shaken does not. */
+const latencyRatioMax = 4;
+const secondMinute = 1;
+
+const host = ({ host: { before, after } }: SoakRecord): AuditLine => {
+  const names: readonly (keyof HostState)[] = ['processes', 'ports', 'folders'];
+  return {
+    name: 'nothing is left on the host',
+    checked: names.length,
+    problems: names
+      .filter((name) => after[name] > before[name])
+      .map((name) => `${after[name]} ${name}, ${before[name]} at the start`),
+  };
+};
+
+const memory = ({ samples }: SoakRecord): AuditLine =>
+  growth('memory stays', samples, { of: ({ memoryMb }) => memoryMb, ratioMax: memoryRatioMax });
+
+/** Idle functions keep some for their next request: a platform at rest has not as few as at its start. */
+const descriptors = ({ samples }: SoakRecord): AuditLine =>
+  growth('open files stay', samples, { of: ({ descriptors: open }) => open, ratioMax: descriptorsRatioMax });
+
+const latency = ({ samples }: SoakRecord): AuditLine =>
+  growth('latency stays', samples, { of: ({ latencyMs }) => latencyMs, ratioMax: latencyRatioMax });
+
+type Wanted = { readonly of: (sample: Sample) => number; readonly ratioMax: number };
+
+/** Of the second minute to the last; nothing is compared before there is a third. */
+const ratioOf = (samples: readonly Sample[], of: Wanted['of']): number | undefined => {
+  const last = Math.max(...samples.map(({ minute }) => minute));
+  if (!(last > secondMinute)) return undefined;
+  const at = (wanted: number): number => median(samples.filter(({ minute }) => minute === wanted).map(of));
+  return at(last) / at(secondMinute);
+};
+
+const growth = (name: string, samples: readonly Sample[], { of, ratioMax }: Wanted): AuditLine => {
+  const ratio = ratioOf(samples, of);
+  if (ratio === undefined) return { name: `${name} (too short to tell)`, checked: 0, problems: [] };
+  const shown = `${ratio.toFixed(2)} times the second minute's`;
+  return {
+    name,
+    checked: samples.length,
+    problems: ratio <= ratioMax ? [] : [`the last minute has ${shown}, at most ${ratioMax} are allowed`],
+  };
+};
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
