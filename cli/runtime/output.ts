@@ -9,8 +9,6 @@ import { stripControls, toJson } from './control-characters.ts';
 import { describeFailure, type ErrorBody } from './failure.ts';
 import type { Host, OutputStream } from './host.ts';
 
-type Style = (text: string) => string;
-
 export type Output = {
   readonly isJson: boolean;
   /** The result of a command: the value with `--json`, else the lines. */
@@ -21,15 +19,8 @@ export type Output = {
   readonly text: (text: string, stream?: 'stdout' | 'stderr') => void;
   readonly raw: (chunk: string | Uint8Array, stream?: 'stdout' | 'stderr') => Promise<void>;
   readonly failure: (body: ErrorBody) => void;
-  readonly dim: Style;
+  readonly dim: (text: string) => string;
 };
-
-const introducer = '\x1b[';
-const plain: Style = (text) => text;
-const styled =
-  (on: number, off: number): Style =>
-  (text) =>
-    `${introducer}${on}m${text}${introducer}${off}m`;
 
 export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean): Output => {
   const isColoured = stdout.isTTY === true && !variables['NO_COLOR'] && variables['TERM'] !== 'dumb';
@@ -52,7 +43,7 @@ export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean)
       const lines = isJson ? [toJson(body, 2)] : describeFailure(body);
       write(stderr, `${lines.join('\n')}\n`);
     },
-    dim: isColoured ? styled(2, 22) : plain,
+    dim: (text) => (isColoured ? `\x1b[2m${text}\x1b[22m` : text),
   };
 };
 

@@ -17,8 +17,8 @@ export type Row = readonly IWidget[];
 export const columns = 24;
 const third = columns / 3;
 
-export const graph = (title: string, left: readonly IMetric[], width: number = third): GraphWidget =>
-  new GraphWidget({ title, left: [...left], width, leftYAxis: { min: 0 } });
+export const graph = (title: string, left: readonly IMetric[]): GraphWidget =>
+  new GraphWidget({ title, left: [...left], width: third, leftYAxis: { min: 0 } });
 
 /** Sums: how often each happened. */
 export const counts = (metric: PlatformMetrics, title: string, ...names: readonly string[]): GraphWidget =>

@@ -121,8 +121,8 @@ const unshare: Command = [
   ...['sh', '-c', 'ip link set lo up && exec "$@"', 'sh'],
 ];
 
-const inOwnNetwork = (command: Command, wrappers: readonly Command[] = [bubblewrap, unshare]): Command => {
-  const wrapper = wrappers.find(isUsable);
+const inOwnNetwork = (command: Command): Command => {
+  const wrapper = [bubblewrap, unshare].find(isUsable);
   if (wrapper === undefined)
     throw new Error(
       'the local DynamoDB needs a network namespace: install bubblewrap ("sudo apt-get install bubblewrap") and ' +

@@ -27,8 +27,6 @@ type SignedOptions = {
   readonly keys?: Keys | undefined;
   /** The form of refusals; JSON by default. */
   readonly writeError?: WriteError;
-  /** Epoch milliseconds. */
-  readonly now?: () => number;
 };
 
 /** A running AWS endpoint, with the credentials of a client that is no function. */
@@ -41,12 +39,12 @@ export type Endpoint = {
 /** An `AwsError` that `answer` throws becomes the answer. */
 export const listenSigned = async (
   answer: AnswerSigned,
-  { keys = makeKeys(), writeError = writeJsonError, ...clock }: SignedOptions,
+  { keys = makeKeys(), writeError = writeJsonError }: SignedOptions,
 ): Promise<Endpoint> => {
   let host = '';
   const { url, port, stop } = await open(async (request, response) => {
     try {
-      const signed = admitOrClose(request, response, () => admit(request, { keys, host, ...clock }));
+      const signed = admitOrClose(request, response, () => admit(request, { keys, host }));
       await answer(request, response, signed);
     } catch (cause) {
       if (!(cause instanceof AwsError)) throw cause;
@@ -130,8 +128,6 @@ type Guard = {
   readonly keys: Keys;
   /** The only accepted `Host`. */
   readonly host: string;
-  /** Epoch milliseconds. */
-  readonly now?: () => number;
 };
 
 /** The caller that signed a request, and the service it signed for. */
@@ -141,7 +137,7 @@ export type Signed = { readonly caller: string; readonly service: string };
 const clockSkewMsMax = 5 * 60_000;
 const hexHash = /^[0-9a-f]{64}$/;
 
-const admit = (request: IncomingMessage, { keys, host, now = Date.now }: Guard): Signed => {
+const admit = (request: IncomingMessage, { keys, host }: Guard): Signed => {
   refuseBrowsers(request, host);
   const authorization = parseAuthorization(request.headers.authorization ?? '');
   if (authorization === undefined)
@@ -151,7 +147,7 @@ const admit = (request: IncomingMessage, { keys, host, now = Date.now }: Guard):
   if (key === undefined)
     throw forbidden('UnrecognizedClientException', 'The security token included in the request is invalid.');
   const dateTime = String(request.headers['x-amz-date'] ?? '');
-  refuseOldDate(dateTime, { scopeDate: scope.date, now: now() });
+  refuseOldDate(dateTime, scope.date);
   refuseUnsignedHeaders(request, signedHeaders);
   const payloadHash = String(request.headers['x-amz-content-sha256']);
   const parts = {
@@ -174,14 +170,11 @@ const refuseBrowsers = ({ headers }: IncomingMessage, host: string): void => {
     throw forbidden('AccessDeniedException', 'The Host header does not match this endpoint.');
 };
 
-const refuseOldDate = (
-  dateTime: string,
-  { scopeDate, now }: { readonly scopeDate: string; readonly now: number },
-): void => {
+const refuseOldDate = (dateTime: string, scopeDate: string): void => {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(dateTime) ?? [];
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  const isNear = Math.abs(at - now) <= clockSkewMsMax;
+  const isNear = Math.abs(at - Date.now()) <= clockSkewMsMax;
   if (!isNear || !dateTime.startsWith(scopeDate))
     throw forbidden('RequestTimeTooSkewed', 'The signature has expired or its date is in the future.');
 };

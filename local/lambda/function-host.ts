@@ -43,7 +43,6 @@ export type FunctionHostOptions = {
   /** Each environment gets its own key. */
   readonly keys: Keys;
   readonly log: (text: string) => void;
-  readonly environmentsMax?: number;
   /** Waits before the second and the third attempt of a failed asynchronous invocation. */
   readonly retryDelaysMs?: readonly number[];
 };
@@ -60,7 +59,7 @@ export type RunningFunctionHost = FunctionHost & {
 const requestBytesMax = 6 * 1024 * 1024;
 const answerBytesMax = 6 * 1024 * 1024 + 100;
 const eventBytesMax = 1024 * 1024;
-const environmentsMaxDefault = 200;
+const environmentsMax = 200;
 /**
  * Invocations of a short function at once: all share the processors of one machine, more would take each other's time, and run out of it
  * together. The others wait before they begin, where no time limit runs.
@@ -77,7 +76,7 @@ const idleMsMax = 5000;
 const retryDelaysMsDefault = [200, 1000];
 
 export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionHost => {
-  const { environmentsMax = environmentsMaxDefault, retryDelaysMs = retryDelaysMsDefault } = options;
+  const { retryDelaysMs = retryDelaysMsDefault } = options;
   const pools = new Map<string, FunctionPool>();
   const background = retryInBackground(retryDelaysMs);
   const runsOf = planEvents(options.mode.kind === 'strict' ? options.mode.lateEvents : undefined);

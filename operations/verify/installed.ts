@@ -82,10 +82,7 @@ export const npmPackage = async ({ name, version }: NpmPackage): Promise<string>
   return join(folder, 'node_modules', name);
 };
 
-export const versionOf = async (
-  program: string,
-  args: readonly string[] = ['--version'],
-): Promise<string> => {
-  const { code, out } = await run(program, args);
+export const versionOf = async (program: string): Promise<string> => {
+  const { code, out } = await run(program, ['--version']);
   return code === 0 ? (out.trim().split('\n')[0] ?? '') : `${program} without a version`;
 };

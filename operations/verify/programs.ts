@@ -61,12 +61,8 @@ const collected = (child: ChildProcess, shown = false): (() => string) => {
   return () => texts.join('');
 };
 
-export const printed = async (
-  program: string,
-  args: readonly string[],
-  options?: Options,
-): Promise<string> => {
-  const { code, out } = await run(program, args, options);
+export const printed = async (program: string, args: readonly string[]): Promise<string> => {
+  const { code, out } = await run(program, args);
   if (code !== 0) throw new Error(`${program} ${args.slice(0, 3).join(' ')} ended with ${code}: ${out}`);
   return out.trim();
 };

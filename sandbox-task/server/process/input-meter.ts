@@ -14,13 +14,13 @@ type Bucket = { level: number; at: number };
 
 const connectionsMax = 1000;
 
-export const createInputMeter = (now: () => number = () => performance.now()): InputMeter => {
+export const createInputMeter = (): InputMeter => {
   const buckets = new Map<string, Bucket>();
   return {
     take: (connection, bytes) => {
       if (typeof connection !== 'string') return;
-      const bucket = buckets.get(connection) ?? { level: 0, at: now() };
-      const at = now();
+      const at = performance.now();
+      const bucket = buckets.get(connection) ?? { level: 0, at };
       const level = Math.max(0, bucket.level - ((at - bucket.at) / 1000) * inputBytesPerSecondMax);
       const isOver = level + bytes > inputBytesPerSecondMax;
       buckets.delete(connection);
