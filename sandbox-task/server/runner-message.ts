@@ -30,21 +30,25 @@ const summary = z.object({
   file: z.object({ path: outputPath, bytes: count }).optional(),
 });
 
+const exit = {
+  exitCode: z.number().int().nullable(),
+  signal: word.nullable(),
+  killedFor: killCause.nullable(),
+  isEnded: z.boolean(),
+  durationMs: count,
+  startFailure: word.nullable(),
+};
+
 const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), offset: count }),
   z.object({
     type: z.literal('exit'),
     id,
-    exitCode: z.number().int().nullable(),
-    signal: word.nullable(),
-    killedFor: killCause.nullable(),
-    isEnded: z.boolean(),
-    durationMs: count,
+    ...exit,
     cpuMs: count,
     stdout: summary,
     stderr: summary,
-    startFailure: word.nullable(),
     stateLost: z.boolean(),
     errorLine: word.nullable(),
     results: z
@@ -63,16 +67,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('process-started'), id, pid: count }),
   z.object({ type: z.literal('process-output'), id, stream: z.enum(processStreams) }),
   z.object({ type: z.literal('process-ended'), id, isEnded: z.boolean() }),
-  z.object({
-    type: z.literal('process-exit'),
-    id,
-    exitCode: z.number().int().nullable(),
-    signal: word.nullable(),
-    killedFor: killCause.nullable(),
-    isEnded: z.boolean(),
-    durationMs: count,
-    startFailure: word.nullable(),
-  }),
+  z.object({ type: z.literal('process-exit'), id, ...exit }),
   z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
   z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
   z.object({ type: z.literal('received'), id, bytes: count }),
