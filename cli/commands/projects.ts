@@ -1,5 +1,5 @@
 /** `projects`: lists, creates, changes, shows and deletes projects. */
-
+import { type EffectPolicy, readEffectRule } from '#sdk/effect-rules.ts';
 import { readPages } from '#sdk/pages.ts';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type Project } from '#sdk/routes.ts';
@@ -15,7 +15,6 @@ import {
   value,
   values,
 } from '../runtime/command.ts';
-import { effectsNamed } from '../runtime/effect-rules.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
@@ -56,6 +55,18 @@ const fields = [
   'approvals',
   'instructions',
 ];
+/** Undefined where no option names any: the rules stay as they are. Names of tools are checked by the deployment. */
+const effectsNamed = (call: Call): EffectPolicy | undefined => {
+  const rules = call.list('effect-rule').map((line) => {
+    const rule = readEffectRule(line);
+    if (typeof rule === 'string') throw wrongUsage(`--effect-rule: ${rule}`);
+    return rule;
+  });
+  const tools = call.list('effect-tool') as NonNullable<EffectPolicy['tools']>;
+  if (rules.length + tools.length === 0) return undefined;
+  return { ...(tools.length === 0 ? {} : { tools }), ...(rules.length === 0 ? {} : { rules }) };
+};
+
 const optionsOf = (call: Call) => ({
   ...Object.fromEntries(fields.map((field) => [field, call.text(field)])),
   network: networkNamed(call),

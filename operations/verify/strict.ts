@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { inRepository } from '../../infra/constructs/repository.ts';
-import { aligned } from './aligned.ts';
 import { run } from './programs.ts';
 import type { Proof } from './proof.ts';
 import { runSuite, type SuiteReport } from './suite.ts';
+import { aligned } from './summary.ts';
 import { openVerdicts, type Verdict } from './verdicts.ts';
 
 export const endToEndInStrictMode: Proof = {

@@ -1,5 +1,4 @@
 /** Summary of a run of proofs: a row for each, and each difference with what became of it. Pure. */
-import { aligned } from './aligned.ts';
 import type { Difference } from './proof.ts';
 
 type Result = 'proved' | 'failed' | 'cannot be installed' | 'left out';
@@ -34,4 +33,15 @@ export const summaryOf = (rows: readonly Row[]): string => {
 export const exitCodeOf = (rows: readonly Row[]): number => {
   if (rows.some(({ result }) => result === 'failed')) return 1;
   return rows.some(({ result }) => result !== 'proved') ? 2 : 0;
+};
+
+/** Rows of text in columns, each as wide as its widest cell. */
+export const aligned = (rows: readonly (readonly string[])[]): readonly string[] => {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 };

@@ -11,8 +11,7 @@ import type { InterpreterMessage, InterpreterRequest } from '../../wire/program-
 import { watchTimers } from './call-timers.ts';
 import { hideOwnFrames } from './evaluate.ts';
 import { createResults } from './results.ts';
-import { exitProcess, runCode } from './run-code.ts';
-import { runPlaced } from './run-placed.ts';
+import { type Ended, exitProcess, runCode } from './run-code.ts';
 import { prepareScope } from './scope.ts';
 
 const channel = new Socket({ fd: 3, readable: true, writable: true });
@@ -42,13 +41,55 @@ const serve = async ({ number, begin, end, ...place }: InterpreterRequest, code:
   await markStreams(begin);
   // While code runs, only what it started itself keeps the event loop going.
   channel.unref();
-  const { exitCode, errorText, errorLine } = await runPlaced(place, variables, () =>
+  const { exitCode, errorText, errorLine } = await runPlaced(place, () =>
     runCode(code, `node-${number}`, results.showValue),
   );
   channel.ref();
   if (errorText !== '') writers[1]?.(errorText);
   await markStreams(end);
   send({ type: 'done', exitCode, errorLine });
+};
+
+/** With a working folder and variables of its own, which end with it: later code finds them as they were before. */
+const runPlaced = async (
+  { cwd, env = {} }: Pick<InterpreterRequest, 'cwd' | 'env'>,
+  run: () => Promise<Ended>,
+): Promise<Ended> => {
+  const folder = cwd === undefined ? undefined : currentFolder();
+  try {
+    if (cwd !== undefined) process.chdir(cwd);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { exitCode: 1, errorText: `cwd: ${cwd}: ${code}\n`, errorLine: `Error: ${code}: no such folder` };
+  }
+  const before = Object.keys(env).map((name) => [name, variables[name]] as const);
+  Object.assign(variables, env);
+  try {
+    return await run();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete variables[name];
+      else variables[name] = value;
+    }
+    if (folder !== undefined) enter(folder);
+  }
+};
+
+/** Undefined when code deleted it. */
+const currentFolder = (): string | undefined => {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+};
+
+const enter = (folder: string): void => {
+  try {
+    process.chdir(folder);
+  } catch {
+    // The code deleted the folder that it was in before.
+  }
 };
 
 channel.on(
