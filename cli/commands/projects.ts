@@ -146,7 +146,7 @@ export const projectCommands: readonly Command[] = [
   {
     name: 'projects delete',
     usage: '<id>',
-    summary: 'Delete a project with its workspaces, schedules, secrets, servers and tokens',
+    summary: 'Delete a project without active sessions, and all its data',
     positionals: one,
     run: remove,
   },
