@@ -16,7 +16,7 @@ export type SessionChoices = {
   slice: SliceChoices;
 };
 
-/** What the session and the agents it starts may use beside money, each a whole number. */
+/** Limits beside money, for the session and the agents it starts: each a whole number. */
 export type SliceChoices = Record<SliceLimit, string>;
 
 const sliceLimits = ['maxTotalTokens', 'maxToolCalls', 'maxSandboxSeconds', 'maxEgressBytes'] as const;
