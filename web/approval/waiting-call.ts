@@ -24,7 +24,7 @@ export type WaitingCall = Pick<WholeCall, 'turnId' | 'askedAt' | keyof ShownCall
   readonly isCut: boolean;
 };
 
-export type CheckedCall =
+type CheckedCall =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The call that was loaded is not the one that the server asks about. */

@@ -4,7 +4,7 @@
 import type { Chart, ChartSeries, Table } from '#sdk/code-results.ts';
 
 export type Cell = string | number | boolean | null;
-export type GridColumn = { readonly name: string; readonly isNumber: boolean };
+type GridColumn = { readonly name: string; readonly isNumber: boolean };
 export type Grid = {
   readonly columns: readonly GridColumn[];
   readonly rows: readonly (readonly Cell[])[];

@@ -23,11 +23,7 @@ export const workspacePath = (path: string): string =>
   path.replace(/^\/workspace\//, '').replace(/^(\.\/)+/, '');
 
 /** The file that a call writes, with the arguments that a person may have edited. */
-export const writeOf = ({
-  name,
-  args,
-  decided,
-}: Pick<CallItem, 'name' | 'args' | 'decided'>): Write | undefined => {
+const writeOf = ({ name, args, decided }: Pick<CallItem, 'name' | 'args' | 'decided'>): Write | undefined => {
   const { path, content } = decided?.editedArgs ?? args;
   if (name !== 'write_file' || typeof path !== 'string' || typeof content !== 'string') return undefined;
   return { path: workspacePath(path), content };

@@ -101,7 +101,7 @@ export type RetryItem = {
   /** ISO 8601. */
   readonly retryAt: string;
 };
-export type NoteItem = {
+type NoteItem = {
   readonly kind: 'note';
   readonly id: string;
   readonly text: string;

@@ -23,7 +23,7 @@ export const addPiece = ({ text, early, runs }: TextStream, piece: Piece): TextS
 };
 
 type OutputStream = 'stdout' | 'stderr';
-export type OutputChunk = { readonly stream: OutputStream; readonly text: string };
+type OutputChunk = { readonly stream: OutputStream; readonly text: string };
 export type LiveOutput = {
   readonly chunks: readonly OutputChunk[];
   readonly bytes: Readonly<Record<OutputStream, number>>;
@@ -32,7 +32,7 @@ export type LiveOutput = {
 export const emptyOutput: LiveOutput = { chunks: [], bytes: { stdout: 0, stderr: 0 } };
 
 /** Only the end of a running program's output is stored. */
-export const liveCharactersMax = 128 * 1024;
+const liveCharactersMax = 128 * 1024;
 const chunkCharactersMax = 16 * 1024;
 const encoder = new TextEncoder();
 

@@ -2,7 +2,7 @@
 import { computed } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
 
-export const panels = ['files', 'changes', 'agents', 'terminal', 'preview', 'logs'] as const;
+const panels = ['files', 'changes', 'agents', 'terminal', 'preview', 'logs'] as const;
 export type Panel = (typeof panels)[number];
 
 const panelOf = (value: unknown): Panel | undefined => panels.find((panel) => panel === value);

@@ -22,7 +22,7 @@ export type Drawing = {
   readonly onPoint: (index: number | null) => void;
 };
 
-export const chartHeight = 168;
+const chartHeight = 168;
 const tokens: Readonly<Record<ChartTone, string>> = {
   accent: '--accent',
   brass: '--wait',

@@ -6,7 +6,7 @@ import { count, duration } from '../../components/format.ts';
 
 export type ChartTone = 'accent' | 'brass' | 'info' | 'bad';
 
-export type ChartSeries = {
+type ChartSeries = {
   readonly label: string;
   readonly tone: ChartTone;
   readonly values: readonly (number | null)[];

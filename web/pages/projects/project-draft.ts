@@ -96,7 +96,7 @@ const textOf = (value: number | undefined): string => (value === undefined ? '' 
 export type DraftProblems = Partial<Record<keyof ProjectDraft | 'inject', string>>;
 
 type Bound = { readonly min: number; readonly max: number; readonly isWhole: boolean };
-export const limitBounds = {
+const limitBounds = {
   maxRecursionDepth: { min: 0, max: 10, isWhole: true },
   maxAgentsPerSession: { min: 1, max: 1000, isWhole: true },
   maxCostUsd: { min: 0, max: 100_000, isWhole: false },

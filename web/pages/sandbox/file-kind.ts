@@ -12,8 +12,8 @@ export type FileShape =
 export type ShownShape = FileShape | { readonly kind: 'large' };
 
 /** Larger files are not loaded. */
-export const shownBytesMax = 1024 * 1024;
-export const pictureBytesMax = 8 * 1024 * 1024;
+const shownBytesMax = 1024 * 1024;
+const pictureBytesMax = 8 * 1024 * 1024;
 
 const pictureTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -53,7 +53,7 @@ const languages: Readonly<Record<string, string>> = {
 
 const extensionOf = (name: string): string => /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
 
-export const pictureTypeOf = (name: string): string | undefined => pictureTypes[extensionOf(name)];
+const pictureTypeOf = (name: string): string | undefined => pictureTypes[extensionOf(name)];
 
 export const languageOf = (name: string): string =>
   /(^|\/)dockerfile$/i.test(name) ? 'dockerfile' : (languages[extensionOf(name)] ?? '');

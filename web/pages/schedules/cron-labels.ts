@@ -128,7 +128,7 @@ const localFormat = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 
-export const zoneName = localFormat.resolvedOptions().timeZone;
+const zoneName = localFormat.resolvedOptions().timeZone;
 export const isUtcHere = ['UTC', 'Etc/UTC', 'GMT'].includes(zoneName);
 
 /** `Mon, 5 Jan 2026, 09:00 UTC`. */

@@ -39,7 +39,7 @@ export const emptyDraft: ServerDraft = {
 };
 
 const masked = '***';
-export const isMasked = (value: string): boolean => value.includes(masked);
+const isMasked = (value: string): boolean => value.includes(masked);
 
 const entriesOf = (texts: Readonly<Record<string, string>> = {}): Entry[] =>
   Object.entries(texts).map(([name, value]) => ({ name, value }));
