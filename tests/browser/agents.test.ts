@@ -1,11 +1,14 @@
-/** Agents of a project in its form and in a new session, and a provider that fails: what a person sees of both. */
+/**
+ * Agents of a project in its form and in a new session, and a provider that fails: who failed, why, when it can be tried again,
+ * and the one next step.
+ */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { openApp } from './browser.ts';
+import { axe, openApp, screenshot } from './browser.ts';
 import { approve, ended, say } from './chat.ts';
 import { goTo, inEveryLook } from './looks.ts';
 import { decidedEvents, openSession, promptOf } from './waiting.ts';
@@ -67,6 +70,35 @@ test('a project is given instructions and an agent, and a session is made with i
   });
   const [asked] = model.asked.slice(-1).map((request) => JSON.stringify(request));
   for (const part of ['Be brief.', 'Write in full sentences.', 'In French.']) expect(asked).toContain(part);
+});
+
+test('a provider that asks for a pause is named, counted down to, and asked again without retyping', async () => {
+  model.script.push({ status: 429, retryAfter: '90' });
+  const page = await openApp(cloud);
+  await say(page, 'hello there');
+  const again = page.getByRole('button', { name: /^Try again/ });
+  await again.waitFor();
+  await page.getByText(/^Tried once/).waitFor();
+  await page.locator('header').getByText('last turn failed').waitFor();
+  await page.getByRole('button', { name: /^Try again in \d+ s$/ }).waitFor();
+  expect(await again.isDisabled()).toBe(true);
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'failed-turn');
+  await page.clock.setSystemTime(Date.now() + 100_000);
+  await page.locator('button:enabled', { hasText: /^\s*Try again\s*$/ }).click();
+  await page.locator('[data-kind="end"]', { hasText: 'Done' }).waitFor();
+  expect(await page.locator('[data-kind="question"]').count()).toBe(1);
+});
+
+test('a refused key leads to the page of the providers first', async () => {
+  model.script.push({ status: 401 });
+  const page = await openApp(cloud);
+  await say(page, 'hello there');
+  await page.getByRole('link', { name: 'Check the provider' }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+  await screenshot(page, 'failed-key');
+  await page.getByRole('link', { name: 'Check the provider' }).click();
+  await page.waitForURL(/#\/models/);
 });
 
 test('the wait for a provider is counted down, and a failure says whose it is', async () => {
