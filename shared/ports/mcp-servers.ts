@@ -10,11 +10,11 @@ import type { ToolOutcome, ToolProgress } from './sandbox.ts';
  * The conformance suite is tests/conformance/mcp-server-store.ts.
  */
 export interface McpServerStore {
-  /** `exists` when the project has a server of that name, `full` when it has as many as it may have. */
+  /** `exists` when the project has a server of that name, `full` when it has as many as it may have, `gone` when it is deleted. */
   add(
     server: McpServer,
     request: { readonly serversMax: number; readonly dueAt?: number },
-  ): Promise<'added' | 'exists' | 'full'>;
+  ): Promise<'added' | 'exists' | 'full' | 'gone'>;
   get(project: ProjectId, name: string): Promise<McpServer | undefined>;
   /** All servers of a project, by name: one query. */
   list(project: ProjectId): Promise<readonly McpServer[]>;

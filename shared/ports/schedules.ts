@@ -18,11 +18,11 @@ import type { Notice } from '../domain/webhook/notice.ts';
  * The conformance suite is tests/conformance/schedule-store.test.ts.
  */
 export interface ScheduleStore {
-  /** `full` when one of its projects has as many as it may have. */
+  /** `full` when one of its projects has as many as it may have, `gone` when one is deleted. */
   create(
     schedule: Schedule,
     request: { readonly dueAt: number | undefined; readonly schedulesMax: number },
-  ): Promise<'created' | 'full'>;
+  ): Promise<'created' | 'full' | 'gone'>;
   find(id: ScheduleId): Promise<ScheduleState | undefined>;
   /** All schedules that run in a project, newest first. */
   listOf(project: ProjectId): Promise<readonly ListedSchedule[]>;
@@ -44,7 +44,7 @@ export interface ScheduleStore {
       readonly runs?: readonly Run[];
       readonly schedulesMax?: number;
     },
-  ): Promise<Schedule | 'moved' | 'full'>;
+  ): Promise<Schedule | 'moved' | 'full' | 'gone'>;
   pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
   /**
    * Saves an open run, or moves an ended one to the history, with the notices of its end; false when another

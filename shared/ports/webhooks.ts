@@ -16,11 +16,11 @@ export interface WebhookStore {
   /** Newest first, with all that was written before. */
   list(): Promise<Webhooks>;
   get(id: WebhookId): Promise<Webhook | undefined>;
-  /** With its secret, which this store does not read back. `moved` when the set of webhooks has changed. */
+  /** With its secret, which this store does not read back. `moved` when the set of webhooks has changed, `gone` when its project is deleted. */
   create(
     webhook: Webhook,
     request: { readonly secret: string; readonly version: number },
-  ): Promise<'created' | 'moved'>;
+  ): Promise<'created' | 'moved' | 'gone'>;
   /**
    * Over the version that was read; undefined when it has changed or is deleted. For an enabled one, the same
    * write makes its sender due and marks the holder's lease (WH9).

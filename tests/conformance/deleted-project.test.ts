@@ -13,11 +13,12 @@ import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
-import { refuseIfDeleted } from '#shared/application/schedule/check-targets.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';
+import { unknownHealth } from '#shared/domain/mcp/health.ts';
+import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
@@ -208,26 +209,39 @@ test('a project without the mark keeps all its resources', async () => {
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
 });
 
-test('a schedule created during the deletion of its project leaves it by itself', async () => {
+test('nothing is made in it from the mark on, by whichever caller: no schedule, no webhook, no MCP server', async () => {
   const { ports } = openPorts();
   const [gone, other] = [await newProject(ports), await newProject(ports)];
-  const [own, shared] = [await newArmed(ports, gone), await newArmed(ports, gone, other)];
+  const elsewhere = await newArmed(ports, other);
   await ports.projects.markDeleted(gone, at);
-  const code = { code: 'project_not_found' };
-  for (const schedule of [own, shared])
-    await expect(refuseIfDeleted(ports as never, schedule)).rejects.toMatchObject(code);
-  expect((await ports.schedules.find(own.id))?.schedule.isDeleted).toBe(true);
-  expect((await ports.schedules.find(shared.id))?.schedule.targets).toEqual([{ project: other }]);
+  for (const projects of [[gone], [gone, other]]) {
+    const schedule = newSchedule({ targets: projects.map((project) => ({ project })) });
+    expect(await ports.schedules.create(schedule, { dueAt: undefined, schedulesMax: 50 })).toBe('gone');
+    expect(await ports.schedules.find(schedule.id)).toBeUndefined();
+  }
+  const moved = { ...elsewhere, targets: [{ project: gone }] };
+  const options = { read: elsewhere, dueAt: undefined, schedulesMax: 50 };
+  expect(await ports.schedules.write(moved, options)).toBe('gone');
+  const { version } = await ports.webhooks.list();
+  const webhook = newWebhook({ project: gone });
+  expect(await ports.webhooks.create(webhook, { secret: 's', version })).toBe('gone');
+  const server: McpServer = {
+    ...{ project: gone, name: 's', config: { transport: 'stdio', command: 'x' } },
+    ...{ isEnabled: true, health: unknownHealth, createdAt: at, version: 0 },
+  };
+  expect(await ports.mcpServers.add(server, { serversMax: 50 })).toBe('gone');
+  expect(await ports.mcpServers.list(gone)).toEqual([]);
 });
 
 test('its webhooks are deleted with it, those of others stay, and its pending deliveries are deleted', async () => {
   const { ports, rows, tended } = openPorts();
-  const { project, other } = await deletedProject(ports);
+  const [project, other] = [await newProject(ports), await newProject(ports)];
   const [own, others] = [newWebhook({ project }), newWebhook({ project: other })];
   for (const webhook of [own, others]) {
     const { version } = await ports.webhooks.list();
     expect(await ports.webhooks.create(webhook, { secret: 's', version })).toBe('created');
   }
+  await ports.projects.markDeleted(project, at);
   expect(await forgetProject(ports, project)).toBe(true);
   expect(await ports.webhooks.get(own.id)).toBeUndefined();
   expect(await ports.webhooks.get(others.id)).toEqual(others);

@@ -5,6 +5,7 @@ import { mcpServersPerProjectMax } from '../../domain/mcp/limits.ts';
 import type { McpServer } from '../../domain/mcp/server.ts';
 import { validateServer } from '../../domain/mcp/validate.ts';
 import { AppError } from '../../errors.ts';
+import { projectNotFound } from '../access/find-project.ts';
 import type { Deps, RegistryChangeDeps } from '../deps.ts';
 import {
   announce,
@@ -44,6 +45,7 @@ export const addMcpServer = async (
   const result = await ports.mcpServers.add(server, { serversMax: mcpServersPerProjectMax, ...due });
   if (result === 'exists') throw new AppError('conflict', `MCP server '${name}' already exists`);
   if (result === 'full') throw tooMany();
+  if (result === 'gone') throw projectNotFound();
   await announce(ports, request, { server, action: 'mcp.add', status: shownStatus(server) });
   return server;
 };

@@ -8,6 +8,7 @@ import type { Run } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
+import { projectNotFound } from '../access/find-project.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
@@ -28,6 +29,7 @@ export const changeSchedule = (
     const options = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
     const written = await ports.schedules.write(next, options);
     if (written === 'full') throw tooManySchedules();
+    if (written === 'gone') throw projectNotFound();
     return written === 'moved' ? raceLost : written;
   }, changesTooOften('the schedule'));
 

@@ -22,10 +22,11 @@ import {
   validateSchedule,
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
+import { projectNotFound } from '../access/find-project.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
 import { announce, changeSchedule, tooManySchedules } from './change-schedule.ts';
-import { checkTargets, refuseIfDeleted } from './check-targets.ts';
+import { checkTargets } from './check-targets.ts';
 import { newRuns } from './run-schedule.ts';
 
 /** `names`: the names of the fields in the client's protocol. */
@@ -61,8 +62,9 @@ export const createSchedule = async (
     now,
   );
   const limits = { dueAt: scheduleDueAt(schedule, now), schedulesMax: schedulesPerProjectMax };
-  if ((await ports.schedules.create(schedule, limits)) === 'full') throw tooManySchedules();
-  await refuseIfDeleted(ports, schedule);
+  const created = await ports.schedules.create(schedule, limits);
+  if (created === 'full') throw tooManySchedules();
+  if (created === 'gone') throw projectNotFound();
   await announce(ports, principal, { action: 'schedule.create', id: schedule.id });
   return { schedule, pins: new Map(), open: [] };
 };
@@ -78,10 +80,9 @@ export const updateSchedule = async (
     await checkTargets(ports, principal, fields.targets);
     await checkTargets(ports, found.schedule.creator, fields.targets);
   }
-  const written = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
+  await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: changed(schedule, { fields, principal, now }),
   }));
-  if (fields.targets !== undefined) await refuseIfDeleted(ports, written);
   await announce(ports, principal, { action: 'schedule.update', id: found.schedule.id });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };

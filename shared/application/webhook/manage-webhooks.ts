@@ -10,7 +10,7 @@ import { webhooksMax, webhooksPerProjectMax } from '../../domain/webhook/limits.
 import { ownedBy, type Webhook, type WebhookEvent, type WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
 import { type AuditEntry, audit } from '../access/audit.ts';
-import { findProject } from '../access/find-project.ts';
+import { findProject, projectNotFound } from '../access/find-project.ts';
 import { requirePermission, requireReach } from '../access/require-permission.ts';
 import type { Deps, WebhookDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
@@ -72,7 +72,6 @@ export const createWebhook = async (
   };
   const secret = webhookSecrets.newSecret();
   await add(ports, webhook, secret);
-  await refuseIfDeleted(ports, webhook);
   await audit(ports, principal, entryOf('webhook.create', webhook));
   return { webhook, secret };
 };
@@ -108,18 +107,10 @@ const add = ({ webhooks }: WebhookDeps, webhook: Webhook, secret: string): Promi
     const { webhooks: all, version } = await webhooks.list();
     const beside = all.filter(({ project }) => project === webhook.project).length;
     if (beside >= webhooksPerProjectMax || all.length >= webhooksMax) throw tooMany();
-    return (await webhooks.create(webhook, { secret, version })) === 'created' ? undefined : raceLost;
+    const created = await webhooks.create(webhook, { secret, version });
+    if (created === 'gone') throw projectNotFound();
+    return created === 'created' ? undefined : raceLost;
   }, changesTooOften('the list of webhooks'));
-
-/** A project that was deleted concurrently may have been emptied before this webhook was in it. */
-const refuseIfDeleted = async (
-  { projects, webhooks }: WebhookDeps,
-  { id, project }: Webhook,
-): Promise<void> => {
-  if (project === undefined || (await projects.get(project)) !== undefined) return;
-  await webhooks.remove(id);
-  throw new AppError('project_not_found', 'there is no such project');
-};
 
 export type WebhookChange = {
   readonly url?: string | undefined;

@@ -13,7 +13,9 @@ import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
 import { dueRecords } from './due.ts';
 import { featureUsed } from './features.ts';
+import { inLivingProject, isInDeletedProject } from './living-project.ts';
 import { prefixedItems } from './partition.ts';
+import type { Actions } from './slot-moves.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -63,27 +65,27 @@ const add =
   (table: Table): McpServerStore['add'] =>
   async (server, { serversMax, dueAt }) => {
     const count = counting(table.name, server.project, 1);
-    const command = new TransactWriteCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName: table.name,
-            Item: itemOf(server, dueAt),
-            ConditionExpression: 'attribute_not_exists(pk)',
-          },
+    const TransactItems: Actions = [
+      {
+        Put: {
+          TableName: table.name,
+          Item: itemOf(server, dueAt),
+          ConditionExpression: 'attribute_not_exists(pk)',
         },
-        {
-          Update: {
-            ...count,
-            ConditionExpression: 'attribute_not_exists(servers) OR servers < :max',
-            ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': serversMax },
-          },
+      },
+      {
+        Update: {
+          ...count,
+          ConditionExpression: 'attribute_not_exists(servers) OR servers < :max',
+          ExpressionAttributeValues: { ...count.ExpressionAttributeValues, ':max': serversMax },
         },
-        featureUsed(table.name, 'mcpServers'),
-      ],
-    });
-    const result = await transact(table, command);
+      },
+      featureUsed(table.name, 'mcpServers'),
+      inLivingProject(table.name, server.project),
+    ];
+    const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'added';
+    if (isInDeletedProject(TransactItems, result)) return 'gone';
     return result[0]?.code === 'ConditionalCheckFailed' ? 'exists' : 'full';
   };
 

@@ -5,6 +5,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { inLivingProject } from './living-project.ts';
 import { isLongPrompt, promptItem } from './schedule-items.ts';
 import { keys } from './table.ts';
 
@@ -25,6 +26,7 @@ const counting = (TableName: string, project: ProjectId, step: number) => ({
 export const enter = (TableName: string, project: ProjectId, { id, schedulesMax }: Entry): Actions => {
   const count = counting(TableName, project, 1);
   return [
+    inLivingProject(TableName, project),
     { Put: { TableName, Item: { ...keys.scheduleOf(project, id) }, ConditionExpression: isNew } },
     {
       Update: {

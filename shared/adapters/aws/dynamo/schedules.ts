@@ -8,6 +8,7 @@ import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts'
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { duePages } from './due.ts';
+import { isInDeletedProject } from './living-project.ts';
 import { newestKept, partitionItems, prefixedItems } from './partition.ts';
 import { type Actions, enter, isNew, projectsOf, promptChange, slotChange } from './schedule-changes.ts';
 import {
@@ -75,7 +76,8 @@ const create =
       ...projectsOf(schedule).flatMap((project) => enter(TableName, project, { id, schedulesMax })),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
-    return result === 'done' ? 'created' : 'full';
+    if (result === 'done') return 'created';
+    return isInDeletedProject(actions, result) ? 'gone' : 'full';
   };
 
 const write =
@@ -98,10 +100,12 @@ const write =
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return next;
+    if (result[0]?.code === 'ConditionalCheckFailed') return 'moved';
+    if (isInDeletedProject(actions, result)) return 'gone';
     const isFull = result.some(
       ({ code }, index) => code === 'ConditionalCheckFailed' && actions[index]?.Update !== undefined,
     );
-    return isFull && result[0]?.code !== 'ConditionalCheckFailed' ? 'full' : 'moved';
+    return isFull ? 'full' : 'moved';
   };
 
 /** An ended run moves from the open ones to the history in one write: it ends once (J5). */

@@ -14,6 +14,7 @@ import {
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhooks.ts';
 import { featureUsed } from './features.ts';
+import { inLivingProject, isInDeletedProject } from './living-project.ts';
 import { newestKept, partitionItems } from './partition.ts';
 import { senderWoken } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
@@ -82,9 +83,11 @@ const create =
       },
       { Put: { TableName, Item: { ...keys.webhookSecret(webhook.id), secret } } },
       featureUsed(TableName, 'webhooks'),
+      ...(webhook.project === undefined ? [] : [inLivingProject(TableName, webhook.project)]),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
-    return result === 'done' ? 'created' : 'moved';
+    if (result === 'done') return 'created';
+    return isInDeletedProject(TransactItems, result) ? 'gone' : 'moved';
   };
 
 const replace =
