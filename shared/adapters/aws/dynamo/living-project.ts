@@ -1,7 +1,7 @@
 /**
  * The condition under which a transaction makes something in a project: it is not deleted.
  *
- * A deletion marks the project before it lists what is in it. What was made before the mark is found by it, and nothing is made after.
+ * A deletion marks the project before it lists its contents: it finds all that was made before, and nothing is made after.
  */
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { Actions } from './slot-moves.ts';
