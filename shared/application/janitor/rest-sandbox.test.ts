@@ -97,6 +97,18 @@ test.each([2, 150])(
   },
 );
 
+test('one that leaves while the sandbox is marked does not keep it until the others end', async () => {
+  const crowd = await open(3);
+  const { ports, sessions, workspace, look, state, clock } = crowd;
+  const leaving = sessions[2] as Session;
+  await ports.sessions.end(leaving, { status: 'completed', at: clock.now, dueAt: clock.now + 1_000_000 });
+  await onceRead(crowd, async () => void (await ports.workspaces.leave(workspace, leaving.id)));
+  expect(await state()).toBe('ready');
+  clock.now += 60_000;
+  await look();
+  expect(await state()).toBe('stopping');
+});
+
 test('a check that is left behind keeps no later one from releasing it', async () => {
   const { ports, workspace, look, state } = await open(150);
   await ports.workspaces.markIdleCheck(workspace, 1, 'of a janitor that died');

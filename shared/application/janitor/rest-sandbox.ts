@@ -54,7 +54,8 @@ const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): 
     ...{ reason: 'idle', at, dueAt: at + stopRetryMs },
     pausedUntil: (user: Session) => pausedUntil(user, lifetimes),
   };
-  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return true;
+  // One that left meanwhile was not idle for it, and does not look at it again.
+  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return false;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
   await ports.invoker.stopSandbox(id);
   // Where the sessions are too many for one write, each is paused when it is due itself.
