@@ -7,7 +7,7 @@ import type { ToolOutcome, ToolProgress } from './sandbox.ts';
 /**
  * The MCP servers of projects. Every write is conditional; each says what it returns when it loses.
  *
- * The conformance suite is tests/conformance/mcp-server-store.ts.
+ * The conformance suite is tests/conformance/mcp-server-store.test.ts.
  */
 export interface McpServerStore {
   /** `exists` when the project has a server of that name, `full` when it has as many as it may have, `gone` when it is deleted. */

@@ -16,7 +16,10 @@ export interface WebhookStore {
   /** Newest first, with all that was written before. */
   list(): Promise<Webhooks>;
   get(id: WebhookId): Promise<Webhook | undefined>;
-  /** With its secret, which this store does not read back. `moved` when the set of webhooks has changed, `gone` when its project is deleted. */
+  /**
+   * With its secret, which this store does not read back. `moved` when the set of webhooks has changed, `gone` when its project is
+   * deleted.
+   */
   create(
     webhook: Webhook,
     request: { readonly secret: string; readonly version: number },

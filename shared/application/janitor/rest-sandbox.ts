@@ -17,8 +17,9 @@ import { markPaused } from '../sandbox/mark-paused.ts';
 import { workOf } from './turn-work.ts';
 
 /**
- * False for a sandbox that is still starting: it is checked again soon, or it would run until its session is deleted. A time
- * for one that its processes keep, or that became ready too short a time ago: it is checked again then.
+ * False for a sandbox that is still starting, or whose sessions changed while it was marked: it is checked again soon, or it would
+ * run until its session is deleted. A time for one that its processes keep, or that became ready too short a time ago: it is checked
+ * again then.
  */
 export type Rest = (session: Session) => Promise<boolean | number>;
 

@@ -9,6 +9,7 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
 import type { FilesSource } from '#shared/domain/snapshot.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { inLivingProject } from './living-project.ts';
 import { pinActions, sourceActions } from './pin-actions.ts';
 import { pageOfProject } from './project-pages.ts';
 import { endedStatuses, statusNames } from './session-life.ts';
@@ -38,13 +39,7 @@ export const makeWorkspaceActions = (
 /** Its entry in its project, unless that is deleted: nobody would remove the entry (WS5). */
 const namedActions = (TableName: string, workspace: Workspace): Actions => [
   { Put: { TableName, Item: pointerOf(workspace) } },
-  {
-    ConditionCheck: {
-      TableName,
-      Key: keys.project(workspace.project),
-      ConditionExpression: 'attribute_not_exists(deletedAt)',
-    },
-  },
+  inLivingProject(TableName, workspace.project),
 ];
 
 /** A session begins to use an existing workspace, unless that is being deleted. */
