@@ -2,8 +2,8 @@
  * Pipes for the output of a user process. Node gives a child sockets, which no program can open by name (unix(7): ENXIO), so
  * that `> /dev/stderr`, `tee /dev/stderr` and `curl -o /dev/stdout` would fail. A FIFO opens through `/proc/self/fd`.
  *
- * Those of several processes are made at once and ahead of their use, since `mkfifo` is a program: to start it takes the
- * runner as long as to start the program of a call. Their names are removed once both ends are open.
+ * Those of several processes are made at once and ahead of their use, since `mkfifo` is a program, whose start
+ * holds up the runner. Their names are removed once both ends are open.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -32,8 +32,7 @@ let isPreparing = false;
 /** Undefined where none can be made, such as at the user's limit of processes. */
 export const takeOutputPipes = (): OutputPipes | undefined => {
   if (spares.length < 2) makeNow();
-  if (spares.length < 2) return undefined;
-  const [stdout, stderr] = spares.splice(0, 2);
+  const [stdout, stderr] = spares.length < 2 ? [] : spares.splice(0, 2);
   return stdout && stderr && { stdout: opened(stdout), stderr: opened(stderr) };
 };
 
