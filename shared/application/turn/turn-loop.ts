@@ -247,11 +247,11 @@ const doNext = async (
 const expireCalls = (ports: LoopDeps, context: TurnContext): Promise<CommitOutcome | undefined> => {
   const at = ports.world.now();
   const over = callsWithCallers(context.turn.state).filter(({ wait }) => wait.until <= at);
-  const expired = over.map(({ callId, wait }) => {
+  const events = over.map(({ callId, wait }) => {
     const message = `no answer within ${Math.round((wait.until - wait.since) / 1000)} s`;
     return { type: 'call-failed' as const, at, callId, code: 'execution_timeout', message };
   });
-  return applyEvents(ports, context, expired);
+  return applyEvents(ports, context, { events });
 };
 
 const beginTurn = async (

@@ -50,8 +50,15 @@ const callFor = ({ id }: Session, place: number): ToolCall => ({
   wait: { id: `wait-${place}`, since: 1, child: { session: id, message: 'asked' as MessageId } },
 });
 
-/** A parent that waits for as many children as are named, each in its status. */
-const open = async (children: readonly Pick<Session, 'status'>[]) => {
+/** Runs on in a sandbox while no function waits. */
+const detached: ToolCall = {
+  ...{ callId: 'call-detached' as CallId, name: 'execute_command', args: { command: 'make' } },
+  ...{ status: 'executing', askedHuman: false, digest: 'd', askedAt: 'then', generation: 1 },
+  wait: { id: 'tool:turn:1:call-detached', since: 1, endsBy: 1e12 },
+};
+
+/** A parent that waits for as many children as are named, each in its status, and for the other calls. */
+const open = async (children: readonly Pick<Session, 'status'>[], others: readonly ToolCall[] = []) => {
   const { ports } = openQuietPorts();
   const { sessions, inbox, turns, eventLog } = ports;
   const parent = newSession();
@@ -73,7 +80,7 @@ const open = async (children: readonly Pick<Session, 'status'>[]) => {
   const state: Acting = {
     ...{ kind: 'acting', turnId: 'turn' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
     ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
-    calls: made.map(callFor),
+    calls: [...made.map(callFor), ...others],
   };
   const committed = await turns.commit({
     ...{ session: held, fence: held.lease.fence, version: 0, state, at: 4, log: [], history: [] },
@@ -119,6 +126,11 @@ test('the others are waited for, with the lease released', async () => {
     after?.turn.state.kind === 'acting' ? after.turn.state.calls.map(({ status }) => status) : [];
   expect(statuses).toEqual(['completed', 'executing', 'completed']);
   expect((await ports.sessions.get(context.session.id))?.lease.until).toBe(0);
+});
+
+test('a call that runs on in a sandbox keeps the lease: it is looked at in the same hold, and its look is not put off', async () => {
+  const { look } = await open([{ status: 'idle' }, { status: 'idle' }], [detached]);
+  expect((await look())?.status).toBe('current');
 });
 
 test('no result is written while all work', async () => {

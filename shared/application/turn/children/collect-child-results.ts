@@ -7,7 +7,7 @@ import { eventsPerSessionMax, toolResultCharactersMax } from '../../../domain/li
 import { isEnded, type Session } from '../../../domain/session.ts';
 import { cutMiddle } from '../../../domain/text.ts';
 import { type ChildOutcome, outcomeOf } from '../../../domain/turn/logged-turns.ts';
-import { callsWithChildren } from '../../../domain/turn/pending-work.ts';
+import { callsWithChildren, detachedCalls } from '../../../domain/turn/pending-work.ts';
 import type { ToolResult } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { applyEvents } from '../commit/apply-event.ts';
@@ -28,11 +28,10 @@ export const collectChildResults = async (
   const children = await ports.sessions.getMany(waiting.map(({ wait }) => wait.child.session));
   const childOf = ({ wait }: Waiting) => children.find(({ id }) => id === wait.child.session);
   const results = await Promise.all(waiting.map((call) => resultOf(ports, call, childOf(call))));
-  return applyEvents(
-    ports,
-    context,
-    results.filter((result) => result !== undefined),
-  );
+  const events = results.filter((result) => result !== undefined);
+  // The release of the lease would put off the look at calls that run in a sandbox.
+  const keepsLease = detachedCalls(context.turn.state).length > 0;
+  return applyEvents(ports, context, { events, keepsLease });
 };
 
 /** Undefined while it works. */

@@ -160,17 +160,19 @@ const begun = (
   inbox: readonly InboxMessage[],
 ): InboxMessage | undefined => inbox.find((message) => message.messageId === messageId);
 
+type AppliedEvents = Pick<Applied, 'keepsLease'> & { readonly events: readonly TurnEvent[] };
+
 /** Applies events one after the other in one hold of the lease; undefined when there are none. */
 export const applyEvents = async (
   ports: TurnDeps,
   context: TurnContext,
-  events: readonly TurnEvent[],
+  { events, keepsLease = false }: AppliedEvents,
 ): Promise<CommitOutcome | undefined> => {
   let outcome: CommitOutcome | undefined;
   for (const [index, event] of events.entries()) {
     // An event that is known already has no other caller that would come for it again.
-    const keepsLease = index < events.length - 1;
-    outcome = await applyEvent(ports, outcome?.context ?? context, { event, keepsLease });
+    const applied = { event, keepsLease: keepsLease || index < events.length - 1 };
+    outcome = await applyEvent(ports, outcome?.context ?? context, applied);
     if (outcome.status !== 'current') return outcome;
   }
   return outcome;

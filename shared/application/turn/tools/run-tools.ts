@@ -177,7 +177,7 @@ const failAll = async (
   });
   const last = failures.at(-1);
   if (last === undefined) return { status: 'current', context };
-  const before = await applyEvents(ports, context, failures.slice(0, -1));
+  const before = await applyEvents(ports, context, { events: failures.slice(0, -1) });
   if (before !== undefined && before.status !== 'current') return before;
   return commitResult(
     ports,
