@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { logIn } from '../fixtures/logged-in.ts';
 import { nextPart, nothingPrinted, remaining } from './exec.ts';
 
 test('consecutive pieces are printed, each byte once', () => {
@@ -25,4 +26,14 @@ test('after a gap no output is repeated, and the missing part is reported', () =
   expect(remaining({ bytes: 16 }, whole, true)).toBe('il');
   expect(remaining({ bytes: 14 }, whole, true)).toBe('tail');
   expect(remaining({ bytes: 18 }, whole, true)).toBe('');
+});
+
+test('a session id in the place of a command is no command: the refusal says where it belongs', async () => {
+  const id = '4063255e-c414-4616-8709-96618624f944';
+  await using there = await logIn({});
+  const refused = await there.run(['exec', id, '--', 'true']);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`sallyport exec --session ${id}`),
+  });
 });

@@ -7,6 +7,7 @@
 import { api } from '#sdk/routes.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
+import { isUuid } from '#shared/domain/ids.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
@@ -60,6 +61,10 @@ const programOf = async ({ text, positionals, host }: Call): Promise<Program> =>
   const [command, ...args] = positionals;
   if (command === undefined)
     throw wrongUsage('a command or --code is required', [`Usage: sallyport ${usage}`]);
+  if (isUuid(command.toLowerCase()))
+    throw wrongUsage(`${command} is an id and no command`, [
+      `For a command in that session: sallyport exec --session ${command} -- <command…>`,
+    ]);
   return { name: 'execute_command', args: { command, ...(args.length === 0 ? {} : { args }) } };
 };
 

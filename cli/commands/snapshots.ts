@@ -1,9 +1,14 @@
-/** `snapshot`, `snapshots`, `restore`, `fork`: keeps the files of a session, brings them back, or begins another session with them. */
-
+/**
+ * `snapshot`, `snapshots`, `restore`, `fork`: keeps the files of a session, brings them back, or begins another session with them.
+ *
+ * Beside a session a snapshot may be named instead of its id; a name that several have is refused with their ids.
+ */
+import { SallyportError } from '#sdk/errors.ts';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type Session, type Snapshot } from '#sdk/routes.ts';
+import { isUuid } from '#shared/domain/ids.ts';
 import { byId, type Call, type Command, flag, given, one, value } from '../runtime/command.ts';
-import { wrongUsage } from '../runtime/failure.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
 const facts = ({ id, name, at, files, bytes }: Snapshot): readonly string[] =>
@@ -33,14 +38,33 @@ const list = async (call: Call): Promise<undefined> => {
   );
 };
 
+/** Those of the session are looked at before the others of its project. */
+const snapshotOf = async (call: Call): Promise<string> => {
+  const [, named = ''] = call.positionals;
+  if (isUuid(named.toLowerCase())) return named;
+  for (const scope of ['workspace', 'project'] as const) {
+    const { snapshots } = await call.request(api.listSnapshots, { ...byId(call), query: { of: scope } });
+    const [found, ...others] = snapshots.filter(({ name }) => name === named);
+    if (found !== undefined && others.length === 0) return found.id;
+    if (found !== undefined)
+      throw failure('conflict', `${others.length + 1} snapshots have the name ${named}`, {
+        suggestions: [found, ...others].map(({ id, at }) => `${id} of ${at}`),
+      });
+  }
+  throw failure('not_found', `no snapshot has the name ${named}`, {
+    suggestions: ['List the snapshots with `sallyport snapshots <session> --all`.'],
+  });
+};
+
 const remove = async (call: Call): Promise<undefined> => {
-  const [id = '', snapshotId = ''] = call.positionals;
+  const [id = ''] = call.positionals;
+  const snapshotId = await snapshotOf(call);
   await call.request(api.deleteSnapshot, { params: { id, snapshotId } });
   call.output.result({ id: snapshotId }, () => [`Deleted ${snapshotId}.`]);
 };
 
 const restore = async (call: Call): Promise<undefined> => {
-  const [, snapshot = ''] = call.positionals;
+  const snapshot = await snapshotOf(call);
   const restored = await call.request(api.restoreSnapshot, { ...byId(call), body: { snapshot } });
   call.output.result(restored, () => [
     `Restored ${restored.name}: ${restored.files} files. Processes of the sandbox have ended.`,
@@ -61,7 +85,13 @@ const fork = async (call: Call): Promise<undefined> => {
     kind,
     from: snapshot === undefined ? { session } : { snapshot },
   };
-  const made = await call.request(api.makeSession, { body });
+  const made = await call.request(api.makeSession, { body }).catch((cause: unknown) => {
+    throw cause instanceof SallyportError && cause.code === 'not_found' && snapshot !== undefined
+      ? failure('not_found', cause.message, {
+          suggestions: [`For the files of a session: sallyport fork --session ${snapshot}`],
+        })
+      : cause;
+  });
   call.output.result(made, () =>
     factLines([
       ['id', made.id],
@@ -90,14 +120,14 @@ export const snapshotCommands: readonly Command[] = [
   },
   {
     name: 'snapshot delete',
-    usage: '<session> <snapshot>',
+    usage: '<session> <snapshot or its name>',
     summary: 'Delete a snapshot',
     positionals: { min: 2, max: 2 },
     run: remove,
   },
   {
     name: 'restore',
-    usage: '<session> <snapshot>',
+    usage: '<session> <snapshot or its name>',
     summary: 'Bring back the files of a snapshot; processes end',
     positionals: { min: 2, max: 2 },
     run: restore,

@@ -2,14 +2,27 @@ import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
 test('current use names the agent slots of each project', async () => {
-  const agentSlots = [{ project: 'p', name: 'shop', used: 2, max: 10 }];
-  await using there = await logIn({
-    'GET /api/stats': { body: { activeSessions: 1, pool: { ready: 0, target: 2 }, agentSlots } },
-  });
+  const stats = {
+    ...{
+      activeSessions: 3,
+      maxSessions: 10,
+      totalMemoryMb: 3584,
+      totalCpus: 3.5,
+      flavorCounts: { small: 2, medium: 1 },
+    },
+    ...{ allocatedPorts: 1, availablePorts: 999, limits: 'enforced', pool: { ready: 0, target: 2 } },
+    agentSlots: [{ project: 'p', name: 'shop', used: 2, max: 10 }],
+  };
+  await using there = await logIn({ 'GET /api/stats': { body: stats } });
   expect((await there.run(['stats'])).stdout).toBe(
     [
-      'active sessions      1',
-      'pool                 ready 0, target 2',
+      'execution sessions   3 of 10',
+      'their flavors        2 small, 1 medium',
+      'their memory         3584 MB',
+      'their CPUs           3.5',
+      'limits               enforced',
+      'preview ports        1 of 1000',
+      'warm sandboxes       0 of 2',
       'agent slots of shop  2 of 10',
       '',
     ].join('\n'),

@@ -1,17 +1,7 @@
 /** `stats`: current usage against the limits. */
 import { api } from '#sdk/routes.ts';
 import { type Command, none } from '../runtime/command.ts';
-import { type Cell, factLines } from '../runtime/output.ts';
-
-const cellOf = (value: unknown): Cell =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value)
-        .map(([name, count]) => `${name} ${String(count)}`)
-        .join(', ')
-    : (value as Cell);
-
-/** `totalMemoryMb` as `total memory mb`. */
-const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+import { factLines } from '../runtime/output.ts';
 
 export const statsCommand: Command = {
   name: 'stats',
@@ -21,10 +11,17 @@ export const statsCommand: Command = {
   run: async (call) => {
     const stats = await call.request(api.stats);
     // A server of an older version counts none.
-    const { agentSlots = [], ...rest } = stats;
+    const { activeSessions, maxSessions, flavorCounts, pool, agentSlots = [] } = stats;
+    const flavors = Object.entries(flavorCounts).map(([flavor, count]) => `${count} ${flavor}`);
     call.output.result(stats, () =>
       factLines([
-        ...Object.entries(rest).map(([name, value]) => [inWords(name), cellOf(value)] as const),
+        ['execution sessions', `${activeSessions} of ${maxSessions}`],
+        ['their flavors', flavors.length === 0 ? '-' : flavors.join(', ')],
+        ['their memory', `${stats.totalMemoryMb} MB`],
+        ['their CPUs', stats.totalCpus],
+        ['limits', stats.limits],
+        ['preview ports', `${stats.allocatedPorts} of ${stats.allocatedPorts + stats.availablePorts}`],
+        ['warm sandboxes', `${pool.ready} of ${pool.target}`],
         ...agentSlots.map(({ name, used, max }) => [`agent slots of ${name}`, `${used} of ${max}`] as const),
       ]),
     );
