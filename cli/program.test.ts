@@ -153,7 +153,7 @@ describe('errors', () => {
           : { body: { limits: 'enforced' } };
       },
     });
-    expect((await one.run(['stats'])).stdout).toBe('limits  enforced\n');
+    expect(JSON.parse((await one.run(['--json', 'stats'])).stdout)).toEqual({ limits: 'enforced' });
   });
 });
 

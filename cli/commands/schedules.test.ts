@@ -149,10 +149,16 @@ test('a project is changed field by field, a default is cleared, and the project
   expect((await one.run(['projects', 'delete', 'p1'])).stdout).toBe('Deleted p1.\n');
 });
 
+const conversation = [
+  { role: 'user', text: 'hello' },
+  { role: 'assistant', text: '', calls: [{ name: 'execute_command', args: { command: 'ls' } }] },
+  { role: 'tool', text: 'a.txt\nb.txt\n' },
+];
+
 test('a message is queued, also from a pipe; calls are decided and a turn is cancelled', async () => {
   await using one = await loggedIn({
     'POST /api/sessions/a/messages': { status: 202, body: { messageId: 'm', lastSeq: 4 } },
-    'GET /api/sessions/a/messages': { body: { messages: [{ role: 'user', text: 'hello' }] } },
+    'GET /api/sessions/a/messages': { body: { messages: conversation } },
     'POST /api/sessions/a/approvals/c%201': { body: {} },
     'POST /api/sessions/a/cancel': { status: 202, body: {} },
   });
@@ -164,7 +170,9 @@ test('a message is queued, also from a pipe; calls are decided and a turn is can
   expect(await sent(['message', 'a', 'two', 'words'])).toEqual([queued, { text: 'two words' }]);
   expect(await sent(['message', 'a'], 'piped\n')).toEqual([queued, { text: 'piped' }]);
   expect(await one.run(['sessions', 'message', 'a'], { stdin: '' })).toMatchObject({ code: 2 });
-  expect((await one.run(['sessions', 'messages', 'a'])).stdout).toBe('user       hello\n');
+  expect((await one.run(['sessions', 'messages', 'a'])).stdout).toBe(
+    'user       hello\nassistant  > execute_command ls\ntool       a.txt\n           b.txt\n',
+  );
   const digest = 'd'.repeat(64);
   expect(await sent(['approve', 'a', 'c 1', '--always', '--digest', digest])).toEqual([
     'Approved c 1.\n',

@@ -3,7 +3,9 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ExportFormat, exportConversation, exportFormats } from '#sdk/conversation-export.ts';
+import type { AnswerOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
+import { callInShort } from '../approval/call-view.ts';
 import { byId, type Call, type Command, idOf, one, value, values } from '../runtime/command.ts';
 import { stripControls } from '../runtime/control-characters.ts';
 import { wrongUsage } from '../runtime/failure.ts';
@@ -28,12 +30,20 @@ const message = async (call: Call): Promise<undefined> => {
 
 const messages = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.readMessages, byId(call));
-  call.output.result(answer, () =>
-    answer.messages.map(({ role, text, ...rest }) =>
-      stripControls(`${role.padEnd(9)}  ${text ?? JSON.stringify(rest)}`),
-    ),
-  );
+  call.output.result(answer, () => answer.messages.flatMap(messageLines));
 };
+
+const roleColumns = 11;
+
+/** An answer that only requests calls has no text of its own. */
+const messageLines = (message: Message): readonly string[] => {
+  const calls = message.role === 'assistant' ? message.calls : [];
+  const said = [message.text.trimEnd(), ...calls.map((asked) => `> ${callInShort(asked)}`)];
+  const lines = stripControls(said.filter((part) => part !== '').join('\n')).split('\n');
+  return lines.map((line, index) => (index === 0 ? message.role : '').padEnd(roleColumns) + line);
+};
+
+type Message = AnswerOf<typeof api.readMessages>['messages'][number];
 
 const cancel = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.cancelTurn, byId(call));
