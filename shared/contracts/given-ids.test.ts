@@ -2,41 +2,32 @@
  * AC6: an id from outside means the same in capitals (RFC 9562, section 4): every field of a contract that holds one makes it
  * lower case, as it is stored.
  */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import * as callerTools from './caller-tools.ts';
-import * as bodies from './rest/bodies.ts';
-import * as registered from './rest/mcp-server-view.ts';
-import * as scheduleBodies from './rest/schedule-bodies.ts';
 import * as socket from './socket-actions.ts';
-import * as agentSession from './tools/agent-session-tool.ts';
-import * as configLimits from './tools/config-limits-tool.ts';
-import * as mcpTools from './tools/mcp-tools.ts';
-import * as project from './tools/project-tool.ts';
-import * as schedules from './tools/schedule-tools.ts';
-import * as control from './tools/session-tool/control.ts';
-import * as converse from './tools/session-tool/converse.ts';
-import * as sessionRead from './tools/session-tool/read.ts';
-import * as token from './tools/token-tool.ts';
-import * as workspaces from './tools/workspace-tool.ts';
 
 const id = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
-const modules = {
-  ...{
-    registered,
-    bodies,
-    scheduleBodies,
-    socket,
-    agentSession,
-    callerTools,
-    configLimits,
-    mcpTools,
-  },
-  ...{ project, schedules, control, converse, sessionRead, token, workspaces },
+const folders = ['rest', 'tools', 'tools/session-tool'];
+
+/** Every module of these folders, so that none has to be listed here. */
+const paths = folders.flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => `${folder}/${file}`),
+);
+const modules: Readonly<Record<string, object>> = {
+  callerTools,
+  socket,
+  ...Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path, (await import(`./${path}`)) as object] as const)),
+  ),
 };
 
-/** Chosen by a client: a text that only looks like an id. */
-const chosen = /^(message|call|request|external|caller)_?id$/i;
+/** Chosen by a client, or compared as it is sent (`client_id` of OAuth): a text that only looks like an id. */
+const chosen = /^(message|call|request|external|caller|client)_?id$/i;
 const isGiven = /body|query|action|arguments|call$|fields$/i;
 
 type Field = { readonly name: string; readonly schema: z.ZodType };

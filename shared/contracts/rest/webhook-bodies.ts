@@ -7,7 +7,7 @@ import {
   webhookUrlCharactersMax,
 } from '#shared/domain/webhook/limits.ts';
 import { webhookEvents } from '#shared/domain/webhook/webhook.ts';
-import { afterPage } from '../fields.ts';
+import { afterPage, givenUuid } from '../fields.ts';
 
 const url = z
   .string()
@@ -23,8 +23,7 @@ const events = z
 export const createWebhookBody = z.object({
   url,
   events,
-  project: z
-    .uuid()
+  project: givenUuid
     .optional()
     .describe(
       "Id of the project whose events are sent; absent: the token's own project, or every project for a token of the deployment.",
@@ -40,8 +39,7 @@ export const changeWebhookBody = z.object({
 });
 
 export const webhooksQuery = z.object({
-  project: z
-    .uuid()
+  project: givenUuid
     .optional()
     .describe('Id of the project whose webhooks are listed; absent: all that the token may read.'),
 });
