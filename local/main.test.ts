@@ -135,8 +135,12 @@ test('a port that is in use stops the start with one line', async () => {
   taken.close();
 });
 
-test('an unknown flag prints the usage', async () => {
-  const program = run({ SALLYPORT_HOME: await makeHome() }, ['--folder', 'x']);
+test.each([
+  ['an unknown flag', ['--folder', 'x']],
+  ['a flag without its value', ['--dir']],
+  ['an empty folder, which would be the working one,', ['--dir', '']],
+])('%s prints the usage', async (_what, flags) => {
+  const program = run({ SALLYPORT_HOME: await makeHome() }, flags);
   expect(await exitOf(program)).toBe(1);
   expect(program.err()).toBe('usage: npm start [-- --dir <data folder>]\n');
 });

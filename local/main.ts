@@ -77,7 +77,9 @@ const sharedVolumeOf = ({
 
 const readFlags = (): string | undefined => {
   try {
-    return parseArgs({ options: { dir: { type: 'string' } } }).values.dir;
+    const { dir } = parseArgs({ options: { dir: { type: 'string' } } }).values;
+    if (dir === '') throw new Error('the data folder has no name');
+    return dir;
   } catch (cause) {
     throw new Error(usage, { cause });
   }
