@@ -7,7 +7,6 @@ export {
   type Message,
   type NamedApproval,
 } from './agent-session.ts';
-export { type AgentOptions, AgentSessions } from './agent-sessions.ts';
 export { ApiClient, type FetchOptions, type SocketLike } from './api-client.ts';
 export { decideCall, digestOf, isSettled, readCall, type WaitingCall } from './approvals.ts';
 export {
@@ -39,16 +38,23 @@ export {
   type TerminalSize,
 } from './routes.ts';
 export type { CodeOptions, ExecOptions } from './run-command.ts';
-export { Sallyport, type SallyportOptions, type SearchOptions } from './sallyport.ts';
+export type { SessionSearch } from './sallyport.ts';
+export {
+  type AgentOptions,
+  AgentSessions,
+  Sallyport,
+  type SallyportOptions,
+  Sandboxes,
+  type SandboxOptions,
+  type SearchOptions,
+} from './sallyport.ts';
 export { Sandbox, type SandboxChange } from './sandbox.ts';
 export { type FileChange, type FileStat, SandboxFiles } from './sandbox-files.ts';
 export { SandboxProcess, SandboxProcesses, type StartOptions } from './sandbox-processes.ts';
-export { Sandboxes, type SandboxOptions } from './sandboxes.ts';
 export {
   connectToSession,
   type SessionConnection,
   type SessionConnectionOptions,
 } from './session-connection.ts';
-export type { SessionSearch } from './session-listing.ts';
 export type { Terminal, TerminalOptions } from './terminal.ts';
 export type { MessageOptions } from './turn-events.ts';

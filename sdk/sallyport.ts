@@ -1,11 +1,12 @@
-/** The client of one deployment: its sandboxes, its sessions, and every other route by `request`. */
+/** The client of one deployment: its sandboxes and sessions, created, found and listed, and every other route by `request`. */
 
-import { AgentSessions } from './agent-sessions.ts';
+import { AgentSession } from './agent-session.ts';
 import { ApiClient, type ClientOptions } from './api-client.ts';
 import { SallyportError } from './errors.ts';
-import type { QueryOf, Signalled } from './route.ts';
-import { api, auditExportPath, type SearchPage } from './routes.ts';
-import { Sandboxes } from './sandboxes.ts';
+import { readPages } from './pages.ts';
+import type { BodyOf, QueryOf, Signalled } from './route.ts';
+import { api, auditExportPath, type SearchPage, type Session, type Snapshot } from './routes.ts';
+import { Sandbox } from './sandbox.ts';
 
 /** `url` and `token` come from SALLYPORT_URL and SALLYPORT_TOKEN where they are absent. */
 export type SallyportOptions = Omit<ClientOptions, 'url'> & { readonly url?: string | undefined };
@@ -52,3 +53,92 @@ const noUrl = (url: string | undefined): SallyportError =>
     message: url === undefined ? 'the URL of the deployment is missing' : `${url} is not a URL`,
     suggestions: ['Give `url`, or set SALLYPORT_URL.'],
   });
+
+export type AgentOptions = Omit<BodyOf<typeof api.makeSession>, 'kind'>;
+
+export class AgentSessions {
+  readonly #client: ApiClient;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  async create(options: AgentOptions = {}, { signal }: Signalled = {}): Promise<AgentSession> {
+    const body = { ...options, kind: 'agent' as const };
+    const session = await this.#client.request(api.makeSession, { body }, { signal });
+    return new AgentSession(this.#client, session.id, session);
+  }
+
+  /** Finds a session by its id; `session_not_found` if there is none. */
+  async get(id: string, options: Signalled = {}): Promise<AgentSession> {
+    return new AgentSession(this.#client, id, await new AgentSession(this.#client, id).info(options));
+  }
+
+  /** Lists sessions, by default those that have not ended. */
+  async list(search: SessionSearch = {}, { signal }: Signalled = {}): Promise<readonly AgentSession[]> {
+    const sessions = await listSessions(this.#client, { kind: 'agent', search, signal });
+    return sessions.map((session) => new AgentSession(this.#client, session.id, session));
+  }
+}
+
+export type SandboxOptions = Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'> & {
+  /** The files with which it starts: those of a snapshot, or of a session as they are now. */
+  readonly from?: Snapshot | Sandbox | { readonly snapshot: string } | { readonly session: string };
+};
+
+export class Sandboxes {
+  readonly #client: ApiClient;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  async create({ from, ...options }: SandboxOptions = {}, { signal }: Signalled = {}): Promise<Sandbox> {
+    const body = {
+      ...options,
+      kind: 'execution' as const,
+      ...(from === undefined ? {} : { from: sourceOf(from) }),
+    };
+    const timeoutMs = createMsMax + (options.waitSeconds ?? 0) * 1000;
+    const session = await this.#client.request(api.makeSession, { body }, { signal, timeoutMs });
+    return new Sandbox(this.#client, session.id, session);
+  }
+
+  /** Finds a sandbox by the id of its session; `session_not_found` if there is none. */
+  async get(id: string, options: Signalled = {}): Promise<Sandbox> {
+    return new Sandbox(this.#client, id, await new Sandbox(this.#client, id).info(options));
+  }
+
+  /** Lists sandboxes, by default those that have not ended. */
+  async list(search: SessionSearch = {}, { signal }: Signalled = {}): Promise<readonly Sandbox[]> {
+    const sessions = await listSessions(this.#client, { kind: 'execution', search, signal });
+    return sessions.map((session) => new Sandbox(this.#client, session.id, session));
+  }
+}
+
+const createMsMax = 150_000;
+
+const sourceOf = (from: NonNullable<SandboxOptions['from']>) => {
+  if (from instanceof Sandbox) return { session: from.id };
+  return 'id' in from ? { snapshot: from.id } : from;
+};
+
+/** A label is `key:value`. */
+export type SessionSearch = Omit<QueryOf<typeof api.listSessions>, 'after'>;
+
+type Listing = Signalled & { readonly kind: Session['kind']; readonly search: SessionSearch };
+
+/** All pages of them, by default of those that have not ended. */
+const listSessions = async (
+  client: ApiClient,
+  { kind, search, signal }: Listing,
+): Promise<readonly Session[]> => {
+  const sessions = await readPages(
+    (after) => {
+      const query = { status: 'active' as const, ...search, ...(after === undefined ? {} : { after }) };
+      return client.request(api.listSessions, { query }, { signal });
+    },
+    (page) => page.sessions,
+  );
+  return sessions.filter((session) => session.kind === kind);
+};
