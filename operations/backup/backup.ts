@@ -1,10 +1,10 @@
-/**
- * `npm run backup`: a copy of a deployment's data as of one moment, in a folder. The deployment works on meanwhile.
- */
+/** `npm run backup`: a copy of a deployment's data as of one moment, in a folder. The deployment works on meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Aws } from '../deploy/aws.ts';
 import { type Command, folderNamed } from '../deploy/command.ts';
+import { Failure } from '../deploy/programs.ts';
 import { type Services, saveBackup } from './copy.ts';
 import { findData } from './deployment-data.ts';
-import { livingTable, tableAtPointInTime } from './table-moment.ts';
 
 type Flag = 'with-secrets' | 'live';
 
@@ -41,3 +41,77 @@ export const backupCommandWith = (open: (region: string) => Services): Command<F
     }
   },
 });
+
+/** The table of a backup: a restore of it to its latest point in time, which nobody writes, or the table itself. */
+type TableMoment = {
+  readonly open: () => Promise<{ readonly name: string; readonly takenAt: Date }>;
+  readonly close: () => Promise<void>;
+};
+
+/** Items of it are read one after another, so what is written meanwhile is there in part. */
+const livingTable = (name: string): TableMoment => ({
+  open: async () => ({ name, takenAt: new Date() }),
+  close: async () => undefined,
+});
+
+const pollMs = 15_000;
+const restoreMsMax = 6 * 3_600_000;
+
+type Described = { readonly Table: { readonly TableStatus?: string } };
+
+/** The waiter of the `aws` program gives up after 25 looks, eight minutes. */
+const untilActive = async (aws: Aws, table: string): Promise<void> => {
+  const until = Date.now() + restoreMsMax;
+  for (;;) {
+    const { Table } = await aws.ask<Described>('dynamodb', 'describe-table', '--table-name', table);
+    if (Table.TableStatus === 'ACTIVE') return;
+    if (Date.now() > until)
+      throw new Failure(`table ${table} is ${Table.TableStatus} after six hours`, [
+        `Delete it when it is there: aws dynamodb delete-table --table-name ${table}`,
+      ]);
+    await sleep(pollMs);
+  }
+};
+
+type Continuous = {
+  readonly ContinuousBackupsDescription: {
+    readonly PointInTimeRecoveryDescription: { readonly LatestRestorableDateTime?: string | number };
+  };
+};
+
+/**
+ * "The latest restorable timestamp is typically five minutes before the current time"
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/pointintimerecovery_beforeyoubegin.html).
+ */
+const tableAtPointInTime = (aws: Aws, table: string, say: (line: string) => void): TableMoment => {
+  let copy: string | undefined;
+  return {
+    open: async () => {
+      const { ContinuousBackupsDescription: found } = await aws.ask<Continuous>(
+        ...['dynamodb', 'describe-continuous-backups', '--table-name', table],
+      );
+      const latest = found.PointInTimeRecoveryDescription.LatestRestorableDateTime;
+      if (latest === undefined)
+        throw new Failure(`table ${table} has no point-in-time recovery`, [
+          'Run `npm run doctor`; with --live the table itself is read.',
+        ]);
+      const takenAt = new Date(typeof latest === 'number' ? latest * 1000 : latest);
+      const name = `${table}-backup-${takenAt.getTime()}`;
+      say(`Restoring the table as of ${takenAt.toISOString()} into ${name}: a few minutes to an hour`);
+      await aws.ask(
+        ...['dynamodb', 'restore-table-to-point-in-time', '--source-table-name', table],
+        ...['--target-table-name', name, '--restore-date-time', takenAt.toISOString()],
+      );
+      copy = name;
+      await untilActive(aws, name);
+      return { name, takenAt };
+    },
+    close: async () => {
+      if (copy === undefined) return;
+      // One that is still restored cannot be deleted.
+      await untilActive(aws, copy);
+      await aws.ask('dynamodb', 'delete-table', '--table-name', copy);
+      say(`Deleted ${copy}`);
+    },
+  };
+};

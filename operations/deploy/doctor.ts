@@ -11,7 +11,6 @@ import { type Alarm, type DeploymentFacts, judgeDeployment, parseAnswer } from '
 import { Failure, type Programs } from './programs.ts';
 import { checksOf, judgeResource } from './resource-checks.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
-import { readLeaving } from './stopped-tasks.ts';
 
 export const doctorCommand: Command<'check'> = {
   usage: [
@@ -39,7 +38,7 @@ export const doctorCommand: Command<'check'> = {
     ];
     for (const finding of findings) terminal.say(textOf(finding));
     if (check) findings.push(...(await smokeTest(target, terminal, await ownAddress(target, url))));
-    const leaving = await readLeaving(aws, settings.deployment, refusals);
+    const leaving = await readLeaving(aws, settings.deployment);
     terminal.say(leaving ?? 'How long sandboxes need to leave the network cannot be read.');
     const faults = findings.filter(({ level }) => level === 'stop').length;
     if (faults > 0) throw new Failure(faults === 1 ? '1 fault' : `${faults} faults`);
@@ -94,3 +93,42 @@ const judgeResources = async ({ aws }: Target, stacks: readonly string[]): Promi
         findings.push(...judgeResource(check, held, await aws.read(refusals, ...check.ask(held.physicalId))));
   return findings;
 };
+
+type Described = {
+  readonly tasks: readonly { readonly executionStoppedAt?: string; readonly stoppedAt?: string }[];
+};
+
+/** As many as one call describes. */
+const tasksMax = 100;
+
+/**
+ * A sentence on the time that sandboxes needed to leave the network after their end, as ECS has recorded it of tasks of the last
+ * hour; undefined if the calls are refused. A task is not stopped until its network interface is detached and deleted: its address is
+ * taken until then (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-lifecycle-explanation.html, DEPROVISIONING).
+ */
+const readLeaving = async (aws: Aws, deployment: string): Promise<string | undefined> => {
+  const held = await resourcesOf(aws, `${deployment}-compute`);
+  const seconds: number[] = [];
+  for (const { physicalId: cluster } of held.filter(({ type }) => type === 'AWS::ECS::Cluster')) {
+    const list = ['ecs', 'list-tasks', '--cluster', cluster, '--desired-status', 'STOPPED'] as const;
+    const listed = await aws.find<{ readonly taskArns: readonly string[] }>(refusals, ...list);
+    if (listed === undefined) return undefined;
+    if (listed.taskArns.length === 0) continue;
+    const describe = ['ecs', 'describe-tasks', '--cluster', cluster, '--tasks'] as const;
+    const found = await aws.find<Described>(refusals, ...describe, ...listed.taskArns.slice(0, tasksMax));
+    if (found === undefined) return undefined;
+    seconds.push(...found.tasks.flatMap(secondsOf));
+  }
+  return textOfSeconds(seconds);
+};
+
+/** Absent times: it ended before it ran, or is still leaving. */
+const secondsOf = ({ executionStoppedAt, stoppedAt }: Described['tasks'][number]): readonly number[] =>
+  executionStoppedAt === undefined || stoppedAt === undefined
+    ? []
+    : [(Date.parse(stoppedAt) - Date.parse(executionStoppedAt)) / 1000];
+
+const textOfSeconds = (seconds: readonly number[]): string =>
+  seconds.length === 0
+    ? 'No sandbox has ended in the last hour: how long one needs to leave the network is not known.'
+    : `Sandboxes that ended in the last hour left the network in ${Math.min(...seconds).toFixed(1)} to ${Math.max(...seconds).toFixed(1)} s.`;

@@ -4,8 +4,7 @@ import { type Figures, figures } from '#shared/config/figures.ts';
 import { metricNames } from '#shared/domain/metrics.ts';
 import { deployCommand } from '../deploy/deploy.ts';
 import { busyAccount, openMachine, usualFacts } from '../deploy/fixtures/machine.ts';
-import { lastOf, tableOf, verdictOf } from './figure-table.ts';
-import { onAws } from './operator.ts';
+import { lastOf, onAws, tableOf, verdictOf } from './operator.ts';
 
 const all = (p50: number, p95: number) => ({ count: 4, p50, p95, p99: p95 });
 const now: Figures = {

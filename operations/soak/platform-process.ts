@@ -45,10 +45,5 @@ const main = async (variables: Readonly<Record<string, string | undefined>>): Pr
 };
 
 // biome-ignore lint/style/noProcessEnv: the one read of this program's environment.
-main(process.env).then(
-  () => process.exit(0),
-  (cause: unknown) => {
-    process.stderr.write(`${cause instanceof Error ? cause.stack : String(cause)}\n`);
-    process.exit(1);
-  },
-);
+await main(process.env);
+process.exit(0);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { branch, openRandom } from '../../tests/simulation/random.ts';
 import { turns } from './agent-work.ts';
 import { askerOf } from './client.ts';
-import { startCrew } from './crew.ts';
+import { startCrew, startSchedule } from './crew.ts';
 import { startFaults } from './faults.ts';
 import { stoppedState } from './host.ts';
 import { openModelServer } from './model-server.ts';
@@ -14,7 +14,6 @@ import { startPlatform } from './platform.ts';
 import { openReceiver } from './receiver.ts';
 import type { SoakRecord } from './record.ts';
 import { startSampling } from './samples.ts';
-import { startSchedule } from './schedule-work.ts';
 import type { Scene } from './session.ts';
 import { endAll, restState } from './settle.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openVerdicts, type Verdict } from './verdicts.ts';
+import { openVerdicts, type Verdict } from './strict.ts';
 
 const verdict = (file: string, ...faults: string[]): Verdict => ({
   ...{ file, summary: '1 of 1 tests pass', seconds: 2, faults },
