@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { approvalCommands, sessionDecisionCommands } from './commands/approvals.ts';
-import { auditCommand } from './commands/audit-log.ts';
-import { auditRecordCommands } from './commands/audit-record.ts';
+import { auditCommands } from './commands/audit.ts';
 import { chatCommand } from './commands/chat.ts';
 import { clientCommands } from './commands/client.ts';
 import { codeCommand } from './commands/code.ts';
@@ -65,7 +64,7 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
     ...webhookCommands,
   ],
   'Connect programs': [...tokenCommands, ...clientCommands, ...setupCommands],
-  'Operate a deployment': [...modelCommands, auditCommand, ...auditRecordCommands, statsCommand],
+  'Operate a deployment': [...modelCommands, ...auditCommands, statsCommand],
 };
 
 export const commands: readonly Command[] = Object.values(groups).flat();

@@ -1,7 +1,8 @@
 /**
- * `audit export` and `audit verify`: the audit log with its seals as a file, and the check of such a file without the
- * deployment. Verifying reads no network and no settings.
+ * `audit`: the audit log, newest entries first; `audit export` and `audit verify`: the log with its seals as a file, and the check of
+ * such a file without the deployment. Verifying reads no network and no settings.
  */
+
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -9,9 +10,50 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { AnswerOf } from '#sdk/route.ts';
+import { type AuditRow, api } from '#sdk/routes.ts';
 import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/verify-audit.ts';
-import { type Call, type Command, one, value } from '../runtime/command.ts';
+import { type Call, type Command, none, one, value, wholeNumber } from '../runtime/command.ts';
 import { failure } from '../runtime/failure.ts';
+import { tableLines } from '../runtime/output.ts';
+
+const rowsDefault = 50;
+
+const showLog = async (call: Call): Promise<undefined> => {
+  const rowsMax = wholeNumber(call.text('limit'), 'limit') ?? rowsDefault;
+  const { rows, hasMore } = await readRows(call, rowsMax);
+  call.output.result({ rows }, () =>
+    tableLines(
+      ['AT', 'BY', 'ACTION', 'SUBJECT', 'DETAIL'],
+      rows.map((row) => [row.at, row.actorName ?? row.actor, row.action, row.subject, detailOf(row)]),
+      'No entries.',
+    ),
+  );
+  if (hasMore && !call.output.isJson) call.output.note('More entries exist: use --limit to show them.');
+};
+
+/** Reads pages until there are enough rows. */
+const readRows = async (call: Call, rowsMax: number) => {
+  const project = call.text('project');
+  const rows: AuditRow[] = [];
+  let after: string | undefined;
+  do {
+    const page: AnswerOf<typeof api.listAudit> = await call.request(api.listAudit, {
+      query: { project, after },
+    });
+    rows.push(...page.rows);
+    after = page.next;
+  } while (after !== undefined && rows.length < rowsMax);
+  return { rows: rows.slice(0, rowsMax), hasMore: after !== undefined || rows.length > rowsMax };
+};
+
+const detailOf = ({ detail }: AuditRow): string => {
+  const { approved, name, ...rest } = detail;
+  if (typeof approved === 'boolean') return `${approved ? 'approved' : 'rejected'} ${String(name ?? '')}`;
+  return Object.entries({ ...(name === undefined ? {} : { name }), ...rest })
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+};
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -93,7 +135,15 @@ const verdictOf = ({ seals, problems }: Pick<Verification, 'seals' | 'problems'>
   return seals === 0 ? `${verdict}, as far as the file shows: no seal binds them yet.` : `${verdict}.`;
 };
 
-export const auditRecordCommands: readonly Command[] = [
+export const auditCommands: readonly Command[] = [
+  {
+    name: 'audit',
+    usage: '[--project <id>] [--limit <rows>]',
+    summary: 'Show the audit log, newest first',
+    options: { project: value, limit: value },
+    positionals: none,
+    run: showLog,
+  },
   {
     name: 'audit export',
     usage: '<file>',
