@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { drain } from './last-output.ts';
 import { createFlow } from './process/flow.ts';
-import { followOutput } from './process/process-output.ts';
+import { followOutput } from './process/process-pipes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-output-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,18 +2,15 @@
  * Folders over HTTP: listed with everything below, made, moved, copied, sent and received as an archive, watched.
  *
  * Everything is streamed piece by piece; an answer that fails in its middle breaks off. An archive is received like a
- * file in parts, and unpacked with the last one.
+ * file in parts, and unpacked with the last one. Outcomes are untrusted: the runner can be taken over.
  */
+
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { changeKinds } from '#shared/domain/file-change.ts';
+import type { FileChange, JobWork } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
-import {
-  finishJob,
-  parseChanges,
-  parseTreeEnd,
-  parseTreeEntries,
-  parseWrittenTree,
-  pullJob,
-} from './file-jobs.ts';
 import { readPart, shownPath } from './files.ts';
 import { endPaced, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
@@ -149,3 +146,56 @@ export const watchFolder = async ({ userSide, response }: FolderExchange, path: 
   await steps.return(Buffer.alloc(0));
   await endPaced(response);
 };
+
+/**
+ * A job, pulled piece by piece from the runner that began it, and closed when the reader stops. Returns the last piece, which is the
+ * outcome.
+ */
+async function* pullJob(userSide: UserSide, work: JobWork): AsyncGenerator<Buffer, Buffer> {
+  const ask = await userSide.pin();
+  const job = randomUUID();
+  try {
+    expectAnswer(await ask({ type: 'job-open', job, work }), 'done');
+    for (;;) {
+      const answer = await ask({ type: 'job-next', job });
+      if (expectAnswer(answer, 'piece').isLast) return answer.payload;
+      yield answer.payload;
+    }
+  } finally {
+    // A runner that does not answer any more has nothing left to close.
+    await ask({ type: 'job-close', job }).catch(() => undefined);
+  }
+}
+
+/** The outcome of a job whose pieces are of no interest. */
+const finishJob = async (userSide: UserSide, work: JobWork): Promise<Buffer> => {
+  const steps = pullJob(userSide, work);
+  for (;;) {
+    const { value, done } = await steps.next();
+    if (done) return value;
+  }
+};
+
+const count = z.number().int().nonnegative();
+const writtenTree = z.object({ isNew: z.boolean(), files: count, bytes: count });
+const treeEnd = z.object({ truncated: z.boolean() });
+const pathText = z.string().max(5000);
+const treeEntries = z.array(
+  z.object({
+    path: pathText,
+    name: z.string().max(1000),
+    type: z.enum(['file', 'directory', 'symlink']),
+    size: count,
+    modifiedAt: z.iso.datetime(),
+  }),
+);
+const changes = z.array(z.object({ path: pathText, kind: z.enum(changeKinds) }));
+
+const jsonOf = (payload: Buffer): unknown => JSON.parse(payload.toString());
+
+const parseWrittenTree = (payload: Buffer): z.output<typeof writtenTree> =>
+  writtenTree.parse(jsonOf(payload));
+const parseTreeEnd = (payload: Buffer): z.output<typeof treeEnd> => treeEnd.parse(jsonOf(payload));
+const parseTreeEntries = (payload: Buffer): z.output<typeof treeEntries> =>
+  treeEntries.parse(jsonOf(payload));
+const parseChanges = (payload: Buffer): readonly FileChange[] => changes.parse(jsonOf(payload));

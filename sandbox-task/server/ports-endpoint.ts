@@ -1,5 +1,6 @@
 /**
- * The ports endpoint: a request streamed to a web server of user code, and its answer streamed back.
+ * The ports endpoint: a request streamed to a web server of user code, and its answer streamed back; and the upgrade of a connection
+ * to a WebSocket, which is passed on both ways, unread.
  *
  * Only ports of user code on the loopback. Credentials of the platform (`authorization`, `cookie`) and headers of one
  * connection are not passed on. The answer is user code's and not trusted.
@@ -10,11 +11,14 @@ import {
   type IncomingMessage,
   request as openRequest,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
+import { handshakeHeaders } from '#shared/contracts/upgrade.ts';
 import { isPreviewPort, previewPortRule } from '#shared/domain/sandbox.ts';
 import { Refusal } from './refusal.ts';
 
@@ -49,7 +53,7 @@ export const proxyPort = async (request: IncomingMessage, response: ServerRespon
 };
 
 /** From the text as it came: a URL parser would take dots out of a path of user code. */
-export const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
+const parseTarget = (url: string): { readonly port: number; readonly target: string } => {
   const [, digits = '', rest = ''] = /^\/ports\/([1-9]\d{3,4})([/?].*)?$/s.exec(url) ?? [];
   const port = Number(digits);
   if (!isPreviewPort(port)) throw new Refusal('invalid_request', `a port is ${previewPortRule}`);
@@ -57,13 +61,13 @@ export const parseTarget = (url: string): { readonly port: number; readonly targ
 };
 
 /** Headers of a request as user code gets them. */
-export const userHeaders = (request: IncomingMessage, port: number) => ({
+const userHeaders = (request: IncomingMessage, port: number) => ({
   ...withoutHeaders(request, secret),
   host: `127.0.0.1:${port}`,
 });
 
 /** Connected. User code may reset it at any moment, also while nobody reads it: a later failure is told by its `close` alone. */
-export const openPort = async (port: number): Promise<Socket> => {
+const openPort = async (port: number): Promise<Socket> => {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => undefined);
   try {
@@ -102,4 +106,43 @@ const withoutHeaders = (
       value === undefined || left.has(name) ? [] : [[name, value] as const],
     ),
   );
+};
+
+export type Upgrade = {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** Bytes that came with the request. */
+  readonly head: Buffer;
+};
+
+/** Of the answer only what a handshake needs is passed on; a server that refuses is answered for with its status alone. */
+export const upgradePort = async ({ request, socket, head }: Upgrade): Promise<void> => {
+  const { port, target } = parseTarget(request.url ?? '');
+  const inner = await openPort(port);
+  const outgoing = openRequest({
+    createConnection: () => inner,
+    method: 'GET',
+    path: target,
+    headers: { ...userHeaders(request, port), ...handshakeHeaders(request.headers) },
+  });
+  socket.once('close', () => inner.destroy());
+  inner.once('close', () => socket.destroy());
+  outgoing.once('upgrade', (answer, _inner, rest) => {
+    const lines = Object.entries(handshakeHeaders(answer.headers)).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    socket.write(['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n'));
+    socket.write(rest);
+    inner.write(head);
+    inner.pipe(socket).pipe(inner);
+  });
+  outgoing.once('response', (answer) => {
+    const status = answer.statusCode ?? 502;
+    answer.resume();
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+    );
+  });
+  outgoing.on('error', () => socket.destroy());
+  outgoing.end();
 };

@@ -17,7 +17,7 @@ import { routeOf } from './http-messages.ts';
 import type { Log, LogRing } from './logs.ts';
 import { createMcpEndpoint, type Preparation, prepareOnce } from './mcp-endpoint.ts';
 import type { MemoryCounters } from './memory-counters.ts';
-import { type Upgrade, upgradePort } from './ports-upgrade.ts';
+import { type Upgrade, upgradePort } from './ports-endpoint.ts';
 import { createArrivalOrder } from './process/arrival-order.ts';
 import { createFrameOrder } from './process/frame-order.ts';
 import { createInputMeter } from './process/input-meter.ts';

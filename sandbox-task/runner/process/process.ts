@@ -14,8 +14,7 @@ import { markOf, openKill, readNewChildrenCpuMs } from '../call-processes.ts';
 import { defaultFolder, refuseProgram, type SandboxPaths, searchPath, spawnMarked } from '../user-process.ts';
 import { FileRefusal } from '../workspace-path.ts';
 import type { Flow } from './flow.ts';
-import { controls, noProcess, type ProcessControls } from './process-controls.ts';
-import { followOutput } from './process-output.ts';
+import { controls, followOutput, noProcess, type ProcessControls } from './process-pipes.ts';
 
 export type UserProcess = Call & ProcessControls;
 
