@@ -9,6 +9,7 @@ import { createRouter, createWebHashHistory, type RouteRecordRaw, RouterLink } f
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
 import EmptyState from './components/empty-state.vue';
+import { navigation } from './shell/navigation.ts';
 import { failedPage } from './shell/window.ts';
 
 declare module 'vue-router' {
@@ -20,75 +21,37 @@ declare module 'vue-router' {
   }
 }
 
+type Navigated = (typeof navigation)[number];
+
+/** A page of the navigation, which has its title and its permission. */
+const page = (
+  name: Navigated['name'],
+  path: string,
+  component: NonNullable<RouteRecordRaw['component']>,
+): RouteRecordRaw => {
+  const { label, permission } = navigation.find((one) => one.name === name) as Navigated;
+  return { path, name, component, meta: { title: label, permission } };
+};
+
 const pages: RouteRecordRaw[] = [
   // A new sign-in in the same tab returns to the open session.
   { path: '/', redirect: () => `/chat/${rememberedSession() ?? ''}` },
-  {
-    path: '/chat/:sessionId?',
-    name: 'chat',
-    component: () => import('./pages/chat/chat-page.vue'),
-    meta: { title: 'Chat', permission: 'own:read' },
-  },
-  {
-    path: '/approvals',
-    name: 'approvals',
-    component: () => import('./pages/approvals/approvals-page.vue'),
-    meta: { title: 'Approvals', permission: 'own:write' },
-  },
-  {
-    path: '/sessions',
-    name: 'sessions',
-    component: () => import('./pages/sessions/sessions-page.vue'),
-    meta: { title: 'Sessions', permission: 'own:read' },
-  },
+  page('chat', '/chat/:sessionId?', () => import('./pages/chat/chat-page.vue')),
+  page('approvals', '/approvals', () => import('./pages/approvals/approvals-page.vue')),
+  page('sessions', '/sessions', () => import('./pages/sessions/sessions-page.vue')),
   {
     path: '/sessions/:sessionId/sandbox',
     name: 'sandbox',
     component: () => import('./pages/sandbox/sandbox-page.vue'),
     meta: { title: 'Sandbox', permission: 'own:read' },
   },
-  {
-    path: '/projects/:projectId?',
-    name: 'projects',
-    component: () => import('./pages/projects/projects-page.vue'),
-    meta: { title: 'Projects', permission: 'own:read' },
-  },
-  {
-    path: '/schedules/:scheduleId?',
-    name: 'schedules',
-    component: () => import('./pages/schedules/schedules-page.vue'),
-    meta: { title: 'Schedules', permission: 'own:read' },
-  },
-  {
-    path: '/servers/:server?',
-    name: 'servers',
-    component: () => import('./pages/servers/servers-page.vue'),
-    meta: { title: 'MCP servers', permission: 'own:read' },
-  },
-  {
-    path: '/webhooks',
-    name: 'webhooks',
-    component: () => import('./pages/webhooks/webhooks-page.vue'),
-    meta: { title: 'Webhooks', permission: 'own:read' },
-  },
-  {
-    path: '/models',
-    name: 'models',
-    component: () => import('./pages/models/models-page.vue'),
-    meta: { title: 'Models', permission: 'global:read' },
-  },
-  {
-    path: '/usage',
-    name: 'usage',
-    component: () => import('./pages/usage/usage-page.vue'),
-    meta: { title: 'Usage', permission: 'own:read' },
-  },
-  {
-    path: '/tokens',
-    name: 'tokens',
-    component: () => import('./pages/tokens/tokens-page.vue'),
-    meta: { title: 'Tokens', permission: 'admin' },
-  },
+  page('projects', '/projects/:projectId?', () => import('./pages/projects/projects-page.vue')),
+  page('schedules', '/schedules/:scheduleId?', () => import('./pages/schedules/schedules-page.vue')),
+  page('servers', '/servers/:server?', () => import('./pages/servers/servers-page.vue')),
+  page('webhooks', '/webhooks', () => import('./pages/webhooks/webhooks-page.vue')),
+  page('models', '/models', () => import('./pages/models/models-page.vue')),
+  page('usage', '/usage', () => import('./pages/usage/usage-page.vue')),
+  page('tokens', '/tokens', () => import('./pages/tokens/tokens-page.vue')),
   {
     path: '/connect',
     name: 'connect',
@@ -101,18 +64,8 @@ const pages: RouteRecordRaw[] = [
     component: () => import('./pages/connections/connections-page.vue'),
     meta: { title: 'Connections', permission: 'own:read' },
   },
-  {
-    path: '/operator',
-    name: 'operator',
-    component: () => import('./pages/operator/operator-page.vue'),
-    meta: { title: 'Operator', permission: 'own:read' },
-  },
-  {
-    path: '/audit',
-    name: 'audit',
-    component: () => import('./pages/audit/audit-page.vue'),
-    meta: { title: 'Audit log', permission: 'admin:read' },
-  },
+  page('operator', '/operator', () => import('./pages/operator/operator-page.vue')),
+  page('audit', '/audit', () => import('./pages/audit/audit-page.vue')),
   {
     path: '/:unknown(.*)*',
     name: 'unknown',
