@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Project } from '#sdk/routes.ts';
-import { factGroups } from './project-facts.ts';
+import { factGroups } from './project-facts.vue';
 
 const project: Project = {
   id: '7b0c5f0e-5a53-4f7e-9a0e-0d6f1e3f7a11',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nothingSearched, searchedLabel, withPage } from './searched.ts';
+import { nothingSearched, searchedLabel, withPage } from './message-search.vue';
 
 const page = { found: [], searchedSessions: 25, cutConversations: 0 };
 

@@ -1,6 +1,6 @@
 /** Usage of sessions by day, model and project. */
 import { expect, test } from 'vitest';
-import { groupingFrom, totalOf, usageGroups } from './usage-groups.ts';
+import { groupingFrom, totalOf, usageGroups } from './usage-page.vue';
 
 const session = (createdAt: string, model: string, costUsd: number) => ({
   ...{ kind: 'agent', createdAt, provider: 'anthropic', model, project: `p-${model}`, costUsd },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRun, runLabel, withFailure, withOutput, withResult } from './runs.ts';
+import { newRun, runLabel, withFailure, withOutput, withResult } from './run-box.vue';
 
 const result = { exitCode: 0, stdout: '', stderr: '', durationMs: 5 };
 
