@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { costProblem, givenOf, limitProblem, noChoices, sliceProblems } from './session-choices.ts';
+import {
+  costProblem,
+  givenOf,
+  limitProblem,
+  noChoices,
+  parseNamedLines,
+  sliceProblems,
+} from './session-choices.ts';
 
 test('choices that differ from the defaults are given', () => {
   expect(givenOf(noChoices())).toEqual({});
@@ -44,4 +51,20 @@ test.each([
   ['two', false],
 ])('%j as the cost of a session: %s', (text, isSum) => {
   expect(costProblem(text) === undefined).toBe(isSum);
+});
+
+test('each line is a name and a value, divided at the first sign', () => {
+  expect(parseNamedLines('team:red\n\n url : http://x\r\nempty:', ':')).toEqual({
+    values: { team: 'red', url: ' http://x', empty: '' },
+  });
+  expect(parseNamedLines('A=b=c', '=')).toEqual({ values: { A: 'b=c' } });
+  expect(parseNamedLines(' \n', '=')).toEqual({ values: {} });
+});
+
+test('a line without a name is a problem, which does not repeat it', () => {
+  expect(parseNamedLines('A=1\npassword', '=')).toEqual({
+    values: {},
+    problem: 'Line 2 has no name before =',
+  });
+  expect(parseNamedLines('=1', '=').problem).toBe('Line 1 has no name before =');
 });

@@ -1,0 +1,20 @@
+/** Failures in words for a person: the title of one, and the sign that a program lacks a package. Pure. */
+
+const anyProvider = /\bthe model provider\b/i;
+
+/** The server's sentence, with the name of the provider that it is about. */
+export const failureTitle = (message: string, provider: string | undefined): string =>
+  provider === undefined
+    ? message
+    : message.replace(anyProvider, provider).replace('refused the key', 'rejected the API key');
+
+const signs: readonly RegExp[] = [
+  /^ModuleNotFoundError: No module named /m,
+  // A file of the program's own is no package.
+  /\bCannot find (?:module|package) '[^./]/,
+  /\bNo matching distribution found for /,
+  /\bnpm (?:ERR!|error) code (?:ENOTFOUND|EAI_AGAIN)\b/,
+];
+
+/** A person can add it, and the program cannot say how. */
+export const lacksPackage = (output: string): boolean => signs.some((sign) => sign.test(output));
