@@ -1,6 +1,4 @@
-/**
- * Tables of results, as a person reads them: the table of a data frame, the data of a chart, a list of records. Pure.
- */
+/** Tables of results, as a person reads them: the table of a data frame, the data of a chart, a list of records. Pure. */
 import type { Chart, ChartSeries, Table } from '#sdk/code-results.ts';
 
 export type Cell = string | number | boolean | null;

@@ -1,6 +1,4 @@
-/**
- * Items of a conversation: the types of the reducer and of the pages, and the groups in which they are rendered. Pure.
- */
+/** Items of a conversation: the types of the reducer and of the pages, and the groups in which they are rendered. Pure. */
 import type { Approval, Decision } from '#sdk/routes.ts';
 import type { ModelFailureOrigin, StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';

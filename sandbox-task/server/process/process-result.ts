@@ -1,6 +1,4 @@
-/**
- * The result of a process that its caller waits for: the first and the last 256 KB of each stream, and its end.
- */
+/** The result of a process that its caller waits for: the first and the last 256 KB of each stream, and its end. */
 import type { KillCause } from '../../wire/messages.ts';
 import type { ProcessStream } from '../../wire/process-messages.ts';
 

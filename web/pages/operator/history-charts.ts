@@ -1,6 +1,4 @@
-/**
- * Charts of the operator page: series for the drawing and a sentence for screen readers. Pure.
- */
+/** Charts of the operator page: series for the drawing and a sentence for screen readers. Pure. */
 import type { StatsHistory } from '#sdk/routes.ts';
 import { count, duration } from '../../components/format.ts';
 

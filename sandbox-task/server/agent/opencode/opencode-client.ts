@@ -1,6 +1,4 @@
-/**
- * Requests to OpenCode's server on the sandbox's loopback. Each has a time and a size; what comes back is user code's.
- */
+/** Requests to OpenCode's server on the sandbox's loopback. Each has a time and a size; what comes back is user code's. */
 import type { RuntimeAsks, RuntimeReply } from '#shared/domain/runtime.ts';
 import {
   createdSession,
