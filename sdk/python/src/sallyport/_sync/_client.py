@@ -1,0 +1,167 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""Requests of one deployment's REST API, with its token. A request is repeated by the policy of `_retry.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from .._clock import sleep_sync
+from .._errors import SallyportError, refusal_in, refusal_of, unexpected_answer, unreachable
+from .._paths import with_query
+from .._retry import Repeat, repeat_of, retry_after_of, retry_pause_seconds
+from ._sandboxes import Sandboxes
+from ._sessions import Sessions
+
+TIMEOUT_SECONDS = 150.0
+TRIES_MAX = 6
+
+
+class Sallyport:
+    """The client of one deployment: its sandboxes, its sessions, and every other route by `request`."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        http: httpx.Client | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        tries_max: int = TRIES_MAX,
+    ) -> None:
+        parts = urlsplit(url or os.environ.get("SALLYPORT_URL") or "")
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise SallyportError(
+                0,
+                "invalid_request",
+                "the URL of the deployment is missing",
+                suggestions=["Give `url`, or set SALLYPORT_URL."],
+            )
+        #: The origin of the deployment.
+        self.url = f"{parts.scheme}://{parts.netloc}"
+        self.token = token or os.environ.get("SALLYPORT_TOKEN")
+        self._timeout_seconds = timeout_seconds
+        self._tries_max = tries_max
+        self._http = http or httpx.Client()
+        self.sandboxes = Sandboxes(self)
+        self.sessions = Sessions(self)
+
+    def __enter__(self) -> Sallyport:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def search(
+        self,
+        text: str,
+        *,
+        project: str | None = None,
+        archived: bool | None = None,
+        after: str | None = None,
+    ) -> dict[str, Any]:
+        """Finds sessions, a page at a time, whose title or messages hold every word of the text, newest first.
+
+        A page searches at most 25 sessions: one without results may have a `next`, which is the `after` of the next page.
+        """
+        kept = None if archived is None else str(archived).lower()
+        path = with_query("/api/search", text=text, project=project, archived=kept, after=after)
+        return dict(self.request("GET", path))
+
+    def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
+        """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""
+        content = None if body is None else json.dumps(body).encode()
+        headers = {} if body is None else {"content-type": "application/json"}
+        response = self.send(method, path, content=content, headers=headers, **options)
+        if not response.content:
+            return None
+        try:
+            answer = json.loads(response.content)
+        except ValueError as error:
+            raise unexpected_answer(self.url, "the answer is not JSON", response.status_code) from error
+        # A slow answer has sent its status before it failed.
+        refusal = refusal_in(response.status_code, answer)
+        if refusal is not None and refusal.request_id is not None:
+            raise refusal
+        return answer
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        repeat: Repeat | None = None,
+        timeout_seconds: float | None = None,
+        is_stream: bool = False,
+    ) -> httpx.Response:
+        """The answer, read unless it is a stream; one that is no success is raised."""
+        tries, is_lost = 0, False
+        while True:
+            tries += 1
+            retry_after = None
+            try:
+                request = self._http.build_request(
+                    method,
+                    self.url + path,
+                    content=content,
+                    headers={**self._authorization(), **(headers or {})},
+                    timeout=httpx.Timeout(timeout_seconds or self._timeout_seconds, connect=10),
+                )
+                response = self._http.send(request, stream=is_stream, follow_redirects=False)
+                if response.is_success:
+                    return response
+                response.read()
+                response.close()
+                error = refusal_of(self.url, response)
+                retry_after = retry_after_of(response.headers.get("retry-after"))
+                # The first one was carried out, and its answer lost.
+                if is_lost and method == "DELETE" and error.status == 404:
+                    return httpx.Response(204)
+            except httpx.TransportError as cause:
+                error = unreachable(self.url, cause)
+                error.__cause__ = cause
+                # A server that was silent for the whole time is not asked again.
+                if isinstance(cause, httpx.ReadTimeout):
+                    raise error from cause
+                is_lost = True
+            pause = retry_pause_seconds(
+                error,
+                retry_after,
+                repeat=repeat or repeat_of(method),
+                tries=tries,
+                tries_max=self._tries_max,
+            )
+            if pause is None:
+                raise error
+            sleep_sync(pause)
+
+    def _authorization(self) -> dict[str, str]:
+        return {} if self.token is None else {"authorization": f"Bearer {self.token}"}
+
+
+def read_pages(client: Sallyport, path: str, name: str) -> Iterator[dict[str, Any]]:
+    """The items of all pages of a listing, up to a bound."""
+    after = ""
+    for _ in range(20):
+        answer = client.request("GET", f"{path}{after}")
+        for item in answer[name]:
+            yield item
+        if "next" not in answer:
+            return
+        after = f"&after={answer['next']}"

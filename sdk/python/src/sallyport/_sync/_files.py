@@ -1,0 +1,103 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""Files and folders of a sandbox's workspace. A path is relative to the workspace.
+
+A larger content than one request holds is sent in parts, each of which may be repeated. A folder goes as one archive
+(tar.gz), in and out.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, overload
+
+import httpx
+
+from .._paths import file_path, session_path, with_query
+from .._results import FileChange, FileEntry, FileStat, file_entry_of
+from ._streams import open_stream, resume_events
+
+if TYPE_CHECKING:
+    from ._client import Sallyport
+
+#: The largest body of a request.
+PART_BYTES_MAX = 4 * 1_048_576
+
+
+class Files:
+    def __init__(self, client: Sallyport, session_id: str) -> None:
+        self._client = client
+        self._session_id = session_id
+
+    def _path(self, path: str, **query: str) -> str:
+        address = file_path(self._session_id, path)
+        # The workspace itself has no name.
+        is_root = address.endswith("/files")
+        return with_query(address, **query, path="." if is_root else None)
+
+    @overload
+    def read(self, path: str, *, format: Literal["text"] = "text") -> str: ...
+    @overload
+    def read(self, path: str, *, format: Literal["bytes"]) -> bytes: ...
+    def read(self, path: str, *, format: Literal["text", "bytes"] = "text") -> str | bytes:
+        content = (self._client.send("GET", self._path(path))).content
+        return content if format == "bytes" else content.decode(errors="replace")
+
+    def write(self, path: str, content: str | bytes) -> None:
+        data = content.encode() if isinstance(content, str) else content
+        self._send(self._path(path), data)
+
+    def download(self, path: str) -> bytes:
+        """Downloads a folder as an archive (tar.gz)."""
+        return (self._client.send("GET", self._path(path, archive="tar.gz"))).content
+
+    def upload(self, path: str, archive: bytes) -> None:
+        """Unpacks an archive (tar.gz) into a folder."""
+        self._send(self._path(path, archive="tar.gz"), archive)
+
+    def _send(self, address: str, data: bytes) -> None:
+        total = len(data)
+        headers = {"content-type": "application/octet-stream"}
+        if total <= PART_BYTES_MAX:
+            self._client.send("PUT", address, content=data, headers=headers)
+            return
+        for start in range(0, total, PART_BYTES_MAX):
+            end = min(start + PART_BYTES_MAX, total)
+            part = {**headers, "content-range": f"bytes {start}-{end - 1}/{total}"}
+            self._client.send("PUT", address, content=data[start:end], headers=part)
+
+    def list(self, path: str = ".", *, recursive: bool = False) -> builtins.list[FileEntry]:
+        address = session_path(self._session_id, "files")
+        query = with_query(address, path=path, recursive=1 if recursive else None)
+        answer = self._client.request("GET", query)
+        return [file_entry_of(entry) for entry in answer["files"]]
+
+    def mkdir(self, path: str) -> None:
+        # A folder that exists stays as it is.
+        self._client.send("POST", self._path(path, op="mkdir"), repeat="lost")
+
+    def move(self, path: str, to: str) -> None:
+        self._client.send("POST", self._path(path, op="move", to=to), repeat="refused")
+
+    def copy(self, path: str, to: str) -> None:
+        self._client.send("POST", self._path(path, op="copy", to=to), repeat="refused")
+
+    def remove(self, path: str) -> None:
+        self._client.send("DELETE", self._path(path))
+
+    def stat(self, path: str) -> FileStat:
+        headers = (self._client.send("HEAD", self._path(path))).headers
+        size = headers.get("x-sallyport-size", "0")
+        modified_at = headers["x-sallyport-modified-at"]
+        return FileStat(path, headers["x-sallyport-type"], int(size), modified_at)
+
+    def watch(self, path: str = ".") -> Iterator[FileChange]:
+        """Follows changes below a folder from now on. Those while a lost connection is opened again are not seen."""
+        address = with_query(session_path(self._session_id, "watch"), path=path)
+
+        def open_next() -> httpx.Response:
+            return open_stream(self._client, address)
+
+        for event in resume_events(open_next):
+            if event.event == "changed":
+                yield FileChange(event.data["path"], event.data["kind"])

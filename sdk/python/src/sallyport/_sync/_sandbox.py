@@ -1,0 +1,119 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""A sandbox: the session in which commands and code run, with its files, processes and snapshots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urljoin
+
+from .._paths import given, session_path
+from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
+from ._commands import OnText, run_code, run_command
+from ._files import Files
+from ._processes import Processes
+
+if TYPE_CHECKING:
+    from ._client import Sallyport
+
+
+class Sandbox:
+    def __init__(
+        self, client: Sallyport, id: str, session: dict[str, Any] | None = None
+    ) -> None:
+        self._client = client
+        self.id = id
+        #: The session as it was when it was created or found.
+        self.session = session
+        self.files = Files(client, id)
+        self.processes = Processes(client, id)
+
+    def exec(
+        self,
+        command: str,
+        *,
+        args: list[str] | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: str | None = None,
+        timeout_seconds: float | None = None,
+        on_stdout: OnText | None = None,
+        on_stderr: OnText | None = None,
+    ) -> ExecResult:
+        """Runs a command to its end: a line for bash, or a program with `args`."""
+        body = given(
+            command=command,
+            args=args,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            timeoutSeconds=timeout_seconds,
+        )
+        return run_command(self._client, self.id, body, on_stdout, on_stderr)
+
+    def code(
+        self,
+        code: str,
+        *,
+        language: Literal["python", "node"] | None = None,
+        context: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CodeResult:
+        """Runs code in an interpreter that keeps its variables."""
+        body = given(
+            code=code, language=language, context=context, timeoutSeconds=timeout_seconds
+        )
+        return run_code(self._client, self.id, body)
+
+    def end_context(self, name: str) -> None:
+        """Ends an interpreter; its variables are lost."""
+        self._client.request("DELETE", session_path(self.id, "contexts", name))
+
+    def url(self, port: int, path: str = "/") -> str:
+        """The address of a web server inside; requests to it need the token, or a ticket."""
+        return f"{self._client.url}{session_path(self.id, 'ports', str(port))}/{path.lstrip('/')}"
+
+    def link(
+        self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
+    ) -> str:
+        """Makes an address that needs no token: it reads one file until it expires, or writes it once."""
+        body = {"path": path, "method": method, "expiresInSeconds": expires_in_seconds}
+        answer = self._client.request("POST", session_path(self.id, "links"), body)
+        return urljoin(self._client.url, str(answer["url"]))
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Keeps the files as they are now. `restore` and `sandboxes.create(source=…)` take the snapshot."""
+        path = session_path(self.id, "snapshots")
+        return snapshot_of(self._client.request("POST", path, given(name=name)))
+
+    def snapshots(self) -> list[Snapshot]:
+        answer = self._client.request("GET", session_path(self.id, "snapshots"))
+        return [snapshot_of(one) for one in answer["snapshots"]]
+
+    def delete_snapshot(self, snapshot: Snapshot | str) -> None:
+        self._client.request("DELETE", session_path(self.id, "snapshots", _id_of(snapshot)))
+
+    def restore(self, snapshot: Snapshot | str) -> None:
+        """Replaces the files with those of the snapshot, and ends all processes of the sandbox."""
+        body = {"snapshot": _id_of(snapshot)}
+        self._client.request("POST", session_path(self.id, "restore"), body, repeat="lost")
+
+    def info(self) -> dict[str, Any]:
+        return dict(self._client.request("GET", session_path(self.id)))
+
+    def update(self, **change: Any) -> dict[str, Any]:
+        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds` or `max_cost_usd`."""
+        names = {
+            "idle_seconds": "idleSeconds",
+            "lifetime_seconds": "lifetimeSeconds",
+            "max_cost_usd": "maxCostUsd",
+        }
+        body = {names.get(name, name): value for name, value in change.items()}
+        return dict(self._client.request("PATCH", session_path(self.id), body))
+
+    def stop(self) -> None:
+        """Ends the session and its sandbox. Files that no other session uses are deleted."""
+        self._client.request("DELETE", session_path(self.id))
+
+
+def _id_of(snapshot: Snapshot | str) -> str:
+    return snapshot if isinstance(snapshot, str) else snapshot.id

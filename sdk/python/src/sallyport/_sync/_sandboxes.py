@@ -1,0 +1,72 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""The sandboxes of a deployment: created, found, listed."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from .._paths import given, session_path, with_query
+from .._results import Snapshot
+from ._sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from ._client import Sallyport
+
+
+class Sandboxes:
+    def __init__(self, client: Sallyport) -> None:
+        self._client = client
+
+    def create(
+        self,
+        *,
+        template: str | None = None,
+        flavor: str | None = None,
+        project: str | None = None,
+        workspace: str | None = None,
+        env: dict[str, str] | None = None,
+        labels: dict[str, str] | None = None,
+        cwd: str | None = None,
+        idle_seconds: int | None = None,
+        lifetime_seconds: int | None = None,
+        source: Snapshot | Sandbox | None = None,
+        **more: Any,
+    ) -> Sandbox:
+        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now."""
+        body = given(
+            kind="execution",
+            template=template,
+            flavor=flavor,
+            project=project,
+            workspace=workspace,
+            env=env,
+            labels=labels,
+            cwd=cwd,
+            idleSeconds=idle_seconds,
+            lifetimeSeconds=lifetime_seconds,
+            **more,
+        )
+        if source is not None:
+            kind = "session" if isinstance(source, Sandbox) else "snapshot"
+            body["from"] = {kind: source.id}
+        session = self._client.request("POST", "/api/sessions", body)
+        return Sandbox(self._client, session["id"], session)
+
+    def get(self, id: str) -> Sandbox:
+        """Finds a sandbox by the id of its session; `session_not_found` if there is none."""
+        session = self._client.request("GET", session_path(id))
+        return Sandbox(self._client, id, session)
+
+    def list(
+        self, *, label: str | None = None, project: str | None = None, status: str = "active"
+    ) -> builtins.list[Sandbox]:
+        """Lists sandboxes, by default those that have not ended. A label is `key:value`."""
+        from ._client import read_pages
+
+        path = with_query("/api/sessions", status=status, label=label, project=project)
+        return [
+            Sandbox(self._client, session["id"], session)
+            for session in read_pages(self._client, path, "sessions")
+            if session["kind"] == "execution"
+        ]

@@ -1,0 +1,195 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""Sessions with agents: messages and the events of their turns, decisions about their calls, their files."""
+
+from __future__ import annotations
+
+import builtins
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .._clock import sleep_sync
+from .._digest import digest_of
+from .._errors import SallyportError, connection_lost
+from .._paths import given, session_path, with_query
+from .._results import Event
+from .._retry import back_off_seconds
+from ._sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from ._client import Sallyport
+
+#: Pauses between two looks at the log: short while something happens.
+LOOK_SECONDS_FIRST = 0.2
+LOOK_SECONDS_MAX = 2.0
+FAILURES_MAX = 20
+#: An index that no log reaches: the answer has no events.
+BEYOND_ANY_LOG = 1_000_000_000
+
+
+class Session:
+    def __init__(
+        self, client: Sallyport, id: str, session: dict[str, Any] | None = None
+    ) -> None:
+        self._client = client
+        self.id = id
+        #: The session as it was when it was created or found.
+        self.session = session
+        #: Its workspace and the sandbox that it shares with the agent.
+        self.sandbox = Sandbox(client, id, session)
+
+    def send(
+        self,
+        text: str,
+        *,
+        model: str | None = None,
+        thinking: str | None = None,
+        message_id: str | None = None,
+        attachments: builtins.list[str] | None = None,
+    ) -> Iterator[Event]:
+        """Sends a message and gives the events until the end of its turn: the last one is its `completion`.
+
+        `attachments` are paths of the workspace: images are shown to the model, other files named.
+        """
+        message_id = message_id or str(uuid.uuid4())
+        # Of a message that was sent twice, the second answer may come after its events.
+        last = (self._read_log(BEYOND_ANY_LOG))["lastIndex"]
+        files = None if attachments is None else [{"path": path} for path in attachments]
+        body = given(text=text, messageId=message_id, model=model, thinking=thinking, attachments=files)
+        self._client.request("POST", session_path(self.id, "messages"), body, repeat="lost")
+        for event in self._follow_turn(last, message_id):
+            yield event
+
+    def retry(self) -> Iterator[Event]:
+        """Repeats the message of the last turn, which failed, and gives the events until the end of its turn."""
+        last = (self._read_log(BEYOND_ANY_LOG))["lastIndex"]
+        answer = self._client.request("POST", session_path(self.id, "retry"))
+        for event in self._follow_turn(last, answer["messageId"]):
+            yield event
+
+    def _follow_turn(self, last: int, message_id: str) -> Iterator[Event]:
+        is_seen = False
+        for event in self._follow(last):
+            is_seen = is_seen or event.data.get("messageId") == message_id
+            yield event
+            if is_seen and event.type == "completion":
+                return
+
+    def _follow(self, last: int) -> Iterator[Event]:
+        failures, pause = 0, LOOK_SECONDS_FIRST
+        while failures <= FAILURES_MAX:
+            try:
+                events = (self._read_log(last))["events"]
+                failures = 0
+            except SallyportError as error:
+                if 400 <= error.status < 500 and error.code != "rate_limited":
+                    raise
+                events = []
+                failures += 1
+            for event in events:
+                last = event["index"]
+                yield Event(event["type"], event["sessionId"], last, event["at"], event["data"])
+            pause = LOOK_SECONDS_FIRST if events else min(1.5 * pause, LOOK_SECONDS_MAX)
+            sleep_sync(pause if failures == 0 else back_off_seconds(failures))
+        raise connection_lost()
+
+    def _read_log(self, since: int) -> Any:
+        path = with_query(session_path(self.id, "events"), since_index=since, max_events=500)
+        return self._client.request("GET", path)
+
+    def approve(
+        self,
+        call: Event,
+        *,
+        args: dict[str, Any] | None = None,
+        remember: str | dict[str, str] | None = None,
+    ) -> None:
+        """Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs."""
+        self._decide(call, given(approved=True, args=args, remember=remember))
+
+    def reject(self, call: Event, reason: str | None = None) -> None:
+        """Rejects the call that an event shows; the reason reaches the agent."""
+        self._decide(call, given(approved=False, reason=reason))
+
+    def _decide(self, call: Event, decision: dict[str, Any]) -> None:
+        shown = call.data
+        if not shown.get("argsTruncated") and digest_of(shown) != shown["digest"]:
+            message = f"the server's digest of call {shown['callId']} is not that of what it showed"
+            raise SallyportError(0, "digest_mismatch", message, suggestions=["Nothing was decided."])
+        body = {**decision, "digest": shown["digest"], "turnId": shown["turnId"]}
+        if decision["approved"] and "effectDigest" in shown:
+            body["effectDigest"] = shown["effectDigest"]
+        self._client.request(
+            "POST", session_path(call.session_id, "approvals", shown["callId"]), body
+        )
+
+    def cancel(self) -> None:
+        """Stops the running turn."""
+        self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
+
+    def messages(self) -> list[dict[str, Any]]:
+        """Reads the conversation so far."""
+        answer = self._client.request("GET", session_path(self.id, "messages"))
+        return list(answer["messages"])
+
+    def info(self) -> dict[str, Any]:
+        return dict(self._client.request("GET", session_path(self.id)))
+
+    def update(self, **change: Any) -> dict[str, Any]:
+        """Changes the same as `sandbox.update`. A turn that runs ends when its `max_cost_usd` is spent."""
+        return self.sandbox.update(**change)
+
+    def resume(self) -> dict[str, Any]:
+        """Reopens the session after its end, while its history is kept; without its grants."""
+        return dict(self._client.request("POST", session_path(self.id, "resume")))
+
+    def stop(self) -> None:
+        """Ends the session and its sandbox."""
+        self._client.request("DELETE", session_path(self.id))
+
+
+class Sessions:
+    def __init__(self, client: Sallyport) -> None:
+        self._client = client
+
+    def create(
+        self,
+        *,
+        approvals: str | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        thinking: str | None = None,
+        project: str | None = None,
+        max_cost_usd: float | None = None,
+        **more: Any,
+    ) -> Session:
+        body = given(
+            kind="agent",
+            approvals=approvals,
+            provider=provider,
+            model=model,
+            thinking=thinking,
+            project=project,
+            maxCostUsd=max_cost_usd,
+            **more,
+        )
+        session = self._client.request("POST", "/api/sessions", body)
+        return Session(self._client, session["id"], session)
+
+    def get(self, id: str) -> Session:
+        """Finds a session by its id; `session_not_found` if there is none."""
+        session = self._client.request("GET", session_path(id))
+        return Session(self._client, id, session)
+
+    def list(
+        self, *, project: str | None = None, status: str = "active"
+    ) -> builtins.list[Session]:
+        """Lists sessions, by default those that have not ended."""
+        from ._client import read_pages
+
+        path = with_query("/api/sessions", status=status, project=project)
+        return [
+            Session(self._client, session["id"], session)
+            for session in read_pages(self._client, path, "sessions")
+            if session["kind"] == "agent"
+        ]

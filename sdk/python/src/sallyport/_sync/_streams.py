@@ -1,0 +1,136 @@
+# Written by generate_sync.py from the module of the same name in _async.
+"""Streams that resume by themselves: server-sent events, and the output of a process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import httpx
+
+from .._clock import sleep_sync
+from .._errors import SallyportError, connection_lost, refusal_in
+from .._paths import session_path
+from .._results import OutputEvent, exit_code_of
+from .._retry import back_off_seconds, is_lost
+from .._server_events import EventParser, ServerEvent
+
+if TYPE_CHECKING:
+    from ._client import Sallyport
+
+#: The server sends a comment each 15 seconds: a connection that is silent for longer is dead.
+SILENCE_SECONDS_MAX = 60.0
+FAILURES_MAX = 10
+#: A connection that stood for so long was no failure.
+STANDING_SECONDS_MIN = 10.0
+
+
+def open_stream(client: Sallyport, path: str) -> httpx.Response:
+    return client.send(
+        "GET",
+        path,
+        headers={"accept": "text/event-stream"},
+        timeout_seconds=SILENCE_SECONDS_MAX,
+        is_stream=True,
+    )
+
+
+def read_events(response: httpx.Response) -> Iterator[ServerEvent]:
+    parser = EventParser()
+    try:
+        for chunk in response.iter_bytes():
+            for event in parser.feed(chunk):
+                yield event
+    finally:
+        response.close()
+
+
+def resume_events(
+    open_next: Callable[[], httpx.Response],
+) -> Iterator[ServerEvent]:
+    """Events of one answer after the other, until the reader of the last one closes it."""
+    failures = 0
+    while True:
+        if failures > 0:
+            sleep_sync(back_off_seconds(failures))
+        opened_at = time.monotonic()
+        failures += 1
+        cause: Exception | None = None
+        try:
+            for event in read_events(open_next()):
+                if event.event == "error":
+                    raise refusal_in(0, event.data) or connection_lost()
+                if event.event != "start":
+                    failures = 0
+                yield event
+        except httpx.TransportError as error:
+            cause = error
+        except SallyportError as error:
+            if not is_lost(error):
+                raise
+            cause = error
+        if time.monotonic() - opened_at > STANDING_SECONDS_MIN:
+            failures = 0
+        if failures > FAILURES_MAX:
+            raise connection_lost() from cause
+
+
+def follow_output(
+    client: Sallyport,
+    session_id: str,
+    *,
+    process_id: str | None = None,
+    offset: int = 0,
+    first: httpx.Response | None = None,
+    on_start: Callable[[str], None] = lambda _: None,
+) -> Iterator[OutputEvent]:
+    """The output from an offset to its end; `first` is an answer whose events were not read yet."""
+    at = offset
+
+    def open_next() -> httpx.Response:
+        nonlocal first
+        if first is not None:
+            unread, first = first, None
+            return unread
+        if process_id is None:
+            raise SallyportError(0, "command_lost", "the connection was lost before the command had a name")
+        path = session_path(session_id, "processes", process_id, "output")
+        return open_stream(client, f"{path}?offset={at}")
+
+    for event in resume_events(open_next):
+        data = event.data
+        if event.event == "start":
+            process_id = data["processId"]
+            on_start(data["processId"])
+        elif event.event == "output":
+            start, text, count = _unseen(data, at)
+            if count <= 0:
+                continue
+            if start > at:
+                yield OutputEvent("gap", offset=at, to=start)
+            at = start + count
+            yield OutputEvent("output", text, data["stream"], start)
+        elif event.event == "gap":
+            at = max(at, data["to"])
+            yield OutputEvent("gap", offset=data["from"], to=data["to"])
+        elif event.event == "exit":
+            signal = data.get("signal")
+            yield OutputEvent(
+                "exit",
+                exit_code=exit_code_of(data.get("exitCode"), signal),
+                signal=signal,
+                is_lost=data.get("lost", False),
+            )
+            return
+
+
+def _unseen(data: dict[str, object], at: int) -> tuple[int, str, int]:
+    """Offset, text and bytes of a piece without what was given out before."""
+    text, offset = str(data["text"]), int(str(data["offset"]))
+    encoded = text.encode()
+    count = int(str(data.get("bytes", len(encoded))))
+    seen = at - offset
+    if seen <= 0:
+        return offset, text, count
+    return at, encoded[seen:].decode(errors="replace"), count - seen
