@@ -33,3 +33,12 @@ test('the audit log is read page by page up to the limit', async () => {
   );
   expect((await there.run(['audit', '--project', 'p'])).stdout).toBe('No entries.\n');
 });
+
+test('a file that is not there is named', async () => {
+  await using there = await logIn({});
+  const { code, stderr } = await there.run(['audit', 'verify', 'nowhere.jsonl']);
+  expect([code, stderr]).toEqual([
+    1,
+    'sallyport: the local file nowhere.jsonl cannot be read: ENOENT (file_not_found)\n',
+  ]);
+});

@@ -93,13 +93,22 @@ async function* linesOf(file: string): AsyncGenerator<ExportLine> {
   }
 }
 
+const unreadable =
+  (file: string) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause;
+    throw failure('file_not_found', `the local file ${file} cannot be read: ${cause.code}`, { cause });
+  };
+
 const verifyFile = async (call: Call): Promise<number | undefined> => {
   const [file = ''] = call.positionals;
   const keyFile = call.text('key');
-  const publicKey = keyFile && (await readFile(resolve(call.host.folder, keyFile), 'utf8'));
+  const publicKey =
+    keyFile && (await readFile(resolve(call.host.folder, keyFile), 'utf8').catch(unreadable(keyFile)));
   const lines = linesOf(resolve(call.host.folder, file));
   const known = { publicKey, keptRoot: call.text('seal') };
-  const verified = await verifyAudit(lines, { hash: sha256, timeOf: Date.parse, isSigned, ...known });
+  const checks = { hash: sha256, timeOf: Date.parse, isSigned, ...known };
+  const verified = await verifyAudit(lines, checks).catch(unreadable(file));
   call.output.result({ ...verified }, () => reportOf(verified, publicKey !== undefined));
   return verified.problems.length === 0 ? undefined : 1;
 };

@@ -1,8 +1,9 @@
-/** Bodies that a route refuses, and the header that names a saved file. */
+/** Bodies that a route refuses, headers that it reads and gives, and a query that is sent on. */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type ApiEvent, bodyOf } from './api-route.ts';
+import { type ApiEvent, bodyOf, queryText } from './api-route.ts';
 import { asAttachment } from './file-routes.ts';
+import { acceptsEvents } from './output-stream.ts';
 
 const named = z.object({ name: z.string() });
 const eventOf = (bytes: Buffer) =>
@@ -22,4 +23,20 @@ test.each([
   expect(asAttachment({ statusCode: 200, headers: {}, body: '' }, name).headers).toMatchObject({
     'content-disposition': `attachment; filename*=UTF-8''${encoded}`,
   });
+});
+
+test('a query that is sent on keeps what a page reads in it: blanks, repeated names, letters', () => {
+  expect(queryText(null)).toBe('');
+  expect(queryText({ x: [' y+&='], flag: [''], a: ['1', 'ü'] })).toBe('x=%20y%2B%26%3D&flag=&a=1&a=%C3%BC');
+});
+
+test.each([
+  ['text/event-stream', true],
+  ['application/json, TEXT/Event-Stream;q=0.5', true],
+  ['text/event-stream;q=0', false],
+  ['text/event-stream-of-another-kind', false],
+  ['*/*', false],
+  [undefined, false],
+])('Accept: %s: the answer is a stream of events: %s', (accept, isStream) => {
+  expect(acceptsEvents({ headers: accept === undefined ? {} : { accept } } as ApiEvent)).toBe(isStream);
 });

@@ -128,6 +128,19 @@ const decoded = <T>(result: Decoded<T>): T => {
   throw new AppError('invalid_request', result.problem);
 };
 
+/**
+ * The query, written again: of the client's own, the order of names that repeat and the spelling of escapes are lost, since the gateway
+ * gives the decoded values of each name together.
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html
+ */
+export const queryText = (query: ApiEvent['multiValueQueryStringParameters']): string =>
+  Object.entries(query ?? {})
+    .flatMap(([name, values = []]) => values.map((value) => `${escaped(name)}=${escaped(value)}`))
+    .join('&');
+
+/** Without `+` for a blank, which is one only to a reader of forms. */
+const escaped = (text: string): string => encodeURIComponent(text.toWellFormed());
+
 /** The query, decoded by its contract; a field without a value counts as absent. */
 export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
   decoded(decode(schema, givenQuery(event.queryStringParameters)));

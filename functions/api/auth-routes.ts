@@ -21,7 +21,7 @@ import { header } from '#shared/contracts/credentials.ts';
 import { authAnswer, callbackQuery, loginQuery, logoutBody } from '#shared/contracts/rest/auth-view.ts';
 import { decodeFlow, encodeFlow } from '#shared/contracts/sign-in-flow.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, bodyOf, json, queryOf, queryText } from './api-route.ts';
 import { requiredOrigin, requireOwnPage } from './own-page.ts';
 import { throttleAddress } from './throttle-address.ts';
 
@@ -119,7 +119,7 @@ const finish = async (auth: Auth, event: ApiEvent): Promise<StreamedResult> => {
     const flow = decodeFlow(cookieNamed(headers, flowCookie));
     if (flow === undefined || queryOf(event, callbackQuery).state !== flow.state) throw notBegunHere();
     const { returnTo, ...secrets } = flow;
-    const callbackUrl = `${callbackOf(auth, event)}?${queryText(event)}`;
+    const callbackUrl = `${callbackOf(auth, event)}?${queryText(event.multiValueQueryStringParameters)}`;
     const former = cookieNamed(headers, signInCookie);
     const { secret } = await finishSignIn(auth.ports, { callbackUrl, secrets, former });
     const seconds = Math.floor(auth.ports.signInMs / 1000);
@@ -143,13 +143,6 @@ const end = async (auth: Auth, event: ApiEvent): Promise<StreamedResult> => {
 /** The address that is registered with the issuer. */
 const callbackOf = ({ publicUrl }: Auth, event: ApiEvent): string =>
   `${requiredOrigin(event, publicUrl)}${prefix}/callback`;
-
-const queryText = ({ multiValueQueryStringParameters: query }: ApiEvent): string =>
-  new URLSearchParams(
-    Object.entries(query ?? {}).flatMap(([name, values]) =>
-      (values ?? []).map((value): [string, string] => [name, value]),
-    ),
-  ).toString();
 
 /** A browser that goes to a page; it shows no JSON. */
 const isForPeople = ({ headers }: ApiEvent): boolean =>

@@ -26,7 +26,7 @@ import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bytesOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, bytesOf, queryText } from './api-route.ts';
 import { fenced, forwarded } from './preview-headers.ts';
 import {
   acquireInside,
@@ -77,7 +77,7 @@ export const answerPreview = async (
   event: ApiEvent,
   { rest, ...target }: PreviewTarget & { readonly rest: string },
 ): Promise<StreamedResult> => {
-  const { ticket, ...query } = event.queryStringParameters ?? {};
+  const ticket = event.queryStringParameters?.['ticket'];
   const access = await openPreview(ports, target, {
     token: bearerToken(event.headers),
     ticket,
@@ -85,7 +85,7 @@ export const answerPreview = async (
   });
   // A grant costs a ticket, which was counted when it was made.
   if (access.kind === 'open') await throttle(ports, access.principal);
-  if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret, query });
+  if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
   if (rest === '') return redirect(`${event.path}/`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
 };
@@ -101,7 +101,7 @@ const show = async (
   const acquired = await acquireInside(ports, { session, settings });
   const { sandbox } = acquired;
   const port = await leasePreviewPort(ports, acquired, target.port);
-  const path = `/ports/${port}${asSent(rest)}${queryText(event)}`;
+  const path = `/ports/${port}${asSent(rest)}${asked(event.multiValueQueryStringParameters)}`;
   if (canUpgrade(event)) return tunnelTo(ports, sandbox, path);
   const body = bytesOf(event);
   const response = await ports.link.fetch(sandbox, {
@@ -163,22 +163,16 @@ const asSent = (path: string): string =>
 
 const withCookie = (
   event: ApiEvent,
-  {
-    target,
-    secret,
-    query,
-  }: { target: PreviewTarget; secret: string; query: Record<string, string | undefined> },
+  { target, secret }: { readonly target: PreviewTarget; readonly secret: string },
 ): StreamedResult => {
   const path = pathOf(target);
   // A browser compares paths by case: the page's path must be that of its cookie.
   const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
-  const rest = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, value ?? '']),
-  );
+  const { ticket: _, ...query } = event.multiValueQueryStringParameters ?? {};
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
-  const answer = redirect(rest.size === 0 ? place : `${place}?${rest}`);
+  const answer = redirect(place + asked(query));
   return {
     ...answer,
     headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
@@ -191,9 +185,7 @@ const redirect = (location: string): StreamedResult => ({
   body: '',
 });
 
-const queryText = ({ multiValueQueryStringParameters: query }: ApiEvent): string => {
-  const pairs = Object.entries(query ?? {}).flatMap(([name, values]) =>
-    (values ?? []).map((value): [string, string] => [name, value]),
-  );
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+const asked = (query: ApiEvent['multiValueQueryStringParameters']): string => {
+  const text = queryText(query);
+  return text === '' ? '' : `?${text}`;
 };

@@ -4,7 +4,6 @@ import { followOutput } from '#shared/application/process/follow-output.ts';
 import { runProgram } from '#shared/application/process/run-program.ts';
 import { type Program, startProcess } from '#shared/application/process/start-process.ts';
 import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
-import { header } from '#shared/contracts/credentials.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { startedProcess } from '#shared/contracts/process.ts';
@@ -19,7 +18,7 @@ import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { type ApiRoute, bodyOf, json } from './api-route.ts';
 import { execView } from './exec-view.ts';
-import { answerWithEvents } from './output-stream.ts';
+import { acceptsEvents, answerWithEvents } from './output-stream.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,
@@ -67,8 +66,7 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
       handler: async (event, { session: found }) => {
         const { stdin, ...fields } = bodyOf(event, execBody);
         const program = { ...fields, ...(stdin === undefined ? {} : { stdin: base64Of(stdin) }) };
-        const accepted = header(event.headers, 'accept') ?? '';
-        if (accepted.includes('text/event-stream')) return streamProgram(found, program);
+        if (acceptsEvents(event)) return streamProgram(found, program);
         let status = 200;
         const work = async (): Promise<unknown> => {
           const outcome = await runProgram(ports, found, { program, opening });

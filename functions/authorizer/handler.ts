@@ -17,7 +17,7 @@ import { personOfCookie } from '#shared/application/access/browser-sign-in.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { cookieNamed, isFromOwnPage, signInCookie } from '#shared/contracts/browser-request.ts';
 import { bearerToken, ticketOf, toAuthorizerContext } from '#shared/contracts/credentials.ts';
-import { givenQuery } from '#shared/contracts/fields.ts';
+import { givenQuery, queryFlag } from '#shared/contracts/fields.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
@@ -41,7 +41,7 @@ export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGate
       const principal = (await personOf(headers, credentials)) ?? (await authenticate(ports, credentials));
       // A socket that only receives the number of waiting calls gets no session.
       const given = givenQuery(query);
-      const isWithout = given['approvals'] === '1';
+      const isWithout = queryFlag.safeParse(given['approvals']).data === true;
       const sessionId = canonicalUuid(given['sessionId'] ?? (isWithout ? '' : randomUUID()));
       return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });
     } catch (error) {

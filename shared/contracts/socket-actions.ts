@@ -17,7 +17,7 @@ import {
 import { thinkingLevels } from '#shared/domain/model.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
-import { givenId, givenUuid } from './fields.ts';
+import { givenId, givenUuid, queryFlag } from './fields.ts';
 import { terminalSize } from './process.ts';
 
 const clientId = z.string().min(1).max(clientIdCharactersMax);
@@ -123,7 +123,7 @@ export const connectionQuery = z.object({
   project: givenUuid.optional(),
   flavor: z.string().max(64).optional(),
   template: z.string().max(64).optional(),
-  approvals: z.literal('1').optional(),
+  approvals: queryFlag.optional(),
   since: z
     .string()
     .regex(/^-1$|^\d{1,12}$/, 'must be -1 or a number of the log')

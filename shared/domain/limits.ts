@@ -9,8 +9,9 @@ export const messageTextBytesMax = 1_048_576;
 export const requestBodyBytesMax = 4 * 1_048_576;
 /** Accepted and not yet completed messages of one connection. */
 export const openMessagesPerConnectionMax = 5;
-/** Accepted and not yet completed messages of one session, and the bytes of their texts. */
+/** Messages of one session that wait behind the one in progress. */
 export const waitingMessagesMax = 100;
+/** Bytes of the texts of its messages that are not completed. */
 export const waitingBytesMax = 16 * 1024 * 1024;
 /** Events stored per session; older ones are purged. */
 export const eventsPerSessionMax = 1000;

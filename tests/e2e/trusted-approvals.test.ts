@@ -302,7 +302,7 @@ describe('arguments', () => {
 
 describe('approvers', () => {
   test('receive the number of pending calls over all sessions and their children, as it changes', async () => {
-    const approver = await connect(cloud, { approvals: '1' });
+    const approver = await connect(cloud, { approvals: 'true' });
     onTestFinished(() => approver.close());
     const first = await approver.untilType('approvals');
     expect(first).toMatchObject({ sessionId: null, seq: null });

@@ -1,6 +1,7 @@
 /** Bodies of the REST API that must not be taken. */
 import { expect, test } from 'vitest';
 import { decode } from '../decode.ts';
+import { connectionQuery } from '../socket-actions.ts';
 import { createSessionBody, eventsQuery, listQuery } from './bodies.ts';
 import { filesQuery } from './file-view.ts';
 import { inputQuery, outputQuery, signalBody } from './process-view.ts';
@@ -23,6 +24,7 @@ test.each([
   ['recursive', filesQuery],
   ['follow', outputQuery],
   ['eof', inputQuery],
+  ['approvals', connectionQuery],
 ])('the flag %s of a query is written with a digit or as a word', (name, schema) => {
   const read = (value: string) => {
     const result = decode<typeof schema>(schema, { [name]: value });

@@ -72,9 +72,9 @@ const takesSlot = ({ status, slot }: Session): boolean => status !== 'running' &
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** WS6. The counters of a session's inbox are in its item, and only the code that adds to them reads them. */
+/** WS6. The counters of a session's inbox, which holds the message in progress as well, are in its item, and only the code that adds to them reads them. */
 const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
-  Number(inboxMessages ?? 0) >= waitingMessagesMax ||
+  Number(inboxMessages ?? 0) > waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
 
 const obstacle = (item: Item, message: InboxMessage): AcceptResult | undefined => {
@@ -112,7 +112,7 @@ const acceptance = (
 };
 
 const hasRoom =
-  '(attribute_not_exists(inboxMessages) OR (inboxMessages < :messagesMax AND inboxBytes <= :bytesLeft))';
+  '(attribute_not_exists(inboxMessages) OR (inboxMessages <= :messagesMax AND inboxBytes <= :bytesLeft))';
 
 const sessionUpdate = (
   TableName: string,
