@@ -14,7 +14,7 @@ import type { AnswerOf } from '#sdk/route.ts';
 import { type AuditRow, api } from '#sdk/routes.ts';
 import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/verify-audit.ts';
 import { type Call, type Command, none, one, value, wholeNumber } from '../runtime/command.ts';
-import { failure } from '../runtime/failure.ts';
+import { failure, unreadable } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
 const rowsDefault = 50;
@@ -92,13 +92,6 @@ async function* linesOf(file: string): AsyncGenerator<ExportLine> {
     }
   }
 }
-
-const unreadable =
-  (file: string) =>
-  (cause: unknown): never => {
-    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause;
-    throw failure('file_not_found', `the local file ${file} cannot be read: ${cause.code}`, { cause });
-  };
 
 const verifyFile = async (call: Call): Promise<number | undefined> => {
   const [file = ''] = call.positionals;

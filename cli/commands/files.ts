@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { api } from '#sdk/routes.ts';
 import { type Call, type Command, flag } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
-import { failure } from '../runtime/failure.ts';
+import { failure, unreadable } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 import { filesOf, folderCommands, getFolder, withArchive } from './folders.ts';
 
@@ -99,12 +99,8 @@ const localFolder = async (path: string): Promise<string | undefined> =>
 const contentOf = async ({ host }: Call, local: string): Promise<Blob> => {
   if (local === '-') return pipedContent(host.stdin);
   const path = resolve(host.folder, local);
-  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    throw failure('file_not_found', `the local file ${local} cannot be read: ${cause.code}`, {
-      cause,
-      suggestions: ['Usage: sallyport files put <session> <path> [local]; the local file comes last.'],
-    });
-  });
+  const usage = 'Usage: sallyport files put <session> <path> [local]; the local file comes last.';
+  const found = await stat(path).catch(unreadable(local, [usage]));
   if (!found.isFile()) throw failure('invalid_request', `${local} is not a file`);
   return openAsBlob(path);
 };

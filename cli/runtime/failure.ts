@@ -30,6 +30,15 @@ export const failure = (
   { suggestions = [], ...options }: FailureOptions & { readonly suggestions?: string[] } = {},
 ): CliFailure => new CliFailure({ error: { code, message, suggestions, recoveryActions: [] } }, options);
 
+/** Of a file that is named on the command line: what the system says of it. Any other cause is thrown as it is. */
+export const unreadable =
+  (file: string, suggestions: string[] = []) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause;
+    const message = `the local file ${file} cannot be read: ${cause.code}`;
+    throw failure('file_not_found', message, { cause, suggestions });
+  };
+
 /** The command line is wrong: no request was sent. */
 export const wrongUsage = (message: string, suggestions: readonly string[] = []): CliFailure =>
   failure('invalid_usage', message, { suggestions: [...suggestions], exitCode: exitCodes.wrongUsage });

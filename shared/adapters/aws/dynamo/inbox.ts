@@ -72,7 +72,10 @@ const takesSlot = ({ status, slot }: Session): boolean => status !== 'running' &
 const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
-/** WS6. The counters of a session's inbox, which holds the message in progress as well, are in its item, and only the code that adds to them reads them. */
+/**
+ * WS6. The counters of a session's inbox, which holds the message in progress as well, are in its item, and only the code that adds
+ * to them reads them.
+ */
 const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
   Number(inboxMessages ?? 0) > waitingMessagesMax ||
   Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
