@@ -204,11 +204,29 @@ export const checkSettings = (settings: Settings): void => {
     throw new Error(
       `infra/settings.ts: seals.objectLockDays is ${seals.objectLockDays}, and not a whole number of days from 1 to ${objectLockDaysMax}`,
     );
-  const flavor = result.value.MSB_DEFAULT_FLAVOR;
-  // Sessions that name no flavor would never get a sandbox.
-  if (flavorsAllowed !== undefined && !flavorsAllowed.some((name) => name === flavor))
+  if (flavorsAllowed !== undefined) checkFlavors(flavorsAllowed, result.value.MSB_DEFAULT_FLAVOR);
+};
+
+/**
+ * The size of agent sessions that name none, of their pool entries and of the synthetic check
+ * (`shared/application/session/new-session.ts`, `functions/synthetic/check.ts`): no setting changes it.
+ */
+const agentFlavor: Flavor = 'micro';
+
+/** Sessions that name no flavor would never get a sandbox, and the synthetic check would fail every hour. */
+const checkFlavors = (allowed: readonly string[], executionFlavor: string): void => {
+  const unknown = allowed.filter((name) => !Object.hasOwn(cpuUnits, name));
+  if (unknown.length > 0)
     throw new Error(
-      `infra/settings.ts: flavorsAllowed leaves out ${flavor}, which sessions have by default: allow it, or set MSB_DEFAULT_FLAVOR`,
+      `infra/settings.ts: flavorsAllowed names ${unknown.join(', ')}: one of ${Object.keys(cpuUnits).join(', ')}`,
+    );
+  if (!allowed.includes(executionFlavor))
+    throw new Error(
+      `infra/settings.ts: flavorsAllowed leaves out ${executionFlavor}, which sessions have by default: allow it, or set MSB_DEFAULT_FLAVOR`,
+    );
+  if (!allowed.includes(agentFlavor))
+    throw new Error(
+      `infra/settings.ts: flavorsAllowed leaves out ${agentFlavor}, which agent sessions and the synthetic check have by default: allow it`,
     );
 };
 

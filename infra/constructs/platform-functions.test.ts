@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
-import { cpuUnits, type Settings } from '../settings.ts';
+import { cpuUnits, type Flavor, type Settings } from '../settings.ts';
 import { named, ofType, type Resource, synthesise } from '../stacks/synthesise.ts';
 
 const names = Object.keys(environments) as FunctionName[];
@@ -264,6 +264,19 @@ describe('permissions', () => {
     );
     const variables = { MSB_DEFAULT_FLAVOR: 'MICRO' };
     expect(() => synthesise({ settings: { flavorsAllowed: ['micro'], variables } })).not.toThrow();
+  });
+
+  test('the size of agent sessions, of the warm pool and of the synthetic check cannot be left out', () => {
+    expect(() => synthesise({ settings: { flavorsAllowed: ['small', 'medium'] } })).toThrow(
+      'flavorsAllowed leaves out micro, which agent sessions and the synthetic check have by default: allow it',
+    );
+  });
+
+  test('a size that no sandbox has is refused by its name', () => {
+    const flavorsAllowed = ['micro', 'small', 'huge'] as unknown as readonly Flavor[];
+    expect(() => synthesise({ settings: { flavorsAllowed } })).toThrow(
+      'flavorsAllowed names huge: one of micro, small, medium, large',
+    );
   });
 
   test.each<[FunctionName, readonly string[]]>([

@@ -14,7 +14,7 @@ const keysOfRunTask =
   /^ecs:(?:cluster|capacity-provider|enable-ebs-volumes|enable-execute-command|task-cpu|task-memory)$/;
 
 test('a start is judged by keys that AWS knows for it, and by no others', () => {
-  const { compute: sized } = synthesise({ settings: { flavorsAllowed: ['small'] } });
+  const { compute: sized } = synthesise({ settings: { flavorsAllowed: ['micro', 'small'] } });
   const starts = [compute, sized].flatMap((template) =>
     ofType(template, 'AWS::IAM::Policy')
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
