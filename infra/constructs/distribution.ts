@@ -5,7 +5,7 @@
  * Only the web app is cached. Every other request is forwarded with every header but Host, which must be API Gateway's
  * own; the answer of a preview keeps the headers that the function sets.
  */
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, Names, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -25,6 +25,7 @@ import {
   OriginRequestPolicy,
   OriginSslPolicy,
   ResponseHeadersPolicy,
+  S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
@@ -51,6 +52,8 @@ export type WebDistributionProps = {
 /** The longest pause between two parts of an answer; functions begin or end theirs sooner (`answerSilenceMsMax`). More needs a higher quota. */
 const originPauseMax = Duration.seconds(60);
 const hstsDays = 365;
+/** Leaves room for a word and a region in the 64 characters of a name. */
+const distributionNameMax = 36;
 
 export class WebDistribution extends Construct {
   readonly web: Bucket;
@@ -70,7 +73,7 @@ export class WebDistribution extends Construct {
       comment: 'Sallyport',
       defaultRootObject: 'index.html',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(this.web),
+        origin: S3BucketOrigin.withOriginAccessControl(this.web, { originAccessControl: this.addAccess() }),
         viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
         cachePolicy: CachePolicy.CACHING_OPTIMIZED,
         responseHeadersPolicy: this.addWebHeaders(),
@@ -106,6 +109,19 @@ export class WebDistribution extends Construct {
     };
   }
 
+  private addAccess(): S3OriginAccessControl {
+    return new S3OriginAccessControl(this, 'WebAccess', { originAccessControlName: this.inRegion('web') });
+  }
+
+  /**
+   * Names of CloudFront are unique in an account, and the CDK makes those of these resources from the stack alone: the same stage in
+   * a second region would be refused (https://github.com/aws/aws-cdk/issues/34336).
+   */
+  private inRegion(name: string): string {
+    const { region } = Stack.of(this);
+    return `${Names.uniqueResourceName(this, { maxLength: distributionNameMax })}-${name}-${region}`;
+  }
+
   /** The policy of a preview names the origin that the browser sees, and a cookie counts for its pages: only CloudFront knows it. */
   private addViewerHost(): FunctionAssociation {
     const code = [
@@ -136,6 +152,7 @@ export class WebDistribution extends Construct {
         ? ''
         : ` resource_metadata="https://${domain.name}/.well-known/oauth-protected-resource/mcp"`;
     return new ResponseHeadersPolicy(this, 'Challenge', {
+      responseHeadersPolicyName: this.inRegion('challenge'),
       customHeadersBehavior: {
         customHeaders: [{ header: 'WWW-Authenticate', value: `Bearer${metadata}`, override: true }],
       },
@@ -144,6 +161,7 @@ export class WebDistribution extends Construct {
 
   private addWebHeaders(): ResponseHeadersPolicy {
     return new ResponseHeadersPolicy(this, 'WebHeaders', {
+      responseHeadersPolicyName: this.inRegion('headers'),
       securityHeadersBehavior: {
         contentSecurityPolicy: { contentSecurityPolicy, override: true },
         contentTypeOptions: { override: true },

@@ -236,6 +236,22 @@ describe('access logs of the distribution', () => {
   });
 });
 
+test('what CloudFront names by account carries the region, or the stage could not be deployed into a second one', () => {
+  const names = ['Function', 'OriginAccessControl', 'ResponseHeadersPolicy'].flatMap((type) =>
+    ofType(edge, `AWS::CloudFront::${type}`).map(
+      ({ Properties: { Name, OriginAccessControlConfig, ResponseHeadersPolicyConfig } }) =>
+        Name ?? (OriginAccessControlConfig ?? ResponseHeadersPolicyConfig).Name,
+    ),
+  );
+  expect(names).toHaveLength(4);
+  for (const name of names) {
+    expect(name).toEqual({ 'Fn::Join': ['', expect.arrayContaining([{ Ref: 'AWS::Region' }])] });
+    const texts = name['Fn::Join'][1].filter((part: unknown) => typeof part === 'string');
+    expect(texts.join('').length + 'ap-southeast-1'.length).toBeLessThanOrEqual(64);
+  }
+  expect(new Set(names.map((name) => JSON.stringify(name))).size).toBe(names.length);
+});
+
 test('no bucket is public, and only CloudFront reads the web app', () => {
   const buckets = ofType(edge, 'AWS::S3::Bucket').map(({ Properties }) => Properties);
   expect(buckets).toHaveLength(2);
