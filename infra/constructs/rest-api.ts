@@ -200,6 +200,15 @@ const refusals: Record<string, Refusal> = {
     message: 'the request is too large',
     advice: 'Send less at once.',
   },
+  PastCloudFront: {
+    // Its status would be that of every other fault of a client
+    // (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
+    type: ResponseType.INVALID_API_KEY,
+    status: '403',
+    code: 'forbidden',
+    message: 'requests come through the public address of the deployment',
+    advice: 'Use a token whose scope allows this.',
+  },
   ClientFault: {
     type: ResponseType.DEFAULT_4XX,
     status: '400',

@@ -73,6 +73,7 @@ describe('REST', () => {
     ['MISSING_AUTHENTICATION_TOKEN', '404', 'not_found'],
     ['THROTTLED', '429', 'rate_limited'],
     ['REQUEST_TOO_LARGE', '413', 'payload_too_large'],
+    ['INVALID_API_KEY', '403', 'forbidden'],
     ['DEFAULT_4XX', '400', 'invalid_request'],
     ['DEFAULT_5XX', '500', 'internal_error'],
   ] as const)(
