@@ -15,10 +15,18 @@ type Stopping = { readonly aws: Aws; readonly say: (line: string) => void; reado
 
 const notFound = ['ResourceNotFoundException', 'ClusterNotFoundException'];
 
-const platformFunctions = ({ ofType }: Inventory): readonly string[] =>
-  ofType('AWS::Lambda::Function').flatMap(({ id, physicalId }) =>
-    /Functions\w+Function[0-9A-F]{8}$/.test(id) ? [physicalId] : [],
-  );
+type PlatformFunction = {
+  /** That of its row in `infra/constructs/platform-functions.ts`, without hyphens, as logical ids have it. */
+  readonly name: string;
+  readonly physicalId: string;
+};
+
+/** By their logical ids: CloudFormation names most of them itself. */
+const platformFunctions = ({ ofType }: Inventory): readonly PlatformFunction[] =>
+  ofType('AWS::Lambda::Function').flatMap(({ id, physicalId }) => {
+    const name = /Functions(\w+)Function[0-9A-F]{8}$/.exec(id)?.[1];
+    return name === undefined ? [] : [{ name, physicalId }];
+  });
 
 /** A reserved concurrency of 0 stops all invocations of a function (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html). */
 export const closeFunctions = async (
@@ -27,24 +35,24 @@ export const closeFunctions = async (
 ): Promise<void> => {
   const functions = platformFunctions(inventory);
   say(`Closing ${functions.length} functions`);
-  for (const name of functions) await reserve(aws, name, 0);
+  for (const { physicalId } of functions) await reserve(aws, physicalId, 0);
 };
 
 /** As they are deployed: with the concurrency that the settings reserve for a function, or without any. */
 export const openFunctions = async (
   { aws, say }: Pick<Stopping, 'aws' | 'say'>,
-  { deployment, reservedConcurrency }: Settings,
+  { reservedConcurrency }: Pick<Settings, 'reservedConcurrency'>,
   inventory: Inventory,
 ): Promise<void> => {
   const functions = platformFunctions(inventory);
   const reserved = new Map(
-    Object.entries(reservedConcurrency).map(([name, count]) => [`${deployment}-${name}`, count]),
+    Object.entries(reservedConcurrency).map(([name, count]) => [name.replaceAll('-', ''), count]),
   );
-  for (const name of functions) {
+  for (const { name, physicalId } of functions) {
     const count = reserved.get(name);
     if (count === undefined)
-      await aws.find(notFound, 'lambda', 'delete-function-concurrency', '--function-name', name);
-    else await reserve(aws, name, count);
+      await aws.find(notFound, 'lambda', 'delete-function-concurrency', '--function-name', physicalId);
+    else await reserve(aws, physicalId, count);
   }
   say(`Opened ${functions.length} functions`);
 };
