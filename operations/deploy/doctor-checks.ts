@@ -12,6 +12,8 @@ export type DeploymentFacts = {
   /** Absent: they may not be read. */
   readonly alarms?: readonly Alarm[] | undefined;
   readonly token: TokenState;
+  /** The public address, if it answers nothing at all, and the reason. */
+  readonly silent?: { readonly url: string; readonly reason: string };
   /** The answer of `/mcp` without a token. */
   readonly refused?: HttpAnswer;
   /** The answer of `/api` under a path with an encoded slash. */
@@ -30,9 +32,14 @@ export type HttpAnswer = {
   readonly body: string;
 };
 
+const isHead = (part: string | undefined): boolean => part !== undefined && /^HTTP\/\S+ \d{3}/.test(part);
+
 /** What `curl --include` prints, of the last answer. */
 export const parseAnswer = (text: string): HttpAnswer | undefined => {
-  const [head = '', ...rest] = text.split(/\r?\n\r?\n/);
+  const parts = text.split(/\r?\n\r?\n/);
+  // A proxy on the way, and an interim answer, have heads of their own.
+  const last = parts.findIndex((_, index) => !isHead(parts[index + 1]));
+  const [head = '', ...rest] = parts.slice(last);
   const [first = '', ...lines] = head.split(/\r?\n/);
   const status = Number(/^HTTP\/\S+ (\d{3})/.exec(first)?.[1]);
   if (Number.isNaN(status)) return undefined;
@@ -50,6 +57,7 @@ export const judgeDeployment = (facts: DeploymentFacts): readonly Finding[] => [
     problem: 'the admin token was never shown: the deploy that made it was interrupted',
     next: 'Deploy again: npm run deploy prints another.',
   }),
+  ...silenceFindings(facts.silent),
   ...refusalFindings(facts.refused),
   ...encodingFindings(facts.encoded),
 ];
@@ -104,6 +112,14 @@ const alarmFindings = (alarms: readonly Alarm[] | undefined): readonly Finding[]
             next: `Enable them: aws cloudwatch enable-alarm-actions --alarm-names ${AlarmName}`,
           })),
       ];
+
+const silenceFindings = (silent: DeploymentFacts['silent']): readonly Finding[] =>
+  silent === undefined
+    ? []
+    : when(true, {
+        problem: `${silent.url} does not answer: ${silent.reason}`,
+        next: 'If its name is not found, your DNS needs the CNAME that a deploy prints; otherwise look at the distribution in the console of CloudFront, and at your own way there.',
+      });
 
 const refusalFindings = (answer: HttpAnswer | undefined): readonly Finding[] =>
   answer === undefined

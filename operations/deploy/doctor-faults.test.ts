@@ -135,6 +135,11 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     /Fault: the admin token was never shown/,
   ],
   [
+    'an address that does not answer',
+    { answers: {} },
+    /Fault: https:\/\/d1\.cloudfront\.net does not answer: curl: \(6\) Could not resolve host/,
+  ],
+  [
     'an endpoint of MCP that does not ask for a token',
     onPath('/mcp', 'HTTP/2 403 \r\nserver: CloudFront\r\n\r\n<html>'),
     /Fault: \/mcp answers 403 without a token/,

@@ -117,6 +117,16 @@ describe('what one machine cannot prove', () => {
     expect(judgeDeployment({ ...sound, stacks })).toMatchObject([{ level: 'warn' }]);
   });
 
+  test('an answer behind a proxy is that of the deployment', () => {
+    const text =
+      'HTTP/1.1 200 Connection established\r\n\r\nHTTP/2 401 \r\nwww-authenticate: Bearer\r\n\r\n{"error":1}\n\nHTTP';
+    expect(parseAnswer(text)).toEqual({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer' },
+      body: '{"error":1}\n\nHTTP',
+    });
+  });
+
   test('text that is no answer is none', () => {
     expect(parseAnswer('')).toBeUndefined();
   });

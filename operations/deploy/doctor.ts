@@ -57,22 +57,22 @@ const readDeployment = async (
   const stacks = (await Promise.all(names.map((name) => findStack(aws, name)))).flatMap(
     (stack) => stack ?? [],
   );
+  const reasons: string[] = [];
   const get = async (path: string) => {
-    const { out } = await programs.quiet('curl', [
-      '--silent',
-      '--include',
-      '--max-time',
-      '30',
-      `${url}${path}`,
-    ]);
-    return parseAnswer(out);
+    const options = ['--silent', '--show-error', '--include', '--max-time', '30'];
+    const { out, error, code } = await programs.quiet('curl', [...options, `${url}${path}`]);
+    const answer = parseAnswer(out);
+    if (answer === undefined) reasons.push(error.trim() || `curl ended with ${code}`);
+    return answer;
   };
   const [refused, encoded] = [await get('/mcp'), await get('/api/sessions/a%2Fb')];
+  const [reason] = reasons;
   return {
     stacks,
     missing: names.filter((name) => stacks.every((stack) => stack.name !== name)),
     alarms: await alarmsOf(aws, deployment),
     token: await readTokenState(aws, deployment),
+    ...(reason !== undefined && { silent: { url, reason } }),
     ...(refused && { refused }),
     ...(encoded && { encoded }),
   };
