@@ -21,7 +21,7 @@ import {
   writeManifest,
 } from './folder.ts';
 import { loadObjects, saveObjects } from './object-copy.ts';
-import { loadSecrets, type SecretNames, saveSecrets } from './secret-copy.ts';
+import { loadSecrets, type SecretNames, type SecretsTarget, saveSecrets } from './secret-copy.ts';
 import { loadTable, saveTable } from './table-copy.ts';
 
 export type Services = {
@@ -42,6 +42,8 @@ export type Saved = {
 };
 
 type Copying = { readonly folder: string; readonly say: (line: string) => void };
+/** `begin` is awaited when the folder is verified, before anything is written. */
+type Loading = Copying & { readonly begin?: () => Promise<void> };
 
 /**
  * Objects are copied before the moment of the table and again after it. What the table names was there the first time or
@@ -84,21 +86,20 @@ export type Loaded = {
   readonly bucket: string;
   /** Seals are restored into it; absent: into the other. */
   readonly sealBucket?: string;
-  /** The ARN of the secret of the sandboxes; absent where there is none. */
-  readonly sandboxSecret?: string;
-};
+} & SecretsTarget;
 
 /** Nothing is written before the whole folder is verified. Run again after a failure, it writes the same. */
 export const loadBackup = async (
   { dynamoDb, s3, secretsManager }: Services,
-  { table, bucket, sealBucket, sandboxSecret }: Loaded,
-  { folder, say }: Copying,
+  { table, bucket, sealBucket, ...secrets }: Loaded,
+  { folder, say, begin }: Loading,
 ): Promise<Manifest> => {
   const manifest = await readManifest(folder);
   await verifyFolder(folder, manifest);
   say('The backup is whole');
+  await begin?.();
   if (manifest.hasSecrets) {
-    const projects = await loadSecrets(secretsManager, sandboxSecret, folder);
+    const projects = await loadSecrets(secretsManager, secrets, folder);
     say(`Restored the secrets of ${projects} projects`);
   }
   const stored = { client: s3, bucket, ...(sealBucket !== undefined && { sealBucket }) };

@@ -2,6 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { Settings } from '../../infra/settings.ts';
 import type { Target } from '../deploy/command.ts';
 import { type Inventory, takeInventory } from '../deploy/inventory.ts';
 import { Failure } from '../deploy/programs.ts';
@@ -14,6 +15,8 @@ export type DeploymentData = {
   /** That locks the seals of the audit log; absent: the deployment has none. */
   readonly sealBucket?: string;
   readonly sandboxSecret: string;
+  /** The key of projects' secrets; absent: the one that AWS manages. */
+  readonly secretsKey?: string;
 };
 
 export const findData = async (target: Target): Promise<DeploymentData> => {
@@ -30,7 +33,24 @@ export const findData = async (target: Target): Promise<DeploymentData> => {
     throw new Failure(`there is no deployment ${settings.deployment} in account ${account}, ${region}`, [
       'Choose another: --stage <name> and --region <region>.',
     ]);
-  return { inventory, table, bucket, sandboxSecret, ...(sealBucket !== undefined && { sealBucket }) };
+  const secretsKey = secretsKeyOf(settings, inventory);
+  return {
+    ...{ inventory, table, bucket, sandboxSecret },
+    ...(sealBucket !== undefined && { sealBucket }),
+    ...(secretsKey !== undefined && { secretsKey }),
+  };
+};
+
+/** As `infra/constructs/permission-catalog.ts` names it to the function that creates them. */
+const secretsKeyOf = (
+  { projectSecretsKeyArn, encryption }: Settings,
+  { ofType }: Inventory,
+): string | undefined => {
+  if (projectSecretsKeyArn !== undefined) return projectSecretsKeyArn;
+  if (encryption === 'aws-managed') return undefined;
+  if (encryption !== 'customer-managed') return encryption.keyArn;
+  // The other key of the data stack signs seals.
+  return ofType('AWS::KMS::Key').find(({ id }) => id.startsWith('Encryption'))?.physicalId;
 };
 
 export const openServices = (region: string): Services => ({

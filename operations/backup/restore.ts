@@ -37,9 +37,9 @@ export const restoreCommandWith = (open: (region: string) => Services): Command<
     const question = `It replaces what is there. Type ${deployment} to restore it: `;
     if (!yes && !(await terminal.agrees(question, deployment))) throw new Failure('nothing was restored');
     const { say } = terminal;
-    await closeFunctions({ aws, say }, inventory);
+    const begin = () => closeFunctions({ aws, say }, inventory);
     try {
-      await loadBackup(open(region), data, { folder, say });
+      await loadBackup(open(region), data, { folder, say, begin });
     } catch (cause) {
       if (cause instanceof Failure) throw cause;
       throw new Failure(`the restore stopped: ${String(cause)}`, [again], cause);

@@ -45,18 +45,26 @@ export const saveSecrets = async (
   await writeWhole(join(folder, secretsFile), `${JSON.stringify({ ...own, projects })}\n`);
 };
 
+export type SecretsTarget = {
+  /** The ARN of the secret of the sandboxes; absent where there is none. */
+  readonly sandboxSecret?: string;
+  /** The key that encrypts the secrets of projects; absent: the one that AWS manages. */
+  readonly secretsKey?: string;
+};
+
 /** A bundle is never changed, so one that is there already has the same values. */
 export const loadSecrets = async (
   client: SecretsManagerClient,
-  sandbox: string | undefined,
+  { sandboxSecret: sandbox, secretsKey }: SecretsTarget,
   folder: string,
 ): Promise<number> => {
   const copy = copyShape.parse(JSON.parse(await readFile(join(folder, secretsFile), 'utf8')));
   if (sandbox !== undefined && copy.sandbox !== undefined)
     await client.send(new PutSecretValueCommand({ SecretId: sandbox, SecretString: copy.sandbox }));
+  const keyed = secretsKey === undefined ? {} : { KmsKeyId: secretsKey };
   for (const [Name, SecretString] of Object.entries(copy.projects)) {
     try {
-      await client.send(new CreateSecretCommand({ Name, SecretString }));
+      await client.send(new CreateSecretCommand({ Name, SecretString, ...keyed }));
     } catch (error) {
       if (!(error instanceof ResourceExistsException)) throw error;
     }

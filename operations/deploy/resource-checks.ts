@@ -152,8 +152,8 @@ const functionChecks = [
     judge: (answer, id) =>
       answer?.ReservedConcurrentExecutions === 0
         ? {
-            problem: `the function ${id} may not run: its reserved concurrency is 0, as a destroy that was interrupted leaves it`,
-            next: `Let it run: aws lambda delete-function-concurrency --function-name ${id}; or finish with npm run destroy.`,
+            problem: `the function ${id} may not run: its reserved concurrency is 0, as an interrupted destroy or restore leaves it`,
+            next: `Finish what was interrupted: npm run restore opens it at its end. Or let it run: aws lambda delete-function-concurrency --function-name ${id}`,
           }
         : undefined,
   }),
