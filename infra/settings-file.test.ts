@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { settingsOf } from './settings.ts';
+import { defaults, type Settings, settingsOf } from './settings.ts';
 import { readSettings } from './settings-file.ts';
 import { ofType, synthesise } from './stacks/synthesise.ts';
 
@@ -25,6 +25,31 @@ describe('a file of settings', () => {
     });
   });
 
+  test('may have every field, each in the form of infra/settings.ts', () => {
+    const every: Settings = {
+      ...defaults,
+      ...{ deployment: 'agents', account: '111122223333', region: 'eu-central-1', tags: { team: 'a' } },
+      ...{ permissionsBoundaryArn: 'arn', bootstrapQualifier: 'own', projectSecretsKeyArn: 'arn' },
+      variables: { POOL_SIZE: '2', SYNTHETIC_CHECK: 'false' },
+      oidc: { issuer: 'i', audience: 'a', scopeClaim: 's', client: { id: 'c', signInSeconds: 60 } },
+      providerKeyArns: { ANTHROPIC_API_KEY: 'arn' },
+      ...{ encryption: { keyArn: 'arn' }, seals: { objectLockDays: 30 }, flavorsAllowed: ['micro', 'small'] },
+      network: {
+        ...{ cidr: '10.0.0.0/16', zones: 2, zoneIds: ['a', 'b'], flowLogs: 'all', sharedWith: ['other'] },
+        existing: {
+          ...{ vpcId: 'v', cidr: 'c', availabilityZones: [], subnetIds: [], routeTableIds: [] },
+          ...{ isIsolated: true, endpointsGroupId: 'g' },
+        },
+      },
+      templates: { node: { baseImage: 'debian' } },
+      domain: { name: 'n', certificateArn: 'arn' },
+      ...{ firewall: true, distributionLogs: false, ownsApiLogRole: true, logDays: 7 },
+      ...{ alarmEmails: ['a@example.com'], runbookUrl: 'u', alarmTopicArn: 'arn' },
+      ...{ requestsPerSecondMax: 1, requestBurstMax: 2, reservedConcurrency: { turn: 5, 'sandbox-link': 5 } },
+    };
+    expect(read({ stage: 'production', ...every })).toEqual(every);
+  });
+
   test('is not needed', () => {
     expect(readSettings('staging')).toEqual(settingsOf('staging'));
   });
@@ -33,6 +58,15 @@ describe('a file of settings', () => {
     ['{"alarmEmail":["a@example.com"]}', /there is no setting alarmEmail/],
     ['{"logDays":"30"}', /logDays is a string and not a number/],
     ['{"stage":"mine"}', /there is no stage "mine"/],
+    ['{"network":{"zone":2}}', /there is no setting network\.zone$/],
+    ['{"network":{"zones":"2"}}', /network\.zones is a string and not a number/],
+    ['{"variables":{"POOLSIZE":"2"}}', /there is no setting variables\.POOLSIZE/],
+    ['{"variables":{"POOL_SIZE":2}}', /variables\.POOL_SIZE is a number and not a string/],
+    ['{"reservedConcurrency":{"turns":5}}', /there is no setting reservedConcurrency\.turns/],
+    ['{"domain":{"name":"agents.example.com"}}', /domain\.certificateArn is missing/],
+    ['{"encryption":"customer_managed"}', /encryption is not one of aws-managed, customer-managed/],
+    ['{"alarmEmails":"a@example.com"}', /alarmEmails is a string and not an array/],
+    ['{"tags":null}', /tags is null and not a record/],
     ['[]', /must be an object of settings/],
     ['{', /is not readable JSON/],
   ])('%s is refused', (text, problem) => {
