@@ -4,6 +4,7 @@
  */
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
 import type { Monitored, PlatformMetrics } from './monitored.ts';
@@ -15,6 +16,7 @@ const sealPeriod = Duration.hours(1);
 export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: PlatformMetrics): void => {
   addDeadLetters(alarms, monitored);
   addFunctions(alarms, monitored);
+  addFaults(alarms, monitored);
   addRelays(alarms, monitored);
   addTable(alarms, monitored);
   addJanitor(alarms, metric);
@@ -60,6 +62,34 @@ const addFunctions = (alarms: Alarms, { functions }: Monitored): void => {
     metric: throttlesOf(functions),
     says: 'Lambda refuses to run functions whose callers wait: the concurrency of the account or of a function is used up.',
     runbook: 'function-throttles',
+    threshold: 1,
+    periods: 2,
+  });
+};
+
+/** These answer a request that failed (`shared/application/access/record-refusal.ts`). */
+const answering: ReadonlySet<string> = new Set(['api', 'mcp', 'relay', 'socket']);
+
+/**
+ * Requests that end with `internal_error`. Their function answers them, so Lambda counts no error; they are counted in its log,
+ * where the metric costs nothing as long as there is none.
+ */
+const addFaults = (alarms: Alarms, { deployment, functions }: Monitored): void => {
+  const [metricNamespace, metricName] = [`Sallyport/${deployment}`, 'Faults'];
+  for (const { name, lambda } of functions)
+    if (answering.has(name))
+      new MetricFilter(alarms, `Faults-${name}`, {
+        ...{ logGroup: lambda.logGroup, metricNamespace, metricName, metricValue: '1' },
+        filterPattern: FilterPattern.all(
+          FilterPattern.stringValue('$.event', '=', 'request_refused'),
+          FilterPattern.stringValue('$.code', '=', 'internal_error'),
+        ),
+      });
+  alarms.alarm('Faults', {
+    metric: new Metric({ namespace: metricNamespace, metricName, statistic: Stats.SUM, period }),
+    says: 'Requests of clients end with internal_error.',
+    runbook: 'function-errors',
+    // As for the errors of a function: a fault in two periods does not pass by itself.
     threshold: 1,
     periods: 2,
   });

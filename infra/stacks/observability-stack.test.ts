@@ -71,6 +71,23 @@ describe('alarms', () => {
     expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
   });
 
+  test('notice requests that a function answers with internal_error, which Lambda counts as no error', () => {
+    expect(alarm('Faults')).toMatchObject({
+      ...{ Namespace: 'Sallyport/sallyport', MetricName: 'Faults', Statistic: 'Sum', Period: 300 },
+      ...{ ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 2 },
+    });
+    const filters = ofType(observability, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties);
+    expect(filters.map(({ LogGroupName }) => LogGroupName['Fn::GetStackOutput'].OutputName)).toEqual(
+      ['socket', 'api', 'mcp', 'relay'].map((name) => expect.stringContaining(`Functions${name}Logs`)),
+    );
+    for (const { FilterPattern, MetricTransformations } of filters) {
+      expect(FilterPattern).toBe('{ ($.event = "request_refused") && ($.code = "internal_error") }');
+      expect(MetricTransformations).toEqual([
+        { MetricName: 'Faults', MetricNamespace: 'Sallyport/sallyport', MetricValue: '1' },
+      ]);
+    }
+  });
+
   test('notice a throttled function of this deployment whose caller waits, and no other of the account', () => {
     const throttles = metricsOfAlarms(observability).filter(({ name }) => name === 'Throttles');
     const names = throttles.map(
@@ -99,8 +116,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch twenty-eight metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(28 + functionsCount);
+  test('watch twenty-nine metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(29 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
@@ -260,6 +277,7 @@ describe('metrics of AWS', () => {
       'AWS/Lambda Errors',
       'AWS/Lambda Throttles',
       'AWS/SQS ApproximateNumberOfMessagesVisible',
+      'Sallyport/sallyport Faults',
     ]);
   });
 });

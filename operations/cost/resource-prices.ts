@@ -130,6 +130,8 @@ export const freeResources: Readonly<Record<string, string>> = {
   'AWS::Lambda::LayerVersion': part,
   'AWS::Lambda::Permission': control,
   'AWS::Logs::LogGroup': 'paid by logged bytes, which are counted as work',
+  'AWS::Logs::MetricFilter':
+    'its metric is billed in hours in which it counts something, which none is while idle',
   'AWS::Logs::QueryDefinition': 'a saved query; each run is paid by the bytes it reads',
   'AWS::Logs::ResourcePolicy': control,
   'AWS::Route53Resolver::FirewallRuleGroup': 'paid by the query, and idle sandboxes make none',
