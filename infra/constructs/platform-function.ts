@@ -176,6 +176,6 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   webhooks: { ...retried, timeout: senderTimeout, memoryMib: waitingMib, maxEventAge: janitorAgeMax },
   api: { timeout: longest },
   mcp: { timeout: longest },
-  // The next check is the retry, and a late one is of no use: the alarm notices silence.
+  // The next check is the retry, and a late one is of no use.
   synthetic: { timeout: checkTimeout, memoryMib: waitingMib, retryAttempts: 0, maxEventAge: aMinute },
 };

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorRules } from '#shared/errors.ts';
+import { shapes } from '../constructs/platform-function.ts';
 import { inRepository } from '../constructs/repository.ts';
 import { widgetsOf } from '../stacks/shown-metrics.ts';
 import { ofType, synthesise } from '../stacks/synthesise.ts';
@@ -87,6 +88,15 @@ describe('a section', () => {
       /\n\*\*See\*\*\n\n```(?:bash)?\n(?:filter |fields |aws |api )[\s\S]+\n```\n\n\*\*Do\*\* \S/,
     );
   });
+});
+
+test('the query of event dead letters finds every function whose invocations end there', () => {
+  const names = Object.entries(shapes).flatMap(([name, { deadLetters }]) =>
+    deadLetters === 'events' ? [name] : [],
+  );
+  const { text = '' } = sectionsOf(alarms).find(({ anchor }) => anchor === 'event-dead-letters') ?? {};
+  expect(names.length).toBeGreaterThan(4);
+  expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });
 
 describe('the queries of the runbook and the saved ones', () => {
