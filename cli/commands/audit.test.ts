@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { rowHash } from '#shared/domain/audit-seal.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 
 test('the audit log is read page by page up to the limit', async () => {
@@ -41,4 +45,21 @@ test('a file that is not there is named', async () => {
     1,
     'sallyport: the local file nowhere.jsonl cannot be read: ENOENT (file_not_found)\n',
   ]);
+});
+
+test('a line is one, whatever line ends of Unicode its texts hold', async () => {
+  await using there = await logIn({});
+  const at = '2026-11-21T00:00:00.000Z';
+  const row = { at, subject: 'x', detail: { name: 'a\u2028b' } };
+  const hash = rowHash(row, (text) => createHash('sha256').update(text).digest('hex'));
+  const lines = [
+    { type: 'row', id: `${Date.parse(at)}-1`, ...row, hash },
+    { type: 'end', rows: 1, seals: 0 },
+  ];
+  await writeFile(
+    join(there.folder, 'audit.jsonl'),
+    lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
+  const { code, stdout, stderr } = await there.run(['audit', 'verify', 'audit.jsonl']);
+  expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('1 rows, 0 seals')]);
 });

@@ -7,9 +7,9 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { linesOf } from '#sdk/lines.ts';
 import type { AnswerOf } from '#sdk/route.ts';
 import { type AuditRow, api } from '#sdk/routes.ts';
 import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/verify-audit.ts';
@@ -77,14 +77,11 @@ const exportTo = async (call: Call): Promise<undefined> => {
   return undefined;
 };
 
-async function* linesOf(file: string): AsyncGenerator<ExportLine> {
+async function* exportedLines(file: string): AsyncGenerator<ExportLine> {
   let number = 0;
-  for await (const text of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const text of linesOf(createReadStream(file))) {
     number += 1;
-    if (text === '') continue;
+    if (text.trim() === '') continue;
     try {
       yield JSON.parse(text) as ExportLine;
     } catch {
@@ -98,7 +95,7 @@ const verifyFile = async (call: Call): Promise<number | undefined> => {
   const keyFile = call.text('key');
   const publicKey =
     keyFile && (await readFile(resolve(call.host.folder, keyFile), 'utf8').catch(unreadable(keyFile)));
-  const lines = linesOf(resolve(call.host.folder, file));
+  const lines = exportedLines(resolve(call.host.folder, file));
   const known = { publicKey, keptRoot: call.text('seal') };
   const checks = { hash: sha256, timeOf: Date.parse, isSigned, ...known };
   const verified = await verifyAudit(lines, checks).catch(unreadable(file));

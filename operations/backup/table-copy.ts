@@ -7,7 +7,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +18,7 @@ import {
   paginateScan,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
+import { linesOf } from '#sdk/lines.ts';
 import { Failure } from '../deploy/programs.ts';
 
 const segments = 4;
@@ -68,7 +68,7 @@ export const loadTable = async (client: DynamoDBClient, table: string, folder: s
 const loadFile = async (client: DynamoDBClient, table: string, path: string): Promise<number> => {
   let count = 0;
   let batch: WriteRequest[] = [];
-  for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) })) {
+  for await (const line of linesOf(createReadStream(path).pipe(createGunzip()))) {
     const { Item } = JSON.parse(line) as { readonly Item: Item };
     batch.push({ PutRequest: { Item: withBytes(Item) } });
     count += 1;

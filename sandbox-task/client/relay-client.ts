@@ -4,7 +4,6 @@
  * A refusal of the platform is thrown with its words; a socket that is not there or closes is said in plain words as well.
  */
 import { connect, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 
 const socketPath = '/run/sallyport/relay.sock';
 
@@ -45,7 +44,7 @@ export const openRelayClient = (path: string = socketPath): RelayClient => {
     const opened = connect(path);
     opened.on('error', ({ message }) => fail(`the relay cannot be reached: ${message}`));
     opened.on('close', () => fail('the relay closed the connection'));
-    createInterface({ input: opened }).on('line', take);
+    takeLines(opened, take);
     return opened;
   };
   return {
@@ -58,4 +57,14 @@ export const openRelayClient = (path: string = socketPath): RelayClient => {
       }),
     close: () => socket?.destroy(),
   };
+};
+
+/** A line feed alone ends a line: an answer may hold the other line ends of Unicode as they are. */
+const takeLines = (socket: Socket, take: (line: string) => void): void => {
+  let rest = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) take(line);
+  });
 };

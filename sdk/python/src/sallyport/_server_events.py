@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+#: `splitlines` knows more ends of lines, which JSON holds as they are.
+_LINE_END = re.compile(r"\r?\n")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class EventParser:
 def _event_of(block: str) -> ServerEvent | None:
     """None for a comment."""
     fields: dict[str, list[str]] = {}
-    for line in block.splitlines():
+    for line in _LINE_END.split(block):
         name, _, value = line.partition(":")
         fields.setdefault(name, []).append(value.removeprefix(" "))
     if "data" not in fields:
