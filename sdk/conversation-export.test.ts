@@ -70,3 +70,12 @@ test('JSON has the session and all events, and says when some are missing', asyn
   expect(JSON.parse(await exportConversation(cut, { id: 's1', format: 'json' })).eventsAreMissing).toBe(true);
   expect(await exportConversation(cut, { id: 's1', format: 'markdown' })).toContain('> Older events');
 });
+
+test('an output with more backticks than a call takes arguments is written whole', async () => {
+  const content = [{ type: 'text', text: '` '.repeat(128 * 1024) }];
+  const printed = { index: 0, type: 'tool:output', at, data: { name: 'x', content }, sessionId: 's1' };
+  const request = async (route: { readonly path: string }) =>
+    route.path.endsWith('/events') ? { events: [printed], hasMore: false, droppedEvents: 0 } : session;
+  const client = { request: request as ApiClient['request'] };
+  expect(await exportConversation(client, { id: 's1', format: 'markdown' })).toContain('` ` `');
+});

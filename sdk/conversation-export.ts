@@ -113,5 +113,6 @@ const fenced = (text: string, language = ''): string => {
   return `${fence}${language}\n${text}\n${fence}`;
 };
 
+/** A text may have more runs than a call takes arguments. */
 const longestRun = (text: string): number =>
-  Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
