@@ -186,9 +186,10 @@ class AsyncSessions:
         """Lists sessions, by default those that have not ended."""
         from ._client import read_pages
 
-        path = with_query("/api/sessions", status=status, project=project)
         return [
             AsyncSession(self._client, session["id"], session)
-            async for session in read_pages(self._client, path, "sessions")
+            async for session in read_pages(
+                self._client, "/api/sessions", "sessions", status=status, project=project
+            )
             if session["kind"] == "agent"
         ]

@@ -155,13 +155,16 @@ class Sallyport:
         return {} if self.token is None else {"authorization": f"Bearer {self.token}"}
 
 
-def read_pages(client: Sallyport, path: str, name: str) -> Iterator[dict[str, Any]]:
-    """The items of all pages of a listing, up to a bound."""
-    after = ""
-    for _ in range(20):
-        answer = client.request("GET", f"{path}{after}")
+def read_pages(
+    client: Sallyport, path: str, name: str, **query: str | None
+) -> Iterator[dict[str, Any]]:
+    """The items of all pages of a listing."""
+    after: str | None = None
+    while True:
+        answer = client.request("GET", with_query(path, **{**query, "after": after}))
         for item in answer[name]:
             yield item
-        if "next" not in answer:
+        # One that names itself is the last one.
+        if answer.get("next") in (None, after):
             return
-        after = f"&after={answer['next']}"
+        after = answer["next"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from .._paths import given, session_path, with_query
+from .._paths import given, session_path
 from .._results import Snapshot
 from ._sandbox import Sandbox
 
@@ -64,9 +64,10 @@ class Sandboxes:
         """Lists sandboxes, by default those that have not ended. A label is `key:value`."""
         from ._client import read_pages
 
-        path = with_query("/api/sessions", status=status, label=label, project=project)
         return [
             Sandbox(self._client, session["id"], session)
-            for session in read_pages(self._client, path, "sessions")
+            for session in read_pages(
+                self._client, "/api/sessions", "sessions", status=status, label=label, project=project
+            )
             if session["kind"] == "execution"
         ]

@@ -187,9 +187,10 @@ class Sessions:
         """Lists sessions, by default those that have not ended."""
         from ._client import read_pages
 
-        path = with_query("/api/sessions", status=status, project=project)
         return [
             Session(self._client, session["id"], session)
-            for session in read_pages(self._client, path, "sessions")
+            for session in read_pages(
+                self._client, "/api/sessions", "sessions", status=status, project=project
+            )
             if session["kind"] == "agent"
         ]
