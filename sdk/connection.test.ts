@@ -209,3 +209,57 @@ test('a socket that answers no ping is closed', async () => {
   await vi.advanceTimersByTimeAsync(4 * 60_000);
   expect(states.map(({ kind }) => kind)).toContain('lost');
 });
+
+test('a socket that opens and is not greeted is left, and another one is tried', async () => {
+  const server = openServer();
+  const { states, seen } = connect(server);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(states.map(({ kind }) => kind)).toEqual(['connecting']);
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(states.at(-1)).toMatchObject({ kind: 'lost', isBlocked: true });
+  server.sockets[0]?.tell(ready(0));
+  server.sockets[1]?.tell(ready(0));
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect([states.at(-1)?.kind, server.sockets.length, seen]).toEqual(['connected', 2, ['system:ready']]);
+});
+
+test('a message that fits no frame is sent again while the socket stands, and what follows waits', async () => {
+  let failures = 2;
+  const server = openServer({
+    'POST /sessions/s/messages': () => {
+      failures -= 1;
+      if (failures >= 0) throw new TypeError('fetch failed');
+      return Response.json({ messageId: 'long', lastSeq: 0 }, { status: 202 });
+    },
+  });
+  const { connection, seen } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  const long = { action: 'message', text: 'x'.repeat(32_000), messageId: 'long' } as const;
+  expect(connection.send(long)).toBe(true);
+  connection.send({ action: 'message', text: 'hello', messageId: 'next' });
+  await vi.advanceTimersByTimeAsync(10_000);
+  const sent = server.bodies.map((body) => (body as { messageId: string }).messageId);
+  expect([sent, server.sockets[0]?.sent, seen]).toEqual([
+    ['long', 'long', 'long', 'next'],
+    [],
+    ['system:ready'],
+  ]);
+});
+
+test('a message without an id is not sent twice: that its answer was lost is told', async () => {
+  const server = openServer({
+    'POST /sessions/s/messages': () => {
+      throw new TypeError('fetch failed');
+    },
+  });
+  const { connection, frames } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  connection.send({ action: 'message', text: 'x'.repeat(32_000) });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([server.bodies.length, frames.at(-1)]).toMatchObject([
+    1,
+    { data: { error: { code: 'unreachable' } } },
+  ]);
+});

@@ -54,6 +54,8 @@ const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
 const pingMsDefault = 4 * 60_000;
 const pongMsMax = 10_000;
+/** The greeting comes from a function that the gateway starts besides: where it never does, a gateway keeps the socket for minutes. */
+const greetingMsMax = 30_000;
 
 export const openConnection = (sallyport: ApiClient, options: ConnectionOptions): Connection => {
   const { greeting, onFrame, onState } = options;
@@ -70,6 +72,7 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
       if (isClosed) return;
       const opened = sallyport.openSocket(ticket, options.query());
       socket = listen(opened, { onFrame: receive, onClosed: () => lose(connectionLost(), !isReady) });
+      heartbeat.expect(greetingMsMax);
     } catch (error) {
       const failure = error instanceof SallyportError ? error : connectionLost(error);
       if (finalStatuses.has(failure.status)) end(failure);
@@ -132,7 +135,7 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
   const heartbeat = startHeartbeat({
     everyMs: options.pingMs ?? pingMsDefault,
     ping: () => send({ action: 'ping' }),
-    onSilence: () => lose(connectionLost()),
+    onSilence: () => lose(connectionLost(), !isReady),
   });
 
   onState({ kind: 'connecting' });
@@ -201,13 +204,18 @@ const startHeartbeat = ({
 }) => {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   const heard = (): void => clearTimeout(deadline);
-  const beat = (): void => {
+  /** Any frame within this time. */
+  const expect = (withinMs: number): void => {
     heard();
-    if (ping()) deadline = setTimeout(onSilence, pongMsMax);
+    deadline = setTimeout(onSilence, withinMs);
+  };
+  const beat = (): void => {
+    if (ping()) expect(pongMsMax);
   };
   const timer = setInterval(beat, everyMs);
   return {
     beat,
+    expect,
     heard,
     stop: () => {
       heard();

@@ -11,6 +11,7 @@ import { SallyportError } from './errors.ts';
 import { fetchEvents, openEventFeed } from './event-feed.ts';
 import type { LoggedFrame } from './event-order.ts';
 import type { ClientAction, Frame } from './frames.ts';
+import { backOffMs, pause } from './retry.ts';
 import { api } from './routes.ts';
 
 /** API Gateway cuts a connection for a frame over 32 KB. */
@@ -74,16 +75,25 @@ export const connectToSession = (
     const isSending = outgoing.length > 0;
     outgoing.push(...messages);
     if (isSending) return;
-    while (outgoing[0] !== undefined && (await isAnswered(outgoing[0]))) outgoing.shift();
-    // The caller sends those that did not arrive again after the next reconnection.
-    for (const left of outgoing.splice(0)) if (fitsFrame(left)) connection.send(left);
+    let tries = 0;
+    for (let first = outgoing[0]; first !== undefined; first = outgoing[0]) {
+      tries += 1;
+      if ((await isAnswered(first)) || (fitsFrame(first) && connection.send(first))) {
+        outgoing.shift();
+        tries = 0;
+      } else if (connection.isReady()) await pause(backOffMs(tries, Math.random()));
+      // The caller sends those that did not arrive again after the next reconnection.
+      else outgoing.length = 0;
+    }
   };
   const isAnswered = async ({ action: _, ...body }: MessageAction): Promise<boolean> => {
+    // With its id it is accepted once.
+    const repeat = body.messageId === undefined ? 'limited' : 'lost';
     try {
-      await sallyport.request(api.sendMessage, { params: { id: sessionId }, body });
+      await sallyport.request(api.sendMessage, { params: { id: sessionId }, body }, { repeat });
       return true;
     } catch (error) {
-      if (!(error instanceof SallyportError) || error.status === 0) return false;
+      if (!(error instanceof SallyportError) || (error.status === 0 && repeat === 'lost')) return false;
       onFrame({
         type: 'error',
         sessionId,
