@@ -7,12 +7,12 @@
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
 import type { ClientAction, Frame } from '#sdk/frames.ts';
-import type { Decision } from '#sdk/routes.ts';
+import { api, type Decision } from '#sdk/routes.ts';
 import { connectToSession, type SessionConnection } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession, type Unsent } from '../access/remembered.ts';
-import { clientOf } from '../api/request.ts';
+import { clientOf, request } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.vue';
 import type { CallItem, Item } from './items.ts';
@@ -179,9 +179,23 @@ export const replaceOutput = (call: CallItem, content: unknown): void => {
   if (Array.isArray(content)) dispatch({ type: 'output-completed', itemId: call.id, content });
 };
 
-export const cancelTurn = (): boolean => send({ action: 'turn:cancel' });
-export const resetHistory = (): boolean => send({ action: 'history:reset' });
-export const stopSession = (): boolean => send({ action: 'session:stop' });
+/** Over the socket, and without one by a request; that neither arrived is said. */
+const sendOr = async (action: ClientAction, ask: (id: string) => Promise<unknown>): Promise<void> => {
+  const id = openId.value;
+  if (id === null || send(action)) return;
+  await ask(id).catch((error: unknown) =>
+    notify(`Not done: ${error instanceof Error ? error.message : String(error)}`, 'bad'),
+  );
+};
+
+export const cancelTurn = (): Promise<void> =>
+  sendOr({ action: 'turn:cancel' }, (id) => request(api.cancelTurn, { params: { id } }));
+export const stopSession = (): Promise<void> =>
+  sendOr({ action: 'session:stop' }, (id) => request(api.endSession, { params: { id } }));
+export const resetHistory = (): Promise<void> =>
+  sendOr({ action: 'history:reset' }, () =>
+    Promise.reject(new Error('there is no connection. Try again when it is back.')),
+  );
 
 /** Reconnects at once, also after a refused connection. */
 export const tryNow = (): void => {
@@ -197,6 +211,8 @@ watch(
   (kind) => {
     if (kind === 'signed-out') closeSession();
   },
+  // At once: a tab that changes its token is signed out for a moment, and the connection is that of the old one.
+  { flush: 'sync' },
 );
 addEventListener('online', () => connection?.tryNow());
 document.addEventListener('visibilitychange', () => {

@@ -2,7 +2,8 @@
 import type { Router } from 'vue-router';
 import type { Session } from '#sdk/routes.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
-import { may, signOut } from '../access/access.ts';
+import { may } from '../access/access.ts';
+import { leave } from '../access/leave.ts';
 import type { IconName } from '../components/icon.vue';
 import { notify } from '../components/notices.vue';
 import { cancelTurn, liveState, openSessionId } from '../session/live-session.ts';
@@ -55,7 +56,10 @@ export const appCommands = (router: Router): readonly PaletteCommand[] => [
       ...{ id: `theme-${one}`, label: `Theme: ${one}`, hint: 'Appearance', icon: 'screen' as const },
       act: () => chooseTheme(one),
     })),
-  { id: 'sign-out', label: 'Sign out', hint: 'Access', icon: 'sign-out', act: () => signOut() },
+  {
+    ...{ id: 'sign-out', label: 'Sign out', hint: 'Access', icon: 'sign-out' },
+    act: () => leave().catch(() => notify('The sign-out failed. Try again.', 'bad')),
+  },
 ];
 
 const panels = {
