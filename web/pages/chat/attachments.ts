@@ -22,7 +22,10 @@ export type Attachments = {
   readonly isSending: Readonly<Ref<boolean>>;
   readonly add: (files: readonly File[]) => void;
   readonly remove: (row: ChosenFile) => void;
-  /** Uploads what is not there yet. The paths, or undefined when an upload failed; refused files are left out. */
+  /**
+   * Uploads what is not there yet. The paths, or undefined when an upload failed or the files were cleared meanwhile; refused files are
+   * left out.
+   */
   readonly sendAll: () => Promise<readonly string[] | undefined>;
   readonly clear: () => void;
 };
@@ -33,6 +36,7 @@ const nameCharactersMax = 120;
 export const useAttachments = (sessionId: () => string | null): Attachments => {
   const rows = shallowRef<readonly ChosenFile[]>([]);
   const stops = new Map<string, AbortController>();
+  let clearings = 0;
 
   const change = (path: string, fields: Partial<ChosenFile>): void => {
     rows.value = rows.value.map((row) => (row.path === path ? { ...row, ...fields } : row));
@@ -57,7 +61,9 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     if (id !== null) await Promise.all(unsent.map((row) => upload(row, id)));
   };
   const sendAll: Attachments['sendAll'] = async () => {
+    const [clearingsBefore, hadFiles] = [clearings, rows.value.length > 0];
     await send(['waiting', 'failed']);
+    if (hadFiles && clearings !== clearingsBefore) return undefined;
     const taken = rows.value.filter(({ state }) => state !== 'refused');
     return taken.every(({ state }) => state === 'done') ? taken.map(({ path }) => path) : undefined;
   };
@@ -80,6 +86,7 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     },
     sendAll,
     clear: () => {
+      clearings += 1;
       for (const { path } of rows.value) forget(path);
       rows.value = [];
     },

@@ -1,0 +1,28 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { useAttachments } from './attachments.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
+
+/** A server that refuses an upload, and leaves the next one without an answer until it is aborted. */
+const stubServer = (): void => {
+  let uploads = 0;
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal('fetch', (_url: string, { signal }: RequestInit) => {
+    uploads += 1;
+    if (uploads === 1) return Promise.resolve(Response.json({}, { status: 500 }));
+    return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  });
+};
+
+test('files that are cleared while they are sent belong to no message: another session is open by then', async () => {
+  stubServer();
+  const { rows, add, sendAll, clear } = useAttachments(() => 's1');
+  add([new File(['a'], 'a.txt')]);
+  await vi.waitFor(() => expect(rows.value.map(({ state }) => state)).toEqual(['failed']), {
+    timeout: 50_000,
+  });
+  const sending = sendAll();
+  clear();
+  expect(await sending).toBe(undefined);
+  expect(await sendAll()).toEqual([]);
+});
