@@ -55,6 +55,7 @@ describe('the output of a program', () => {
         { stream: 'stderr', text: 'oh' },
       ],
       bytes: { stdout: 3, stderr: 2 },
+      unsure: { stdout: 0, stderr: 0 },
     });
   });
 
@@ -66,6 +67,18 @@ describe('the output of a program', () => {
     ] as const;
     expect(output.reduce(addOutput, emptyOutput).chunks).toEqual([{ stream: 'stdout', text: 'ab\n[…]\nz' }]);
   });
+});
+
+test('output that is no UTF-8 has more bytes as text: what follows it is no repeat', () => {
+  const output = [
+    { stream: 'stdout', offset: 0, text: '\ufffd\ufffd\ufffd' },
+    { stream: 'stdout', offset: 3, text: 'hello ' },
+    { stream: 'stdout', offset: 3, text: 'hello ' },
+    { stream: 'stdout', offset: 9, text: 'world' },
+  ] as const;
+  expect(output.reduce(addOutput, emptyOutput).chunks).toEqual([
+    { stream: 'stdout', text: '\ufffd\ufffd\ufffdhello world' },
+  ]);
 });
 
 const run = (length: number): string => 'x'.repeat(length);

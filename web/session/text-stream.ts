@@ -47,7 +47,10 @@ type OutputStream = 'stdout' | 'stderr';
 type OutputChunk = { readonly stream: OutputStream; readonly text: string };
 export type LiveOutput = {
   readonly chunks: readonly OutputChunk[];
+  /** Where the next piece is expected. */
   readonly bytes: Readonly<Record<OutputStream, number>>;
+  /** The last piece may have ended so much sooner: a character that stands for one byte of no UTF-8 has three. */
+  readonly unsure?: Readonly<Partial<Record<OutputStream, number>>>;
 };
 
 export const emptyOutput: LiveOutput = { chunks: [], bytes: { stdout: 0, stderr: 0 } };
@@ -66,7 +69,7 @@ export const addOutput = (
   { stream, offset, text }: Piece & { readonly stream: OutputStream },
 ): LiveOutput => {
   const seen = output.bytes[stream];
-  if (offset < seen) return output;
+  if (offset < seen - (output.unsure?.[stream] ?? 0)) return output;
   const shown = offset > seen ? `\n[…]\n${text}` : text;
   const last = output.chunks.at(-1);
   // A long chunk is not extended, so that it is not rendered again.
@@ -77,11 +80,16 @@ export const addOutput = (
   return {
     chunks: keepEnd(chunks),
     bytes: { ...output.bytes, [stream]: offset + encoder.encode(text).length },
+    unsure: { ...output.unsure, [stream]: 2 * (text.split('\ufffd').length - 1) },
   };
 };
 
-const keepEnd = (chunks: readonly OutputChunk[]): readonly OutputChunk[] => {
-  let left = liveCharactersMax;
+/** The end of the output, as it is stored of a running program. */
+export const keepEnd = (
+  chunks: readonly OutputChunk[],
+  charactersMax = liveCharactersMax,
+): readonly OutputChunk[] => {
+  let left = charactersMax;
   const tail: OutputChunk[] = [];
   for (const chunk of chunks.toReversed()) {
     if (left <= 0) break;

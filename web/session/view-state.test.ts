@@ -437,3 +437,11 @@ describe('a child session', () => {
     expect(after(ready, childDelta)).toEqual(after(ready));
   });
 });
+
+test('a turn whose end is among events that were lost is over', () => {
+  const lost: ViewEvent = { type: 'events-lost', oldestSeq: 2000 };
+  const next = logged(2000, 'message', { messageId: 'm2', role: 'user', text: 'again' });
+  const open = after(ready, question, lost, next);
+  expect([after(ready, question).openQuestions, open.openQuestions]).toEqual([1, 1]);
+  expect(reduce(open, completed(2001)).openQuestions).toBe(0);
+});

@@ -113,12 +113,16 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'output-completed':
       return { ...state, items: completeOutput(state.items, event.itemId, event.content) };
     case 'events-lost':
-      return addItem(state, {
-        kind: 'note',
-        id: `lost-${event.oldestSeq}`,
-        text: 'Older events were deleted: a session keeps its newest 1,000.',
-        at: '',
-      });
+      // The ends of turns that were open may be among them: one that goes on has its end after them.
+      return addItem(
+        { ...state, openQuestions: 0 },
+        {
+          kind: 'note',
+          id: `lost-${event.oldestSeq}`,
+          text: 'Older events were deleted: a session keeps its newest 1,000.',
+          at: '',
+        },
+      );
   }
 };
 

@@ -12,6 +12,15 @@ test('output of a command grows, one chunk for each change of the stream', () =>
   ]);
 });
 
+test('the end of a long output is kept, in chunks that are not drawn again', () => {
+  const piece = `${'x'.repeat(8191)}\n`;
+  let run = newRun(1, 'command', 'yes');
+  for (let count = 0; count < 300; count += 1) run = withOutput(run, 'stdout', piece);
+  const lengths = run.chunks.map(({ text }) => text.length);
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(1024 * 1024);
+  expect(Math.max(...lengths)).toBe(16 * 1024);
+});
+
 test('the result of a command does not repeat its output', () => {
   const printed = withOutput(newRun(1, 'command', 'ls'), 'stdout', 'a');
   const ended = withResult(printed, { ...result, exitCode: 3, stdout: 'a', notices: ['Not saved.'] });
