@@ -19,6 +19,8 @@ export type ToolCall = {
   readonly args: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly onOutput: (output: ToolOutput) => void;
+  /** The session of the call, before anything runs in it. */
+  readonly onSession?: (id: string) => void;
 };
 
 type Message = {
@@ -72,7 +74,9 @@ async function* messagesOf(response: Response): AsyncGenerator<Message> {
   for await (const { data } of readServerEvents(response)) yield data as Message;
 }
 
-const reportProgress = ({ method, params }: Message, { onOutput }: ToolCall): void => {
+const reportProgress = ({ method, params }: Message, { onOutput, onSession }: ToolCall): void => {
+  const session = params?._meta?.['dev.sallyport/sessionId'];
+  if (method === 'notifications/progress' && typeof session === 'string') onSession?.(session);
   const stream = params?._meta?.['dev.sallyport/stream'];
   const offset = params?._meta?.['dev.sallyport/offset'];
   if (method !== 'notifications/progress' || typeof offset !== 'number') return;

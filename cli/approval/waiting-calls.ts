@@ -52,7 +52,10 @@ export const watchApprovals = async (call: Call, client: Sallyport): Promise<num
     left.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted }));
   const isAsking = host.stdin.isTTY === true && !output.isJson;
   const questions = isAsking ? openQuestions(host, interrupt) : undefined;
-  const take = questions === undefined ? printNew(call) : askNew({ call, client, questions, interrupt });
+  const take =
+    questions === undefined
+      ? printNew(call)
+      : askNew({ call, client, questions, interrupt, fail: left.reject });
   let reading = Promise.resolve();
   const read = (): void => {
     reading = reading.then(async () => take(await readApprovals(client, call), read)).catch(left.reject);
@@ -115,11 +118,13 @@ type Watch = {
   readonly call: Call;
   readonly client: Sallyport;
   readonly questions: Questions;
-  readonly interrupt: (why?: unknown) => void;
+  readonly interrupt: () => void;
+  /** Ends the watch with an error. */
+  readonly fail: (why: unknown) => void;
 };
 
 const askNew = (watch: Watch): Taker => {
-  const { call, questions, interrupt } = watch;
+  const { call, questions, fail } = watch;
   const news = makeNews();
   let asking: string | undefined;
   if (!call.output.isJson) call.output.note('Watching for calls that wait; Ctrl-C leaves.');
@@ -137,7 +142,7 @@ const askNew = (watch: Watch): Taker => {
         asking = undefined;
         again();
       })
-      .catch(interrupt);
+      .catch(fail);
   };
 };
 

@@ -186,3 +186,23 @@ test('on a terminal pending calls are decided one by one, or left for later', as
   expect(await terminal.code).toBe(130);
   expect([...waiting.keys()]).toEqual(['s3']);
 });
+
+test('a watch that may not decide ends with the reason, not as if it had been left', async () => {
+  const call = listed('s1', 'ls');
+  const talk: Talk = ({ send }) => send({ type: 'approvals', data: { waiting: 1 } });
+  const address = '/api/sessions/s1/approvals/c%2F1';
+  await using there = await logIn(
+    {
+      'GET /api/approvals': { body: { approvals: [call] } },
+      [`GET ${address}`]: { body: waitingIn('s1', 'ls') },
+      [`POST ${address}`]: { status: 403, body: refusal('forbidden', 'this token may only read') },
+    },
+    talk,
+  );
+  const terminal = there.at(['approvals', '--watch']);
+  await terminal.until('[l]ater: ');
+  terminal.wait(1);
+  terminal.type('y\r');
+  expect(await terminal.code).toBe(1);
+  expect(terminal.text()).toContain('this token may only read (forbidden)');
+});

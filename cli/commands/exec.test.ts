@@ -28,6 +28,24 @@ test('after a gap no output is repeated, and the missing part is reported', () =
   expect(remaining({ bytes: 18 }, whole, true)).toBe('');
 });
 
+test('output that is no UTF-8 is printed once and in order, live and at the end', () => {
+  const pieces = [
+    { offset: 0, text: '\ufffd\ufffd\ufffd' },
+    { offset: 3, text: 'hello ' },
+    { offset: 9, text: '\ufffdworld' },
+    { offset: 15, text: '\n' },
+  ];
+  const whole = `${pieces.map(({ text }) => text).join('')}end`;
+  let printed = nothingPrinted;
+  let shown = '';
+  for (const piece of [...pieces, { offset: 90, text: 'late' }]) {
+    const next = nextPart(printed, piece);
+    printed = next.printed;
+    shown += next.text;
+  }
+  expect(shown + remaining(printed, whole, false)).toBe(whole);
+});
+
 test('a session id in the place of a command is no command: the refusal says where it belongs', async () => {
   const id = '4063255e-c414-4616-8709-96618624f944';
   await using there = await logIn({});
@@ -36,4 +54,20 @@ test('a session id in the place of a command is no command: the refusal says whe
     code: 2,
     stderr: expect.stringContaining(`sallyport exec --session ${id}`),
   });
+});
+
+test('--stop ends the session of a call whose answer was lost, too', async () => {
+  const id = '4063255e-c414-4616-8709-96618624f944';
+  const params = { progressToken: 'p', progress: 1, message: '', _meta: { 'dev.sallyport/sessionId': id } };
+  const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };
+  await using there = await logIn({
+    'POST /mcp': {
+      body: `data: ${JSON.stringify(progress)}\n\n`,
+      headers: { 'content-type': 'text/event-stream' },
+    },
+    [`DELETE /api/sessions/${id}`]: { body: { id } },
+  });
+  const lost = await there.run(['exec', '--stop', '--', 'ls']);
+  expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('(connection_lost)') });
+  expect(there.fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', `DELETE /api/sessions/${id}`]);
 });

@@ -5,6 +5,7 @@
  * a pipe or a file is unchanged; on a terminal it loses its control sequences.
  */
 import { api } from '#sdk/routes.ts';
+import type { Sallyport } from '#sdk/sallyport.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
@@ -31,23 +32,34 @@ const run = async (call: Call): Promise<number> => {
   const abort = new AbortController();
   const release = call.host.onInterrupt(() => abort.abort());
   const printer = makePrinter(call);
+  let sessionId = call.text('session');
   try {
     const result = await callTool<ExecutionResult>(client, {
       name,
       args: { ...args, ...options },
       signal: abort.signal,
       onOutput: printer.onOutput,
+      onSession: (id) => {
+        sessionId = id;
+      },
     }).catch((cause: unknown) => {
       throw abort.signal.aborted ? interrupted(cause) : cause;
     });
     await printer.finish(result);
-    if (call.isSet('stop')) await client.request(api.endSession, { params: { id: result.session_id } });
+    if (call.isSet('stop')) await endSession(client, result.session_id);
     explain(call, result);
     return result.exit_code & 0xff || (result.exit_code === 0 ? 0 : 1);
+  } catch (error) {
+    // A call that was interrupted or lost leaves no session either.
+    if (call.isSet('stop') && sessionId !== undefined)
+      await endSession(client, sessionId).catch(() => undefined);
+    throw error;
   } finally {
     release();
   }
 };
+
+const endSession = (client: Sallyport, id: string) => client.request(api.endSession, { params: { id } });
 
 const interrupted = (cause: unknown) =>
   failure('interrupted', 'the call was cancelled', { cause, exitCode: exitCodes.interrupted });
@@ -130,7 +142,11 @@ export const execCommand: Command = {
   run,
 };
 
-export type Printed = { readonly bytes: number };
+/**
+ * Bytes of the text that was printed. The offsets of pieces count those of the output itself, of which the text has more where a byte was no
+ * UTF-8: by `ahead`, and perhaps by `unsure` more since the last piece.
+ */
+export type Printed = { readonly bytes: number; readonly ahead?: number; readonly unsure?: number };
 export const nothingPrinted: Printed = { bytes: 0 };
 
 export type Piece = { readonly offset: number; readonly text: string };
@@ -140,11 +156,21 @@ export const nextPart = (
   { offset, text }: Piece,
 ): { readonly printed: Printed; readonly text: string } => {
   const bytes = Buffer.from(text);
-  const isNext = offset <= printed.bytes && offset + bytes.length > printed.bytes;
-  if (!isNext) return { printed, text: '' };
+  const { ahead = 0, unsure = 0 } = printed;
+  const latest = printed.bytes - ahead;
+  const seen = Math.max(0, latest - unsure - offset);
+  if (offset > latest || bytes.length <= seen) return { printed, text: '' };
+  const total = printed.bytes + bytes.length - seen;
+  // A character that stands for one byte has three.
+  const replaced = 2 * (text.split('\ufffd').length - 1);
+  const known = seen > 0 ? ahead + unsure : printed.bytes - offset;
   return {
-    printed: { bytes: offset + bytes.length },
-    text: bytes.subarray(printed.bytes - offset).toString('utf8'),
+    printed: {
+      bytes: total,
+      ...(known === 0 ? {} : { ahead: known }),
+      ...(replaced === 0 ? {} : { unsure: replaced }),
+    },
+    text: bytes.subarray(seen).toString('utf8'),
   };
 };
 
