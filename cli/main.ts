@@ -20,6 +20,7 @@ const host: Host = {
 };
 
 /** A reader of the output may stop early (`| head`), which is no error. */
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await runProgram(process.argv.slice(2), host);

@@ -136,7 +136,7 @@ const printProgress = ({ host: { stderr } }: Call, done: number, bytes: number):
   const megabytes = (count: number): string => (count / 1_048_576).toFixed(1);
   const end = done === bytes ? '\n' : '';
   stderr.write(
-    `\r${megabytes(done)} of ${megabytes(bytes)} MB (${Math.floor((done / bytes) * 100)} %)${end}`,
+    `\r${megabytes(done)} of ${megabytes(bytes)} MB (${bytes === 0 ? 100 : Math.floor((done / bytes) * 100)} %)${end}`,
   );
 };
 

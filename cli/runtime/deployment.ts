@@ -19,7 +19,8 @@ const localUrl = 'http://127.0.0.1:4350';
 
 /** The origin of a typed URL; the address of the web app may carry a token in its fragment. */
 export const readUrl = (text: string): { readonly url: string; readonly token?: string } => {
-  const parsed = URL.parse(text) ?? URL.parse(`http://${text}`);
+  // A host with a port would be read as a scheme.
+  const parsed = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '')
     throw wrongUsage(`'${text}' is not an http or https URL`);
   const token = /^#token=(\S+)$/.exec(parsed.hash)?.[1];
