@@ -9,6 +9,7 @@ import { Socket } from 'node:net';
 import { createFrameReader, encodeFrame, encodeFrameStart } from '../wire/frame.ts';
 import {
   type ProgramDefaults,
+  type ProgramSpec,
   type RunnerRequest,
   type RunnerSettings,
   refusalCharactersMax,
@@ -68,8 +69,10 @@ const processes = createProcessTable({ ...settings, flow: createFlow(pipe), chec
 const serve = async (request: RunnerRequest, payload: Buffer): Promise<void> => {
   if (isProcessRequest(request)) return processes.serve(request, payload);
   switch (request.type) {
-    case 'start':
-      return follow(request.id, startCall({ ...request, ...settings, checkLimits }, send));
+    case 'start': {
+      const spec = JSON.parse(payload.toString()) as ProgramSpec;
+      return follow(request.id, startCall({ ...request, ...spec, ...settings, checkLimits }, send));
+    }
     case 'run-code':
       return follow(request.id, code.run({ ...request, code: payload, checkLimits }, send));
     case 'end-context': {

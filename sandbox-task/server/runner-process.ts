@@ -158,7 +158,9 @@ export const followCall = (runner: RunnerProcess, id: number, options: CallOptio
   const startDeadline = (waitMs: number): NodeJS.Timeout =>
     setTimeout(() => runner.kill('a call did not end in time'), waitMs);
   let deadline = timeoutMs === undefined ? undefined : startDeadline(timeoutMs + killMsMax);
+  let isOver = false;
   const settle = (): void => {
+    isOver = true;
     clearTimeout(deadline);
     unlisten();
   };
@@ -175,8 +177,14 @@ export const followCall = (runner: RunnerProcess, id: number, options: CallOptio
     reject(cause);
   };
   const unlisten = runner.listen(id, { onAnswer, onFailure, isLasting });
-  runner.send(request, payload);
+  try {
+    runner.send(request, payload);
+  } catch (cause) {
+    onFailure(cause instanceof Error ? cause : new Error(String(cause)));
+  }
   const kill = (cause: KillCause): void => {
+    // Nothing would end the deadline of a call that has ended, and it would take all processes of the sandbox.
+    if (isOver) return;
     clearTimeout(deadline);
     deadline = startDeadline(killMsMax);
     runner.send({ type: 'kill', id, cause });

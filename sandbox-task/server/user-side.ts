@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type {
   KillCause,
   ProgramDefaults,
+  ProgramSpec,
   RunnerMessage,
   RunnerRequest,
   StreamName,
@@ -200,16 +201,11 @@ const askOn = (runner: RunnerProcess, request: RunnerRequest, payload: Buffer | 
   }).ended;
 
 const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): RunningExecution => {
-  const { work, timeoutMs, onOutput, cwd, env, storedOver } = options;
-  const around = { cwd, env, storedOver };
-  const isCode = 'language' in work;
+  const { work, timeoutMs, onOutput } = options;
   const { ended, kill } = followCall(runner, id, {
-    request: isCode
-      ? { type: 'run-code', id, language: work.language, context: work.context, timeoutMs, ...around }
-      : { type: 'start', id, argv: work.argv, timeoutMs, ...around },
-    payload: isCode ? Buffer.from(work.code) : undefined,
+    ...startOf(id, options),
     timeoutMs,
-    killMsMax: isCode ? codeGraceMs : graceMs,
+    killMsMax: 'language' in work ? codeGraceMs : graceMs,
     onPiece: ({ message, payload }) => {
       if (message.type !== 'output') return false;
       onOutput({ stream: message.stream, offset: message.offset, text: payload.toString() });
@@ -219,6 +215,22 @@ const executeOn = (runner: RunnerProcess, id: number, options: ExecuteOptions): 
   return {
     ended: ended.then((answer) => ({ exit: expectAnswer(answer, 'exit'), payload: answer.payload })),
     kill,
+  };
+};
+
+const startOf = (
+  id: number,
+  { work, timeoutMs, cwd, env, storedOver }: ExecuteOptions,
+): { readonly request: RunnerRequest; readonly payload: Buffer } => {
+  const around = { cwd, env, storedOver };
+  if (!('language' in work)) {
+    const spec = { argv: work.argv, ...around } satisfies ProgramSpec;
+    return { request: { type: 'start', id, timeoutMs }, payload: Buffer.from(JSON.stringify(spec)) };
+  }
+  const { language, context, code } = work;
+  return {
+    request: { type: 'run-code', id, language, context, timeoutMs, ...around },
+    payload: Buffer.from(code),
   };
 };
 

@@ -31,3 +31,8 @@ test('a frame over the limits is refused from its length alone', () => {
   prefix.writeUInt32BE(8_388_609, 4);
   expect(() => read(prefix)).toThrow('a frame payload of 8388609 bytes');
 });
+
+test('what a reader would refuse is not written', () => {
+  expect(() => encodeFrame({ text: 'x'.repeat(262_144) })).toThrow('a frame header of 262155 bytes');
+  expect(() => encodeFrame({}, Buffer.alloc(8_388_609))).toThrow('a frame payload of 8388609 bytes');
+});

@@ -2,7 +2,8 @@
  * The frame: one JSON header and one binary payload, each with its length in front.
  *
  * Both ends of the pipe between server and runner speak it. The reader refuses a frame over its bounds
- * before it has been read, because the runner shares its identity with untrusted code.
+ * before it has been read, because the runner shares its identity with untrusted code. So does the writer, since a frame that
+ * the other end refuses ends the connection, and with it everything else that uses it.
  */
 export type Frame = { readonly header: unknown; readonly payload: Buffer };
 
@@ -19,6 +20,7 @@ export const encodeFrame = (header: object, payload: Buffer = empty): Buffer =>
 /** All of a frame but its payload, for a payload that is not to be copied. */
 export const encodeFrameStart = (header: object, payloadBytes: number): Buffer => {
   const head = Buffer.from(JSON.stringify(header));
+  refuseOver(head.length, payloadBytes);
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix.writeUInt32BE(head.length, 0);
   prefix.writeUInt32BE(payloadBytes, 4);
@@ -50,9 +52,13 @@ export const createFrameReader = (deliver: (frame: Frame) => void): ((chunk: Buf
 const frameBytes = (buffer: Buffer): number => {
   const header = buffer.readUInt32BE(0);
   const payload = buffer.readUInt32BE(4);
+  refuseOver(header, payload);
+  return prefixBytes + header + payload;
+};
+
+const refuseOver = (header: number, payload: number): void => {
   if (header > headerBytesMax) throw new Error(`a frame header of ${header} bytes`);
   if (payload > payloadBytesMax) throw new Error(`a frame payload of ${payload} bytes`);
-  return prefixBytes + header + payload;
 };
 
 const decodeFrame = (frame: Buffer): Frame => {

@@ -44,6 +44,9 @@ export type Surroundings = {
   readonly storedOver?: number | undefined;
 };
 
+/** A program of its own. */
+export type ProgramSpec = Surroundings & { readonly argv: readonly string[] };
+
 /** The file of authorities, in the folder of the relay's socket, and the folder as user code sees it. */
 export const authoritiesFile = 'authorities.pem';
 export const relayFolder = '/run/sallyport';
@@ -62,12 +65,8 @@ export type ProgramDefaults = {
 export type RunnerRequest =
   /** The payload is `ProgramDefaults` as JSON, which may be longer than a header. */
   | { readonly type: 'set-defaults'; readonly id: number }
-  | ({
-      readonly type: 'start';
-      readonly id: number;
-      readonly argv: readonly string[];
-      readonly timeoutMs: number;
-    } & Surroundings)
+  /** The payload is `ProgramSpec` as JSON, which may be longer than a header. */
+  | { readonly type: 'start'; readonly id: number; readonly timeoutMs: number }
   /** The payload is the code. */
   | ({ readonly type: 'run-code'; readonly id: number; readonly timeoutMs: number } & CodeContext &
       Surroundings)
