@@ -9,7 +9,7 @@ import { type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type FileChange, watchPauseMs } from '../wire/file-messages.ts';
 import { namedPath } from '../wire/named-path.ts';
-import { FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
+import { codeOf, FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const watchedFoldersMax = 5000;
 const knownNamesMax = 100_000;
@@ -92,12 +92,15 @@ const createWatch = ({ folder, onlyName, report }: WatchOptions) => {
   const closeAllBelow = (below: string): void => {
     for (const path of [...folders.keys()]) if (path === below || path.startsWith(`${below}/`)) close(path);
   };
+  /** A change of a watched folder's own mode comes under its own name, as if it were in itself. */
+  const isOwnName = (below: string, name: string): boolean => name === basename(join(folder, below));
   const onEvent = (below: string, name: string): void => {
     const known = folders.get(below)?.names;
     if (known === undefined || !isOurs(name)) return;
     const path = join(below, name);
-    const stat = lstatSync(join(folder, path), { throwIfNoEntry: false });
-    if (stat === undefined) {
+    const found = lookAt(join(folder, path));
+    if (!isThere(found) && !known.has(name) && isOwnName(below, name)) return;
+    if (found === 'gone') {
       if (known.delete(name)) names -= 1;
       closeAllBelow(path);
       report(path, 'removed');
@@ -105,7 +108,7 @@ const createWatch = ({ folder, onlyName, report }: WatchOptions) => {
     }
     report(path, known.has(name) ? 'modified' : 'created');
     keep(known, name);
-    if (stat.isDirectory()) openBelow(path, false);
+    if (found === 'folder') openBelow(path, false);
   };
   const closeAll = (): void => {
     for (const path of [...folders.keys()]) close(path);
@@ -117,6 +120,19 @@ const createWatch = ({ folder, onlyName, report }: WatchOptions) => {
     throw cause;
   }
   return { close: closeAll };
+};
+
+type Found = 'folder' | 'other' | 'gone' | 'unseen';
+
+const isThere = (found: Found): boolean => found === 'folder' || found === 'other';
+
+/** Its folder may be gone too, or be another kind of entry by now; `unseen`: user code has closed the way to it. */
+const lookAt = (path: string): Found => {
+  try {
+    return lstatSync(path).isDirectory() ? 'folder' : 'other';
+  } catch (cause) {
+    return ['ENOENT', 'ENOTDIR'].includes(codeOf(cause)) ? 'gone' : 'unseen';
+  }
 };
 
 const openWatcher = (path: string, onName: (name: string) => void): FSWatcher => {

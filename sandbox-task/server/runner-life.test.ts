@@ -23,3 +23,20 @@ test('arguments of any length that a program may have', async () => {
   expect(await stdoutOf('bash', ['-c', 'echo $#', 'bash', ...many])).toBe('9\n');
   expect(await stdoutOf(`: ${"'\u0001'".repeat(40_000)}; echo over`)).toBe('over\n');
 });
+
+test('a watched folder that is closed, and one that becomes a file', async () => {
+  await stdoutOf('mkdir -p watched/closed watched/swapped');
+  const stream = await sandbox.open('GET', '/watch?path=watched');
+  const swap =
+    'for i in 1 2 3; do touch swapped/a swapped/b; rm -r swapped; echo > swapped; rm swapped; mkdir swapped; done';
+  await stdoutOf(`cd watched; touch closed/a; chmod 000 closed; ${swap}; chmod 700 closed; echo > last`);
+  let text = '';
+  for await (const piece of stream) {
+    text += String(piece);
+    if (text.includes('watched/last')) break;
+  }
+  stream.destroy();
+  expect(text).toContain('"watched/closed/a"');
+  // The change of a folder's mode is none of an entry in it.
+  expect(text).not.toContain('closed/closed');
+});
