@@ -36,7 +36,8 @@ const statOf = async (userSide: UserSide, path: string): Promise<FileEntry> => {
 
 /** `{"files": […], "truncated": true?}`, written as it comes. */
 export const sendTree = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
-  const steps = pullJob(userSide, { kind: 'tree', path });
+  await using job = openJob(userSide, { kind: 'tree', path });
+  const { steps } = job;
   let step = await steps.next();
   response.writeHead(200, { 'content-type': 'application/json' });
   let text = '{"files":[';
@@ -54,26 +55,13 @@ export const sendTree = async ({ userSide, response }: FolderExchange, path: str
 };
 
 export const sendArchive = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
-  const steps = pullJob(userSide, { kind: 'pack', path });
+  await using job = openJob(userSide, { kind: 'pack', path });
+  const { steps } = job;
   let step = await steps.next();
   response.writeHead(200, { 'content-type': 'application/gzip' });
-  for (; !step.done; step = await steps.next()) await writeOrStop(response, step.value, steps);
+  for (; !step.done; step = await steps.next()) await writePaced(response, step.value);
   await writePaced(response, step.value);
   await endPaced(response);
-};
-
-/** The job is closed when its reader is gone. */
-const writeOrStop = async (
-  response: ServerResponse,
-  bytes: Buffer,
-  steps: AsyncGenerator<Buffer, Buffer>,
-): Promise<void> => {
-  try {
-    await writePaced(response, bytes);
-  } catch (cause) {
-    await steps.return(bytes);
-    throw cause;
-  }
 };
 
 export const receiveArchive = async (
@@ -132,7 +120,8 @@ const movedEntry = async (userSide: UserSide, path: string): Promise<Partial<Fil
 const watchMsMax = 720_000;
 
 export const watchFolder = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
-  const steps = pullJob(userSide, { kind: 'watch', path });
+  await using job = openJob(userSide, { kind: 'watch', path });
+  const { steps } = job;
   const endsAt = performance.now() + watchMsMax;
   let step = await steps.next();
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
@@ -141,10 +130,18 @@ export const watchFolder = async ({ userSide, response }: FolderExchange, path: 
     const events = changes.map((change) => `event: changed\ndata: ${JSON.stringify(change)}\n\n`);
     // A comment shows every hop that the stream lives.
     const text = events.length === 0 ? ': nothing changed\n\n' : events.join('');
-    await writeOrStop(response, Buffer.from(text), steps);
+    await writePaced(response, Buffer.from(text));
   }
-  await steps.return(Buffer.alloc(0));
   await endPaced(response);
+};
+
+/** A job that is closed when its use ends, however that ends: the reader of an answer may be gone at any moment. */
+const openJob = (userSide: UserSide, work: JobWork) => {
+  const steps = pullJob(userSide, work);
+  return {
+    steps,
+    [Symbol.asyncDispose]: async (): Promise<void> => void (await steps.return(Buffer.alloc(0))),
+  };
 };
 
 /**

@@ -1,6 +1,8 @@
 /** Requests and changes of files that must not cost the runner, and with it every program of the sandbox. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
+import { startTestSandbox, type TestSandbox, waitFor } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
 let pids: readonly number[];
@@ -39,4 +41,16 @@ test('a watched folder that is closed, and one that becomes a file', async () =>
   expect(text).toContain('"watched/closed/a"');
   // The change of a folder's mode is none of an entry in it.
   expect(text).not.toContain('closed/closed');
+});
+
+test('listings whose readers leave in their middle', async () => {
+  const names = Array.from({ length: 1500 }, (_, at) => `${at}-${'n'.repeat(200)}`);
+  await mkdir(join(sandbox.workspace, 'many'));
+  await Promise.all(names.map((name) => writeFile(join(sandbox.workspace, 'many', name), '')));
+  sandbox.own();
+  const path = '/files?path=many&recursive=1';
+  for (let reader = 0; reader < 40; reader += 1) (await sandbox.open('GET', path)).destroy();
+  await waitFor(async () => (await sandbox.ask('GET', path)).status === 200);
+  const { files } = JSON.parse((await sandbox.ask('GET', path)).body.toString());
+  expect(files.length).toBe(names.length);
 });
