@@ -9,6 +9,7 @@ import {
   type MissingEntry,
   type RunnerMessage,
   refusalCharactersMax,
+  stdioMessageCharactersMax,
 } from '../wire/messages.ts';
 import { processStreams } from '../wire/process-messages.ts';
 import { blocksMax, resultMimeType, resultPartsMax, resultsMax } from '../wire/program-messages.ts';
@@ -98,8 +99,8 @@ const message = z.discriminatedUnion('type', [
     id,
     isFresh: z.boolean(),
     failure: z.enum([...killCause.options, 'start', 'protocol', 'died', 'limit']),
-    message: z.string().max(4000),
-    stderrTail: z.string().max(4000),
+    message: z.string().max(stdioMessageCharactersMax),
+    stderrTail: z.string().max(stdioMessageCharactersMax),
     hasRun: z.boolean(),
     isLost: z.boolean(),
     isEnded: z.boolean(),

@@ -194,6 +194,47 @@ test('W13: a flood of notifications and noise does not block other calls', async
   await waitFor(async () => (await logTexts()).some((line) => /lines left out/.test(line)));
 });
 
+/** Answers a call by a statement of its own, which has `say`, the `id` and the `token` of its progress. */
+const odd = (statement: string) => ({
+  name: 'odd',
+  command: sandbox.nodePath,
+  args: [
+    '-e',
+    `const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const token = params?._meta?.progressToken;
+      if (method === 'initialize')
+        say({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } } });
+      if (method === 'tools/call') { ${statement} }
+      if (method === 'ping') say({ id, result: {} });
+    });`,
+  ],
+});
+
+test('W13: what has no text is no word, wherever it stands', async () => {
+  const refused = await sandbox.call(odd('say({ id, error: { code: 1, message: { toString: 1 } } })'), 'any');
+  expect([textOf(refused), fieldsOf(refused)]).toEqual([
+    'MCP error 1: no text',
+    { is_error: true, rpc_error_code: 1 },
+  ]);
+  const progress =
+    "say({ method: 'notifications/progress', params: { progressToken: token, progress: { toString: 1 } } })";
+  const answer = "say({ id, result: { content: [{ type: 'text', text: 'over' }] } })";
+  expect(textOf(await sandbox.call(odd(`${progress}; ${answer}`), 'any'))).toBe('over');
+});
+
+test('a working folder that is not there is named, also by a long name', async () => {
+  const cwd = Array.from({ length: 16 }, () => 'd'.repeat(249))
+    .join('/')
+    .slice(0, 3985);
+  const [type, message] = failureOf(await sandbox.list({ ...odd(''), cwd }));
+  expect([type, message]).toEqual([
+    'mcp_server_unavailable',
+    expect.stringContaining('its working folder ddd'),
+  ]);
+});
+
 test('a large answer is cut, and marked', async () => {
   const { call, python } = sandbox;
   const big = await call(python('', 'flood'), 'big');

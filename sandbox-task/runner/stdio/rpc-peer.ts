@@ -67,6 +67,14 @@ export const createRpcPeer = ({ write, onInvalid }: RpcWire): RpcPeer => {
     waiting.delete(id);
     question?.resolve(answerOf(message));
   };
+  /** The runner survives every message, of whatever it is made. It is unknown to which request this one was the answer. */
+  const takeAll = (messages: readonly JsonObject[]): void => {
+    try {
+      for (const message of messages) take(message);
+    } catch {
+      failOpen(new StdioError('protocol', 'it wrote a message that cannot be read'));
+    }
+  };
   const progress = (params: unknown): void => {
     if (!isObject(params) || typeof params['progressToken'] !== 'number') return;
     waiting.get(params['progressToken'])?.onProgress?.(describeProgress(params));
@@ -96,7 +104,7 @@ export const createRpcPeer = ({ write, onInvalid }: RpcWire): RpcPeer => {
       else {
         const messages = parsed === 'no JSON' ? [] : messagesOf(parsed.value);
         if (messages.length === 0) onInvalid(line);
-        for (const message of messages) take(message);
+        takeAll(messages);
       }
     },
     failOpen,
@@ -125,7 +133,7 @@ const answerOf = ({ result, error }: JsonObject): RpcAnswer => {
   return {
     error: {
       code: Number.isSafeInteger(code) ? Number(code) : 0,
-      message: String(message).slice(0, errorCharactersMax),
+      message: wordOf(message).slice(0, errorCharactersMax),
     },
   };
 };
@@ -134,8 +142,12 @@ const errorCharactersMax = 2000;
 
 const describeProgress = ({ progress, total, message }: JsonObject): string => {
   if (typeof message === 'string' && message !== '') return message;
-  return typeof total === 'number' ? `${String(progress)}/${total}` : String(progress);
+  return typeof total === 'number' ? `${wordOf(progress)}/${total}` : wordOf(progress);
 };
+
+/** An object may have no text, and the conversion of one throws. */
+const wordOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? 'no text' : String(value);
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,7 +6,12 @@
  * server starting does not end that start. Guarantee W13 of docs/spec/sandbox.md.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KillCause, StdioAnswer, StdioFailure } from '../../wire/messages.ts';
+import {
+  type KillCause,
+  type StdioAnswer,
+  type StdioFailure,
+  stdioMessageCharactersMax,
+} from '../../wire/messages.ts';
 import type { StdioWork } from '../../wire/program-messages.ts';
 import type { Call } from '../call.ts';
 import type { Send } from '../call-output.ts';
@@ -136,11 +141,13 @@ type Failed = Pick<AcquiredServer, 'server'> & {
 const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer => {
   const isKnown = cause instanceof StdioError;
   const failure: StdioFailure = isKnown ? cause.failure : 'protocol';
+  const message = isKnown ? server.redact(cause.message) : 'its answer cannot be read';
   return {
     type: 'stdio-failure',
     ...about,
     failure,
-    message: isKnown ? server.redact(cause.message) : 'its answer cannot be read',
+    // It may name a path of the caller's.
+    message: message.slice(0, stdioMessageCharactersMax),
     stderrTail: server.stderrTail(),
     isLost: server.peer.hasFailed(),
   };
