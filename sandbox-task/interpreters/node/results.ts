@@ -11,6 +11,7 @@ import {
   jsonBytesMax,
   resultBytesMax,
   resultMimeType,
+  resultPartsMax,
 } from '../../wire/program-messages.ts';
 
 type Bundle = Readonly<Record<string, unknown>>;
@@ -28,7 +29,9 @@ const topLevelTypes = /^(?:image|text|application|audio|video|font|model|message
 
 export const createResults = (send: Send): Results => {
   const emit = (bundle: Bundle, isValue: boolean): void => {
-    const parts = fitting(Object.entries(bundle).flatMap(([mimeType, data]) => partOf(mimeType, data)));
+    const all = Object.entries(bundle).flatMap(([mimeType, data]) => partOf(mimeType, data));
+    // An interpreter whose result has more forms breaks its protocol and is ended.
+    const parts = fitting(all.slice(0, resultPartsMax));
     const payload = Buffer.concat(parts.map(({ content }) => content));
     const shapes = parts.map(({ mimeType, content }) => ({ mimeType, bytes: content.length }));
     const shown = payload.length <= resultBytesMax ? payload : undefined;

@@ -15,6 +15,7 @@ import json
 import linecache
 import os
 import re
+import select
 import signal
 import struct
 import sys
@@ -197,7 +198,11 @@ def mark_streams(mark):
     for descriptor in marked_descriptors:
         rest = memoryview(mark)
         while rest:
-            rest = rest[os.write(descriptor, rest):]
+            try:
+                rest = rest[os.write(descriptor, rest):]
+            except BlockingIOError:
+                # The code, or a program that it started, has changed the pipe, which all of them share.
+                select.select([], [descriptor], [])
 
 
 def flush():
@@ -210,6 +215,11 @@ def flush():
     libc.fflush(None)
 
 
+def well_formed(text):
+    """Halves of characters have no bytes: they are replaced, as for every other program."""
+    return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
+
+
 @contextlib.contextmanager
 def placed(cwd, env):
     """A working folder and variables of one call: later code finds them as they were before."""
@@ -218,7 +228,7 @@ def placed(cwd, env):
     try:
         if cwd is not None:
             os.chdir(cwd)
-        os.environ.update(env)
+        os.environ.update({name: well_formed(value) for name, value in env.items()})
         yield
     finally:
         for name, value in before.items():

@@ -20,7 +20,9 @@ TEXT_CHARACTERS_MAX = 128 * 1024
 
 CHART = 'application/vnd.sallyport.chart+json'
 TABLE = 'application/vnd.dataresource+json'
-SHOWN = re.compile(r'(?:image|text|application)/[\w.+-]{1,100}')
+# An interpreter whose result has more forms, or another type, breaks its protocol and is ended.
+FORMS_MAX = 16
+SHOWN = re.compile(r'(?:image|text|application)/[\w.+-]{1,100}', re.ASCII)
 MIME_TYPE = re.compile(r'(?:image|text|application|audio|video|font|model|message|multipart)/[\w.+-]+')
 METHODS = (
     ('_repr_html_', 'text/html'),
@@ -143,8 +145,8 @@ def display_with(send):
 
 
 def fitting(parts):
-    """Without the longest forms, as long as another is left."""
-    kept = [part for part in parts if SHOWN.fullmatch(part[0])]
+    """The first forms, without the longest ones as long as another is left."""
+    kept = [part for part in parts if SHOWN.fullmatch(part[0])][:FORMS_MAX]
     while len(kept) > 1 and sum(len(content) for _, content in kept) > RESULT_BYTES_MAX:
         kept.remove(max(kept, key=lambda part: len(part[1])))
     return kept
