@@ -94,6 +94,7 @@ const start = async (
   let running: Running | undefined;
   let said = '';
   let early: Buffer[] | undefined = [];
+  let over: string | undefined;
   const control = await parts.userSide.startProcess({
     spec: {
       argv: ['acp-agent'],
@@ -108,6 +109,7 @@ const start = async (
     },
   });
   const end = (message: string): void => {
+    over ??= message;
     connection.close(message);
     if (running === undefined || running.isOver) return;
     running.isOver = true;
@@ -136,6 +138,8 @@ const start = async (
   );
   try {
     const session = await openSession(connection, parts.workspace, known);
+    // Its last words may have been its session: no turn would ever reach it.
+    if (over !== undefined) throw new Error(over);
     const isKnown = session === known;
     running = {
       ...{ model: `${provider}/${model}`, connection, control, session },
