@@ -104,6 +104,7 @@ async function* copyFolder(source: string, target: string, written: Counted): As
     if (!('stat' in entry)) throw new FileRefusal('invalid_request', `${entry.path}: ${entry.reason}`);
     entries += 1;
     if (entries > workspaceEntriesMax) throw tooMuch(`more than ${workspaceEntriesMax} entries`);
+    if (entries % entriesPerStep === 0) yield nothing;
     const [from, into] = [join(source, entry.path), join(target, entry.path)];
     if (entry.stat.isDirectory()) {
       await mkdir(into, { mode: 0o700 });
@@ -118,7 +119,8 @@ async function* copyFolder(source: string, target: string, written: Counted): As
 }
 
 const chunkBytes = 1_048_576;
-/** So that a piece of work stays short on a slow disk. */
+/** So that a piece of work stays short on a slow disk, also for many small files and for large ones. */
+const entriesPerStep = 256;
 const bytesPerStep = 64 * chunkBytes;
 
 async function* copyFile(source: string, target: string, written: Counted): AsyncGenerator<Buffer> {
