@@ -147,13 +147,16 @@ const longFieldsOf = (kind: string, body: Buffer): LongFields => {
   return fields;
 };
 
+/** Another time is that of the header: one that no file can have would break the unpacking off in its middle. */
+const seconds = /^\d{1,11}(?:\.\d*)?$/;
+
 const paxField = (record: string): LongFields => {
   const key = record.slice(0, record.indexOf('='));
   const value = record.slice(key.length + 1);
   if (key.startsWith('GNU.sparse')) throw malformed('sparse files in it cannot be read');
   if (key === 'path') return { name: value };
   if (key === 'linkpath') return { linkName: value };
-  if (key === 'mtime' && Number(value) >= 0) return { mtimeMs: Number(value) * 1000 };
+  if (key === 'mtime' && seconds.test(value)) return { mtimeMs: Number(value) * 1000 };
   if (key !== 'size') return {};
   if (!/^\d{1,15}$/.test(value)) throw malformed('a size in it cannot be read');
   return { size: Number(value) };

@@ -182,6 +182,17 @@ test('W15: too many entries are refused before one is written, also those that o
   expect(await readdir(inside('many'))).toEqual([]);
 });
 
+test('W15: a time that no file can have does not break off the unpacking', async () => {
+  const time = { path: 'x', kind: 'x', content: '15 mtime=1e999\n' };
+  const entries = [
+    { path: 'a', content: '1' },
+    time,
+    { path: 'b', content: '2' },
+    { path: 'c', content: '3' },
+  ];
+  expect(await put('timed', forge(entries))).toMatchObject({ status: 201, answer: { files: 3 } });
+});
+
 test('W15: a link out of the workspace is a link, and nothing goes through it', async () => {
   const link = { path: 'l', kind: '2', target: '/etc' };
   expect((await put('linked', forge([link]))).status).toBe(201);
