@@ -54,10 +54,12 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       onOutput(piece);
     };
     const timeoutMs = timeoutSeconds * 1000;
-    const execution = await userSide.execute({
-      ...{ work, timeoutMs, ...place, storedOver: outputLimit },
-      onOutput: takeOutput,
-    });
+    const execution = await userSide
+      .execute({ ...{ work, timeoutMs, ...place, storedOver: outputLimit }, onOutput: takeOutput })
+      .catch((cause: unknown) => {
+        peak?.end();
+        throw cause;
+      });
     running.add(execution);
     const cancel = (): void => execution.kill('cancelled');
     signal.addEventListener('abort', cancel, { once: true });
