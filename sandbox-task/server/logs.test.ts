@@ -20,6 +20,14 @@ test('the byte limit counts the answer, in which a control character has six byt
   expect(Buffer.byteLength(JSON.stringify(ring.after(0)))).toBeLessThan(65_536);
 });
 
+test('the whole answer is within the byte limit, whatever the length of its lines', () => {
+  for (let length = 80; length < 120; length += 1) {
+    const ring = createLogRing({ linesMax: 1000, bytesMax: 2000 }, () => 5);
+    for (let line = 0; line < 50; line += 1) ring.add('stderr', 'x'.repeat(length));
+    expect(Buffer.byteLength(JSON.stringify({ lines: ring.after(0) }))).toBeLessThanOrEqual(2000);
+  }
+});
+
 test('a long line is cut and marked', () => {
   const ring = createLogRing({ linesMax: 10, bytesMax: 10_000 });
   ring.add('lifecycle', 'x'.repeat(2000));

@@ -28,7 +28,7 @@ const cutMark = '... (truncated)';
 
 export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now): LogRing => {
   const lines: { readonly line: LogLine; readonly bytes: number }[] = [];
-  let bytes = 0;
+  let bytes = envelopeBytes;
   let last = 0;
   return {
     add(stream, text) {
@@ -44,6 +44,9 @@ export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now)
     last: () => last,
   };
 };
+
+/** Of the answer around its lines, each of which counts with a comma. */
+const envelopeBytes = Buffer.byteLength(JSON.stringify({ lines: [] }));
 
 const cut = (text: string): string =>
   text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax)}${cutMark}`;
