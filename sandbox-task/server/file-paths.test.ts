@@ -113,3 +113,16 @@ test.each([
     'done',
   ]);
 });
+
+test.each([
+  ['PUT', '/files/../environment'],
+  ['PUT', '/files/%2e%2e/environment'],
+  ['GET', '/files/a/../../logs'],
+  ['DELETE', '/files/../contexts/default'],
+])('%s %s is about a file, and leads to no other route', async (method, path) => {
+  const body = method === 'PUT' ? { body: '{"variables":{"TAKEN":"1"}}' } : {};
+  const answer = await sandbox.ask(method, path, body);
+  expect(JSON.parse(answer.body.toString()).error.code).toBe('path_outside_workspace');
+  const { structuredContent } = await sandbox.callTool('execute_command', { command: 'echo "<$TAKEN>"' });
+  expect(structuredContent?.['stdout']).toBe('<>\n');
+});

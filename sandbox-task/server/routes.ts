@@ -137,13 +137,14 @@ export const serveRoute = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const url = new URL(request.url ?? '/', 'http://sandbox');
-  const requested = `${request.method} ${url.pathname}`;
+  // From the text as it came: a URL parser would take `..` out of the path of a file, and lead to another route.
+  const [path = '', search = ''] = (request.url ?? '').split(/\?(.*)/s);
+  const requested = `${request.method} ${path}`;
   for (const { pattern, serve } of routes) {
     const match = pattern.exec(requested);
     if (match === null) continue;
     const name = decode(match[1] ?? '');
-    return serve(parts, { request, response, query: url.searchParams, name });
+    return serve(parts, { request, response, query: new URLSearchParams(search), name });
   }
   throw new Refusal('not_found', 'no such route');
 };
