@@ -7,6 +7,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { NamedTemplate } from '#shared/domain/template.ts';
 import { bundleSandbox } from '../../sandbox-task/bundle.ts';
@@ -32,6 +33,9 @@ const capabilities = [
   '--cap-drop=ALL',
   ...['SETUID', 'SETGID', 'SETPCAP', 'KILL'].map((name) => `--cap-add=${name}`),
 ];
+
+/** The engine's client ends soon after its container; if it does not, the container had not begun. */
+const endPauseMs = 200;
 
 export type ContainerEngine = 'docker' | 'podman';
 
@@ -104,12 +108,16 @@ export const startInContainer = async (
   );
   child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
   let isKilled = false;
-  const end = (...parameters: readonly string[]): void => {
+  // The engine refuses it until the container runs, and would then start it all the same.
+  const end = async (...parameters: readonly string[]): Promise<void> => {
     isKilled = true;
-    spawn(engine, [...parameters, container], { stdio: 'ignore' }).once('error', (error) =>
-      log(error.message),
-    );
+    while (child.exitCode === null && child.signalCode === null) {
+      await once(spawn(engine, [...parameters, container], { stdio: 'ignore' }), 'exit');
+      await Promise.race([ended, delay(endPauseMs)]);
+    }
   };
+  const endLogged = (...parameters: readonly string[]): void =>
+    void end(...parameters).catch((error: unknown) => log(`a sandbox cannot be ended: ${String(error)}`));
   const ended = once(child, 'close').then(([code, signal]): SandboxEnd => {
     const exitCode = exitCodeOf(code, signal);
     // The engine forgets why the container ended, but only this program and the kernel kill it.
@@ -125,8 +133,8 @@ export const startInContainer = async (
     address: proxy.address,
     ended,
     removed,
-    kill: () => end('kill'),
-    terminate: (timeoutMs) => end('stop', `--time=${Math.ceil(timeoutMs / 1000)}`),
+    kill: () => endLogged('kill'),
+    terminate: (timeoutMs) => endLogged('stop', `--time=${Math.ceil(timeoutMs / 1000)}`),
   };
 };
 
