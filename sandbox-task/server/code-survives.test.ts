@@ -60,3 +60,11 @@ test('a type that is none', async () => {
   });
   expect(await call('python', 'print(kept)')).toMatchObject({ stdout: '4\n' });
 });
+
+test('a hook for errors that ends the program', async () => {
+  await call('python', 'import sys; kept = 5; sys.excepthook = lambda kind, error, _: sys.exit(9)');
+  expect(await call('python', '1 / 0')).toMatchObject({ exit_code: 9, stderr: '' });
+  expect(await call('python', 'sys.excepthook = sys.__excepthook__; print(kept)')).toMatchObject({
+    stdout: '5\n',
+  });
+});

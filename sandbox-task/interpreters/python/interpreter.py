@@ -114,7 +114,11 @@ def run(code, name):
         return exit_code_of(ending.code), None
     except BaseException as error:
         is_running = False
-        print_error(error)
+        try:
+            print_error(error)
+        except SystemExit as ending:
+            # By a hook of the code, which ends it as it would end a program.
+            return exit_code_of(ending.code), final_line(error)
         return 1, final_line(error)
 
 
