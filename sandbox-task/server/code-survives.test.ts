@@ -51,6 +51,11 @@ Many()`;
   }
 });
 
+test('code that interrupts itself, at the latest in another interpreter', async () => {
+  await call('node', 'process.kill(process.pid, "SIGINT"); for (;;);');
+  expect(await call('node', '6 * 7', { results: true })).toMatchObject({ results: [{ 'text/plain': '42' }] });
+});
+
 test('a type that is none', async () => {
   await call('python', 'kept = 4');
   const refused = await call('python', 'display("text/é", "x")');

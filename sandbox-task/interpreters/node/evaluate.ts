@@ -51,7 +51,10 @@ const keepFirstPromise = (): (() => void) => {
   return stop;
 };
 
-export const createEvaluator = (): Evaluator => {
+/** The inspector has lost the scope: no code can be evaluated any more. An interrupt in the midst of a call of the system does that. */
+const lostScope = 'Cannot find context with specified id';
+
+export const createEvaluator = (onBroken: () => void): Evaluator => {
   const session = new Session();
   session.connect();
   return {
@@ -64,6 +67,7 @@ export const createEvaluator = (): Evaluator => {
         // Code that runs is answered later; that which cannot be parsed or declared, at once.
         let hasRun = false;
         session.post('Runtime.evaluate', options, (error, result?: Runtime.EvaluateReturnType) => {
+          if (error?.message.includes(lostScope)) onBroken();
           if (error !== null || result === undefined) resolve({ status: 'interrupted' });
           else resolve(toEvaluated(session, result, { source, hasRun }));
           session.post('Runtime.releaseObjectGroup', { objectGroup });

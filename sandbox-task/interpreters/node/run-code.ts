@@ -38,7 +38,10 @@ type RunningCall = {
 };
 
 let running: RunningCall | undefined;
-const { evaluate, stopHere } = createEvaluator();
+/** Its state is lost anyway, and its end says so: the next call gets another interpreter. */
+const { evaluate, stopHere } = createEvaluator(() => exitProcess(interruptedExitCode));
+/** As a shell answers for a program that SIGINT ended (bash(1), EXIT STATUS). */
+const interruptedExitCode = 130;
 
 /** `showValue` gets the value of the last expression, if it has one. */
 export const runCode = async (
