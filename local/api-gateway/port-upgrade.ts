@@ -104,7 +104,11 @@ const join = (
       authorization: `Bearer ${headers[tunnelHeaders.bearer]}`,
     },
   });
+  // The server of the sandbox may never answer.
+  const abandon = (): void => void outgoing.destroy();
+  socket.once('close', abandon);
   outgoing.once('upgrade', (answer, inner, rest) => {
+    socket.off('close', abandon);
     const lines = Object.entries(handshakeHeaders(answer.headers)).map(
       ([name, value]) => `${name}: ${value}`,
     );
