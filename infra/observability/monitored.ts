@@ -50,3 +50,27 @@ export const platformMetricsOf =
   (deployment: string): PlatformMetrics =>
   (metricName, { statistic = Stats.SUM, label = metricName, period = fiveMinutes } = {}) =>
     new Metric({ namespace, metricName, dimensionsMap: { deployment }, statistic, label, period });
+
+/**
+ * Throttled reads or writes of the table and of each index. The table's own metric leaves those of its indexes out, and a write that
+ * waits for an index counts as the index's
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html).
+ */
+export const tableThrottles = (
+  { table, indexes }: Pick<Monitored, 'table' | 'indexes'>,
+  metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents',
+  label: string,
+): readonly Metric[] => [
+  table.metric(metricName, { statistic: Stats.SUM, period: fiveMinutes, label }),
+  ...indexes.map(
+    (index) =>
+      new Metric({
+        namespace: 'AWS/DynamoDB',
+        metricName,
+        dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: index },
+        statistic: Stats.SUM,
+        label: `${label}, index ${index}`,
+        period: fiveMinutes,
+      }),
+  ),
+];

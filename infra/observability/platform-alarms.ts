@@ -3,11 +3,11 @@
  * scheduled runs, sandboxes, workspaces, webhooks). Each threshold has its reason beside it.
  */
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
-import type { Monitored, PlatformMetrics } from './monitored.ts';
+import { type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
 
 const period = Duration.minutes(5);
 /** Of the rule (`infra/constructs/event-rules.ts`). */
@@ -112,11 +112,12 @@ const throttlesOf = (functions: Monitored['functions']): MathExpression => {
       .filter(({ name }) => waitedFor.has(name))
       .map(({ name, lambda }) => [name.replaceAll('-', ''), lambda.metricThrottles({ period })]),
   );
-  const terms = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
-  return new MathExpression({
-    ...{ expression: terms.join(' + '), usingMetrics, period },
-    label: 'refused invocations of this deployment',
-  });
+  return sumOf(usingMetrics, 'refused invocations of this deployment');
+};
+
+const sumOf = (metrics: Readonly<Record<string, IMetric>>, label: string): MathExpression => {
+  const terms = Object.keys(metrics).map((id) => `FILL(${id}, 0)`);
+  return new MathExpression({ expression: terms.join(' + '), usingMetrics: { ...metrics }, label, period });
 };
 
 /** Only AWS sees an invocation that never ran: no line and no metric of the platform tells of it. */
@@ -133,16 +134,14 @@ const addRelays = (alarms: Alarms, { functions }: Monitored): void => {
       });
 };
 
-const addTable = (alarms: Alarms, { table }: Monitored): void => {
-  const throttled = (metricName: string) => table.metric(metricName, { statistic: Stats.SUM, period });
+const addTable = (alarms: Alarms, monitored: Monitored): void => {
+  // A write waits for every index, and fails with it. Reads of an index have their graph: each metric of an alarm is billed.
+  const reads = tableThrottles(monitored, 'ReadThrottleEvents', 'reads').slice(0, 1);
+  const writes = tableThrottles(monitored, 'WriteThrottleEvents', 'writes');
+  const metrics = [...reads, ...writes].map((metric, index) => [`m${index}`, metric] as const);
   alarms.alarm('TableThrottles', {
-    metric: new MathExpression({
-      expression: 'FILL(reads, 0) + FILL(writes, 0)',
-      usingMetrics: { reads: throttled('ReadThrottleEvents'), writes: throttled('WriteThrottleEvents') },
-      label: 'throttled reads and writes',
-      period,
-    }),
-    says: 'The table throttles.',
+    metric: sumOf(Object.fromEntries(metrics), 'throttled reads and writes'),
+    says: 'The table throttles, or the writes of an index do.',
     runbook: 'table-throttles',
     // The SDK retries, and an on-demand table throttles for moments while it grows; users notice this many.
     threshold: 50,

@@ -1,9 +1,9 @@
 /** Sections of the dashboard: user-visible work, the platform's upkeep, and AWS's own metrics of its parts. */
 
 import { Duration } from 'aws-cdk-lib';
-import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { figures } from '#shared/config/figures.ts';
-import type { Monitored, PlatformMetrics } from './monitored.ts';
+import { type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
 import {
   approvalsWaiting,
   costBySession,
@@ -209,27 +209,11 @@ const functionRow = ({ functions }: Monitored): Row => [
 
 const tableRow = (monitored: Monitored): Row => [
   graph('Table throttles', [
-    ...throttles(monitored, 'ReadThrottleEvents', 'reads'),
-    ...throttles(monitored, 'WriteThrottleEvents', 'writes'),
+    ...tableThrottles(monitored, 'ReadThrottleEvents', 'reads'),
+    ...tableThrottles(monitored, 'WriteThrottleEvents', 'writes'),
   ]),
   graph('Table units', [
     monitored.table.metricConsumedReadCapacityUnits({ period, label: 'read' }),
     monitored.table.metricConsumedWriteCapacityUnits({ period, label: 'written' }),
   ]),
-];
-
-/** An index throttles separately, and a write that waits for it counts as the index's. */
-const throttles = ({ table, indexes }: Monitored, metricName: string, label: string): readonly IMetric[] => [
-  table.metric(metricName, { statistic: Stats.SUM, period, label }),
-  ...indexes.map(
-    (index) =>
-      new Metric({
-        namespace: 'AWS/DynamoDB',
-        metricName,
-        dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: index },
-        statistic: Stats.SUM,
-        label: `${label}, index ${index}`,
-        period,
-      }),
-  ),
 ];

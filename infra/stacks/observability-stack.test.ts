@@ -99,6 +99,22 @@ describe('alarms', () => {
     );
   });
 
+  test('notice a throttled write of an index, which the metric of the table leaves out', () => {
+    const throttles = metricsOfAlarms(observability).filter(({ name }) => name.endsWith('ThrottleEvents'));
+    expect(
+      throttles.map(({ name, dimensions }) => `${name} ${dimensions['GlobalSecondaryIndexName'] ?? 'table'}`),
+    ).toEqual([
+      'ReadThrottleEvents table',
+      'WriteThrottleEvents table',
+      'WriteThrottleEvents due',
+      'WriteThrottleEvents owner',
+    ]);
+    const [sum] = alarm('TableThrottles').Metrics.filter(
+      ({ Expression }: { readonly Expression?: string }) => Expression !== undefined,
+    );
+    expect(sum.Expression).toBe('FILL(m0, 0) + FILL(m1, 0) + FILL(m2, 0) + FILL(m3, 0)');
+  });
+
   test('react within half an hour, and are neither composite nor anomaly alarms, which cost more', () => {
     // The audit log is sealed by the hour.
     const hasten = alarms.filter(({ Namespace }) => Namespace !== 'AWS/Events');
@@ -116,8 +132,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch twenty-nine metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(29 + functionsCount);
+  test('watch thirty-one metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(31 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
