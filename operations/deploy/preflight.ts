@@ -5,14 +5,13 @@
 import { cloudFrontRegion } from '../../infra/settings.ts';
 import { judgeAccount } from './account-checks.ts';
 import { type AccountFacts, readFacts } from './account-facts.ts';
-import { type Aws, findStack, findStanding, resourcesOf, stackNames } from './aws.ts';
+import { type Aws, findStack, findStanding, stackNames } from './aws.ts';
 import type { Target } from './command.ts';
+import { lastingProblems, type Problem } from './lasting-settings.ts';
 import { Failure, type Programs } from './programs.ts';
 
 /** The oldest bootstrap whose roles and buckets the stacks can use (https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html). */
 const bootstrapVersionMin = 6;
-
-type Problem = { readonly problem: string; readonly next: string };
 
 /** What the account has, for the choices of a deploy; findings that stop nothing are said. */
 export const checkPreflight = async (
@@ -31,7 +30,7 @@ export const checkPreflight = async (
       regions.map((one) => bootstrapProblem(aws.in(one), account, settings.bootstrapQualifier)),
     )),
     ...(await Promise.all(stackNames.map((name) => stackProblem(aws, `${settings.deployment}-${name}`)))),
-    await keyProblem(target),
+    ...(await lastingProblems(target)),
     ...findings.filter(({ level }) => level === 'stop'),
   ].filter((problem) => problem !== undefined);
   for (const { level, problem, next } of findings) if (level !== 'stop') say(`Note: ${problem}. ${next}`);
@@ -109,44 +108,4 @@ const stackProblem = async (aws: Aws, name: string): Promise<Problem | undefined
   if (status === 'DELETE_FAILED')
     return { problem, next: `Delete it: aws cloudformation delete-stack ${named}` };
   return undefined;
-};
-
-type BucketEncryption = {
-  readonly ServerSideEncryptionConfiguration: {
-    readonly Rules: readonly {
-      readonly ApplyServerSideEncryptionByDefault?: { readonly KMSMasterKeyID?: string };
-    }[];
-  };
-};
-
-const unknownEncryption = ['AccessDenied', 'NoSuchBucket', 'ServerSideEncryptionConfigurationNotFoundError'];
-
-/**
- * Functions may use the key of the settings alone: a deployment that leaves a key could read none of the files and secrets under it.
- * AWS's own key needs no permission, so any other can follow it.
- */
-const keyProblem = async ({
-  aws,
-  settings: { deployment, encryption },
-}: Target): Promise<Problem | undefined> => {
-  const data = `${deployment}-data`;
-  if ((await findStanding(aws, data)) === undefined) return undefined;
-  const held = await resourcesOf(aws, data);
-  const idOf = (type: string, start: string): string | undefined =>
-    held.find((one) => one.type === type && one.id.startsWith(start))?.physicalId;
-  const bucket = idOf('AWS::S3::Bucket', 'Workspaces');
-  if (bucket === undefined) return undefined;
-  const asked = ['s3api', 'get-bucket-encryption', '--bucket', bucket] as const;
-  const found = await aws.find<BucketEncryption>(unknownEncryption, ...asked);
-  const [rule] = found?.ServerSideEncryptionConfiguration.Rules ?? [];
-  const used = rule?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID;
-  if (used === undefined) return undefined;
-  const own = idOf('AWS::KMS::Key', 'EncryptionKey');
-  const wanted = typeof encryption === 'string' ? own : encryption.keyArn;
-  const isSame = wanted !== undefined && used.split('/').at(-1) === wanted.split('/').at(-1);
-  if (isSame && encryption !== 'aws-managed') return undefined;
-  return {
-    problem: `the data of ${deployment} is under the key ${used}, which its functions could not use any more with this encryption`,
-    next: 'Leave encryption as it was deployed, or make the deployment anew from a backup: docs/deploy.md, "Backup and restore".',
-  };
 };

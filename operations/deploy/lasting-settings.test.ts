@@ -1,4 +1,4 @@
-/** A deployment that would leave the key of its data, whose functions could then read neither files nor secrets. */
+/** Deploys that would leave the key of the data, which functions could then not read, or the network that the link is in. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,4 +48,54 @@ test.each([
   ['an existing key for its own', ['customer-managed', arn('theirs')], /under the key \S+theirs/],
 ] as const)('a deploy that keeps or changes %s', async (_, [encryption, used], says) => {
   expect(await deployWith(encryption, used)).toMatch(says);
+});
+
+/** A deploy with this network into an account whose network stack holds these resources. */
+const deployInto = async (network: object, resources: readonly (readonly string[])[], more: object = {}) => {
+  const path = join(folder, 'settings.json');
+  writeFileSync(path, JSON.stringify({ network }));
+  const before = busyAccount.stacks['sallyport-network'];
+  const machine = openMachine({
+    ...busyAccount,
+    stacks: { ...busyAccount.stacks, 'sallyport-network': { ...before, resources } },
+    has: { ...usualFacts, 'ec2 describe-vpcs': { Vpcs: [{ CidrBlock: '10.77.0.0/16' }] }, ...more },
+  });
+  return (await machine.run(deployCommand, ['--settings', path, '--no-check'], 'no')).error;
+};
+
+const vpc = ['AWS::EC2::VPC', 'Vpc', 'vpc-1'];
+const subnet = (number: number) => ['AWS::EC2::Subnet', `Subnet${number}`, `subnet-${number}`];
+const inZones = (...zones: readonly string[]) => ({
+  'ec2 describe-subnets': {
+    Subnets: zones.map((AvailabilityZoneId, index) => ({
+      SubnetId: `subnet-${index + 1}`,
+      AvailabilityZoneId,
+    })),
+  },
+});
+const existing = {
+  ...{ vpcId: 'vpc-2', cidr: '10.0.0.0/16', availabilityZones: ['a'], subnetIds: ['s'] },
+  ...{ routeTableIds: ['r'], isIsolated: true },
+};
+
+test.each([
+  ['nothing', [{}, [vpc, subnet(1)]], kept],
+  [
+    'another range',
+    [{ cidr: '10.78.0.0/16' }, [vpc, subnet(1)]],
+    /10\.77\.0\.0\/16, and network\.cidr is 10\.78/,
+  ],
+  ['fewer zones', [{}, [vpc, subnet(1), subnet(2)]], /vpc-1 has 2 zones, and network\.zones is 1/],
+  ['more zones', [{ zones: 2 }, [vpc, subnet(1)]], kept],
+  ['the zone that it has', [{ zoneIds: ['euc1-az2'] }, [vpc, subnet(1)], inZones('euc1-az2')], kept],
+  [
+    'another zone',
+    [{ zoneIds: ['euc1-az1'] }, [vpc, subnet(1)], inZones('euc1-az2')],
+    /subnet-1 is in zone euc1-az2/,
+  ],
+  ['a network of others', [{ existing }, [vpc, subnet(1)]], /network\.existing in place of vpc-1/],
+  ['a network of its own', [{}, []], /a network of its own in place of network\.existing/],
+  ['the network of others that it has', [{ existing }, []], kept],
+] as const)('a deploy that asks for %s', async (_, [network, resources, more], says) => {
+  expect(await deployInto(network, resources, more)).toMatch(says);
 });

@@ -1,0 +1,124 @@
+/**
+ * Settings that a deployment keeps: its functions hold to the key and the network that they were deployed with, so a change of
+ * either is refused before it is begun.
+ *
+ * The network is updated before the functions. What it would delete is still in use by the link then; CloudFormation gives up on
+ * it after the update, and leaves it behind without a stack.
+ */
+import type { Finding } from './account-checks.ts';
+import { type Aws, findStanding, type Held, resourcesOf } from './aws.ts';
+import type { Target } from './command.ts';
+
+export type Problem = Omit<Finding, 'level'>;
+
+export const lastingProblems = async (target: Target): Promise<readonly Problem[]> =>
+  [await keyProblem(target), await networkProblem(target)].filter((problem) => problem !== undefined);
+
+const anew = 'or make the deployment anew from a backup: docs/deploy.md, "Backup and restore".';
+
+/** Undefined for a stack that is not there. */
+const heldBy = async (aws: Aws, stack: string): Promise<readonly Held[] | undefined> =>
+  (await findStanding(aws, stack)) === undefined ? undefined : resourcesOf(aws, stack);
+
+type BucketEncryption = {
+  readonly ServerSideEncryptionConfiguration: {
+    readonly Rules: readonly {
+      readonly ApplyServerSideEncryptionByDefault?: { readonly KMSMasterKeyID?: string };
+    }[];
+  };
+};
+
+const unknownEncryption = ['AccessDenied', 'NoSuchBucket', 'ServerSideEncryptionConfigurationNotFoundError'];
+
+/**
+ * Functions may use the key of the settings alone: a deployment that leaves a key could read none of the files and secrets under it.
+ * AWS's own key needs no permission, so any other can follow it.
+ */
+const keyProblem = async ({ aws, settings }: Target): Promise<Problem | undefined> => {
+  const { deployment, encryption } = settings;
+  const held = (await heldBy(aws, `${deployment}-data`)) ?? [];
+  const idOf = (type: string, start: string): string | undefined =>
+    held.find((one) => one.type === type && one.id.startsWith(start))?.physicalId;
+  const bucket = idOf('AWS::S3::Bucket', 'Workspaces');
+  if (bucket === undefined) return undefined;
+  const asked = ['s3api', 'get-bucket-encryption', '--bucket', bucket] as const;
+  const found = await aws.find<BucketEncryption>(unknownEncryption, ...asked);
+  const [rule] = found?.ServerSideEncryptionConfiguration.Rules ?? [];
+  const used = rule?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID;
+  if (used === undefined) return undefined;
+  const own = idOf('AWS::KMS::Key', 'EncryptionKey');
+  const wanted = typeof encryption === 'string' ? own : encryption.keyArn;
+  const isSame = wanted !== undefined && used.split('/').at(-1) === wanted.split('/').at(-1);
+  if (isSame && encryption !== 'aws-managed') return undefined;
+  return {
+    problem: `the data of ${deployment} is under the key ${used}, which its functions could not use any more with this encryption`,
+    next: `Leave encryption as it was deployed, ${anew}`,
+  };
+};
+
+type Subnets = {
+  readonly Subnets: readonly { readonly SubnetId: string; readonly AvailabilityZoneId?: string }[];
+};
+
+const networkProblem = async ({ aws, settings }: Target): Promise<Problem | undefined> => {
+  const { deployment, network } = settings;
+  const held = await heldBy(aws, `${deployment}-network`);
+  if (held === undefined) return undefined;
+  const vpc = held.find(({ type }) => type === 'AWS::EC2::VPC')?.physicalId;
+  const change = vpc === undefined ? changeOfOthers(network) : await changeOfOwn(aws, { network, vpc, held });
+  return change === undefined
+    ? undefined
+    : {
+        problem: `${change}, and the link of ${deployment} holds to the network that it has`,
+        next: `Leave network as it was deployed, ${anew} More zones can be added.`,
+      };
+};
+
+type Network = Target['settings']['network'];
+type Own = { readonly network: Network; readonly vpc: string; readonly held: readonly Held[] };
+
+const changeOfOthers = ({ existing }: Network): string | undefined =>
+  existing === undefined
+    ? 'the settings ask for a network of its own in place of network.existing'
+    : undefined;
+
+const refusals = [
+  'AccessDenied',
+  'UnauthorizedOperation',
+  'InvalidVpcID.NotFound',
+  'InvalidSubnetID.NotFound',
+];
+
+const changeOfOwn = async (aws: Aws, { network, vpc, held }: Own): Promise<string | undefined> => {
+  if (network.existing !== undefined) return `the settings name network.existing in place of ${vpc}`;
+  const named = ['ec2', 'describe-vpcs', '--vpc-ids', vpc] as const;
+  const found = await aws.find<{ readonly Vpcs: readonly { readonly CidrBlock?: string }[] }>(
+    refusals,
+    ...named,
+  );
+  const cidr = found?.Vpcs[0]?.CidrBlock;
+  if (cidr !== undefined && cidr !== network.cidr)
+    return `the range of ${vpc} is ${cidr}, and network.cidr is ${network.cidr}`;
+  const subnets = held.filter(({ type }) => type === 'AWS::EC2::Subnet').map(({ physicalId }) => physicalId);
+  if (subnets.length > network.zones)
+    return `${vpc} has ${subnets.length} zones, and network.zones is ${network.zones}`;
+  return network.zoneIds === undefined || subnets.length === 0
+    ? undefined
+    : changeOfZones(aws, subnets, network.zoneIds);
+};
+
+/** Each zone that has a subnet stays; whether each is in its own place is left to the person. */
+const changeOfZones = async (
+  aws: Aws,
+  subnets: readonly string[],
+  zoneIds: readonly string[],
+): Promise<string | undefined> => {
+  const found = await aws.find<Subnets>(refusals, 'ec2', 'describe-subnets', '--subnet-ids', ...subnets);
+  const moved = (found?.Subnets ?? []).find(
+    ({ AvailabilityZoneId: zone }) => zone !== undefined && !zoneIds.includes(zone),
+  );
+  return (
+    moved &&
+    `subnet ${moved.SubnetId} is in zone ${moved.AvailabilityZoneId}, which network.zoneIds leaves out`
+  );
+};
