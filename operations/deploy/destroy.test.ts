@@ -52,8 +52,8 @@ test('functions are closed before sandboxes are stopped, and stacks are deleted 
   expect(machine.state.closed).toEqual(['sallyport-turn', 'sallyport-synthetic']);
 });
 
-test('with --keep-data table, checkpoints and secrets remain, and are named', async () => {
-  const machine = machineWith();
+test('with --keep-data table, checkpoints and secrets remain, and are named, but no token', async () => {
+  const machine = machineWith({ ...busyAccount, named: { 'sallyport-admin-token/sallyport': 'sp_1' } });
   const { code, out } = await machine.run(destroyCommand, ['--yes', '--keep-data']);
   expect(code).toBe(0);
   expect(machine.state).toMatchObject({
@@ -63,6 +63,7 @@ test('with --keep-data table, checkpoints and secrets remain, and are named', as
     secrets: [sandboxSecret, projectSecret, otherSecret],
     logGroups: othersLogs,
   });
+  expect(machine.state.named).toEqual({});
   const [, left = ''] = out.split('Retained:\n');
   for (const kept of ['sallyport-data-Table-1', 'sallyport-data-workspaces1', sandboxSecret, projectSecret])
     expect(left).toContain(kept);

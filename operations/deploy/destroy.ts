@@ -123,10 +123,11 @@ const deleteRest = async (
   for (const bucket of buckets)
     if (!(keepData && isData(bucket))) await deleteBucket(deleting, bucket, bypassLock);
   await deleteLogs(deleting, settings.deployment, inventory);
+  // The token opens nothing any more, and its secret would be billed.
+  await deleteSecret(deleting, tokenSecret(settings.deployment));
   if (keepData) return;
   for (const table of tables) await deleteTable(deleting, table);
   for (const secret of secrets) await deleteSecret(deleting, secret);
-  await deleteSecret(deleting, tokenSecret(settings.deployment));
   for (const key of keys) await deleteKey(deleting, key);
 };
 
