@@ -4,8 +4,9 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { drain } from './last-output.ts';
+import { closeWithin, drain } from './last-output.ts';
 import { createFlow } from './process/flow.ts';
 import { followOutput } from './process/process-pipes.ts';
 
@@ -109,4 +110,12 @@ test('a process in the background that holds the pipe in silence is not waited f
   const [first, pid] = text().split('\n');
   expect(first).toBe('first');
   process.kill(Number(pid));
+});
+
+test('a pipe that stays open is waited for again and again without a trace', async () => {
+  const source = new PassThrough();
+  for (let wait = 0; wait < 20; wait += 1) expect(await closeWithin([source], 1)).toBe(false);
+  expect([source.listenerCount('close'), source.listenerCount('error')]).toEqual([0, 0]);
+  setImmediate(() => source.destroy());
+  expect(await closeWithin([source], 60_000)).toBe(true);
 });

@@ -18,8 +18,16 @@ const polled = async (): Promise<void> => {
 /** True once all are closed, false when that takes longer. */
 export const closeWithin = async (sources: readonly Readable[], milliseconds: number): Promise<boolean> => {
   const open = sources.filter((source) => !source.closed);
-  const isClosed = Promise.all(open.map((source) => once(source, 'close'))).then(() => true);
-  return (await Promise.race([isClosed, delay(milliseconds, false)])) || polled().then(() => false);
+  const over = new AbortController();
+  const { signal } = over;
+  const isClosed = Promise.all(open.map((source) => once(source, 'close', { signal }))).then(() => true);
+  isClosed.catch(() => undefined);
+  try {
+    return (await Promise.race([isClosed, delay(milliseconds, false)])) || (await polled().then(() => false));
+  } finally {
+    // A pipe that a program in the background holds is waited for again and again.
+    over.abort();
+  }
 };
 
 /** The last bytes are awaited for this long while a background process holds the pipe open, in milliseconds. */
