@@ -1,13 +1,19 @@
 /**
  * The output of a call as files of the workspace, for a caller that is shown a part of it. A stream that stays short makes no
- * file. The first 64 MiB of a stream are stored; a file that cannot be written is left out of the result.
+ * file. The first 64 MiB of a stream are stored; a file that cannot be written is left out of the result. The oldest files are removed
+ * for new ones: a workspace that only grew by what programs print could not be saved in the end.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StreamName, StreamSummary, Surroundings } from '../wire/messages.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
+/** Of all files of outputs, when one is added. */
+const filesMax = 500;
+const filesBytesMax = 512 * 1024 * 1024;
+const folder = '.sallyport/outputs';
+const ownName = /^[\da-f-]{36}\.(?:stdout|stderr)\.txt$/;
 
 export type OutputFiles = { readonly open: (stream: StreamName) => OutputFile };
 type OutputFile = {
@@ -22,11 +28,24 @@ export const outputFilesOf = ({
   if (storedOver === undefined) return undefined;
   const name = randomUUID();
   return {
-    open: (stream) => openFile({ workspace, path: `.sallyport/outputs/${name}.${stream}.txt`, storedOver }),
+    open: (stream) => openFile({ workspace, path: `${folder}/${name}.${stream}.txt`, storedOver }),
   };
 };
 
 type Place = { readonly workspace: string; readonly path: string; readonly storedOver: number };
+
+const makeRoom = (place: string): void => {
+  mkdirSync(place, { recursive: true });
+  const files = readdirSync(place)
+    .filter((name) => ownName.test(name))
+    .map((name) => ({ path: join(place, name), stat: lstatSync(join(place, name)) }))
+    .toSorted((one, other) => other.stat.mtimeMs - one.stat.mtimeMs);
+  let bytes = fileBytesMax;
+  for (const [index, { path, stat }] of files.entries()) {
+    bytes += stat.size;
+    if (index + 1 >= filesMax || bytes > filesBytesMax) rmSync(path, { force: true });
+  }
+};
 
 const openFile = ({ workspace, path, storedOver }: Place): OutputFile => {
   let first: Buffer[] = [];
@@ -46,7 +65,7 @@ const openFile = ({ workspace, path, storedOver }: Place): OutputFile => {
     }
     first.push(Buffer.from(chunk));
     if (bytes <= storedOver) return;
-    mkdirSync(dirname(join(workspace, path)), { recursive: true });
+    makeRoom(dirname(join(workspace, path)));
     descriptor = openSync(join(workspace, path), 'w');
     for (const piece of first) write(piece);
     first = [];
