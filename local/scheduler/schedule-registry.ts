@@ -71,11 +71,17 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
     }
     if (schedule.ActionAfterCompletion === 'DELETE') await remove(schedule);
   };
+  /** The disk may be full: that ends no other function, and is tried again. */
+  const postpone = (schedule: StoredSchedule, cause: unknown): void => {
+    process.stderr.write(`scheduler: ${schedule.Name} could not be settled: ${cause}\n`);
+    const { failures } = deliveries.get(scheduleKey(schedule)) ?? { failures: 0 };
+    deliveries.set(scheduleKey(schedule), { failures, notBefore: now() + options.retryMs });
+  };
   const tick = (): void => {
     for (const schedule of schedules.values()) {
       const { notBefore = schedule.at } = deliveries.get(scheduleKey(schedule)) ?? {};
       const isActive = schedule.State !== 'DISABLED' && schedule.at >= schedule.createdAt;
-      if (isActive && notBefore <= now()) void deliver(schedule);
+      if (isActive && notBefore <= now()) deliver(schedule).catch((cause) => postpone(schedule, cause));
     }
   };
   return {
