@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { rowHash } from '#shared/domain/audit-seal.ts';
@@ -62,4 +62,20 @@ test('a line is one, whatever line ends of Unicode its texts hold', async () => 
   );
   const { code, stdout, stderr } = await there.run(['audit', 'verify', 'audit.jsonl']);
   expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('1 rows, 0 seals')]);
+});
+
+test('an export that breaks off leaves the one that was there', async () => {
+  const route = { body: '{"type":"end"}\n', headers: { 'content-type': 'application/jsonl' } };
+  await using there = await logIn({ 'GET /api/audit/export': route });
+  const file = join(there.folder, 'audit.jsonl');
+  expect(await there.run(['audit', 'export', 'audit.jsonl'])).toMatchObject({ code: 0 });
+  await using broken = await logIn({
+    'GET /api/audit/export': { ...route, headers: { 'content-length': '1000' } },
+  });
+  const variables = { SALLYPORT_URL: broken.fake.url };
+  const cut = there.run(['audit', 'export', 'audit.jsonl'], { variables });
+  await expect.poll(() => broken.fake.asked.length, { timeout: 50_000 }).toBe(1);
+  await broken[Symbol.asyncDispose]();
+  expect(await cut).toMatchObject({ code: 1, stderr: expect.stringContaining('(download_failed)') });
+  expect([await readFile(file, 'utf8'), await readdir(there.folder)]).toEqual([route.body, ['audit.jsonl']]);
 });

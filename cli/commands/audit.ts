@@ -4,11 +4,9 @@
  */
 
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { linesOf } from '#sdk/lines.ts';
 import type { AnswerOf } from '#sdk/route.ts';
 import { type AuditRow, api } from '#sdk/routes.ts';
@@ -16,6 +14,7 @@ import { type ExportLine, type Verification, verifyAudit } from '#shared/domain/
 import { type Call, type Command, none, one, value, wholeNumber } from '../runtime/command.ts';
 import { failure, unreadable } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
+import { saveStream } from '../runtime/save-stream.ts';
 
 const rowsDefault = 50;
 
@@ -70,7 +69,7 @@ const exportTo = async (call: Call): Promise<undefined> => {
   const [file = ''] = call.positionals;
   const body = await (await call.client()).exportAudit();
   const target = resolve(call.host.folder, file);
-  await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), createWriteStream(target));
+  await saveStream(body, target);
   call.output.result({ file: target }, () => [
     `Written to ${target}. Check it with: sallyport audit verify ${file}`,
   ]);

@@ -1,19 +1,17 @@
 /**
  * `files`: the files of a session's workspace.
  *
- * A file over the size of one request is transferred in parts, with one part in memory. A download is written to a
- * temporary file beside its target, so that a failed one leaves no half file.
+ * A file over the size of one request is transferred in parts, with one part in memory.
  */
-import { createWriteStream, openAsBlob } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { api } from '#sdk/routes.ts';
 import { type Call, type Command, flag } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { failure, unreadable } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
+import { saveStream } from '../runtime/save-stream.ts';
 import { filesOf, folderCommands, getFolder, withArchive } from './folders.ts';
 
 const pipedBytesMax = 64 * 1_048_576;
@@ -48,22 +46,10 @@ const get = async (call: Call): Promise<undefined> => {
   const body = await (await filesOf(call)).read(path, { format: 'stream' });
   if (local === '-') return print(call, body);
   const target = await targetPath(resolve(call.host.folder, local), basename(path));
-  const partial = `${target}.${process.pid}.part`;
-  try {
-    await pipeline(
-      Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]),
-      createWriteStream(partial),
-    );
-    await rename(partial, target);
-  } catch (cause) {
-    await rm(partial, { force: true });
-    throw failure('download_failed', `${target} was not written: ${messageOf(cause)}`, { cause });
-  }
+  await saveStream(body, target);
   const { size } = await stat(target);
   call.output.result({ path: target, size }, () => [`${target}: ${size} bytes`]);
 };
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 const targetPath = async (local: string, name: string): Promise<string> => {
   const found = await stat(local).catch(() => undefined);
