@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Routes, refusal, startFakeDeployment } from '../fixtures/fake-deployment.ts';
+import { logIn } from '../fixtures/logged-in.ts';
 import { makeMachine } from '../fixtures/run-cli.ts';
 
 const png = Buffer.from('a picture').toString('base64');
@@ -71,4 +72,22 @@ test('a failure that comes after the status is a failure', async () => {
   const { code, stderr } = await run(['code', '--session', 's', '1']);
   expect(code).toBe(1);
   expect(stderr).toContain('the sandbox is still starting');
+});
+
+test('Ctrl-C leaves code that runs, and --stop ends its session then, too', async () => {
+  await using there = await logIn({
+    'POST /api/sessions': { status: 201, body: { id: 's1' } },
+    // An answer that does not end.
+    'POST /api/sessions/s1/code': { body: '{', headers: { 'content-length': '1000' } },
+    'DELETE /api/sessions/s1': { body: { id: 's1' } },
+  });
+  const terminal = there.at(['code', '--stop', 'while True: pass']);
+  const routes = () => there.fake.asked.map(({ route }) => route);
+  await expect.poll(routes, { timeout: 50_000 }).toContain('POST /api/sessions/s1/code');
+  terminal.interrupt();
+  expect(await terminal.code).toBe(130);
+  expect([routes().at(-1), terminal.text()]).toEqual([
+    'DELETE /api/sessions/s1',
+    expect.stringContaining('(interrupted)'),
+  ]);
 });

@@ -18,6 +18,7 @@ import {
   wholeNumber,
 } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
+import { exitCodes, failure } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
 type Bundle = CodeResult['results'][number];
@@ -36,17 +37,26 @@ const run = async (call: Call): Promise<number> => {
     timeoutSeconds,
   });
   const id = call.text('session') ?? (await newSession(call));
+  const abort = new AbortController();
+  const release = call.host.onInterrupt(() => abort.abort());
   try {
-    const result = await call.request(api.runCode, { params: { id }, body: { code, ...options } });
+    const request = { params: { id }, body: { code, ...options } };
+    const result = await call.request(api.runCode, request, { signal: abort.signal }).catch((cause) => {
+      throw abort.signal.aborted ? interrupted(cause) : cause;
+    });
     call.output.result({ sessionId: id, ...result }, () => []);
     if (!call.output.isJson) await print(call, result);
     return result.exitCode & 0xff || (result.exitCode === 0 ? 0 : 1);
   } finally {
+    release();
     if (call.isSet('stop')) await call.request(api.endSession, { params: { id } });
     else if (call.text('session') === undefined && call.host.stderr.isTTY === true)
       call.output.note(`The session stays active: reuse it with --session ${id}`);
   }
 };
+
+const interrupted = (cause: unknown) =>
+  failure('interrupted', 'the result was not waited for', { cause, exitCode: exitCodes.interrupted });
 
 const newSession = async (call: Call): Promise<string> => {
   const env = call.list('env');

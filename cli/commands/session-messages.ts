@@ -71,7 +71,7 @@ const filesOf = (given: string | undefined): { readonly files?: 'then' | 'now' }
 };
 
 const exportOne = async (call: Call): Promise<undefined> => {
-  const format = call.text('format') ?? 'markdown';
+  const format = call.text('format') ?? (call.output.isJson ? 'json' : 'markdown');
   if (!isFormat(format)) throw wrongUsage(`--format ${format}: use one of ${exportFormats.join(', ')}`);
   const client = await call.client();
   const text = await exportConversation(client, { id: idOf(call), format });
@@ -137,7 +137,9 @@ export const sessionMessageCommands: readonly Command[] = [
     name: 'sessions export',
     usage: '<id> [--format markdown|json] [--output <file>]',
     summary: 'Write a conversation as Markdown or JSON',
-    details: ['Without --output to stdout. A file that exists is not overwritten.'],
+    details: [
+      'Without --output to stdout. A file that exists is not overwritten. With --json the format is JSON.',
+    ],
     options: { format: value, output: value },
     positionals: one,
     run: exportOne,

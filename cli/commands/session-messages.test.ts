@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { logIn } from '../fixtures/logged-in.ts';
+
+test('an export is Markdown, and with --json what a program reads', async () => {
+  const session = {
+    ...{ id: 's', provider: 'demo', model: 'demo', createdAt: '', costUsd: 0 },
+    usage: { inputTokens: 0, outputTokens: 0 },
+  };
+  await using there = await logIn({
+    'GET /api/sessions/s': { body: session },
+    'GET /api/sessions/s/events?since_index=-1': { body: { events: [], hasMore: false, droppedEvents: 0 } },
+  });
+  expect((await there.run(['sessions', 'export', 's'])).stdout).toContain('# Session s');
+  const { code, stdout } = await there.run(['sessions', 'export', 's', '--json']);
+  expect([code, JSON.parse(stdout)]).toEqual([0, { session, eventsAreMissing: false, events: [] }]);
+});
