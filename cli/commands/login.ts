@@ -6,6 +6,7 @@ import { type Call, type Command, none, value } from '../runtime/command.ts';
 import {
   deleteDeployment,
   findDeployment,
+  isToken,
   maskToken,
   readUrl,
   storeDeployment,
@@ -22,8 +23,7 @@ const run = async (call: Call): Promise<undefined> => {
     call.text('token') ??
     named.token ??
     (await askSecret(host, `Token for ${url} (printed by \`npm start\`): `));
-  if (!/^[\x21-\x7e]+$/.test(token))
-    throw wrongUsage('a token consists of printable characters without spaces');
+  if (!isToken(token)) throw wrongUsage('a token consists of printable characters without spaces');
   if (url.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(url))
     output.note(`Warning: ${url} is not encrypted, so the token can be read on the network.`);
   await makeClient({ url, token }).request(api.listSessions);

@@ -27,6 +27,9 @@ export const readUrl = (text: string): { readonly url: string; readonly token?: 
   return { url: parsed.origin, ...(token === undefined ? {} : { token }) };
 };
 
+/** Any other text is no value of a header, and the failure of the request would show it. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+
 export const maskToken = (token: string): string =>
   token.length < 13 ? '***' : `${token.slice(0, 8)}...${token.slice(-4)}`;
 
@@ -55,7 +58,11 @@ const readSettings = async (path: string): Promise<Deployment | undefined> => {
 
 const fromEnvironment = (variables: Variables): Partial<Deployment> => {
   const { SALLYPORT_URL: url, SALLYPORT_TOKEN: token } = variables;
-  return { ...(url ? readUrl(url) : {}), ...(token ? { token } : {}) };
+  // A line end after it comes from a file.
+  const given = token?.trim();
+  if (given && !isToken(given))
+    throw wrongUsage('SALLYPORT_TOKEN: a token consists of printable characters without spaces');
+  return { ...(url ? readUrl(url) : {}), ...(given ? { token: given } : {}) };
 };
 
 export const findDeployment = async (host: Host): Promise<FoundDeployment> => {

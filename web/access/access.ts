@@ -30,6 +30,7 @@ export type SignIn =
 
 const checkAgainMs = 2000;
 const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
+const noTokenReason = 'That is not a token: it has spaces or characters that no token has.';
 const elsewhereReason = 'You signed out in another tab.';
 const endedReason = 'Your sign-in has ended.';
 
@@ -70,7 +71,11 @@ export const reasonAgainst = (permission: Permission): string | undefined => {
   return `Your token's scope (${state.value.access.scope}) does not allow this.`;
 };
 
-export const signInWith = (given: Credential): Promise<void> => {
+/** Other texts are no value of a header. */
+const isCredential = (given: Credential): boolean => given === null || /^[\x21-\x7e]+$/.test(given);
+
+export const signInWith = async (given: Credential): Promise<void> => {
+  if (!isCredential(given)) return forget(noTokenReason);
   credential = given;
   rememberToken(given);
   state.value = { kind: 'checking', problem: null };

@@ -112,3 +112,12 @@ test('a turn is stopped by a request while there is no connection', async () => 
   ]);
   signOut();
 });
+
+test('a text that no header can carry is no token: nothing is asked with it', async () => {
+  const { startAccess, signInWith, signIn } = await load();
+  startAccess();
+  asked.length = 0;
+  await signInWith('sp_\u2026');
+  expect(signIn.value).toEqual({ kind: 'signed-out', reason: expect.stringContaining('not a token') });
+  expect(asked.filter((line) => line.startsWith('Bearer'))).toEqual([]);
+});
