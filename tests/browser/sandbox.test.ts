@@ -99,6 +99,38 @@ test('a concurrent change is overwritten only after confirmation', async () => {
   expect(await read(id, 'notes.txt')).toBe('mine\r\nstays\r\n');
 });
 
+test('text that is typed while the file is saved stays in the editor', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'one\n');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const editor = page.getByRole('textbox', { name: 'Text of notes.txt' });
+  await editor.fill('one\ntwo\n');
+  const { promise: typed, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: sent, resolve: isSent } = Promise.withResolvers<void>();
+  await page.route(/\/files\/notes/, async (route) => {
+    if (route.request().method() === 'PUT') {
+      isSent();
+      await typed;
+    }
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await sent;
+  await editor.fill('one\ntwo\nthree\n');
+  goOn();
+  await page.getByText('Saved notes.txt').waitFor();
+  expect([await editor.inputValue(), await read(id, 'notes.txt')]).toEqual([
+    'one\ntwo\nthree\n',
+    'one\ntwo\n',
+  ]);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await editor.waitFor({ state: 'detached' });
+  expect(await read(id, 'notes.txt')).toBe('one\ntwo\nthree\n');
+});
+
 test('an unsaved edit survives another tab and is discarded only after confirmation', async () => {
   const id = await open();
   await put(id, 'src/notes.txt', 'one\n');

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { FileEntry } from '#sdk/routes.ts';
-import { joined, parentOf, rowsOf } from './workspace-files.ts';
+import { joined, parentOf, rowsOf, useWorkspaceTree } from './workspace-files.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
 
 const entry = (name: string, type: FileEntry['type'] = 'file'): FileEntry => ({
   name,
@@ -38,4 +40,20 @@ test('paths are joined and split', () => {
     'a/b',
     '',
   ]);
+});
+
+test('of two reads of a folder the newer one counts, whichever is answered first', async () => {
+  const answers: ((name: string) => void)[] = [];
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal(
+    'fetch',
+    () => new Promise((resolve) => answers.push((name) => resolve(Response.json({ files: [entry(name)] })))),
+  );
+  const tree = useWorkspaceTree(() => 's1');
+  const [older, newer] = [tree.refresh(), tree.refresh()];
+  answers[1]?.('new.txt');
+  await newer;
+  answers[0]?.('old.txt');
+  await older;
+  expect(tree.folders.value.get('')?.map(({ name }) => name)).toEqual(['new.txt']);
 });

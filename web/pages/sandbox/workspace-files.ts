@@ -137,14 +137,19 @@ export const useWorkspaceTree = (sessionId: () => string): WorkspaceTree => {
   const error = shallowRef<unknown>();
   const isReading = shallowRef(false);
 
+  /** The newest read of each folder: an answer that an older one waited longer for does not count. */
+  const newest = new Map<string, object>();
   const read = async (paths: readonly string[]): Promise<void> => {
     const id = sessionId();
+    const mine = {};
+    for (const path of paths) newest.set(path, mine);
     isReading.value = true;
     try {
       const lists = await Promise.all(paths.map(async (path) => [path, await listed(id, path)] as const));
       if (id !== sessionId()) return;
       const next = new Map(folders.value);
       for (const [path, entries] of lists) {
+        if (newest.get(path) !== mine) continue;
         if (entries === undefined) next.delete(path);
         else next.set(path, entries);
       }
