@@ -121,3 +121,16 @@ test('a call is accepted when its computed digest matches the answer and the req
   expect(await read({ ...call, digest: '0' })).toMatchObject({ code: 'digest_mismatch' });
   expect(await read({ ...call, digest }, '0')).toMatchObject({ code: 'digest_mismatch' });
 });
+
+test.each([
+  new Response('<html>', { status: 504 }),
+  Response.json(refusal('internal_error'), { status: 500 }),
+  new TypeError('fetch failed'),
+])('a deletion whose first answer was lost is done when nothing is left: %s', async (lost) => {
+  const gone = () => Response.json(refusal('not_found'), { status: 404 });
+  const { client, asked } = answering([lost, gone(), gone()]);
+  await client.request(api.deleteSecret, { params: { id: 'p', name: 'n' } });
+  expect(asked).toHaveLength(2);
+  const error = await failureOf(client.request(api.deleteSecret, { params: { id: 'p', name: 'n' } }));
+  expect(error).toMatchObject({ status: 404, code: 'not_found' });
+});

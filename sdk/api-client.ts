@@ -5,7 +5,7 @@
  * again, like one that never came.
  */
 import { readFacts, refusalOf, SallyportError, unexpectedAnswer, unreachable } from './errors.ts';
-import { pause, retryPauseMs } from './retry.ts';
+import { isLost, pause, retryPauseMs } from './retry.ts';
 import {
   type Method,
   pathOf,
@@ -105,15 +105,15 @@ export class ApiClient {
   ): Promise<T> {
     const { signal, method = 'GET', repeat = repeatOf(method) } = options;
     const { triesMax = triesMaxDefault } = this.#options;
-    let isLost = false;
+    let mayBeDone = false;
     for (let tries = 1; ; tries += 1) {
       const tried = await this.#try(path, options, read);
       if ('value' in tried) return tried.value;
       const { error, retryAfterMs } = tried;
       // The first one was carried out, and its answer lost.
-      if (isLost && method === 'DELETE' && error.status === 404)
+      if (mayBeDone && method === 'DELETE' && error.status === 404)
         return read(new Response(null, { status: 204 }));
-      isLost ||= error.code === 'unreachable';
+      mayBeDone ||= isLost(error);
       const pauseMs = retryPauseMs(error, retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
       await pause(pauseMs, signal);

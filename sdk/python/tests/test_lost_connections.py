@@ -124,6 +124,21 @@ def test_a_deletion_whose_answer_was_lost_is_done(server: WireServer, client: Sa
     )
 
 
+def test_a_deletion_that_a_gateway_did_not_wait_for_is_done(
+    server: WireServer, client: Sallyport
+) -> None:
+    sandbox = client.sandboxes.create()
+    statuses = [504]
+
+    def answer(handler: Any, _: bytes) -> None:
+        error = {"code": "not_found", "message": "gone", "suggestions": [], "requestId": "r"}
+        handler.answer(*((statuses.pop(), None) if statuses else (404, {"error": error})))
+
+    server.replies["DELETE /files/a.txt"] = answer
+    sandbox.files.remove("a.txt")
+    assert server.asked.count("DELETE /files/a.txt") == 2
+
+
 def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: Sallyport) -> None:
     sandbox = client.sandboxes.create()
     acts: list[Callable[[], object]] = [

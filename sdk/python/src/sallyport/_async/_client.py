@@ -14,7 +14,7 @@ import httpx
 from .._clock import sleep_async
 from .._errors import SallyportError, refusal_in, refusal_of, unexpected_answer, unreachable
 from .._paths import with_query
-from .._retry import Repeat, repeat_of, retry_after_of, retry_pause_seconds
+from .._retry import Repeat, is_lost, repeat_of, retry_after_of, retry_pause_seconds
 from ._sandboxes import AsyncSandboxes
 from ._sessions import AsyncSessions
 
@@ -110,7 +110,7 @@ class AsyncSallyport:
         is_stream: bool = False,
     ) -> httpx.Response:
         """The answer, read unless it is a stream; one that is no success is raised."""
-        tries, is_lost = 0, False
+        tries, may_be_done = 0, False
         while True:
             tries += 1
             retry_after = None
@@ -130,7 +130,7 @@ class AsyncSallyport:
                 error = refusal_of(self.url, response)
                 retry_after = retry_after_of(response.headers.get("retry-after"))
                 # The first one was carried out, and its answer lost.
-                if is_lost and method == "DELETE" and error.status == 404:
+                if may_be_done and method == "DELETE" and error.status == 404:
                     return httpx.Response(204)
             except httpx.TransportError as cause:
                 error = unreachable(self.url, cause)
@@ -138,7 +138,7 @@ class AsyncSallyport:
                 # A server that was silent for the whole time is not asked again.
                 if isinstance(cause, httpx.ReadTimeout):
                     raise error from cause
-                is_lost = True
+            may_be_done = may_be_done or is_lost(error)
             pause = retry_pause_seconds(
                 error,
                 retry_after,
