@@ -106,6 +106,11 @@ describe('a missing prerequisite is reported with advice', () => {
       /Ask the administrator of the account/,
     ],
     [
+      'the second version of the aws program',
+      { awsVersion: '1.22.34' },
+      /aws-cli\/1\.22\.34.*\n.*Install it/,
+    ],
+    [
       'the bootstrap',
       { bootstrap: {} },
       /not bootstrapped.*\n.*npx cdk bootstrap aws:\/\/111122223333\/eu-central-1/,

@@ -25,6 +25,7 @@ export const checkPreflight = async (
   const isFirst = (await findStanding(aws, `${settings.deployment}-network`)) === undefined;
   const findings = judgeAccount(facts, { settings, region, isFirst });
   const problems = [
+    await awsProblem(programs),
     await dockerProblem(programs, target.docker),
     ...(await Promise.all(
       regions.map((one) => bootstrapProblem(aws.in(one), account, settings.bootstrapQualifier)),
@@ -39,6 +40,17 @@ export const checkPreflight = async (
     problems.map(({ problem }) => problem).join('; '),
     problems.map(({ next }) => next),
   );
+};
+
+/** The first version knows no `--cli-binary-format`: all would be deployed, and the smoke test could not begin. */
+const awsProblem = async (programs: Programs): Promise<Problem | undefined> => {
+  const { out } = await programs.quiet('aws', ['--version']);
+  return /^aws-cli\/1\./.test(out)
+    ? {
+        problem: `the aws program is ${out.split(' ')[0]}, and a deploy needs version 2`,
+        next: 'Install it: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html',
+      }
+    : undefined;
 };
 
 /** Another builder that the CDK uses (`CDK_DOCKER=finch`) has commands of its own: it only has to answer. */
