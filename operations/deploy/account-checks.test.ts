@@ -1,3 +1,6 @@
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Settings, stages } from '../../infra/settings.ts';
 import { judgeAccount, usableZones } from './account-checks.ts';
@@ -175,5 +178,26 @@ describe('a deploy', () => {
     const { code, out } = await openMachine({ ...emptyAccount, refuses }).run(deployCommand, ['--yes']);
     expect(code).toBe(0);
     expect(out).toContain('Note: the concurrency of Lambda cannot be read');
+  });
+});
+
+describe('a certificate', () => {
+  const deployWith = async (code: string) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-certificate-'));
+    const path = join(folder.path, 'settings.json');
+    writeFileSync(path, JSON.stringify({ domain }));
+    const machine = openMachine({ ...emptyAccount, refuses: { 'acm describe-certificate': code } });
+    return machine.run(deployCommand, ['--settings', path], 'no');
+  };
+
+  test('that may not be read is said, and stops nothing', async () => {
+    const { out, error } = await deployWith('AccessDeniedException');
+    expect(error).toBe('nothing was deployed\n');
+    expect(out).toContain(`Note: the certificate of ${domain.name} cannot be read. Ask the administrator`);
+  });
+
+  test('that is not there stops a deploy', async () => {
+    const { error } = await deployWith('ResourceNotFoundException');
+    expect(error).toContain(`the certificate of ${domain.name} is not found in us-east-1`);
   });
 });

@@ -96,7 +96,8 @@ const logRoleFindings = ({ apiLogRole }: AccountFacts, { settings }: Judged): re
 
 const certificateFindings = ({ certificate }: AccountFacts, { settings }: Judged): readonly Finding[] => {
   const { domain } = settings;
-  if (domain === undefined || certificate === undefined) return [];
+  if (domain === undefined) return [];
+  if (certificate === undefined) return [unknown(`the certificate of ${domain.name}`)];
   const next =
     'Request one in us-east-1: aws acm request-certificate --region us-east-1 --validation-method DNS';
   if (certificate.status !== 'ISSUED')

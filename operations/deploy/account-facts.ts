@@ -5,6 +5,7 @@
 import { cloudFrontRegion } from '../../infra/settings.ts';
 import type { Aws } from './aws.ts';
 import type { Target } from './command.ts';
+import { Failure } from './programs.ts';
 
 export type Zone = { readonly name: string; readonly id: string };
 
@@ -88,10 +89,16 @@ type Certificate = {
 const certificateOf = async (aws: Aws, arn: string): Promise<AccountFacts['certificate']> => {
   const words = ['describe-certificate', '--certificate-arn', arn] as const;
   const missing = ['ResourceNotFoundException', 'ValidationException', 'InvalidArnException'];
-  const found = await aws.find<Certificate>([...refusals, ...missing], 'acm', ...words);
+  const found = await aws.find<Certificate>(missing, 'acm', ...words).catch(unlessRefused);
+  if (found === 'refused') return undefined;
   if (found === undefined) return { status: 'not found in us-east-1', names: [] };
   const { Status, DomainName, SubjectAlternativeNames = [] } = found.Certificate;
   return { status: Status, names: [...new Set([DomainName, ...SubjectAlternativeNames])] };
+};
+
+const unlessRefused = (error: unknown): 'refused' => {
+  if (error instanceof Failure && refusals.some((code) => error.message.includes(code))) return 'refused';
+  throw error;
 };
 
 type ListedZones = {
