@@ -85,6 +85,8 @@ test.each([
     [{ cidr: '10.78.0.0/16' }, [vpc, subnet(1)]],
     /10\.77\.0\.0\/16, and network\.cidr is 10\.78/,
   ],
+  ['the range that it has by another of its addresses', [{ cidr: '10.77.3.0/16' }, [vpc, subnet(1)]], kept],
+  ['a smaller range', [{ cidr: '10.77.0.0/17' }, [vpc, subnet(1)]], /10\.77\.0\.0\/16, and network\.cidr/],
   ['fewer zones', [{}, [vpc, subnet(1), subnet(2)]], /vpc-1 has 2 zones, and network\.zones is 1/],
   ['more zones', [{ zones: 2 }, [vpc, subnet(1)]], kept],
   ['the zone that it has', [{ zoneIds: ['euc1-az2'] }, [vpc, subnet(1)], inZones('euc1-az2')], kept],

@@ -97,7 +97,7 @@ const changeOfOwn = async (aws: Aws, { network, vpc, held }: Own): Promise<strin
     ...named,
   );
   const cidr = found?.Vpcs[0]?.CidrBlock;
-  if (cidr !== undefined && cidr !== network.cidr)
+  if (cidr !== undefined && rangeOf(cidr) !== rangeOf(network.cidr))
     return `the range of ${vpc} is ${cidr}, and network.cidr is ${network.cidr}`;
   const subnets = held.filter(({ type }) => type === 'AWS::EC2::Subnet').map(({ physicalId }) => physicalId);
   if (subnets.length > network.zones)
@@ -105,6 +105,14 @@ const changeOfOwn = async (aws: Aws, { network, vpc, held }: Own): Promise<strin
   return network.zoneIds === undefined || subnets.length === 0
     ? undefined
     : changeOfZones(aws, subnets, network.zoneIds);
+};
+
+/** The first address and the size, which EC2 makes of `10.77.3.0/16`, too. */
+const rangeOf = (cidr: string): string => {
+  const [address = '', bits = '32'] = cidr.split('/');
+  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const size = 2 ** (32 - Number(bits));
+  return `${Math.floor(number / size) * size}/${bits}`;
 };
 
 /** Each zone that has a subnet stays; whether each is in its own place is left to the person. */
