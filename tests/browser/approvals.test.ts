@@ -430,6 +430,27 @@ const holdingFrames = async (page: Page, text: string): Promise<() => void> => {
   return release;
 };
 
+test('the list comes although calls are asked and decided all the time', async () => {
+  await untilItAsks(cloud, '$ echo one');
+  const page = await openApp(cloud);
+  let timer: ReturnType<typeof setInterval> | undefined;
+  await page.routeWebSocket(/approvals=1/, (socket) => {
+    socket.connectToServer().onMessage((message) => {
+      socket.send(message);
+      timer ??= setInterval(() => socket.send(message), 50);
+    });
+  });
+  // Answered later than the next change is told.
+  await page.route(/\/api\/approvals$/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await route.continue().catch(() => undefined);
+  });
+  await page.goto(`${cloud.url}/#/approvals`);
+  await page.reload();
+  await promptOf(page).waitFor();
+  clearInterval(timer);
+});
+
 test('a call that was decided is not asked about again while its conversation is replayed', async () => {
   const call = await untilItAsks(cloud, '$ echo one');
   await cloud.ask(`/api/sessions/${call.sessionId}/approvals/${call.callId}`, post({ approved: true }));

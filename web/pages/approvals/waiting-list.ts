@@ -32,7 +32,14 @@ export const useWaitingList = (isFirst: (row: WaitingRow) => boolean): WaitingLi
     const { approvals, next } = await request(api.listApprovals, { query: { after } }, { signal });
     return { items: approvals, next };
   });
-  watch(waitingVersion, () => void pages.reload());
+  // Read again when the read before has ended: each change would cut it off, and a list that changes all the time would never come.
+  let isDue = false;
+  watch([waitingVersion, pages.isLoading] as const, ([version, isLoading], [before]) => {
+    isDue ||= version !== before;
+    if (isLoading || !isDue) return;
+    isDue = false;
+    void pages.reload();
+  });
 
   const decided: ShallowRef<ReadonlySet<string>> = shallowRef(new Set());
   const rows = computed(() => pages.items.value?.filter((row) => !decided.value.has(keyOf(row))));
