@@ -187,7 +187,7 @@ export type TurnDeps = WakeDeps & Deps<'lifetimes'>;
 export type SlotDeps = Deps<'slots' | 'slotLimits' | 'lifetimes' | 'processes'>;
 export type RoomDeps = SlotDeps &
   PublishDeps &
-  Deps<'sessions' | 'workspaces' | 'invoker'> &
+  Deps<'sessions' | 'turns' | 'workspaces' | 'invoker'> &
   Partial<Deps<'link'>>;
 /** To give a turn something to do. */
 export type MessageDeps = TurnDeps & SlotDeps;

@@ -5,6 +5,9 @@
 import type { SandboxRecord } from './sandbox.ts';
 import { isEnded, type Session } from './session.ts';
 
+/** Why a sandbox is stopped that nobody asked to stop, as its sessions are told. */
+export const takenReasons = { idle: 'idle', slot: 'another session needed its slot' } as const;
+
 export type SandboxUse = {
   readonly sandbox: Pick<SandboxRecord, 'state' | 'readyAt'>;
   /** All sessions of its workspace. */

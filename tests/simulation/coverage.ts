@@ -1,4 +1,5 @@
 /** Coverage of runs: the faults that fired, and the states and transitions that were met, each with its count. */
+import type { takenReasons } from '#shared/domain/idle-sandbox.ts';
 
 /** A kind, a slash and a name. */
 type Met =
@@ -27,8 +28,8 @@ export class Coverage {
   }
 }
 
-/** Transitions that a long run has to meet: those of docs/spec/turn.md, by the state before and after. */
-export const expectedTransitions = [
+/** Those of docs/spec/turn.md, by the state before and after. */
+const expectedTransitions = [
   'idle→thinking',
   'idle→done',
   'done→thinking',
@@ -44,6 +45,15 @@ export const expectedTransitions = [
   'acting→thinking',
   'acting→done',
 ] as const;
+
+/** An idle sandbox was taken: a run that never takes one for each reason proves nothing about L5. */
+export const takenAs = (why: keyof typeof takenReasons): `taken: ${string}` => `taken: ${why}`;
+
+/** A long run has to meet these. */
+export const expectedMet: readonly string[] = [
+  ...expectedTransitions.map((name) => `turn/${name}`),
+  ...(['idle', 'slot'] as const).map((why) => `sandbox/${takenAs(why)}`),
+];
 
 /** The report of a run: a line per kind, and what was never met. */
 export const coverageReport = (counts: Counts, missing: readonly string[]): string => {

@@ -11,7 +11,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Counts, Coverage, coverageReport, expectedTransitions } from './coverage.ts';
+import { type Counts, Coverage, coverageReport, expectedMet } from './coverage.ts';
 import { allClasses, type ClassName, faultNames, standing } from './faults.ts';
 import type { Chunk, Report } from './worker.ts';
 
@@ -120,7 +120,7 @@ const missing = [
   ...faultNames(new Set(on))
     .map((name) => `fault/${name}`)
     .filter((name) => !(name in coverage.counts)),
-  ...expectedTransitions.map((name) => `turn/${name}`).filter((name) => !(name in coverage.counts)),
+  ...expectedMet.filter((name) => !(name in coverage.counts)),
 ];
 const isLong = state.done.length * chunkSeeds >= longRunSeeds;
 const seconds = (performance.now() - startedAt) / 1000;

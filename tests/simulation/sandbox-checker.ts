@@ -2,6 +2,7 @@
 
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { takenReasons } from '#shared/domain/idle-sandbox.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { checkpointsOf } from '#shared/domain/kept-checkpoints.ts';
 import { idleCheckUsersMax } from '#shared/domain/limits.ts';
@@ -10,6 +11,7 @@ import { decodeTaskGroup, type LiveSandbox, type SandboxRecord } from '#shared/d
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { detachedCalls, isWaitingAlone, pendingWork } from '#shared/domain/turn/pending-work.ts';
 import type { CheckerOptions } from './checker-options.ts';
+import { takenAs } from './coverage.ts';
 import { ownEnds, type Task } from './ecs.ts';
 import { triedBy } from './machine.ts';
 import type { Change } from './memory-table.ts';
@@ -29,6 +31,7 @@ import type { TurnChecker } from './turn-checker.ts';
 const ranks = { starting: 0, ready: 1, stopping: 2, stopped: 3 } as const;
 /** Of `sweep-orphans.ts`. */
 const orphanReason = 'no_corresponding_session_mapping';
+const reasonsToTake = ['idle', 'slot'] as const;
 /** Two clocks may differ by this much. */
 const skewMs = 4000;
 
@@ -161,8 +164,10 @@ export class SandboxChecker {
 
   /** L5. Of more sessions than one transaction checks, one that becomes active during the check may lose it before its use. */
   #taken(id: string, { stoppedReason = '', taskArn, generation }: SandboxRecord): void {
-    if (stoppedReason !== 'idle' && !stoppedReason.startsWith('evicted')) return;
+    const why = reasonsToTake.find((reason) => takenReasons[reason] === stoppedReason);
+    if (why === undefined) return;
     const { table, sim } = this.#options;
+    sim.coverage.hit(`sandbox/${takenAs(why)}`);
     const { users = new Set<string>() } = workspaceOf(table, id);
     const checkedAt = users.size > idleCheckUsersMax ? this.#checkedAt.get(id) : undefined;
     for (const user of users) {

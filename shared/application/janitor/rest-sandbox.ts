@@ -6,6 +6,7 @@
  * removes the mark, and it stays.
  */
 
+import { takenReasons } from '../../domain/idle-sandbox.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
@@ -14,7 +15,7 @@ import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/s
 import type { StopDeps } from '../deps.ts';
 import { keptByProcesses } from '../sandbox/kept-sandbox.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
-import { workOf } from './turn-work.ts';
+import { workOf } from '../sandbox/turn-work.ts';
 
 /**
  * False for a sandbox that is still starting, or whose sessions changed while it was marked: it is checked again soon, or it would
@@ -52,7 +53,7 @@ const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): 
   const kept = await keptByProcesses(ports, workspace);
   if (kept !== undefined) return kept;
   const stop = {
-    ...{ reason: 'idle', at, dueAt: at + stopRetryMs },
+    ...{ reason: takenReasons.idle, at, dueAt: at + stopRetryMs },
     pausedUntil: (user: Session) => pausedUntil(user, lifetimes),
   };
   // One that left meanwhile was not idle for it, and does not look at it again.

@@ -25,13 +25,14 @@ import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { tellOfEnd } from '../sandbox/tell-of-end.ts';
+import { workOf } from '../sandbox/turn-work.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { endChildren, endSession, leaveBehind } from '../turn/requests/end-session.ts';
 import { failTurn } from '../turn/requests/fail-turn.ts';
+import { trialUse, waitingParent } from './awaited-session.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
 import { openRests, type Rest } from './rest-sandbox.ts';
-import { trialUse, waitingParent, workOf } from './turn-work.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers' | 'trees'>;
 

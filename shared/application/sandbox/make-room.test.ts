@@ -1,10 +1,20 @@
-/** Room for a slot where sandboxes have processes: one that they keep never gives way, and the next idle one does. */
+/** Room for a slot: a sandbox that processes or a turn with work keep never gives way, and the next idle one does. */
 import { expect, test } from 'vitest';
-import { newExecution, newSandbox, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import {
+  inboxLimits,
+  message,
+  newExecution,
+  newSandbox,
+  newSession,
+  workspaceOf,
+} from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import type { OwnerId } from '../../domain/ids.ts';
+import type { CallId, MessageId, OwnerId, TurnId } from '../../domain/ids.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
+import { noUsage } from '../../domain/turn/call-queue.ts';
+import type { Deciding } from '../../domain/turn/turn.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
+import { cancelTurn } from '../turn/requests/cancel-turn.ts';
 import { makeRoom } from './make-room.ts';
 
 /** Two sessions of one owner with a ready sandbox each. The first is idle for longer, and had a process. */
@@ -66,4 +76,43 @@ test('a sandbox that its caller cannot ask stays while a record has no end', asy
   await ports.processes.end(workspace, 'a', { at: clock.now });
   expect(await makeRoom(others, request)).toBe(true);
   expect(await stopping()).toEqual([first.workspace, second.workspace]);
+});
+
+test('a sandbox stays whose turn was cancelled before the message behind it is taken up', async () => {
+  const { ports, clock } = openQuietPorts();
+  const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
+  const { id, workspace } = session;
+  const holder = slotHolderOf(session);
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const sandbox = newSandbox({ requestedAt: clock.now, slot: { holder, session: id } });
+  await ports.workspaces.claimStart(workspace, sandbox, { known: {}, slotsMax: 1 });
+  await ports.workspaces.recordAddress(workspace, 1, { taskArn: 'task', address: 'http://10.42.0.9:8080' });
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  await ports.inbox.accept(session, message('one', clock.now), inboxLimits);
+  const working = await ports.sessions.get(id);
+  if (working?.slot === undefined) throw new Error('its turn has no slot');
+  // Its call waits for a person, so that the turn has given its slot back.
+  const call = { callId: 'c' as CallId, name: 'execute_command', args: { command: 'true' } };
+  const state: Deciding = {
+    ...{ kind: 'deciding', turnId: 't' as TurnId, messageId: 'one' as MessageId, step: 1, spentUsd: 0 },
+    ...{ usage: noUsage, policy: { mode: 'ask', grants: [] } },
+    calls: [
+      { ...call, askedHuman: true, digest: 'd', askedAt: '2026-01-01T00:00:00.000Z', status: 'pending' },
+    ],
+  };
+  const { status } = await ports.turns.commit({
+    ...{ session: working, version: 0, state, at: clock.now, log: [], history: [], release: false },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0, wakes: false, dueAt: clock.now + 900_000 },
+    slot: { change: 'turn-rested', known: working.slot },
+  });
+  expect(status).toBe('committed');
+  await ports.inbox.accept(working, message('two', clock.now), inboxLimits);
+  await cancelTurn(ports, id);
+  expect((await ports.sessions.get(id))?.slot).not.toHaveProperty('turn');
+  expect(await makeRoom(ports, { holder })).toBe(false);
+  expect((await ports.workspaces.get(workspace))?.sandbox?.state).toBe('ready');
+  await cancelTurn(ports, id);
+  clock.now += 1000;
+  expect(await makeRoom(ports, { holder })).toBe(true);
+  expect((await ports.workspaces.get(workspace))?.sandbox?.state).toBe('stopping');
 });

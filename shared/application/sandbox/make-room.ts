@@ -1,9 +1,10 @@
 /**
  * Makes room for a sandbox or a turn where no slot is free: the longest idle sandbox of the same counter is marked, which
- * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes.
+ * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes, nor one whose turn
+ * has work that no function does at the moment.
  */
 
-import { idleSince } from '../../domain/idle-sandbox.ts';
+import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
@@ -13,6 +14,7 @@ import type { RoomDeps } from '../deps.ts';
 import { auditSlots } from './audit-slots.ts';
 import { isKeptByProcesses } from './kept-sandbox.ts';
 import { markPaused } from './mark-paused.ts';
+import { workOf } from './turn-work.ts';
 
 export type RoomRequest = {
   readonly holder: SlotHolder;
@@ -37,10 +39,18 @@ export const makeRoom = async (
   const idle = now.taken.flatMap(({ turn, sandbox }) =>
     turn === undefined && sandbox !== undefined ? [sandbox.workspace] : [],
   );
-  for (const candidate of await candidates(ports, idle))
-    if (!(await isKeptByProcesses(ports, candidate.workspace)) && (await evict(ports, candidate)))
-      return true;
+  for (const candidate of await candidates(ports, idle)) {
+    const isKept =
+      (await haveWork(ports, candidate)) || (await isKeptByProcesses(ports, candidate.workspace));
+    if (!isKept && (await evict(ports, candidate))) return true;
+  }
   return false;
+};
+
+/** L5. A turn with work of its own whose function has not begun yet, or died: no lease and no running call tells of it. */
+const haveWork = async (ports: RoomDeps, { users }: Candidate): Promise<boolean> => {
+  const works = await Promise.all(users.map((user) => workOf(ports, user)));
+  return works.some(({ work }) => work === 'own');
 };
 
 /** The longest idle first. */
@@ -66,7 +76,7 @@ const evict = async (ports: RoomDeps, { workspace, users }: Candidate): Promise<
   const { workspaces, invoker, telemetry, lifetimes, world } = ports;
   const at = world.now();
   const stop = {
-    reason: 'another session needed its slot',
+    reason: takenReasons.slot,
     ...{ at, dueAt: at + stopRetryMs },
     pausedUntil: (session: Session) => pausedUntil(session, lifetimes),
   };

@@ -1,0 +1,33 @@
+/** Sessions that are still awaited: by a parent that has to hear its child, by a call that a session tries. */
+
+import type { SessionId } from '../../domain/ids.ts';
+import type { Session } from '../../domain/session.ts';
+import { callsWithChildren } from '../../domain/turn/pending-work.ts';
+import { noTurn } from '../../domain/turn/turn.ts';
+import type { Deps } from '../deps.ts';
+
+/** The parent that has not read this child's answer yet: the log must stay until then (CH3). */
+export const waitingParent = async (
+  { turns }: Deps<'turns'>,
+  { id, tree }: Pick<Session, 'id' | 'tree'>,
+): Promise<SessionId | undefined> => {
+  if (tree === undefined) return undefined;
+  const { state } = (await turns.loadWork(tree.parent)).turn;
+  return callsWithChildren(state).some(({ wait }) => wait.child.session === id) ? tree.parent : undefined;
+};
+
+/**
+ * The use of a session that tries a call: it runs there, or its files are kept until the call is decided and carried out.
+ * Undefined for one that its turn has left.
+ */
+export const trialUse = async (
+  { turns }: Deps<'turns'>,
+  { id, trialOf }: Pick<Session, 'id' | 'trialOf'>,
+): Promise<'running' | 'kept' | undefined> => {
+  const { state } = trialOf === undefined ? noTurn : (await turns.loadWork(trialOf)).turn;
+  const calls = state.kind === 'deciding' || state.kind === 'acting' ? state.calls : [];
+  const own = calls.find(({ trial }) => trial !== undefined && 'session' in trial && trial.session === id);
+  if (own?.trial?.state === 'due') return 'running';
+  const isOpen = own?.status === 'pending' || own?.status === 'approved' || own?.status === 'executing';
+  return isOpen ? 'kept' : undefined;
+};

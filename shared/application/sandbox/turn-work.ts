@@ -1,0 +1,32 @@
+/**
+ * The work of a session's turn, as its record and its items say it: what it has to do, and whether it still has to hear a child.
+ * Only a running agent session's turn can have any: it alone is read. A detached call that has not ended in its time is work of
+ * its own: its turn ends if no function continues it.
+ */
+
+import type { Session } from '../../domain/session.ts';
+import type { SessionWork } from '../../domain/session-sweep.ts';
+import { detachedCalls, pendingWork } from '../../domain/turn/pending-work.ts';
+import { isBetweenTurns } from '../../domain/turn/turn.ts';
+import type { Deps } from '../deps.ts';
+
+type TurnWork = { readonly work: SessionWork; readonly version: number };
+
+const nothing: TurnWork = { work: 'none', version: 0 };
+
+export const workOf = async (
+  { turns, world }: Deps<'turns' | 'world'>,
+  { id, status, kind }: Pick<Session, 'id' | 'status' | 'kind'>,
+): Promise<TurnWork> => {
+  if (kind === 'execution' || status !== 'running') return nothing;
+  const {
+    inbox,
+    turn: { state, version },
+  } = await turns.loadWork(id);
+  // The turn is over, and the function that ended it died before it gave the session back.
+  if (inbox.length === 0) return { work: isBetweenTurns(state) ? 'own' : 'none', version };
+  if (state.kind === 'deciding' && pendingWork(state).length === 0) return { work: 'none', version };
+  const isLate = detachedCalls(state).some(({ wait }) => wait.endsBy <= world.now());
+  const waits = state.kind === 'acting' && pendingWork(state).length === 0 && !isLate;
+  return { work: waits ? 'others' : 'own', version };
+};
