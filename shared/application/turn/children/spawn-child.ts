@@ -11,19 +11,19 @@ import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
 import { narrowedTo } from '../../../domain/inject-rule.ts';
-import { type Session, slicesOf, totalsOf, treeOf, unheldLease } from '../../../domain/session.ts';
-import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
+import { type Session, slicesOf, totalsOf, treeOf } from '../../../domain/session.ts';
+import type { EnvironmentRef } from '../../../domain/session-environment.ts';
 import type { SessionTree, TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import { leftFor } from '../../../domain/tree-budget.ts';
 import { type CountedMeasure, isSlice, type Measure } from '../../../domain/tree-slice.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { offerMessage } from '../requests/accept-message.ts';
+import { newChild } from './new-child.ts';
 
 export type SpawnRequest = {
   readonly parent: Session;
@@ -206,66 +206,6 @@ const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTr
     ...(times.length === 0 ? {} : { until: Math.min(...times) }),
   };
 };
-
-type ChildSettings = {
-  readonly id: SessionId;
-  readonly workspace: WorkspaceId;
-  /** Absent: its parent's. */
-  readonly model?: string | undefined;
-  /** The grants of its parent hold for it as well: the parent could make the same calls itself. */
-  readonly policy: ApprovalPolicy;
-  /** In force for its parent, so that a change of the operator's does not widen a tree that runs. */
-  readonly limits: Required<TreeLimits>;
-  readonly tree: SessionTree;
-  readonly sandbox: ChildSandbox;
-  readonly environment: EnvironmentRef | undefined;
-  readonly now: number;
-  readonly dueAt: number;
-};
-
-/** A child session as it begins: its parent's, but for the settings of its request. Its first message gives it a title. */
-const newChild = (
-  {
-    dueAt: _,
-    hasChildren: __,
-    isSliced: __________,
-    isFleeting: ___,
-    title: ____,
-    labels: _____,
-    isArchived: ______,
-    slot: _______,
-    slotOf,
-    environment: ________,
-    network: _________,
-    ...parent
-  }: Session,
-  { id, workspace, model, policy, limits, tree, sandbox, environment, now, dueAt }: ChildSettings,
-): Session => ({
-  ...parent,
-  ...(workspace === parent.workspace ? { slotOf: slotOf ?? parent.id } : {}),
-  id,
-  workspace,
-  status: 'created',
-  template: sandbox.template,
-  flavor: sandbox.flavor,
-  ...(sandbox.network === undefined ? {} : { network: sandbox.network }),
-  ...(environment === undefined ? {} : { environment: environmentRefOf(environment) }),
-  model: model ?? parent.model,
-  approvals: policy.mode,
-  grants: policy.grants,
-  limits,
-  usage: noUsage,
-  costUsd: 0,
-  depth: parent.depth + 1,
-  tree,
-  createdAt: now,
-  lastActiveAt: now,
-  runningCalls: {},
-  dueAt,
-  lastSeq: -1,
-  workSeq: 0,
-  lease: unheldLease,
-});
 
 const idFor = <Id extends string>({ world }: MessageDeps, { parent, key }: SpawnRequest, what: string): Id =>
   derivedUuid(world.sha256(`child ${what}\n${parent.id}\n${key}`)) as Id;
