@@ -126,6 +126,13 @@ test.each([
   ['the name it was reached under', { Host: 'api.example.com' }, 200],
   ['a page of its own', { host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' }, 200],
   ['a name that somebody else had resolve to us', { host: 'evil.example.com' }, 403],
+  ['a page of the public address', { host: 'localhost', origin: 'https://app.example' }, 200],
+  ['a proxy that keeps the public name', { host: 'app.example' }, 200],
+  [
+    'a page that claims a name',
+    { host: 'localhost', origin: 'https://a.example', 'x-forwarded-host': 'a.example' },
+    403,
+  ],
   ['a page of another origin', { host: 'localhost', origin: 'https://evil.example.com' }, 403],
   ['a page without an origin', { host: 'localhost', origin: 'null' }, 403],
 ])('a request for %s', async (_, more, status) => {

@@ -36,7 +36,7 @@ export const answer = async (
   const { requestId } = event.requestContext;
   try {
     if (isWellKnown(event)) return named(answerWellKnown(event, resource), requestId);
-    refuseForeign(event);
+    refuseForeign(event, resource);
     const principal = await authenticate(auth, { token: bearerToken(event.headers), isMcp: true });
     await throttle(auth, principal);
     const context = { ports: await open(), settings, principal, deadlineAt };
@@ -80,7 +80,7 @@ const failure = (error: unknown, requestId: string, challenge: string): Streamed
       'content-type': 'application/json',
       'cache-control': 'no-store',
       ...(statusCode === 401 ? { 'www-authenticate': challenge } : {}),
-      ...(statusCode === 429 ? { 'retry-after': '1' } : {}),
+      ...(statusCode === 429 || statusCode === 503 ? { 'retry-after': '1' } : {}),
     },
     body: JSON.stringify(errorBody(error, requestId)),
   };
@@ -89,12 +89,17 @@ const failure = (error: unknown, requestId: string, challenge: string): Streamed
 /**
  * Sent to one of our names, and by no page of another origin. A page that had its own name resolve to this machine (DNS
  * rebinding) sends that name as `Host`, and a browser sends a page's origin as `Origin`. Our names are the one under which
- * the gateway was reached, and this machine's own; a program sends no `Origin`, so that none has to be configured.
+ * the gateway was reached, that of the public address, and this machine's own; a program sends no `Origin`.
+ * `X-Forwarded-Host` does not count: such a page can send it as well.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http ("Security")
  */
-const refuseForeign = ({ headers, requestContext }: APIGatewayProxyEvent): void => {
+const refuseForeign = (
+  { headers, requestContext }: APIGatewayProxyEvent,
+  { publicUrl }: ResourceSettings,
+): void => {
   const { domainName } = requestContext;
-  const own = [...localhostAllowedHostnames(), ...(domainName === undefined ? [] : [domainName])];
+  const configured = [domainName, publicUrl && hostnameOf(publicUrl)].filter((name) => name !== undefined);
+  const own = [...localhostAllowedHostnames(), ...configured];
   const host = header(headers, 'host');
   if (host !== undefined && !own.includes(hostnameOf(`http://${host}`)))
     throw foreign(
