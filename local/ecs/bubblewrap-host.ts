@@ -13,7 +13,7 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AddressProxy, openAddressProxy } from './address-proxy.ts';
+import { openAddressProxy } from './address-proxy.ts';
 import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
 import { type Cgroup, type OomWatch, send, watchOutOfMemory } from './cgroup.ts';
 import {
@@ -31,28 +31,47 @@ const processesMax = 256 + 64;
 /** A shell's exit code for a program that it cannot run. */
 const cannotStartExit = 127;
 
+/** Of a start that fails nothing is left. */
 export const startSandbox = async (
   settings: HostSettings,
   request: SandboxRequest,
 ): Promise<RunningSandbox> => {
   const identity = settings.identities.acquire(settings.sharedVolume !== undefined);
+  try {
+    return await startAs(settings, request, identity);
+  } catch (error) {
+    settings.identities.release(identity);
+    throw error;
+  }
+};
+
+const startAs = async (
+  settings: HostSettings,
+  request: SandboxRequest,
+  identity: Identity | undefined,
+): Promise<RunningSandbox> => {
+  await using starting = new AsyncDisposableStack();
   const folder = join(settings.folder, request.id);
   await mkdir(folder, { mode: 0o711 });
+  starting.defer(() => rm(folder, { recursive: true, force: true }));
   const [workspace, socket] = await Promise.all([
     ownFolder(folder, 'workspace', identity),
     ownFolder(folder, 'socket', identity),
   ]);
   const cgroup = settings.hierarchy?.open(`${settings.name}-${request.id}`, { ...request, processesMax });
+  starting.defer(() => cgroup?.remove());
   const { unreachableMs } = request;
   const { port, log } = settings;
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { port, unreachableMs, log });
+  starting.defer(() => proxy.close());
   const child = launch(settings, { request, workspace, socket, identity, cgroup });
+  const running = starting.move();
   const oomWatch = cgroup === undefined ? undefined : watchOutOfMemory(cgroup.oomKills);
   const ended = endOf(child, oomWatch);
   // Another process may have killed bubblewrap so early that its child survived.
   child.once('exit', () => void cgroup?.killAll());
   const removed = ended
-    .then(() => cleanUp({ cgroup, proxy, folder }))
+    .then(() => running.disposeAsync())
     // No process of this user is left.
     .then(() => settings.identities.release(identity))
     .catch((error: unknown) =>
@@ -141,18 +160,6 @@ const endings = (
       void ended.finally(() => clearTimeout(timer));
     },
   };
-};
-
-type Leftovers = {
-  readonly cgroup: Cgroup | undefined;
-  readonly proxy: AddressProxy;
-  readonly folder: string;
-};
-
-const cleanUp = async ({ cgroup, proxy, folder }: Leftovers): Promise<void> => {
-  await proxy.close();
-  await cgroup?.remove();
-  await rm(folder, { recursive: true, force: true });
 };
 
 const haltTriesMax = 500;
