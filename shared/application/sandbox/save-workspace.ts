@@ -21,7 +21,14 @@ import { obsoleteObjects } from './obsolete-objects.ts';
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
 type WorkspaceReport =
   | { readonly status: 'saved'; readonly leftOut: readonly LeftOut[] }
-  | { readonly status: 'failed'; readonly code: string; readonly message: string; readonly savedAt?: number };
+  | {
+      readonly status: 'failed';
+      readonly code: string;
+      readonly message: string;
+      readonly savedAt?: number;
+      /** Its users brought it about and are told; an operator can do nothing. */
+      readonly isUsers?: true;
+    };
 
 const retryPauseMs = 1000;
 
@@ -43,7 +50,10 @@ const tryCheckpoint = async (
   const outcome = await trySave(ports, workspace, sandbox);
   const ofShared = sharedReport(ports, outcome);
   const savedAt = workspace.checkpoint?.savedAt;
-  if (outcome.status === 'refused') return { ...failed({ ...outcome, savedAt }), ...ofShared };
+  if (outcome.status === 'refused') {
+    const isUsers = outcome.code === 'resource_limit_exceeded';
+    return { ...failed({ ...outcome, savedAt, isUsers }), ...ofShared };
+  }
   ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
   const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
   if (outcome.status === 'unchanged') {
@@ -109,9 +119,19 @@ const saveBesideOthers = async (
       const workspace = (race === 0 ? known : undefined) ?? (await ports.workspaces.get(sandbox.workspaceId));
       savedAt = workspace?.checkpoint?.savedAt;
       if (workspace?.sandbox?.generation !== sandbox.generation)
-        return failed({ code: 'sandbox_unavailable', message: 'the sandbox no longer exists', savedAt });
+        return failed({
+          code: 'sandbox_unavailable',
+          message: 'the sandbox no longer exists',
+          savedAt,
+          isUsers: true,
+        });
       if (workspace.sandbox.isDiscarded)
-        return failed({ code: 'conflict', message: 'a snapshot was restored into the workspace', savedAt });
+        return failed({
+          code: 'conflict',
+          message: 'a snapshot was restored into the workspace',
+          savedAt,
+          isUsers: true,
+        });
       const { note, ...report } = await tryCheckpoint(ports, sandbox, { workspace, turn });
       return note === undefined || (await isNoted(ports, note)) ? report : raceLost;
     },
@@ -133,19 +153,25 @@ const sharedReport = (
   return { sharedFailed };
 };
 
-type Failure = { readonly code: string; readonly message: string; readonly savedAt?: number | undefined };
+type Failure = {
+  readonly code: string;
+  readonly message: string;
+  readonly savedAt?: number | undefined;
+  readonly isUsers?: boolean;
+};
 
-const failed = ({ code, message, savedAt }: Failure): WorkspaceReport => ({
+const failed = ({ code, message, savedAt, isUsers = false }: Failure): WorkspaceReport => ({
   status: 'failed',
   code,
   message,
   ...(savedAt === undefined ? {} : { savedAt }),
+  ...(isUsers ? { isUsers } : {}),
 });
 
-/** A save that was tried several times counts as one failure. */
+/** A save that was tried several times counts as one failure, and one that its users brought about as none. */
 const counted = <T extends SaveReport>({ telemetry }: StopDeps, report: T): T => {
   if (report.status === 'failed') {
-    telemetry.count('WorkspaceSavesFailed');
+    if (report.isUsers !== true) telemetry.count('WorkspaceSavesFailed');
     telemetry.warn('a workspace was not saved', { code: report.code, reason: report.message });
   }
   return report;

@@ -188,8 +188,17 @@ describe('a save', () => {
     const code = 'resource_limit_exceeded';
     const { ports } = open({ saved: { status: 'refused', code, message: 'no', sharedFailed: 'no, too' } });
     expect(await saveWorkspace(ports, sandbox)).toEqual({
-      ...{ status: 'failed', code, message: 'no' },
+      ...{ status: 'failed', code, message: 'no', isUsers: true },
       sharedFailed: 'no, too',
     });
+  });
+
+  test.each([
+    ['resource_limit_exceeded', []],
+    ['sandbox_unavailable', ['WorkspaceSavesFailed']],
+  ])('that is refused with %s is counted if an operator can mend it', async (code, expected) => {
+    const { ports, counted } = open({ saved: { status: 'refused', code, message: 'no' } });
+    expect(await saveWorkspace(ports, sandbox)).toMatchObject({ status: 'failed', code });
+    expect(counted).toEqual(expected);
   });
 });
