@@ -20,6 +20,9 @@ export type Pin = {
 /** Its holder needs it no more: the janitor deletes the objects that nothing else needs, then the pin. */
 export type ReleasedPin = Pin & { readonly releasedAt: number };
 
+/** Pins of a workspace that end in one transaction, beside its record and its remains. */
+export const sourcesReleasedMax = 98;
+
 export const snapshotHolder = (id: SnapshotId): PinHolder => `snapshot:${id}`;
 export const workspaceHolder = (id: WorkspaceId): PinHolder => `workspace:${id}`;
 

@@ -57,10 +57,11 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
   }
   const saved = await saveLast(ports, id, sandbox);
   if (saved === 'others') return;
-  await settleSources(ports, workspace);
   const isUnsaved = saved === 'failed' ? { isUnsaved: true as const } : {};
   const reason = sandbox.stoppedReason ?? 'stopped';
   await askStop(ports, { id, generation, taskArn, reason, ...isUnsaved });
+  // Behind the request: what cannot be settled keeps no sandbox.
+  await settleSources(ports, workspace);
 };
 
 /**

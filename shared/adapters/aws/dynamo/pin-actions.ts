@@ -4,10 +4,10 @@
  */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { type Pin, type PinHolder, sourcesOf } from '#shared/domain/pins.ts';
+import { type Pin, type PinHolder, sourcesOf, workspaceHolder } from '#shared/domain/pins.ts';
 import type { FilesSource } from '#shared/domain/snapshot.ts';
 import { dueValues, keys } from './table.ts';
-import { workspaceUpdate } from './workspace-changes.ts';
+import { type Change, workspaceUpdate } from './workspace-changes.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -53,6 +53,31 @@ export const releaseActions = (TableName: string, pins: readonly Held[], at: num
       ExpressionAttributeValues: { ':at': at, ...dueValues('pin', owner, at) },
     },
   }));
+
+type Release = Omit<Change, 'set'> & {
+  /** A portion: at most `sourcesReleasedMax`. */
+  readonly sources: readonly WorkspaceId[];
+  readonly at: number;
+  readonly set?: string;
+};
+
+/** The pins of a workspace on these others end, and its record names them no more. */
+export const sourcesReleased = (
+  TableName: string,
+  id: WorkspaceId,
+  { sources, at, set = '', values, ...rest }: Release,
+): Actions => [
+  workspaceUpdate(TableName, id, {
+    ...rest,
+    set: `${set} DELETE sources :sources`.trim(),
+    values: { ...values, ':sources': new Set(sources) },
+  }),
+  ...releaseActions(
+    TableName,
+    sources.map((owner) => ({ owner, holder: workspaceHolder(id) })),
+    at,
+  ),
+];
 
 /** The files of a source are those that were read, and it is not being deleted. */
 export const sourceActions = (TableName: string, { of, checkpoint }: FilesSource): Actions => {

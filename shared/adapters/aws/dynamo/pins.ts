@@ -8,11 +8,11 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { pinRecord } from '#shared/contracts/stored/workspace-records.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { pinsQuietMs } from '#shared/domain/limits.ts';
-import { type Pin, type ReleasedPin, workspaceHolder } from '#shared/domain/pins.ts';
+import { type Pin, type ReleasedPin, sourcesReleasedMax } from '#shared/domain/pins.ts';
 import type { PinStore } from '#shared/ports/pins.ts';
 import { dueRecords } from './due.ts';
 import { prefixedItems } from './partition.ts';
-import { releaseActions } from './pin-actions.ts';
+import { sourcesReleased } from './pin-actions.ts';
 import { type Item, isConditionFailed, keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { workspaceUpdate } from './workspace-changes.ts';
@@ -141,24 +141,19 @@ const removeSet = async (table: Table, { Delete, owner, version }: Last): Promis
   return false;
 };
 
+/** In as many transactions as it needs: each finds the checkpoint as it was read. */
 const releaseSources =
   (table: Table): PinStore['releaseSources'] =>
   async ({ id, checkpoint }, sources, at) => {
     const { name: TableName } = table;
-    const holder = workspaceHolder(id);
-    const moved = workspaceUpdate(TableName, id, {
-      when: checkpoint === undefined ? 'attribute_not_exists(#checkpoint)' : '#checkpoint.id = :checkpoint',
-      set: 'DELETE sources :sources',
-      values: {
-        ':sources': new Set(sources),
-        ...(checkpoint === undefined ? {} : { ':checkpoint': checkpoint.id }),
-      },
-    });
-    const released = releaseActions(
-      TableName,
-      sources.map((owner) => ({ owner, holder })),
-      at,
-    );
-    const TransactItems = [moved, ...released];
-    return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
+    const asRead =
+      checkpoint === undefined
+        ? { when: 'attribute_not_exists(#checkpoint)', values: {} }
+        : { when: '#checkpoint.id = :checkpoint', values: { ':checkpoint': checkpoint.id } };
+    for (let from = 0; from < sources.length; from += sourcesReleasedMax) {
+      const portion = sources.slice(from, from + sourcesReleasedMax);
+      const TransactItems = sourcesReleased(TableName, id, { ...asRead, sources: portion, at });
+      if ((await transact(table, new TransactWriteCommand({ TransactItems }))) !== 'done') return false;
+    }
+    return true;
   };

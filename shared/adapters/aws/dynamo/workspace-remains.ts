@@ -7,11 +7,11 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { remainsRecord } from '#shared/contracts/stored/workspace-records.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { lateSaveMsMax } from '#shared/domain/limits.ts';
-import { workspaceHolder } from '#shared/domain/pins.ts';
+import { sourcesReleasedMax, workspaceHolder } from '#shared/domain/pins.ts';
 import type { RemainsStore } from '#shared/ports/remains.ts';
 import { dueRecords } from './due.ts';
 import { removable } from './named-workspaces.ts';
-import { releaseActions } from './pin-actions.ts';
+import { releaseActions, sourcesReleased } from './pin-actions.ts';
 import { dueValues, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { workspaceFrom } from './workspace-items.ts';
@@ -41,11 +41,33 @@ const remove =
     if (refused === 'done') return true;
     const item = refused[0]?.item;
     if (item?.['sources'] === undefined) return false;
-    const { sources = [] } = workspaceFrom(item);
-    return (await removeHolding(table, { id, at, sources })) === 'done';
+    const sources = await fewSources(table, { id, at, sources: workspaceFrom(item).sources ?? [] });
+    return sources !== undefined && (await removeHolding(table, { id, at, sources })) === 'done';
   };
 
 type Removal = { readonly id: WorkspaceId; readonly at: number; readonly sources: readonly WorkspaceId[] };
+
+/**
+ * Ends the pins that one transaction cannot end together with the record, which is closed for good with the first of them; those that
+ * are left. Undefined when it is in use, or another caller removes it at the same time.
+ */
+const fewSources = async (
+  table: Table,
+  { id, at, sources }: Removal,
+): Promise<Removal['sources'] | undefined> => {
+  let left = sources;
+  while (left.length > sourcesReleasedMax) {
+    const TransactItems = sourcesReleased(table.name, id, {
+      when: `${removable.ConditionExpression} AND sources = :left`,
+      set: 'SET deletedAt = if_not_exists(deletedAt, :at)',
+      values: { ...removable.ExpressionAttributeValues, ':left': new Set(left), ':at': at },
+      ...{ sources: left.slice(0, sourcesReleasedMax), at },
+    });
+    if ((await transact(table, new TransactWriteCommand({ TransactItems }))) !== 'done') return undefined;
+    left = left.slice(sourcesReleasedMax);
+  }
+  return left;
+};
 
 /** The record of a workspace whose pins are on these others and end with it. */
 const removeHolding = (table: Table, { id, at, sources }: Removal) => {
