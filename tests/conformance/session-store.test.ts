@@ -141,6 +141,20 @@ test('TM6: a step that goes on or ends by the limit of money is read again when 
   }
 });
 
+test('tokens of a turn that ended since the session was read are never overwritten: the step is read again', async () => {
+  const { turns, read } = stores();
+  const held = await leased((await created()).id);
+  const usage = { inputTokens: 600, outputTokens: 100 };
+  const cancel = commitOf(held, { fence: undefined, patch: { usage } });
+  expect((await turns.commit(cancel)).status).toBe('committed');
+  const step = { version: 1, patch: { usage: { inputTokens: 5, outputTokens: 2 } } };
+  expect(await turns.commit(commitOf(held, step))).toEqual({ status: 'moved' });
+  expect(await turns.commit(commitOf(held, { ...step, fence: undefined }))).toEqual({ status: 'moved' });
+  const now = await read(held.id);
+  expect(now.usage).toEqual(usage);
+  expect((await turns.commit(commitOf(now, { ...step, log: [] }))).status).toBe('committed');
+});
+
 test('T14: fifty writers leave a log without gaps or repeats', async () => {
   const { eventLog } = stores();
   const { id } = await created();

@@ -46,6 +46,13 @@ export const afterStep = (session: Session, before: TurnState, { log, state }: S
   };
 };
 
+/** The same in a session whose record may be older than its turn: as the state has it, whatever the record says. */
+export const afterUnleasedStep = (session: Session, before: TurnState, step: Step): SessionChange => ({
+  waits: isWaitingAlone(step.state),
+  runningCalls: runningCallsOf(step.state),
+  ...afterStep(session, before, step),
+});
+
 /** Its sandbox stops soon while only a person can move the turn. */
 const waitsBy = (session: Session, state: TurnState): Pick<SessionChange, 'waits'> => {
   const waits = isWaitingAlone(state);
@@ -54,10 +61,13 @@ const waitsBy = (session: Session, state: TurnState): Pick<SessionChange, 'waits
 
 /** Detached calls count as running until they have ended: no sandbox is idle with one (L5). */
 const runningCallsBy = (session: Session, state: TurnState): Pick<SessionChange, 'runningCalls'> => {
-  const runningCalls = Object.fromEntries(detachedCalls(state).map(({ key, wait }) => [key, wait.endsBy]));
+  const runningCalls = runningCallsOf(state);
   const isSame = JSON.stringify(runningCalls) === JSON.stringify(session.runningCalls);
   return isSame ? {} : { runningCalls };
 };
+
+const runningCallsOf = (state: TurnState): Session['runningCalls'] =>
+  Object.fromEntries(detachedCalls(state).map(({ key, wait }) => [key, wait.endsBy]));
 
 /** The change that every step of the lease's holder makes in its session. */
 export const afterHeldStep = (

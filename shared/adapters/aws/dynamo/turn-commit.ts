@@ -128,9 +128,8 @@ const afterRace = (
   const now = sessionFrom(session.item);
   const lostLease = commit.fence !== undefined && now.lease.fence !== commit.fence;
   if (lostLease || isEnded(now.status)) return 'stale';
-  // A writer without the lease read the session before the turn: this patch lacks the cost of a turn that
-  // ended in between.
-  if (commit.fence === undefined && !hasCostAsRead(now, commit.session)) return 'moved';
+  // The session was read before the turn, by a holder of the lease with it: this patch lacks the cost of a turn that ended in between.
+  if (!hasCostAsRead(now, commit.session)) return 'moved';
   // It wakes nothing for what came since its inbox was read.
   if (wakesForNothingElse(commit) && now.workSeq !== commit.session.workSeq) return 'moved';
   if (isDecidedOtherwise(commit, now)) return 'moved';

@@ -1,4 +1,4 @@
-/** What a child takes over from its parent: every field of a session is the parent's, its request's, or begins anew. */
+/** A child as it is made of its parent: every field of a session is the parent's, its request's, or begins anew. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../../tests/conformance/session-fixture.ts';

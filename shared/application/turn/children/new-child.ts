@@ -1,8 +1,8 @@
 /**
  * A child session as it begins: the settings that it takes over from its parent, and those of its request.
  *
- * What it takes over is named. All else is its own, so that a new field of a session is not a child's by accident: its parent's
- * spending, stall, end and labels are not.
+ * Each setting that it takes over is named. All else is its own, so that a new field of a session is not a child's by accident: its
+ * parent's spending, stall, end and labels are not.
  */
 
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';

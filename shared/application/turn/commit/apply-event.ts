@@ -17,7 +17,7 @@ import { slotChangeOf } from '../../../domain/session-slot.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import {
   afterHeldStep,
-  afterStep,
+  afterUnleasedStep,
   completedMessage,
   hasNothingToDo,
   spendOf,
@@ -219,7 +219,7 @@ export const commitStep = async (
   const slot = { known: session.slot ?? {}, ...(takes ? { slotsMax } : {}) };
   const result = await commit(ports, {
     ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: left?.log ?? [], ...rest },
-    patch: { ...afterStep(session, turn.state, step), ...patch },
+    patch: { ...afterUnleasedStep(session, turn.state, step), ...patch },
     ...(takes || change === 'turn-rested' ? { slot: { ...slot, change } } : {}),
     release: false,
     dueAt: nextLook(state, at, idleTimesOf(session, ports.lifetimes)),
