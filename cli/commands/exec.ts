@@ -9,6 +9,7 @@ import type { Sallyport } from '#sdk/sallyport.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
+import { unsureBytesOf } from '#shared/domain/output-offset.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
@@ -161,8 +162,7 @@ export const nextPart = (
   const seen = Math.max(0, latest - unsure - offset);
   if (offset > latest || bytes.length <= seen) return { printed, text: '' };
   const total = printed.bytes + bytes.length - seen;
-  // A character that stands for one byte has three.
-  const replaced = 2 * (text.split('\ufffd').length - 1);
+  const replaced = unsureBytesOf(text);
   const known = seen > 0 ? ahead + unsure : printed.bytes - offset;
   return {
     printed: {

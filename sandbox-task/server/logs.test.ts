@@ -57,6 +57,15 @@ test('lines are joined over pieces; a gap and the end close a line', () => {
   expect(split([{ offset: 0, text: 'whole\n' }])).toEqual(['whole']);
 });
 
+test('a line goes on behind bytes that are no UTF-8', () => {
+  // The program wrote one byte for the character that stands for it.
+  const pieces = [
+    { offset: 0, text: 'caf\ufffd' },
+    { offset: 4, text: ' au lait\n' },
+  ];
+  expect(split(pieces)).toEqual(['caf\ufffd au lait']);
+});
+
 test('a line without an end is not held', () => {
   expect(split([{ offset: 0, text: 'x'.repeat(500_000) }])[0]).toHaveLength(2001);
 });

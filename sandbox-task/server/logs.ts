@@ -5,6 +5,8 @@
  * The ring lives in memory within a bound of lines and bytes; the caller fetches lines by number and stores them. A long
  * line is cut and marked.
  */
+import { unsureBytesOf } from '#shared/domain/output-offset.ts';
+
 type LogLine = {
   /** From 1, without gaps until the oldest are dropped. */
   readonly number: number;
@@ -61,6 +63,8 @@ type LineSplitter = {
 export const createLineSplitter = (onLine: (line: string) => void): LineSplitter => {
   let open = '';
   let expectedOffset = 0;
+  /** The last piece may have ended so much sooner. */
+  let unsureBytes = 0;
   const close = (): void => {
     onLine(open);
     open = '';
@@ -70,8 +74,9 @@ export const createLineSplitter = (onLine: (line: string) => void): LineSplitter
   };
   return {
     push({ offset, text }) {
-      if (offset !== expectedOffset) end();
+      if (offset > expectedOffset || offset < expectedOffset - unsureBytes) end();
       expectedOffset = offset + Buffer.byteLength(text);
+      unsureBytes = unsureBytesOf(text);
       const [first = '', ...rest] = text.split('\n');
       open = grow(open, first);
       for (const next of rest) {

@@ -4,6 +4,8 @@
  * Pure. The part before the first gap is shown; the complete text replaces it later.
  */
 
+import { unsureBytesOf } from '#shared/domain/output-offset.ts';
+
 /**
  * Runs of a text without a space. In a font with kerning a browser shapes the rest of a long run again for each line that it
  * breaks: 50 KB of base64 took seconds. Each character is read once, also of a text that grows.
@@ -49,7 +51,7 @@ export type LiveOutput = {
   readonly chunks: readonly OutputChunk[];
   /** Where the next piece is expected. */
   readonly bytes: Readonly<Record<OutputStream, number>>;
-  /** The last piece may have ended so much sooner: a character that stands for one byte of no UTF-8 has three. */
+  /** The last piece may have ended so much sooner (`unsureBytesOf`). */
   readonly unsure?: Readonly<Partial<Record<OutputStream, number>>>;
 };
 
@@ -80,7 +82,7 @@ export const addOutput = (
   return {
     chunks: keepEnd(chunks),
     bytes: { ...output.bytes, [stream]: offset + encoder.encode(text).length },
-    unsure: { ...output.unsure, [stream]: 2 * (text.split('\ufffd').length - 1) },
+    unsure: { ...output.unsure, [stream]: unsureBytesOf(text) },
   };
 };
 
