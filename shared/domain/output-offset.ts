@@ -1,7 +1,7 @@
 /** Offsets of pieces of output, which count the bytes of the program, while a piece is text. */
 
 /**
- * How much sooner than its text a piece may have ended, in bytes: a replacement character has three, and may stand for one byte
- * that is no UTF-8.
+ * Bytes by which a piece may have ended sooner than its text: a replacement character has three, and may stand for one byte that
+ * is no UTF-8.
  */
 export const unsureBytesOf = (text: string): number => 2 * (text.split('\ufffd').length - 1);
