@@ -1,12 +1,12 @@
 /** A lease that is held: renewed again after a renewal that failed, reported once when it is lost; and one that is released. */
 
 import { expect, test } from 'vitest';
-import { newSession } from '../../../tests/conformance/session-fixture.ts';
+import { inboxLimits, message, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { TurnStore } from '../../ports/turn-store.ts';
 import type { TurnContext } from './commit/turn-context.ts';
-import { keepLease, releaseLease } from './turn-lease.ts';
+import { handOver, keepLease, releaseLease } from './turn-lease.ts';
 
 const hold = async (answers: readonly (boolean | Error)[]) => {
   const { ports, warned, clock } = openQuietPorts();
@@ -69,4 +69,26 @@ test.each([
   const context = { session, turn: { state: { kind: 'idle' } }, inbox: [], limits };
   await releaseLease({ ...ports, turns }, context as unknown as TurnContext);
   expect(due).toEqual([clock.now + ms]);
+});
+
+test.each([
+  ['in time gives its lease back, with work that it has not seen', 10_000, { holder: '', fence: 1 }],
+  ['after its lease was lost leaves the next holder its own', 60_000, { holder: 'second', fence: 2 }],
+])('a handover %s', async (_what, standstillMs, lease) => {
+  const { ports, clock, hooks } = openQuietPorts();
+  const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
+  const { id } = made;
+  await ports.sessions.create(made, { workspace: workspaceOf(made) });
+  const take = (holder: string) =>
+    ports.turns.takeLease(id, { holder, at: clock.now, until: clock.now + 30_000 });
+  const session = await take('first');
+  await ports.inbox.accept(made, message('one', clock.now), inboxLimits);
+  hooks.before = async ({ constructor: { name } }) => {
+    if (name !== 'GetCommand') return;
+    hooks.before = async () => undefined;
+    clock.now += standstillMs;
+    await take('second');
+  };
+  await handOver(ports, { session } as unknown as TurnContext, { sessionId: id, hops: 0 });
+  expect((await ports.sessions.get(id))?.lease).toMatchObject(lease);
 });

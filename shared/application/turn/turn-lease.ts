@@ -59,7 +59,9 @@ export const handOver = async (
   // Work that came concurrently keeps the lease, and the next invocation would find it held.
   await untilWon(
     async (race) => {
-      const session = race === 0 ? context.session : ((await sessions.get(sessionId)) ?? context.session);
+      const now = race === 0 ? context.session : ((await sessions.get(sessionId)) ?? context.session);
+      // Its own lease alone: by now it may be another's.
+      const session = { ...now, lease: context.session.lease };
       return (await turns.releaseLease(session, { dueAt, isIdle: false })) === 'kept' ? raceLost : undefined;
     },
     () => undefined,
