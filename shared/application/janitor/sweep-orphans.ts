@@ -2,9 +2,9 @@
  * The orphan sweep: running tasks are compared with the records, both ways.
  *
  * A task of this deployment without a record is stopped (L8); a record whose task does not run is recorded as
- * stopped, and its sessions are informed (L9); a sandbox whose sessions are all deleted is stopped. Young tasks
- * are left alone: their record may not be written yet. Costs a List and a Describe per 100 running tasks and a
- * read per live workspace, never a scan.
+ * stopped, and its sessions are informed (L9); a sandbox whose sessions have all ended is stopped once each has left.
+ * Young tasks are left alone: their record may not be written yet. Costs a List and a Describe per 100 running tasks and
+ * a read per live workspace, never a scan.
  */
 
 import type { WorkspaceId } from '../../domain/ids.ts';
@@ -123,17 +123,30 @@ const sweepUserless = async (ports: OrphanDeps, workspaces: readonly Workspace[]
   const sessions = await ports.sessions.getMany(old.flatMap(({ users }) => users));
   const alive = new Set(sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id));
   const orphans = old.filter(({ users }) => !users.some((user) => alive.has(user)));
+  let stopped = 0;
   for (const orphan of orphans) {
     const reason = 'no_corresponding_session_mapping';
+    const left = await leftByAll(ports, orphan);
+    if (left === undefined || !(await requestStop(ports, left, { reason, only: 'unused' }))) continue;
     ports.telemetry.warn('an orphan sandbox is stopped', {
       event: 'orphan_sandbox_cleanup',
-      sandbox: orphan.sandbox?.taskArn,
-      workspaceId: orphan.id,
+      sandbox: left.sandbox?.taskArn,
+      workspaceId: left.id,
       reason,
     });
-    await requestStop(ports, orphan, { reason });
+    stopped += 1;
   }
-  return orphans.length;
+  return stopped;
+};
+
+/** Minutes after they were read: undefined when one of them is active again, or another session has entered (L5). */
+const leftByAll = async ({ workspaces }: OrphanDeps, orphan: Workspace): Promise<Workspace | undefined> => {
+  let left: Workspace | undefined = orphan;
+  for (const user of orphan.users) {
+    left = await workspaces.leave(orphan.id, user);
+    if (left === undefined) return undefined;
+  }
+  return left.users.length > 0 ? undefined : left;
 };
 
 /** Records whose task does not run any more: its state event was lost. */
