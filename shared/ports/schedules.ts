@@ -45,7 +45,13 @@ export interface ScheduleStore {
       readonly schedulesMax?: number;
     },
   ): Promise<Schedule | 'moved' | 'full' | 'gone'>;
-  pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<void>;
+  /** False, and nothing is pinned, when the schedule is deleted or has left the target. */
+  pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<boolean>;
+  /**
+   * Records where an open run is about to send its prompt; false when another caller moved it, or its schedule is
+   * deleted.
+   */
+  beginRun(run: Run): Promise<boolean>;
   /**
    * Saves an open run, or moves an ended one to the history, with the notices of its end; false when another
    * caller moved it.

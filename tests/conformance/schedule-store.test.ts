@@ -1,7 +1,9 @@
 /** Schedules against a real DynamoDB engine: listed where they run, written once per version, their runs ended once. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { partitionItems } from '#shared/adapters/aws/dynamo/partition.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
+import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Run } from '#shared/domain/schedule/run.ts';
 import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
@@ -136,6 +138,43 @@ describe('J1: a write', () => {
   });
 });
 
+describe('J8: beside a deleted schedule', () => {
+  const chosen = (run: Run): Run => ({ ...run, session: pin.session });
+  const partition = async (id: ScheduleId) =>
+    (await partitionItems(fixture.table, { pk: keys.schedule(id).pk, from: ' ', to: '~' })).map(
+      ({ sk }) => sk,
+    );
+
+  test('no run begins', async () => {
+    const read = await made();
+    const run = newRun(read);
+    const next = await written(read, read, [run]);
+    expect(await store().beginRun(chosen(run))).toBe(true);
+    expect((await stateOf(read)).open).toEqual([{ ...chosen(run), version: 1 }]);
+    expect(await store().beginRun(chosen(run))).toBe(false);
+    await written({ ...next, isDeleted: true }, next);
+    expect(await store().beginRun({ ...chosen(run), version: 1 })).toBe(false);
+    await store().clear(await stateOf(read));
+    expect(await store().beginRun({ ...chosen(run), version: 1 })).toBe(false);
+    expect(await partition(read.id)).toEqual([]);
+  });
+
+  test.each([
+    ['has the workspace', { workspace: pin.workspace }, true],
+    ['is the default one', {}, false],
+  ])('no target is pinned, and none that is not its own: %s', async (_, where, isOwn) => {
+    const project = newProjectId();
+    const read = await made({ targets: [{ project, workspace: pin.workspace }] });
+    const target = { project, ...where };
+    expect(await store().pin(read.id, target, pin)).toBe(isOwn);
+    const next = await written({ ...read, isDeleted: true }, read);
+    expect(await store().pin(read.id, target, pin)).toBe(false);
+    await store().clear(await stateOf(next));
+    expect(await store().pin(read.id, target, pin)).toBe(false);
+    expect(await partition(read.id)).toEqual([]);
+  });
+});
+
 describe('J5: a run', () => {
   const begun = async (): Promise<Run> => {
     const read = await made();
@@ -237,7 +276,7 @@ test('clearing a schedule keeps only its history', async () => {
   const read = await made({ prompt: 'x'.repeat(5000) }, 1);
   const ended = newRun(read, { part: '1', state: 'success', endedAt: 99_000 });
   await written(read, read, [newRun(read), ended]);
-  await store().pin(read.id, { project: newProjectId() }, pin);
+  for (const target of read.targets) expect(await store().pin(read.id, target, pin)).toBe(true);
   await store().clear(await stateOf(read));
   expect(await store().find(read.id)).toBeUndefined();
   expect(await store().due(farAway, 10_000)).not.toContain(read.id);

@@ -52,9 +52,24 @@ const checkProjects = ({ sim, table, deletedProjects }: Platform): void => {
     if (!isMark)
       sim.violate('WS5: a deleted project leaves nothing', `${project}: ${left.map(({ sk }) => sk)}`);
   }
-  for (const id of idsOf(table, 'SCHEDULE#'))
+  checkSchedules({ sim, table });
+};
+
+const checkSchedules = ({ sim, table }: Pick<Platform, 'sim' | 'table'>): void => {
+  for (const id of idsOf(table, 'SCHEDULE#')) {
     if (table.startingWith(`SCHEDULE#${id}`, 'OPEN#').length > 0)
       sim.violate('no run of a schedule is open for ever', id);
+    if (table.get(`SCHEDULE#${id}`, 'META') === undefined && isKept(table.partition(`SCHEDULE#${id}`)))
+      sim.violate('J8: a deleted schedule leaves nothing but its history', id);
+  }
+  const sessionsOfRuns = new Map<string, string>();
+  for (const id of idsOf(table, 'SESSION#'))
+    for (const { sk } of table.startingWith(`SESSION#${id}`, 'ACCEPTED#run-')) {
+      const other = sessionsOfRuns.get(String(sk));
+      if (other !== undefined)
+        sim.violate('J6: the prompt of a run is sent to one session', `${sk}: ${other} and ${id}`);
+      sessionsOfRuns.set(String(sk), id);
+    }
 };
 
 const checkSession = ({ sim, table }: Platform, id: string): void => {

@@ -65,6 +65,7 @@ const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> 
   const taken = drive.claimed.has(runName(run)) ? run : await takeOver(ports, run);
   if (taken === undefined) return run;
   const started = await start(ports, taken, drive);
+  if (started === undefined) return run;
   await keep(ports, started, drive.state.schedule);
   return started;
 };
@@ -75,7 +76,8 @@ const takeOver = async ({ schedules, world }: RunDeps, run: Run): Promise<Run | 
   return (await schedules.saveRun(taken)) ? { ...taken, version: run.version + 1 } : undefined;
 };
 
-const start = async (ports: RunDeps, run: Run, { state }: Drive): Promise<Run> => {
+/** Undefined when it is another caller's by now, or its schedule is deleted. */
+const start = async (ports: RunDeps, run: Run, { state }: Drive): Promise<Run | undefined> => {
   const at = ports.world.now();
   const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
   const { target } = run;

@@ -1,8 +1,9 @@
 /**
  * Starts one claimed run, once, as the overlap table and the pinning table decide.
  *
- * The session and the message of a run are named after it, so that driving it again creates the same ones. A pin
- * is written before the run is, or a run that died in between would leave its session without a pin.
+ * The session and the message of a run are named after it, so that driving it again creates the same ones. The session it
+ * speaks in is recorded before it speaks, since the tables would choose another one as soon as a session or an earlier run
+ * has ended (J6). A pin is written before the run is, or a run that died in between would leave its session without a pin.
  */
 
 import { InvariantError } from '../../domain/assert.ts';
@@ -14,6 +15,7 @@ import {
   type OverlapStep,
   overlapProblem,
   overlapStep,
+  type PinnedState,
   pinnedState,
   pinStep,
 } from '../../domain/schedule/run-start.ts';
@@ -28,53 +30,78 @@ export type Start = {
   readonly run: Run & { readonly target: ScheduleTarget };
 };
 
-/** The run as it is saved next: running, waiting, or ended at once. */
-export const startRun = async (ports: RunDeps, start: Start): Promise<Run> => {
+/** The run as it is saved next: running, waiting, or ended at once. Undefined when it must not start. */
+export const startRun = async (ports: RunDeps, start: Start): Promise<Run | undefined> => {
   const { state, run } = start;
   const pin = state.pins.get(targetKey(run.target));
   const pinned = pinnedState(pin, pin && (await ports.sessions.get(pin.session)));
+  if (run.session !== undefined) return speakOrFail(ports, start, { chosen: run, pinned });
   const openBefore = state.open.length;
   const step = overlapStep(state.schedule, { openBefore, isPinActive: pinned === 'active' });
   const at = ports.world.now();
   if (step === 'skip') return end(run, 'skipped', { endedAt: at, problem: overlapProblem({ openBefore }) });
   if (step === 'wait')
     return { ...run, state: move(run.state, 'deferred') ?? run.state, dueAt: at + runLookMsMin };
+  const choice = { ...run, ...choose(ports, start, { step, pinned }) };
+  if (!(await ports.schedules.beginRun(choice))) return undefined;
+  return speakOrFail(ports, start, { chosen: { ...choice, version: run.version + 1 }, pinned });
+};
+
+type Way = {
+  readonly step: Exclude<OverlapStep, 'skip' | 'wait'>;
+  readonly pinned: PinnedState;
+};
+
+/** The session in which it speaks: the pinned one, or one of its own. */
+const choose = (
+  ports: RunDeps,
+  start: Start,
+  { step, pinned }: Way,
+): Required<Pick<Run, 'session'>> & Pick<Run, 'isAlone'> => {
+  const { schedule, pins } = start.state;
+  const pin = pins.get(targetKey(start.run.target));
+  const isFollowing =
+    step === 'follow' || (step === 'start' && pinStep(schedule.sessions, pinned) === 'message');
+  if (isFollowing && pin !== undefined) return { session: pin.session };
+  const session = ownSession(ports, start);
+  return step === 'beside' || schedule.sessions === 'new' ? { session, isAlone: true } : { session };
+};
+
+type Chosen = { readonly chosen: Run; readonly pinned: PinnedState };
+
+/** A run that is refused before it spoke has no session; one that was taken over may have spoken before. */
+const speakOrFail = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): Promise<Run> => {
   try {
-    const spoken = await speak(ports, start, { step, pinned });
-    return begun(start, spoken, ports.world.now());
+    const spoken = await speak(ports, start, { chosen, pinned });
+    return begun(start, { ...spoken, chosen, at: ports.world.now() });
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return end(run, 'refused', {
+    return end({ ...start.run, version: chosen.version }, 'refused', {
       endedAt: ports.world.now(),
       problem: cutOutput(`${error.code}: ${error.message}`),
     });
   }
 };
 
-type Way = {
-  readonly step: Exclude<OverlapStep, 'skip' | 'wait'>;
-  readonly pinned: ReturnType<typeof pinnedState>;
-};
-
-const speak = async (ports: RunDeps, start: Start, { step, pinned }: Way): Promise<Spoken> => {
+const speak = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): Promise<Spoken> => {
   const { state, run } = start;
-  const { sessions: behavior } = state.schedule;
-  const pin = state.pins.get(targetKey(run.target));
+  const { isAlone = false, session } = chosen;
   const spawn = spawnOf(ports, start);
-  if (step === 'beside') return { conversation: await ports.converse.spawn(spawn), isAlone: true };
-  const wanted = step === 'follow' ? 'message' : pinStep(behavior, pinned);
-  if (wanted === 'message' && pin !== undefined)
-    return {
-      conversation: await ports.converse.message({ ...spawn, session: pin.session }),
-      isAlone: false,
-    };
+  if (session !== undefined && session !== spawn.id)
+    return { conversation: await ports.converse.message({ ...spawn, session }), isAlone: false };
+  if (isAlone && state.schedule.sessions === 'resume')
+    return { conversation: await ports.converse.spawn(spawn), isAlone };
+  const pin = state.pins.get(targetKey(run.target));
   const conversation =
-    wanted === 'resume' && pin !== undefined
+    !isAlone && pinned === 'ended' && pin !== undefined
       ? await resumeOrSpawn(ports, spawn, pin)
       : await ports.converse.spawn(spawn);
-  const { session, workspace } = conversation;
-  await ports.schedules.pin(run.schedule, run.target, { session, workspace });
-  return { conversation, isAlone: behavior === 'new' };
+  const { workspace } = conversation;
+  const isPinned = await ports.schedules.pin(run.schedule, run.target, {
+    session: conversation.session,
+    workspace,
+  });
+  return { conversation, isAlone: isAlone || !isPinned };
 };
 
 /** An ended session continues as a new one in its workspace. */
@@ -93,14 +120,16 @@ const resumeOrSpawn = async (
 
 const messageOf = ({ run }: Start): MessageId => `run-${run.schedule}-${run.runAt}-${run.part}` as MessageId;
 
-const spawnOf = ({ world }: RunDeps, start: Start): Spawn => {
+const ownSession = ({ world }: RunDeps, start: Start): SessionId =>
+  uuidOf(world.sha256(messageOf(start))) as SessionId;
+
+const spawnOf = (ports: RunDeps, start: Start): Spawn => {
   const { state, run } = start;
   const { creator: principal, prompt: text } = state.schedule;
   const { project, workspace } = run.target;
-  const messageId = messageOf(start);
   return {
-    id: uuidOf(world.sha256(messageId)) as SessionId,
-    messageId,
+    id: ownSession(ports, start),
+    messageId: messageOf(start),
     principal,
     text,
     project,
@@ -120,14 +149,16 @@ const uuidOf = (hash: string): string =>
 
 type Spoken = { readonly conversation: Conversation; readonly isAlone: boolean };
 
+type Begun = { readonly chosen: Run; readonly at: number };
+
 /** A run that was driven before may have sent its message already: its whole log is searched. */
-const begun = (start: Start, { conversation, isAlone }: Spoken, at: number): Run => {
+const begun = (start: Start, { conversation, isAlone, chosen, at }: Spoken & Begun): Run => {
   const { run } = start;
   const state = move(run.state, 'started');
   if (state === undefined) throw new InvariantError(`a run that is ${run.state} was started`);
   const { session, lastEventIndex } = conversation;
   return {
-    ...run,
+    ...chosen,
     state,
     startedAt: at,
     session,

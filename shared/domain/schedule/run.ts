@@ -38,6 +38,7 @@ export type Run = {
   readonly claimedAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
+  /** The session it speaks in, chosen before it speaks: a run that is taken over speaks in no other (J6). */
   readonly session?: SessionId;
   readonly message?: MessageId;
   /** The session's log up to here has nothing about this run. */

@@ -4,7 +4,12 @@
  */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import {
+  type Schedule,
+  type ScheduleId,
+  type ScheduleTarget,
+  targetKey,
+} from '#shared/domain/schedule/schedule.ts';
 import { inLivingProject } from './living-project.ts';
 import { isLongPrompt, promptItem } from './schedule-items.ts';
 import { keys } from './table.ts';
@@ -15,6 +20,30 @@ export const isNew = 'attribute_not_exists(pk)';
 
 export const projectsOf = ({ targets, isDeleted }: Schedule): readonly ProjectId[] =>
   isDeleted ? [] : [...new Set(targets.map(({ project }) => project))];
+
+/**
+ * The condition under which an item is written beside a schedule: the schedule is not deleted, and has the target if one is
+ * named. An item that is written later would be found by no clean-up.
+ */
+export const unlessDeleted = (
+  TableName: string,
+  id: ScheduleId,
+  target?: ScheduleTarget,
+): Actions[number] => {
+  const stands = 'attribute_exists(pk) AND attribute_not_exists(isDeleted)';
+  return {
+    ConditionCheck: {
+      TableName,
+      Key: keys.schedule(id),
+      ...(target === undefined
+        ? { ConditionExpression: stands }
+        : {
+            ConditionExpression: `${stands} AND contains(targets, :target)`,
+            ExpressionAttributeValues: { ':target': target },
+          }),
+    },
+  };
+};
 
 const counting = (TableName: string, project: ProjectId, step: number) => ({
   TableName,

@@ -3,14 +3,22 @@
  * in, beside a counter that makes the limit hard. A write is the whole item under the version that was read (J1).
  */
 import { PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { isOpen, runName } from '#shared/domain/schedule/run.ts';
+import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
 import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { duePages } from './due.ts';
 import { isInDeletedProject } from './living-project.ts';
 import { newestKept, partitionItems, prefixedItems } from './partition.ts';
-import { type Actions, enter, isNew, projectsOf, promptChange, slotChange } from './schedule-changes.ts';
+import {
+  type Actions,
+  enter,
+  isNew,
+  projectsOf,
+  promptChange,
+  slotChange,
+  unlessDeleted,
+} from './schedule-changes.ts';
 import {
   isLongPrompt,
   listedFrom,
@@ -39,8 +47,16 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
   list: list(table),
   write: write(table),
   pin: async (id, target, pin) => {
+    const { name: TableName } = table;
     const Item = { ...keys.schedulePin(id, targetKey(target)), ...pin };
-    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+    const actions: Actions = [unlessDeleted(TableName, id, target), { Put: { TableName, Item } }];
+    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
+  },
+  beginRun: async (run) => {
+    const { name: TableName } = table;
+    const put = { TableName, Item: runItem({ ...run, version: run.version + 1 }), ...asRead(run) };
+    const actions: Actions = [{ Put: put }, unlessDeleted(TableName, run.schedule)];
+    return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   },
   saveRun: saveRun(table),
   history: async (id, page) => {
@@ -108,19 +124,20 @@ const write =
     return isFull ? 'full' : 'moved';
   };
 
+const asRead = ({ version }: Run) => ({
+  ConditionExpression: 'version = :version',
+  ExpressionAttributeValues: { ':version': version },
+});
+
 /** An ended run moves from the open ones to the history in one write: it ends once (J5). */
 const saveRun =
   (table: Table): ScheduleStore['saveRun'] =>
   async (run, notices = []) => {
     const { client, name: TableName } = table;
     const Item = runItem({ ...run, version: run.version + 1 });
-    const asRead = {
-      ConditionExpression: 'version = :version',
-      ExpressionAttributeValues: { ':version': run.version },
-    };
     if (isOpen(run.state)) {
       try {
-        await client.send(new PutCommand({ TableName, Item, ...asRead }));
+        await client.send(new PutCommand({ TableName, Item, ...asRead(run) }));
         return true;
       } catch (error) {
         if (isConditionFailed(error)) return false;
@@ -128,7 +145,7 @@ const saveRun =
       }
     }
     const actions: Actions = [
-      { Delete: { TableName, Key: keys.openRun(run.schedule, runName(run)), ...asRead } },
+      { Delete: { TableName, Key: keys.openRun(run.schedule, runName(run)), ...asRead(run) } },
       { Put: { TableName, Item } },
       ...notices.map((notice) => noticePut(TableName, notice)),
     ];

@@ -1,0 +1,182 @@
+/** Runs that a dispatcher left half done, or whose schedule was deleted as they started: each prompt reaches one session. */
+
+import { describe, expect, test } from 'vitest';
+import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
+import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { type Schedule, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { newProjectId, newRun } from './schedule-fixture.ts';
+import { begin, historyOf, made, minute, openWorld, stateOf, type WorldOfTest } from './schedule-world.ts';
+import { openFileTable } from './table-fixture.ts';
+
+const fixture = openFileTable();
+
+const target = { project: newProjectId() };
+const pinned = () => ({
+  session: crypto.randomUUID() as SessionId,
+  workspace: crypto.randomUUID() as WorkspaceId,
+});
+
+/** A schedule whose target is pinned to a session that takes messages. */
+const madePinned = async (world: WorldOfTest, change: Partial<Schedule>) => {
+  const schedule = await made(world, { targets: [target], nextRunAt: begin + minute, ...change });
+  const pin = pinned();
+  await world.ports.converse.message({
+    session: pin.session,
+    messageId: 'earlier' as MessageId,
+    text: 'x',
+    principal: schedule.creator,
+  });
+  await world.ports.schedules.pin(schedule.id, target, pin);
+  world.heard.clear();
+  return { schedule, pin };
+};
+
+/** The dispatcher of the schedule's moment dies after it has spoken. */
+const dieAfterSpeaking = async ({ ports, at, heard }: WorldOfTest, { id }: Schedule) => {
+  const dying: RunDeps = {
+    ...ports,
+    schedules: {
+      ...ports.schedules,
+      saveRun: async (run) => {
+        if (run.runAt === begin + minute) throw new Error('it died');
+        return ports.schedules.saveRun(run);
+      },
+    },
+  };
+  at.now = begin + minute;
+  await expect(dispatchSchedule(dying, { id, runAt: begin + minute })).rejects.toThrow('it died');
+  expect(heard.size).toBe(1);
+  at.now += 31_000;
+};
+
+describe('J6: a run that had spoken and is taken over', () => {
+  test('speaks in its own session again, although the run beside which it began has ended', async () => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { overlap: 'parallel' });
+    const { schedule: read } = await stateOf(world, schedule);
+    const message = 'earlier' as MessageId;
+    const former = newRun(schedule, {
+      runAt: begin,
+      state: 'running',
+      session: pin.session,
+      message,
+      since: 0,
+    });
+    await world.ports.schedules.write(read, { read, dueAt: undefined, runs: [former] });
+    await dieAfterSpeaking(world, schedule);
+    world.complete(pin.session);
+    await world.dispatch(schedule.id);
+    await world.dispatch(schedule.id);
+    const [run] = (await stateOf(world, schedule)).open.filter(({ runAt }) => runAt === begin + minute);
+    expect(run).toMatchObject({ state: 'running', isAlone: true });
+    expect([...world.heard]).toEqual([`${run?.session} ${run?.message}`]);
+    expect((await stateOf(world, schedule)).pins).toEqual(new Map([[targetKey(target), pin]]));
+  });
+
+  test('does not speak elsewhere, although the session that it spoke in has ended', async () => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { cron: '0 0 1 1 *' });
+    await dieAfterSpeaking(world, schedule);
+    world.complete(pin.session);
+    world.over.add(pin.session);
+    await world.dispatch(schedule.id);
+    world.at.now += 2 * minute;
+    await world.dispatch(schedule.id);
+    expect((await historyOf(world, schedule)).at(-1)).toMatchObject({
+      state: 'success',
+      session: pin.session,
+      output: 'ok',
+    });
+    expect([...world.heard].filter((one) => one.includes(`-${begin + minute}-`))).toHaveLength(1);
+  });
+
+  test('keeps the pin of the session that it made', async () => {
+    const world = openWorld(fixture.table);
+    const schedule = await made(world, { targets: [target] });
+    await dieAfterSpeaking(world, schedule);
+    await world.dispatch(schedule.id);
+    const { open, pins } = await stateOf(world, schedule);
+    const [run] = open;
+    expect(run).toMatchObject({ state: 'running', since: -1 });
+    expect(run?.isAlone).toBeUndefined();
+    expect(pins.get(targetKey(target))?.session).toBe(run?.session);
+    expect(world.heard.size).toBe(1);
+  });
+});
+
+test('J6: a dispatcher whose run was taken over before it spoke does not speak', async () => {
+  const world = openWorld(fixture.table);
+  const schedule = await made(world);
+  world.at.now = begin + minute;
+  const slow: RunDeps = {
+    ...world.ports,
+    tokens: {
+      ...world.ports.tokens,
+      get: async (hash) => {
+        world.at.now += 31_000;
+        await world.dispatch(schedule.id);
+        const [run] = (await stateOf(world, schedule)).open;
+        world.asked.splice(0);
+        world.over.add(run?.session ?? '');
+        return world.ports.tokens.get(hash);
+      },
+    },
+  };
+  await dispatchSchedule(slow, { id: schedule.id, runAt: begin + minute });
+  expect([world.asked, world.heard.size]).toEqual([[], 1]);
+});
+
+const deleted = async (world: WorldOfTest, { id }: Schedule): Promise<void> => {
+  const state = await world.ports.schedules.find(id);
+  if (state === undefined) throw new Error('there is no such schedule');
+  const { nextRunAt: _, ...rest } = state.schedule;
+  await world.ports.schedules.write(
+    { ...rest, isEnabled: false, isDeleted: true },
+    { read: state.schedule, dueAt: begin },
+  );
+};
+
+test('J8: a run does not start whose schedule is deleted while its dispatcher looks at it', async () => {
+  const world = openWorld(fixture.table);
+  const schedule = await made(world);
+  world.at.now = begin + minute;
+  const deletes: RunDeps = {
+    ...world.ports,
+    tokens: {
+      ...world.ports.tokens,
+      get: async (hash) => {
+        await deleted(world, schedule);
+        return world.ports.tokens.get(hash);
+      },
+    },
+  };
+  await dispatchSchedule(deletes, { id: schedule.id, runAt: begin + minute });
+  expect(world.said).toEqual([]);
+  await world.dispatch(schedule.id);
+  expect(await world.ports.schedules.find(schedule.id)).toBeUndefined();
+});
+
+test('a session that was made as its target left the schedule is not pinned, and ends with its run', async () => {
+  const world = openWorld(fixture.table);
+  const schedule = await made(world, { targets: [target] });
+  world.at.now = begin + minute;
+  const { converse } = world.ports;
+  const leaves: RunDeps = {
+    ...world.ports,
+    converse: {
+      ...converse,
+      spawn: async (request) => {
+        const conversation = await converse.spawn(request);
+        const { schedule: read } = await stateOf(world, schedule);
+        const other = { ...read, targets: [{ project: newProjectId() }] };
+        await world.ports.schedules.write(other, { read, dueAt: undefined, schedulesMax: 50 });
+        return conversation;
+      },
+    },
+  };
+  await dispatchSchedule(leaves, { id: schedule.id, runAt: begin + minute });
+  const { open, pins } = await stateOf(world, schedule);
+  expect(open).toMatchObject([{ state: 'running', isAlone: true }]);
+  expect(pins).toEqual(new Map());
+});
