@@ -4,6 +4,7 @@
  */
 
 import { isEnded, type Session } from '../../domain/session.ts';
+import { unrepeatable } from '../../domain/turn/begin-turn.ts';
 import { isBetweenTurns, type TurnRecord } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import type { TurnDeps } from '../deps.ts';
@@ -24,7 +25,7 @@ export const resetHistory = async (
     if (session.runtime !== undefined) throw keptElsewhere(session.runtime);
     const at = ports.world.now();
     const log = [{ type: 'system' as const, data: { kind: 'history_reset' } }];
-    const step = { state: turn.state, log, history: [] };
+    const step = { state: unrepeatable(turn.state), log, history: [] };
     const forgotten = { ...turn, historyFrom: turn.historyNext };
     const isWritten = await commitStep(ports, { session, turn: forgotten, step, at, wakes: false });
     return isWritten ? undefined : raceLost;

@@ -41,6 +41,13 @@ export const repeatableTurn = ({ state, historyFrom, historyNext }: TurnRecord):
     ? { turnId: state.turnId, ...state.failed }
     : undefined;
 
-/** False when another turn came between the failed one and its repetition. */
+/** A rested turn whose conversation is forgotten: a repetition of it, even one that waits already, would begin with no message. */
+export const unrepeatable = (state: TurnState): TurnState => {
+  if (state.kind !== 'done') return state;
+  const { failed: _, ...rest } = state;
+  return rest;
+};
+
+/** False when another turn, or a reset, came between the failed one and its repetition. */
 export const isRepeatOf = (state: TurnState, repeats: TurnId): boolean =>
   state.kind === 'done' && state.turnId === repeats && state.failed !== undefined;
