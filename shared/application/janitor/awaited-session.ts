@@ -1,20 +1,8 @@
-/** Sessions that are still awaited: by a parent that has to hear its child, by a call that a session tries. */
+/** Sessions that are still awaited by the call that they try. */
 
-import type { SessionId } from '../../domain/ids.ts';
 import type { Session } from '../../domain/session.ts';
-import { callsWithChildren } from '../../domain/turn/pending-work.ts';
 import { noTurn } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
-
-/** The parent that has not read this child's answer yet: the log must stay until then (CH3). */
-export const waitingParent = async (
-  { turns }: Deps<'turns'>,
-  { id, tree }: Pick<Session, 'id' | 'tree'>,
-): Promise<SessionId | undefined> => {
-  if (tree === undefined) return undefined;
-  const { state } = (await turns.loadWork(tree.parent)).turn;
-  return callsWithChildren(state).some(({ wait }) => wait.child.session === id) ? tree.parent : undefined;
-};
 
 /**
  * The use of a session that tries a call: it runs there, or its files are kept until the call is decided and carried out.

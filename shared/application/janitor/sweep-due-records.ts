@@ -27,9 +27,9 @@ import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
 import { tellOfEnd } from '../sandbox/tell-of-end.ts';
 import { workOf } from '../sandbox/turn-work.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { endChildren, endSession, leaveBehind } from '../turn/requests/end-session.ts';
+import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
 import { failTurn } from '../turn/requests/fail-turn.ts';
-import { trialUse, waitingParent } from './awaited-session.ts';
+import { trialUse } from './awaited-session.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
 import { openRests, type Rest } from './rest-sandbox.ts';
@@ -138,10 +138,6 @@ const sweepTrial = async (ports: StopDeps, session: Session, { lifetimes }: Swee
 
 const forget = async (ports: StopDeps, session: Session): Promise<void> => {
   if (!(await ports.sessions.postpone(session, ports.world.now() + orphanAgeMs))) return;
-  const parent = await waitingParent(ports, session);
-  if (parent !== undefined) return ports.invoker.runTurn(parent);
-  // Of an end that was never followed to its end.
-  await endChildren(ports, session, sessionEnded);
   await forgetSession({ ...ports, forgetFiles: (id) => forgetFilesAtRest(ports, id) }, session);
 };
 

@@ -2,7 +2,7 @@
 
 import { mayWrite } from '../../domain/access.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import { pageItemsMax } from '../../domain/limits.ts';
+import { pageItemsMax, redriveAfterMs } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import type { Deps } from '../deps.ts';
@@ -19,7 +19,7 @@ export type CleanUp = {
 
 export type CleanedUp = {
   readonly removed: number;
-  /** Too many for one request, or their sandboxes still stop: call again. */
+  /** Too many for one request, or their sandboxes still stop, or a parent has not read them: call again. */
   readonly hasMore: boolean;
 };
 
@@ -35,7 +35,7 @@ export const cleanUpSessions = async (
     for (let from = 0; from < old.length; from += atOnceMax)
       forgotten.push(
         ...(await Promise.all(
-          old.slice(from, from + atOnceMax).map((session) => forgetSession(ports, session)),
+          old.slice(from, from + atOnceMax).map((session) => forgetAsRead(ports, session)),
         )),
       );
     return forgotten;
@@ -63,6 +63,13 @@ export const cleanUpSessions = async (
     if (after === undefined) return { removed, hasMore: isLeft };
   }
   return { removed, hasMore: true };
+};
+
+/** The children of a session that was resumed since it was read are not ended: its page may have been long ago. */
+const forgetAsRead = async (ports: ForgetSessionDeps, session: Session): Promise<boolean> => {
+  const soon = ports.world.now() + redriveAfterMs;
+  if (session.hasChildren && !(await ports.sessions.postpone(session, soon))) return false;
+  return forgetSession(ports, session);
 };
 
 const count = (forgotten: readonly boolean[]): number =>
