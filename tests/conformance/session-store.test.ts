@@ -126,6 +126,20 @@ test('a step that meets a changed limit of money is written, and the next one ha
   expect(await sessions.get(session.id)).not.toHaveProperty('limits');
 });
 
+test('a step that meets a changed tree is written, and the next one spends of the slices of now (TM8)', async () => {
+  const { create, eventLog, sessions, turns } = stores();
+  const root = (await create()).id;
+  const tree = { root, parent: root };
+  const child = newSession({ depth: 1, tree });
+  await create(child);
+  const session = await leased(child.id);
+  const sliced = { ...tree, slices: [child.id] };
+  await sessions.change(child.id, { tree: sliced });
+  await eventLog.append(child.id, [note('from outside')], 15);
+  const result = await turns.commit(commitOf(session));
+  expect(result.status === 'committed' && result.session.tree).toEqual(sliced);
+});
+
 test('TM6: a step that goes on or ends by the limit of money is read again when that has changed', async () => {
   const { eventLog, sessions, turns } = stores();
   const session = await leased((await created()).id);

@@ -91,3 +91,19 @@ test('a cancel of a turn that began to wait for a person between the reads leave
   await cancelTurn(ports, id);
   expect(await read()).toMatchObject({ status: 'idle', waits: false });
 });
+
+test('a turn that no function continues ends with the work of its children', async () => {
+  const { ports, id, read } = await open();
+  const tree = { root: id, parent: id };
+  const child = newSession({ depth: 1, tree });
+  await ports.sessions.create(child, {
+    workspace: workspaceOf(child),
+    child: { parent: await read(), agentsMax: 9, isUnleased: true },
+  });
+  await ports.inbox.accept(child, message('asked', 2), inboxLimits);
+  await failTurn(ports, id, { version: 1 });
+  expect((await ports.turns.loadWork(id)).turn.state).toMatchObject({ kind: 'done', stopReason: 'error' });
+  const left = await ports.turns.loadWork(child.id);
+  expect(left.turn.state).toMatchObject({ kind: 'done', stopReason: 'cancelled' });
+  expect(left.inbox).toEqual([]);
+});

@@ -1,0 +1,73 @@
+/** A client that leaves: its tools are no longer offered, and the calls that wait for it fail at once. */
+import { expect, test } from 'vitest';
+import {
+  inboxLimits,
+  message,
+  newSession,
+  workspaceOf,
+} from '../../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/ids.ts';
+import type { ToolCall } from '../../../domain/turn/tool-call.ts';
+import type { Acting } from '../../../domain/turn/turn.ts';
+import { withdrawTools } from './caller-tools.ts';
+
+const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };
+const connectionId = 'c' as ConnectionId;
+
+const callOf = (caller: string): ToolCall => ({
+  ...{ callId: `call-${caller}` as CallId, name: `${caller}_open`, args: {}, askedHuman: false },
+  ...{ status: 'executing', digest: 'd', askedAt: 'then', generation: 0 },
+  route: { kind: 'caller', caller, tool: 'open' },
+  wait: { id: `wait-${caller}`, since: 1, until: 9_000_000 },
+});
+
+/** A child that waits for calls of these clients, of which the first leaves. */
+const leave = async (...callers: readonly string[]) => {
+  const { ports, clock, invoked } = openQuietPorts();
+  const parent = newSession();
+  await ports.sessions.create(parent, { workspace: workspaceOf(parent) });
+  const tree = { root: parent.id, parent: parent.id };
+  const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now, depth: 1, tree });
+  const { id } = made;
+  await ports.sessions.create(made, {
+    workspace: workspaceOf(made),
+    child: { parent, agentsMax: 9, isUnleased: true },
+  });
+  for (const callerId of callers) {
+    const connection = callerId === callers[0] ? connectionId : ('other' as ConnectionId);
+    await ports.callers.declare(id, { callerId, tools: [], connectionId: connection });
+  }
+  await ports.inbox.accept(made, message('m', clock.now), inboxLimits);
+  const session = (await ports.sessions.get(id)) ?? made;
+  const state: Acting = {
+    ...{ kind: 'acting', turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
+    ...{ usage: { inputTokens: 0, outputTokens: 0 }, policy: { mode: 'auto', grants: [] } },
+    calls: callers.map(callOf),
+  };
+  await ports.turns.commit({
+    ...{ session, version: 0, state, at: clock.now, log: [], history: [], release: false, wakes: false },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0, dueAt: clock.now + 60_000 },
+  });
+  invoked.length = 0;
+  await withdrawTools(ports, { session, connectionId, limits });
+  const { turn } = await ports.turns.loadWork(id);
+  return { turn, left: await ports.callers.list(id), hears: invoked.includes(`turn ${parent.id}`) };
+};
+
+test('its calls fail as it leaves, and those of others wait on', async () => {
+  const { turn, left, hears } = await leave('ide', 'shell');
+  const calls = turn.state.kind === 'acting' ? turn.state.calls : [];
+  expect(calls.map(({ callId, status }) => `${callId} ${status}`)).toEqual([
+    'call-ide failed',
+    'call-shell executing',
+  ]);
+  expect(left.map(({ callerId }) => callerId)).toEqual(['shell']);
+  expect(hears).toBe(false);
+});
+
+test('where that was the last step of a child, its parent hears of the end', async () => {
+  const { turn, hears } = await leave('ide');
+  expect(turn.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
+  expect(hears).toBe(true);
+});
