@@ -100,6 +100,7 @@ describe('an idle sandbox stays when, since it was read,', () => {
       ({ agent }) => stores().sessions.end(agent, { status: 'completed', at: 69_999, dueAt: farAway }),
     ],
     ['a session was forgotten', ({ agent }) => stores().remove(agent.id)],
+    ['a process was begun in it', ({ workspace }) => stores().workspaces.recordProcesses(workspace.id, 1)],
     [
       'the sandbox stopped',
       ({ workspace }) => stores().workspaces.markStopped(workspace.id, 1, { reason: 'x', at: 1 }),

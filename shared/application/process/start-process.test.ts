@@ -1,6 +1,11 @@
 /** L5: a sandbox that was started for a program gives way to nobody before the program has begun. */
-import { expect, test } from 'vitest';
-import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  newExecution,
+  newSandbox,
+  newSession,
+  workspaceOf,
+} from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { firstProcessMs } from '../../domain/limits.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
@@ -51,4 +56,69 @@ test('another session takes the sandbox neither before its program begins nor wh
   running.length = 0;
   clock.now += firstProcessMs;
   expect(await makeRoom(ports, request)).toBe(true);
+});
+
+describe('L5: a program that starts in a sandbox which is ready', () => {
+  /** An execution session and its sandbox, whose first program starts. The next sign of life costs no write. */
+  const idle = async () => {
+    const { ports, clock, hooks } = openQuietPorts();
+    const session = newExecution({ status: 'ready', createdAt: clock.now, lastActiveAt: clock.now });
+    const { id, workspace } = session;
+    const holder = slotHolderOf(session);
+    await ports.sessions.create(session, { workspace: workspaceOf(session) });
+    const sandbox = newSandbox({ requestedAt: clock.now, slot: { holder, session: id } });
+    await ports.workspaces.claimStart(workspace, sandbox, { known: {}, slotsMax: 1 });
+    const address = 'http://10.42.0.9:8080';
+    await ports.workspaces.recordAddress(workspace, 1, { taskArn: 'task', address });
+    await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+    clock.now += firstProcessMs;
+    await ports.sessions.touch(session, clock.now, clock.now + ports.lifetimes.executionIdleMs);
+    clock.now += 4000;
+    const touched = await ports.sessions.get(id);
+    if (touched === undefined) throw new Error('the session is not in the table');
+    const asked: number[] = [];
+    const link = {
+      fetch: async (
+        { generation }: { readonly generation: number },
+        { method }: { readonly method: string },
+      ) => {
+        if (method === 'POST') asked.push(generation);
+        return Response.json({ processes: [] });
+      },
+    };
+    const own = { ...ports, link };
+    const opening = { lifetimes: ports.lifetimes };
+    return {
+      ...{ ports: own, workspace, hooks, asked },
+      evict: () => makeRoom(own, { holder }),
+      start: () =>
+        startProcess(own, touched, { opening, isRecorded: true, program: { command: 'sleep', args: ['9'] } }),
+      read: async () => (await ports.workspaces.get(workspace))?.sandbox,
+    };
+  };
+
+  test('keeps that when another session has asked for its slot just before', async () => {
+    const { hooks, evict, start, read, asked } = await idle();
+    hooks.before = async ({ constructor: { name } }) => {
+      if (name !== 'TransactWriteCommand') return;
+      hooks.before = async () => undefined;
+      await start();
+    };
+    expect(await evict()).toBe(false);
+    expect(await read()).toMatchObject({ state: 'ready', hasProcesses: true });
+    expect(asked).toEqual([1]);
+  });
+
+  test('starts in the next one when that gave way just before', async () => {
+    const { ports, workspace, hooks, evict, start, read, asked } = await idle();
+    hooks.before = async (command) => {
+      if (!JSON.stringify(command.input).includes('hasProcesses')) return;
+      hooks.before = async () => undefined;
+      expect(await evict()).toBe(true);
+      await ports.workspaces.markStopped(workspace, 1, { reason: 'it gave way', at: 1 });
+    };
+    await start();
+    expect(asked).toEqual([2]);
+    expect(await read()).toMatchObject({ state: 'ready', generation: 2 });
+  });
 });

@@ -49,13 +49,37 @@ export const startProcess = async (
   { opening, waitMs, ...start }: ProcessRequest,
 ): Promise<StartedIn> => {
   const until = ports.world.now() + (waitMs ?? 0);
-  const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
+  const opened = await openMarked(ports, session, opening);
   if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const id = ports.world.uuid();
   // The answer is as silent while the sandbox starts as while the program runs.
   const left = waitMs === undefined ? {} : { waitMs: Math.max(0, until - ports.world.now()) };
   return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start, ...left }) };
 };
+
+/** One that gave way, or ended, since it was found ready has no mark: the next one is opened. */
+const openMarked = async (
+  ports: SandboxDeps,
+  session: Session,
+  opening: Opening,
+): Promise<AcquiredSandbox> => {
+  for (let opens = 1; opens <= opensMax; opens += 1) {
+    const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
+    const { sandbox, workspace } = opened;
+    if (workspace.sandbox === undefined || workspace.sandbox.hasProcesses) return opened;
+    if (await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation))
+      return {
+        ...opened,
+        workspace: { ...workspace, sandbox: { ...workspace.sandbox, hasProcesses: true } },
+      };
+  }
+  throw new AppError('sandbox_unavailable', 'the sandbox stopped each time before the program began', {
+    suggestions: ['Try again.'],
+    recoveryActions: ['retry_operation'],
+  });
+};
+
+const opensMax = 3;
 
 type StartIn = Start & {
   /** A repeat starts no second process. */

@@ -102,7 +102,7 @@ export const markIdle =
     const isMarked = users.length > idleCheckUsersMax;
     return stopWithSlot(table, {
       ...{ id, generation, at: stop.at, slot: sandbox?.slot },
-      change: whileIdle(isMarked ? markStays(change, sandbox) : change, users),
+      change: whileIdle(isMarked ? markStays(change, sandbox) : change, workspace),
       others: isMarked
         ? []
         : sessions.map((session) =>
@@ -113,11 +113,19 @@ export const markIdle =
     });
   };
 
-/** A session that entered since is in none of the checks. */
-const whileIdle = ({ when, set, values }: Change, users: Workspace['users']): Change =>
-  users.length === 0
-    ? { when: `${when} AND attribute_not_exists(#users)`, set, values }
-    : { when: `${when} AND #users = :users`, set, values: { ...values, ':users': new Set(users) } };
+/** A session that entered since is in none of the checks, and the first process that was started since in no answer of the sandbox. */
+const whileIdle = ({ when, set, values }: Change, { users, sandbox }: Workspace): Change => {
+  const conditions = [
+    when,
+    users.length === 0 ? 'attribute_not_exists(#users)' : '#users = :users',
+    ...(sandbox?.hasProcesses ? [] : ['attribute_not_exists(#sandbox.hasProcesses)']),
+  ];
+  return {
+    when: conditions.join(' AND '),
+    set,
+    values: users.length === 0 ? values : { ...values, ':users': new Set(users) },
+  };
+};
 
 const markStays = ({ when, set, values }: Change, sandbox: Workspace['sandbox']): Change => ({
   when: `${when} AND #sandbox.idleCheck = :check`,
