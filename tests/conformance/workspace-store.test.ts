@@ -413,6 +413,18 @@ describe('the next sweep', () => {
     expect(await isWorkspaceDue(ready.id, 7500)).toBe(true);
   });
 
+  test('stays where a lifetime put it that was given since the sandbox was read', async () => {
+    const { workspaces, isWorkspaceDue } = stores();
+    const ready = await inState('ready');
+    await workspaces.setLifetime(ready.id, 1, { lifetimeMs: 60_000, dueAt: 100 });
+    expect(await workspaces.postpone(ready, farAway)).toBe(false);
+    const given = await workspaces.get(ready.id);
+    expect([
+      await isWorkspaceDue(ready.id, 100),
+      given && (await workspaces.postpone(given, farAway)),
+    ]).toEqual([true, true]);
+  });
+
   test('is not scheduled for a sandbox that is stopped or never existed', async () => {
     const { workspaces, liveIds } = stores();
     const [none, stopped] = [await made(), await inState('stopped')];

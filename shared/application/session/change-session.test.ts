@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { sandboxLookMs } from '../../domain/limits.ts';
 import { sweep } from '../janitor/sweep.ts';
 import { changeSession } from './change-session.ts';
 
@@ -59,6 +60,23 @@ test('a lifetime ends a sandbox that is busy, counted from its readiness', async
   await ports.sessions.touch(session, startedAt + 59_000, startedAt + 999_000);
   expect(await stateAfter(59_999)).toBe('ready');
   expect(await stateAfter(60_000)).toBe('stopping');
+  const { sandbox } = (await ports.workspaces.get(session.workspace)) ?? {};
+  expect(sandbox?.stoppedReason).toBe('its lifetime is over');
+});
+
+test('a lifetime that is given while the janitor looks at the sandbox ends it in time', async () => {
+  const { ports, clock, hooks, session, stateAfter } = await open();
+  clock.now = startedAt + sandboxLookMs;
+  await ports.sessions.touch(session, clock.now, clock.now + lifetimes.idleMs);
+  const lifetimeMs = sandboxLookMs + 60_000;
+  hooks.before = async ({ constructor: { name }, input }) => {
+    if (name !== 'UpdateCommand' || !JSON.stringify(input).includes('WORKSPACE#')) return;
+    hooks.before = async () => undefined;
+    await changeSession(ports, session, { change: { lifetimeMs }, lifetimes });
+  };
+  expect(await stateAfter(sandboxLookMs)).toBe('ready');
+  await ports.sessions.touch(session, startedAt + lifetimeMs, startedAt + lifetimeMs + lifetimes.idleMs);
+  expect(await stateAfter(lifetimeMs)).toBe('stopping');
   const { sandbox } = (await ports.workspaces.get(session.workspace)) ?? {};
   expect(sandbox?.stoppedReason).toBe('its lifetime is over');
 });

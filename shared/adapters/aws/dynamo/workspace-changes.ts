@@ -278,13 +278,19 @@ export const lifetimeSet = (
   },
 });
 
+/** The next look was reckoned from its lifetime: one that was given since then has set its own. */
 export const lookedAt = ({ id, sandbox }: Workspace, dueAt: number): Change => ({
-  when: `${isGeneration} AND #sandbox.#state = :state AND #sandbox.#state <> :stopped`,
+  when: `${isGeneration} AND #sandbox.#state = :state AND #sandbox.#state <> :stopped AND ${
+    sandbox?.lifetimeMs === undefined
+      ? 'attribute_not_exists(#sandbox.lifetimeMs)'
+      : '#sandbox.lifetimeMs = :lifetimeMs'
+  }`,
   set: 'SET duePk = :duePk, dueAt = :dueAt',
   values: {
     ':generation': sandbox?.generation ?? 0,
     ':state': sandbox?.state ?? '',
     ':stopped': 'stopped',
+    ...(sandbox?.lifetimeMs === undefined ? {} : { ':lifetimeMs': sandbox.lifetimeMs }),
     ...workspaceDue(id, dueAt),
   },
 });
