@@ -5,6 +5,7 @@ import {
   type AcquireStep,
   acquireStep,
   decodeTaskGroup,
+  isLastSaveOpen,
   isPreviewPort,
   lastSeen,
   lossOf,
@@ -306,4 +307,14 @@ test.each<[Parameters<typeof taskStopReason>[0], string]>([
   ],
 ])('of %j a task says %j', (task, expected) => {
   expect(taskStopReason(task)).toBe(expected);
+});
+
+test.each<[string, Partial<SandboxRecord>, boolean]>([
+  ['that is being stopped', { state: 'stopping', readyAt: 1 }, true],
+  ['that works', { state: 'ready', readyAt: 1 }, false],
+  ['that was never ready', { state: 'stopping' }, false],
+  ['whose task was asked to stop', { state: 'stopping', readyAt: 1, taskStopRequestedAt: 2 }, false],
+  ['over which a snapshot was restored', { state: 'stopping', readyAt: 1, isDiscarded: true }, false],
+])('the last save of a sandbox %s', (_, fields, isOpen) => {
+  expect(isLastSaveOpen(sandbox(fields))).toBe(isOpen);
 });
