@@ -52,3 +52,29 @@ test.each([
   await approve(page);
   await ended(page, 2);
 });
+
+test('a call that is decided while its prompt reads it is not missed by the page', async () => {
+  const page = await openApp(cloud);
+  const { id } = await makeSession(cloud, { approvals: 'ask', flavor: 'micro' });
+  await goTo(page, cloud, `/chat/${id}`);
+  const [reads, decided, over] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  await page.route('**/api/sessions/*/approvals/*', async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    reads?.resolve();
+    await decided?.promise;
+    await route.continue().catch(() => undefined);
+    await route
+      .request()
+      .response()
+      .catch(() => null);
+    over?.resolve();
+  });
+  await say(page, '$ true');
+  await mayApprove(page);
+  await reads?.promise;
+  await approve(page);
+  await ended(page);
+  decided?.resolve();
+  // A page that still waited for it complained of a call that is not there.
+  await over?.promise;
+});

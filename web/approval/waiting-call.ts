@@ -60,17 +60,22 @@ export const firstReadIn = (askedAt: string, now: number): number =>
 
 /**
  * Reads the call of a prompt that is opened on a call which has waited, of one that stays in view, and whenever it comes into view again: a
- * sandbox that was stopped for the wait comes back meanwhile. A failure changes nothing: then the decision starts it.
+ * sandbox that was stopped for the wait comes back meanwhile. A failure changes nothing: then the decision starts it. A decision ends the
+ * prompt, and with it a read that is on its way: the call would not be found.
  */
 export const useOpenedPrompt = ({ sessionId: id, callId, askedAt }: WaitingCall): void => {
+  const reads = new AbortController();
   const read = (): void => {
     if (document.visibilityState === 'visible' && may('own:write'))
-      void request(api.readApproval, { params: { id, callId } }).catch(() => undefined);
+      void request(api.readApproval, { params: { id, callId } }, { signal: reads.signal }).catch(
+        () => undefined,
+      );
   };
   const first = setTimeout(read, firstReadIn(askedAt, Date.now()));
   document.addEventListener('visibilitychange', read);
   onScopeDispose(() => {
     clearTimeout(first);
+    reads.abort();
     document.removeEventListener('visibilitychange', read);
   });
 };
