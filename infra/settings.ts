@@ -4,6 +4,7 @@
  * No secret is stored here. Keys of model providers are named by the ARN of a secret; the hash of the admin
  * token is a parameter of the compute stack, given at the first deploy. Every setting: docs/deploy.md.
  */
+
 import type { FunctionName } from '#shared/config/environment.ts';
 import { readVariables, type Variables } from '#shared/config/read-variables.ts';
 import {
@@ -12,6 +13,7 @@ import {
   sandboxSettings,
   volumeSettings,
 } from '#shared/config/settings.ts';
+import { agentFlavor } from '#shared/domain/flavor.ts';
 
 type ProviderKey = (typeof providerKeys)[number];
 type OperatorVariable = keyof (typeof operatorSettings)['shape'];
@@ -206,12 +208,6 @@ export const checkSettings = (settings: Settings): void => {
     );
   if (flavorsAllowed !== undefined) checkFlavors(flavorsAllowed, result.value.MSB_DEFAULT_FLAVOR);
 };
-
-/**
- * The size of agent sessions that name none, of their pool entries and of the synthetic check
- * (`shared/application/session/new-session.ts`, `functions/synthetic/check.ts`): no setting changes it.
- */
-const agentFlavor: Flavor = 'micro';
 
 /** Sessions that name no flavor would never get a sandbox, and the synthetic check would fail every hour. */
 const checkFlavors = (allowed: readonly string[], executionFlavor: string): void => {

@@ -2,6 +2,7 @@
  * The janitor: sweeps due items every minute, audits slots, looks for orphans, fills the warm pool, checks
  * registered MCP servers, and saves and stops the sandboxes that other functions have marked.
  */
+
 import { openAuditSeals } from '#shared/adapters/aws/audit-seals.ts';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
@@ -19,6 +20,7 @@ import { readEnvironment } from '#shared/config/environment.ts';
 import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { janitorTask } from '#shared/contracts/tasks.ts';
+import { agentFlavor } from '#shared/domain/flavor.ts';
 import { perform } from './perform.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
@@ -36,7 +38,7 @@ const settings = {
     ...sessionDefaultsOf(environment),
     provider: 'demo' as const,
   },
-  flavors: { execution: environment.MSB_DEFAULT_FLAVOR, agent: 'micro' as const },
+  flavors: { execution: environment.MSB_DEFAULT_FLAVOR, agent: agentFlavor },
 };
 
 const ports = {

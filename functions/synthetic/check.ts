@@ -2,10 +2,12 @@
  * One check: a session of the demo provider is made, sent a message, read until it has answered, and ended with
  * its sandbox, all of it as a client would. The next check ends the rest of one that died.
  */
+
 import * as z from 'zod';
 import type { ApiClient } from '#sdk/api-client.ts';
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
+import { agentFlavor } from '#shared/domain/flavor.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
 import type { World } from '#shared/ports/world.ts';
 import { ownProject } from './own-token.ts';
@@ -64,7 +66,7 @@ export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<Checked> 
   const { client, world } = ports;
   await endLeft(ports);
   const { id } = await client.request(api.makeSession, {
-    body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: 'micro' },
+    body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: agentFlavor },
   });
   try {
     const from = world.now();

@@ -8,6 +8,9 @@
 export const flavorNames = ['micro', 'small', 'medium', 'large'] as const;
 export type Flavor = (typeof flavorNames)[number];
 
+/** The size of an agent session where neither its request nor its project says, of its pool entries and of the synthetic check. */
+export const agentFlavor: Flavor = 'micro';
+
 type FlavorSize = {
   readonly cpus: number;
   /** The memory limit of user code, in MB. */

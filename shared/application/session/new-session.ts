@@ -8,6 +8,7 @@ import { InvariantError } from '../../domain/assert.ts';
 import type { EffectPolicy } from '../../domain/effect-rule.ts';
 import type { Network } from '../../domain/egress-policy.ts';
 import {
+  agentFlavor,
   decodeFlavor,
   type Flavor,
   flavors,
@@ -41,7 +42,7 @@ import type { WorkspaceRef } from './resolve-workspace.ts';
 export type SessionDefaults = {
   readonly provider: ProviderName;
   readonly model?: string;
-  /** The flavor of execution sessions; an agent's is `micro`. */
+  /** The flavor of execution sessions; an agent's is `agentFlavor`. */
   readonly flavor: Flavor;
   readonly template: Template;
   /** Absent: the operator names none. */
@@ -96,7 +97,6 @@ type Asked = {
 };
 
 /** Where neither the request nor the project says. */
-const agentFlavor: Flavor = 'micro';
 const defaultApprovals: ApprovalMode = 'ask';
 
 export const newSession = (
