@@ -4,7 +4,6 @@
  * No secret is stored here. Keys of model providers are named by the ARN of a secret; the hash of the admin
  * token is a parameter of the compute stack, given at the first deploy. Every setting: docs/deploy.md.
  */
-
 import type { FunctionName } from '#shared/config/environment.ts';
 import { readVariables, type Variables } from '#shared/config/read-variables.ts';
 import {
@@ -13,7 +12,6 @@ import {
   sandboxSettings,
   volumeSettings,
 } from '#shared/config/settings.ts';
-import { agentFlavor } from '#shared/domain/flavor.ts';
 
 type ProviderKey = (typeof providerKeys)[number];
 type OperatorVariable = keyof (typeof operatorSettings)['shape'];
@@ -26,6 +24,9 @@ type OperatorVariable = keyof (typeof operatorSettings)['shape'];
 export const cpuUnits = { micro: 512, small: 1024, medium: 2048, large: 4096 } as const;
 
 export type Flavor = keyof typeof cpuUnits;
+
+/** The size of agent sessions that name none. The same test compares it. */
+export const agentFlavor: Flavor = 'micro';
 
 /** The region of everything that CloudFront reads: its web firewall, its certificates. */
 export const cloudFrontRegion = 'us-east-1';

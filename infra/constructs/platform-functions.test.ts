@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
-import { flavors } from '#shared/domain/flavor.ts';
-import { cpuUnits, type Flavor, type Settings } from '../settings.ts';
+import { agentFlavor, flavors } from '#shared/domain/flavor.ts';
+import { agentFlavor as allowedAlways, cpuUnits, type Flavor, type Settings } from '../settings.ts';
 import { named, ofType, type Resource, synthesise } from '../stacks/synthesise.ts';
 
 const names = Object.keys(environments) as FunctionName[];
@@ -267,6 +267,7 @@ describe('permissions', () => {
   });
 
   test('the size of agent sessions, of the warm pool and of the synthetic check cannot be left out', () => {
+    expect(allowedAlways).toBe(agentFlavor);
     expect(() => synthesise({ settings: { flavorsAllowed: ['small', 'medium'] } })).toThrow(
       'flavorsAllowed leaves out micro, which agent sessions and the synthetic check have by default: allow it',
     );
