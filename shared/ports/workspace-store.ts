@@ -116,8 +116,8 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
       readonly dueAt: number;
       /** The slot that it held when it was read; a wrong one costs a further request. */
       readonly slot?: SandboxRecord['slot'];
-      /** Only one that is still starting and not being restored, or that no session uses: undefined for any other. */
-      readonly only?: 'starting' | 'unused';
+      /** Only one that is still starting and not being restored, that no session uses, or that has this lifetime: undefined for any other. */
+      readonly only?: 'starting' | 'unused' | { readonly lifetimeMs: number };
     },
   ): Promise<Workspace | undefined>;
   /** True for the one caller that may make the last save now, until then; false once the stop was requested. */

@@ -23,7 +23,7 @@ import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
 import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
-import { finishStop, requestStop } from '../sandbox/stop-sandbox.ts';
+import { finishStop, requestStop, type StopRequest } from '../sandbox/stop-sandbox.ts';
 import { tellOfEnd } from '../sandbox/tell-of-end.ts';
 import { workOf } from '../sandbox/turn-work.ts';
 import { forgetSession } from '../session/forget-session.ts';
@@ -233,12 +233,16 @@ const sweepWorkspace = async (ports: SweepDeps, workspace: Workspace): Promise<v
 /** A sandbox whose lifetime is over, or whose slice has no time left, is saved and stopped, whatever runs in it. */
 const lookAt = async (ports: SweepDeps, workspace: Workspace, sandbox: SandboxRecord): Promise<void> => {
   const now = ports.world.now();
-  const { meter } = sandbox;
+  const { meter, lifetimeMs } = sandbox;
   const endsAt = lifetimeEnd(sandbox);
   const lookAgainAt = now + (meter === undefined ? sandboxLookMs : sandboxMeterLookMs);
   const usedUp = meter && usedUpAt(await ports.trees.read(meter.root), meter, now);
-  if (endsAt !== undefined && endsAt <= now)
-    return stopOver(ports, workspace, { event: 'sandbox_lifetime_over', reason: 'its lifetime is over' });
+  if (endsAt !== undefined && lifetimeMs !== undefined && endsAt <= now)
+    return stopOver(ports, workspace, {
+      event: 'sandbox_lifetime_over',
+      reason: 'its lifetime is over',
+      only: { lifetimeMs },
+    });
   if (usedUp !== undefined && usedUp <= now)
     return stopOver(ports, workspace, {
       event: 'sandbox_seconds_over',
@@ -250,9 +254,9 @@ const lookAt = async (ports: SweepDeps, workspace: Workspace, sandbox: SandboxRe
   );
 };
 
-type Over = { readonly event: string; readonly reason: string };
+type Over = StopRequest & { readonly event: string };
 
-const stopOver = async (ports: SweepDeps, workspace: Workspace, { event, reason }: Over): Promise<void> => {
-  if (await requestStop(ports, workspace, { reason }))
+const stopOver = async (ports: SweepDeps, workspace: Workspace, { event, ...stop }: Over): Promise<void> => {
+  if (await requestStop(ports, workspace, stop))
     ports.telemetry.info('a sandbox is stopped at the end of its time', { event, workspaceId: workspace.id });
 };

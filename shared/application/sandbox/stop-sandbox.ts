@@ -15,10 +15,10 @@ import { recordStopped } from './record-stopped.ts';
 import { saveWorkspace } from './save-workspace.ts';
 import { settleSources } from './settle-sources.ts';
 
-type StopRequest = {
+export type StopRequest = {
   readonly reason: string;
-  /** Only one that is still starting, or that no session uses, whatever was read. */
-  readonly only?: 'starting' | 'unused';
+  /** Only one that is still starting, that no session uses, or that has this lifetime, whatever was read. */
+  readonly only?: 'starting' | 'unused' | { readonly lifetimeMs: number };
 };
 
 /** The first phase; false when there was nothing to stop. */

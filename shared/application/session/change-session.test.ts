@@ -81,6 +81,20 @@ test('a lifetime that is given while the janitor looks at the sandbox ends it in
   expect(sandbox?.stoppedReason).toBe('its lifetime is over');
 });
 
+test('a lifetime that is made longer while the janitor finds it over ends nothing', async () => {
+  const { ports, hooks, session, stateAfter } = await open();
+  await changeSession(ports, session, { change: { lifetimeMs: 60_000 }, lifetimes });
+  await ports.sessions.touch(session, startedAt + 59_000, startedAt + 999_000);
+  hooks.before = async ({ input }) => {
+    if (!JSON.stringify(input).includes('stopRequestedAt')) return;
+    hooks.before = async () => undefined;
+    const now = (await ports.sessions.get(session.id)) ?? session;
+    await changeSession(ports, now, { change: { lifetimeMs: 120_000 }, lifetimes });
+  };
+  expect(await stateAfter(60_000)).toBe('ready');
+  expect(await stateAfter(120_000)).toBe('stopping');
+});
+
 test('a lifetime that is removed ends nothing', async () => {
   const { ports, session, stateAfter } = await open();
   await changeSession(ports, session, { change: { lifetimeMs: 60_000 }, lifetimes });

@@ -144,11 +144,14 @@ export const stopping = (id: WorkspaceId, generation: number, { reason, at, dueA
   when:
     only === 'starting'
       ? `${isStarting} AND (${isUnused})`
-      : `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)${only === 'unused' ? ' AND attribute_not_exists(#users)' : ''}`,
+      : `${isGeneration} AND #sandbox.#state IN (:starting, :ready, :stopping)${
+          only === 'unused' ? ' AND attribute_not_exists(#users)' : ''
+        }${typeof only === 'object' ? ' AND #sandbox.lifetimeMs = :lifetimeMs' : ''}`,
   set: 'SET #sandbox.#state = :stopping, #sandbox.stopRequestedAt = if_not_exists(#sandbox.stopRequestedAt, :at), #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), duePk = :duePk, dueAt = :dueAt',
   values: {
     ...startingValues(generation),
     ...(only === 'starting' ? {} : { ':ready': 'ready' }),
+    ...(typeof only === 'object' ? { ':lifetimeMs': only.lifetimeMs } : {}),
     ':stopping': 'stopping',
     ':at': at,
     ':reason': reason,
