@@ -171,7 +171,10 @@ type Refusal = {
   readonly status: string;
   readonly code: string;
   readonly message: string;
-  /** In the words of the table of errors, which synthesis does not load (edge-stack.test.ts compares them). */
+  /**
+   * In the words of the table of errors, which synthesis does not load (edge-stack.test.ts compares them), unless those do not help
+   * the client that is refused here.
+   */
   readonly advice: string;
   readonly headers?: Record<string, string>;
 };
@@ -207,14 +210,14 @@ const refusals: Record<string, Refusal> = {
     status: '403',
     code: 'forbidden',
     message: 'requests come through the public address of the deployment',
-    advice: 'Use a token whose scope allows this.',
+    advice: 'Send the request to that address, which the operator of the deployment knows.',
   },
   ClientFault: {
     type: ResponseType.DEFAULT_4XX,
     status: '400',
     code: 'invalid_request',
     message: 'the request is not valid',
-    advice: 'Correct what the message names, and send the request again.',
+    advice: 'Compare the request with GET /api/openapi.json, and send it again.',
   },
   OurFault: {
     type: ResponseType.DEFAULT_5XX,

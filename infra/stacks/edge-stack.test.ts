@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { answerSilenceMsMax } from '#shared/domain/limits.ts';
-import { errorRules } from '#shared/errors.ts';
+import { type ErrorCode, errorRules } from '#shared/errors.ts';
 import { named, ofType, type Resource, synthesise } from './synthesise.ts';
 
 const { edge } = synthesise();
@@ -69,19 +69,40 @@ describe('REST', () => {
     expect(stage.AccessLogSetting.Format).not.toMatch(/querystring|header/i);
   });
 
-  test.each([
-    ['MISSING_AUTHENTICATION_TOKEN', '404', 'not_found'],
-    ['THROTTLED', '429', 'rate_limited'],
-    ['REQUEST_TOO_LARGE', '413', 'payload_too_large'],
-    ['INVALID_API_KEY', '403', 'forbidden'],
-    ['DEFAULT_4XX', '400', 'invalid_request'],
-    ['DEFAULT_5XX', '500', 'internal_error'],
-  ] as const)(
+  const gatewayResponses = ofType(edge, 'AWS::ApiGateway::GatewayResponse').map(
+    ({ Properties }) => Properties,
+  );
+
+  type Refused = { readonly status: string; readonly code: ErrorCode; readonly ownAdvice?: string };
+
+  const refused: Readonly<Record<string, Refused>> = {
+    MISSING_AUTHENTICATION_TOKEN: { status: '404', code: 'not_found' },
+    THROTTLED: { status: '429', code: 'rate_limited' },
+    REQUEST_TOO_LARGE: { status: '413', code: 'payload_too_large' },
+    // No token helps at this address.
+    INVALID_API_KEY: {
+      ...{ status: '403', code: 'forbidden' },
+      ownAdvice: 'Send the request to that address, which the operator of the deployment knows.',
+    },
+    // One message for all of them, which names no fault.
+    DEFAULT_4XX: {
+      ...{ status: '400', code: 'invalid_request' },
+      ownAdvice: 'Compare the request with GET /api/openapi.json, and send it again.',
+    },
+    DEFAULT_5XX: { status: '500', code: 'internal_error' },
+  };
+
+  test('every refusal of API Gateway is among these', () => {
+    expect(gatewayResponses.map(({ ResponseType }) => ResponseType).toSorted()).toEqual(
+      Object.keys(refused).toSorted(),
+    );
+  });
+
+  test.each(Object.entries(refused))(
     'a refusal of API Gateway, %s, has the shape of the platform’s errors',
-    (type, status, code) => {
-      const refusal = ofType(edge, 'AWS::ApiGateway::GatewayResponse').find(
-        ({ Properties }) => Properties.ResponseType === type,
-      )?.Properties;
+    (type, { status, code, ownAdvice }) => {
+      const refusal = gatewayResponses.find(({ ResponseType }) => ResponseType === type);
+      if (refusal === undefined) throw new Error(`there is no response of the type ${type}`);
       expect(refusal.StatusCode).toBe(status);
       expect(refusal.ResponseParameters).toMatchObject({
         'gatewayresponse.header.x-request-id': 'context.requestId',
@@ -90,7 +111,7 @@ describe('REST', () => {
         error: {
           code,
           message: expect.any(String),
-          suggestions: [errorRules[code].advice],
+          suggestions: [ownAdvice ?? errorRules[code].advice],
           recoveryActions: [],
           requestId: '$context.requestId',
         },
