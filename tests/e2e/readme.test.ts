@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 
 test('npm start prints what the README shows', () => {
   const output = server.output().replaceAll(server.url, 'http://127.0.0.1:4350');
-  expect([started?.commands, started?.printed.length]).toEqual([['npm start'], 5]);
+  expect([started?.commands, started?.printed.length]).toEqual([['npm start'], 6]);
   for (const line of started?.printed ?? []) expect(output).toMatch(linePattern(line));
 });
 
