@@ -10,6 +10,7 @@ import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
+import { isSlotOf } from '#shared/domain/session-slot.ts';
 import type { Slot } from '#shared/domain/slot.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -170,20 +171,25 @@ const stillRunning = (patch: SessionPatch = {}): SessionPatch =>
   patch.status === 'idle' ? { ...patch, status: 'running' } : patch;
 
 /** A grant, its turn's slot or the limit of money is another since the session was read: nothing decided with that is written. */
-const isDecidedOtherwise = ({ session, slot, weighsMoney }: TurnCommit, now: Session): boolean =>
-  grantIds(now) !== grantIds(session) ||
-  (slot !== undefined && now.slot?.turn !== session.slot?.turn) ||
-  (weighsMoney === true && !hasMoneyOf(now, session));
+const isDecidedOtherwise = (commit: TurnCommit, now: Session): boolean =>
+  grantIds(now) !== grantIds(commit.session) ||
+  hasOtherSlot(commit, now) ||
+  (commit.weighsMoney === true && !hasMoneyOf(now, commit.session));
+
+/** A message that came takes the slot beside a step that moves none: that alone is no reason to decide again. */
+const hasOtherSlot = ({ session: read, slot, state }: TurnCommit, now: Session): boolean =>
+  now.slot?.turn !== read.slot?.turn &&
+  (slot !== undefined || now.workSeq === read.workSeq || !isSlotOf(now, state));
 
 const hasMoneyOf = ({ limits: now }: Session, { limits: read }: Session): boolean =>
   now?.costUsdMax === read?.costUsdMax && now?.ownCostUsdMax === read?.ownCostUsdMax;
 
 const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
 
-const hasCostAsRead = (now: Session, read: Session): boolean =>
-  now.costUsd === read.costUsd &&
-  now.usage.inputTokens === read.usage.inputTokens &&
-  now.usage.outputTokens === read.usage.outputTokens;
+const hasCostAsRead = ({ costUsd, usage }: Session, read: Session): boolean =>
+  costUsd === read.costUsd &&
+  usage.inputTokens === read.usage.inputTokens &&
+  usage.outputTokens === read.usage.outputTokens;
 
 const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void> => {
   if (events.length === 0) return;
@@ -212,17 +218,8 @@ const transaction = (
   commit: TurnCommit,
   { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
 ): Transaction => {
-  const {
-    session,
-    history,
-    historyNext,
-    historyFrom,
-    historyKept: first,
-    note,
-    spends,
-    audits = [],
-    notices = [],
-  } = commit;
+  const { session, history, historyNext, historyFrom, historyKept: first } = commit;
+  const { note, spends, audits = [], notices = [] } = commit;
   const updateWith = (slot: Slot) => sessionUpdate(TableName, commit, { eventCount: events.length, slot });
   const [own, ...parts] = turnItems(session.id, turnAfter(commit, first));
   const partActions: Actions = [

@@ -1,4 +1,4 @@
-/** A decision that ends a turn, beside a message that arrives meanwhile. */
+/** A decision that ends a turn beside a message that arrives, and one by a session that was read too early. */
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -9,8 +9,13 @@ import {
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import { deploymentOwner } from '../../../domain/principal.ts';
-import type { Deciding } from '../../../domain/turn/turn.ts';
+import type { Session } from '../../../domain/session.ts';
+import type { Deciding, TurnState } from '../../../domain/turn/turn.ts';
+import type { TurnSlot } from '../../../ports/turn-store.ts';
+import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { decideCall } from './decide-call.ts';
+
+type Quiet = ReturnType<typeof openQuietPorts>['ports'];
 
 /** The turn may take one step: a rejection is its last. */
 const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };
@@ -26,18 +31,40 @@ const deciding: Deciding = {
   ],
 };
 
-test('a message that arrives while a rejection ends the turn is woken for', async () => {
-  const { ports, clock, hooks, invoked } = openQuietPorts();
+/** A session with a message. Its turn has a slot until it rests for a call. */
+const open = async () => {
+  const quiet = openQuietPorts();
+  const { ports, clock } = quiet;
   const made = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
   const { id } = made;
   await ports.sessions.create(made, { workspace: workspaceOf(made) });
   await ports.inbox.accept(made, message('one', clock.now), inboxLimits);
   const read = async () => (await ports.sessions.get(id)) ?? made;
-  await ports.turns.commit({
-    ...{ session: await read(), version: 0, state: deciding, at: clock.now, log: [], history: [] },
-    ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
-    ...{ release: true, wakes: false, dueAt: clock.now + 900_000 },
+  const commit = async (state: TurnState, session: Session, slot?: TurnSlot) => {
+    const { turn } = await ports.turns.loadWork(id);
+    return ports.turns.commit({
+      ...{ session, version: turn.version, state, at: clock.now, history: [] },
+      ...{ log: [{ type: 'agent:error', data: { code: 'internal_error', message: 'x' } }], slot },
+      ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+      ...{ release: true, wakes: false, dueAt: clock.now + 900_000 },
+    });
+  };
+  return { ...quiet, id, read, commit, rest: (session: Session) => commit(deciding, session) };
+};
+
+const decide = (ports: Quiet, found: FoundTurn, approved: boolean) => {
+  const auditLog = { append: () => Promise.reject(new Error('nothing is refused here')) };
+  return decideCall({ ...ports, auditLog } as unknown as Parameters<typeof decideCall>[0], {
+    ...{ sessionId: found.session.id, callId: 'c', limits },
+    find: () => Promise.resolve(found),
+    decisionOf: () => ({ callId: 'c', approved, digest: 'd' }),
+    principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' },
   });
+};
+
+test('a message that arrives while a rejection ends the turn is woken for', async () => {
+  const { ports, clock, hooks, invoked, id, read, rest } = await open();
+  await rest(await read());
   const seen = await read();
   const { turn } = await ports.turns.loadWork(id);
   let isFirst = true;
@@ -46,15 +73,24 @@ test('a message that arrives while a rejection ends the turn is woken for', asyn
     isFirst = false;
     await ports.inbox.accept(seen, message('two', clock.now), inboxLimits);
   };
-  const auditLog = { append: () => Promise.reject(new Error('nothing is refused here')) };
-  await decideCall({ ...ports, auditLog } as unknown as Parameters<typeof decideCall>[0], {
-    ...{ sessionId: id, callId: 'c', limits },
-    find: () => Promise.resolve({ session: seen, turn }),
-    decisionOf: () => ({ callId: 'c', approved: false, digest: 'd' }),
-    principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' },
-  });
+  await decide(ports, { session: seen, turn }, false);
   const left = await ports.turns.loadWork(id);
   expect(left.turn.state.kind).toBe('done');
   expect(left.inbox.map(({ messageId }) => messageId)).toEqual(['two']);
   expect(invoked).toEqual([`turn ${id}`]);
+});
+
+const { kind: _, calls: __, ...turnOf } = deciding;
+const thinking: TurnState = { kind: 'thinking', ...turnOf };
+
+test('a call that is approved by what was read as its turn rested works in a slot', async () => {
+  const { ports, id, read, commit } = await open();
+  await commit(thinking, await read(), { change: 'turn-began', known: {}, slotsMax: 1 });
+  const before = await read();
+  expect(before.slot).toMatchObject({ turn: true });
+  await commit(deciding, before, { change: 'turn-rested', known: { turn: true } });
+  const { turn } = await ports.turns.loadWork(id);
+  await decide(ports, { session: before, turn }, true);
+  expect((await ports.turns.loadWork(id)).turn.state.kind).toBe('acting');
+  expect((await read()).slot).toMatchObject({ turn: true });
 });
