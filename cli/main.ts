@@ -3,6 +3,8 @@ import { homedir } from 'node:os';
 import { runProgram } from './program.ts';
 import type { Host } from './runtime/host.ts';
 
+const closedListeners = new Set<() => void>();
+
 const host: Host = {
   // biome-ignore lint/style/noProcessEnv: the one read of this program's environment
   variables: process.env,
@@ -17,10 +19,19 @@ const host: Host = {
     process.on('SIGINT', listener);
     return () => void process.off('SIGINT', listener);
   },
+  onOutputClosed: (listener) => {
+    closedListeners.add(listener);
+    return () => void closedListeners.delete(listener);
+  },
 };
 
-/** A reader of the output may stop early (`| head`), which is no error. */
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+/** A reader of the output may stop early (`| head`), which is no error: a command that has something to end is told. */
+const onWriteError = ({ code }: NodeJS.ErrnoException): void => {
+  if (code !== 'EPIPE') process.exit(1);
+  if (closedListeners.size === 0) process.exit(0);
+  for (const listener of closedListeners) listener();
+};
+
+for (const stream of [process.stdout, process.stderr]) stream.on('error', onWriteError);
 
 process.exitCode = await runProgram(process.argv.slice(2), host);

@@ -75,7 +75,7 @@ export const runProgram = async (args: readonly string[], host: Host): Promise<n
     return await dispatch(args, host, output);
   } catch (error) {
     const { body, exitCode } = toFailure(error);
-    output.failure(body);
+    if (exitCode !== 0) output.failure(body);
     return exitCode;
   }
 };

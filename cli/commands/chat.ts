@@ -8,6 +8,7 @@ import { type Call, type Command, flag, given, value } from '../runtime/command.
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { namedChoices, newSessionOf, newSessionOptions, newSessionUsage } from './new-session.ts';
+import { endingSession } from './session-end.ts';
 
 const messageBytesMax = 1_048_576;
 
@@ -16,7 +17,18 @@ const run = async (call: Call): Promise<number> => {
   const message = await readMessage(call, isTerminal);
   const client = await call.client();
   const sessionId = await findSession(call, client);
-  const chat = openChat(call, { client, sessionId, isTerminal });
+  return endingSession(
+    call,
+    () => sessionId,
+    () => hold(call, { client, sessionId, isTerminal, message }),
+  );
+};
+
+const hold = async (
+  call: Call,
+  { message, ...session }: Parameters<typeof openChat>[1] & { readonly message: string | undefined },
+): Promise<number> => {
+  const chat = openChat(call, session);
   try {
     const ready = await Promise.race([chat.talk.ready, chat.left]);
     if (message !== undefined) return await answerOnce(chat, message);
@@ -26,7 +38,6 @@ const run = async (call: Call): Promise<number> => {
     chat.talk.close();
     printUnsent(chat);
     chat.questions?.close();
-    if (call.isSet('stop')) await client.request(api.endSession, { params: { id: sessionId } });
   }
 };
 

@@ -7,6 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type CodeResult } from '#sdk/routes.ts';
+import { abortable } from '../runtime/abort.ts';
 import {
   type Call,
   type Command,
@@ -18,8 +19,8 @@ import {
   wholeNumber,
 } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
-import { exitCodes, failure } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
+import { endingSession } from './session-end.ts';
 
 type Bundle = CodeResult['results'][number];
 type Options = Omit<BodyOf<typeof api.runCode>, 'code'>;
@@ -37,26 +38,22 @@ const run = async (call: Call): Promise<number> => {
     timeoutSeconds,
   });
   const id = call.text('session') ?? (await newSession(call));
-  const abort = new AbortController();
-  const release = call.host.onInterrupt(() => abort.abort());
-  try {
+  const abort = abortable(call.host, 'the result was not waited for');
+  const work = async (): Promise<number> => {
     const request = { params: { id }, body: { code, ...options } };
-    const result = await call.request(api.runCode, request, { signal: abort.signal }).catch((cause) => {
-      throw abort.signal.aborted ? interrupted(cause) : cause;
-    });
+    const result = await call.request(api.runCode, request, { signal: abort.signal });
     call.output.result({ sessionId: id, ...result }, () => []);
     if (!call.output.isJson) await print(call, result);
     return result.exitCode & 0xff || (result.exitCode === 0 ? 0 : 1);
+  };
+  try {
+    return await endingSession(call, () => id, work);
   } finally {
-    release();
-    if (call.isSet('stop')) await call.request(api.endSession, { params: { id } });
-    else if (call.text('session') === undefined && call.host.stderr.isTTY === true)
+    abort.release();
+    if (!call.isSet('stop') && call.text('session') === undefined && call.host.stderr.isTTY === true)
       call.output.note(`The session stays active: reuse it with --session ${id}`);
   }
 };
-
-const interrupted = (cause: unknown) =>
-  failure('interrupted', 'the result was not waited for', { cause, exitCode: exitCodes.interrupted });
 
 const newSession = async (call: Call): Promise<string> => {
   const env = call.list('env');

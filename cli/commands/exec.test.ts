@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { type Routes, refusal } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 import { nextPart, nothingPrinted, remaining } from './exec.ts';
 
@@ -46,8 +47,14 @@ test('output that is no UTF-8 is printed once and in order, live and at the end'
   expect(shown + remaining(printed, whole, false)).toBe(whole);
 });
 
+const id = '4063255e-c414-4616-8709-96618624f944';
+
+/** The answer of the tool call, as JSON. */
+const answering = (message: object): Routes => ({
+  'POST /mcp': ({ body }) => ({ body: { jsonrpc: '2.0', id: JSON.parse(body).id, ...message } }),
+});
+
 test('a session id in the place of a command is no command: the refusal says where it belongs', async () => {
-  const id = '4063255e-c414-4616-8709-96618624f944';
   await using there = await logIn({});
   const refused = await there.run(['exec', id, '--', 'true']);
   expect(refused).toMatchObject({
@@ -57,7 +64,6 @@ test('a session id in the place of a command is no command: the refusal says whe
 });
 
 test('--stop ends the session of a call whose answer was lost, too', async () => {
-  const id = '4063255e-c414-4616-8709-96618624f944';
   const params = { progressToken: 'p', progress: 1, message: '', _meta: { 'dev.sallyport/sessionId': id } };
   const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };
   await using there = await logIn({
@@ -70,4 +76,31 @@ test('--stop ends the session of a call whose answer was lost, too', async () =>
   const lost = await there.run(['exec', '--stop', '--', 'ls']);
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('(connection_lost)') });
   expect(there.fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', `DELETE /api/sessions/${id}`]);
+});
+
+describe('a session that --stop cannot end', () => {
+  const end = `DELETE /api/sessions/${id}`;
+  const refused = { [end]: { status: 403, body: refusal('forbidden', 'the token may not end it') } };
+
+  test('is asked to end once, after the whole output, and reported', async () => {
+    const result = { session_id: id, session_created: true, stdout: 'done', stderr: '', exit_code: 3 };
+    await using there = await logIn({ ...answering({ result: { structuredContent: result } }), ...refused });
+    const left = await there.run(['exec', '--stop', '--session', id, '--', 'ls']);
+    expect(left).toMatchObject({ code: 1, stdout: 'done' });
+    expect(left.stderr).toContain('the token may not end it (forbidden)');
+    expect(there.fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', end]);
+  });
+
+  test('is named beside the failure of its call', async () => {
+    const error = { type: 'output_too_large', message: 'too much', suggestions: [], recovery_actions: [] };
+    const content = [{ type: 'text', text: JSON.stringify({ error }) }];
+    await using there = await logIn({ ...answering({ result: { isError: true, content } }), ...refused });
+    const failed = await there.run(['exec', '--stop', '--session', id, '--', 'ls']);
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr.split('\n')).toEqual([
+      `Session ${id} was not ended: the token may not end it (forbidden)`,
+      'sallyport: too much (output_too_large)',
+      '',
+    ]);
+  });
 });

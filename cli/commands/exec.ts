@@ -4,16 +4,16 @@
  * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output into
  * a pipe or a file is unchanged; on a terminal it loses its control sequences.
  */
-import { api } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
 import { unsureBytesOf } from '#shared/domain/output-offset.ts';
+import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
-import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
+import { wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
+import { endingSession } from './session-end.ts';
 
 type Program = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
 type StreamName = 'stdout' | 'stderr';
@@ -30,11 +30,10 @@ const run = async (call: Call): Promise<number> => {
     project_id: call.text('project'),
   });
   const client = await call.client();
-  const abort = new AbortController();
-  const release = call.host.onInterrupt(() => abort.abort());
+  const abort = abortable(call.host, 'the call was cancelled');
   const printer = makePrinter(call);
   let sessionId = call.text('session');
-  try {
+  const work = async (): Promise<number> => {
     const result = await callTool<ExecutionResult>(client, {
       name,
       args: { ...args, ...options },
@@ -43,27 +42,18 @@ const run = async (call: Call): Promise<number> => {
       onSession: (id) => {
         sessionId = id;
       },
-    }).catch((cause: unknown) => {
-      throw abort.signal.aborted ? interrupted(cause) : cause;
     });
+    sessionId = result.session_id;
     await printer.finish(result);
-    if (call.isSet('stop')) await endSession(client, result.session_id);
     explain(call, result);
     return result.exit_code & 0xff || (result.exit_code === 0 ? 0 : 1);
-  } catch (error) {
-    // A call that was interrupted or lost leaves no session either.
-    if (call.isSet('stop') && sessionId !== undefined)
-      await endSession(client, sessionId).catch(() => undefined);
-    throw error;
+  };
+  try {
+    return await endingSession(call, () => sessionId, work);
   } finally {
-    release();
+    abort.release();
   }
 };
-
-const endSession = (client: Sallyport, id: string) => client.request(api.endSession, { params: { id } });
-
-const interrupted = (cause: unknown) =>
-  failure('interrupted', 'the call was cancelled', { cause, exitCode: exitCodes.interrupted });
 
 const programOf = async ({ text, positionals, host }: Call): Promise<Program> => {
   const code = text('code');

@@ -43,6 +43,10 @@ export const unreadable =
 export const wrongUsage = (message: string, suggestions: readonly string[] = []): CliFailure =>
   failure('invalid_usage', message, { suggestions: [...suggestions], exitCode: exitCodes.wrongUsage });
 
+/** The reader of the output has gone (`| head`), which is no error: there is nothing to report, and nobody who reads. */
+export const outputClosed = (): CliFailure =>
+  failure('output_closed', 'the output was closed', { exitCode: 0 });
+
 export const toFailure = (error: unknown): CliFailure => {
   if (error instanceof CliFailure) return error;
   if (error instanceof SallyportError) return new CliFailure({ error: error.facts }, { cause: error });

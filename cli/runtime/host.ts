@@ -25,4 +25,6 @@ export type Host = {
   readonly now: () => number;
   /** Calls the listener at each Ctrl-C until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
+  /** Calls the listener when the reader of the output has gone, until the returned function is called. Without one the program ends. */
+  readonly onOutputClosed: (listener: () => void) => () => void;
 };

@@ -37,7 +37,8 @@ export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean)
     text: (text, name = 'stdout') => write(name === 'stdout' ? stdout : stderr, text),
     raw: async (chunk, name = 'stdout') => {
       const stream = name === 'stdout' ? stdout : stderr;
-      if (!stream.write(chunk)) await once(stream, 'drain');
+      // The error of a stream is heard by the program; the one that waits is no second reporter of it.
+      if (!stream.write(chunk)) await once(stream, 'drain').catch(() => undefined);
     },
     failure: (body) => {
       const lines = isJson ? [toJson(body, 2)] : describeFailure(body);

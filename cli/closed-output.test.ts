@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Routes, startFakeDeployment, type Talk } from './fixtures/fake-deployment.ts';
+
+const end = 'DELETE /api/sessions/s';
+const common: Routes = {
+  'POST /api/sessions': { status: 201, body: { id: 's' } },
+  [end]: { body: { id: 's' } },
+};
+
+/** The program as a process whose output nobody reads, until it ends. */
+const runUnread = async (url: string, args: readonly string[]) => {
+  const program = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    env: { SALLYPORT_URL: url, SALLYPORT_TOKEN: `sp_${'a1'.repeat(32)}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  program.stdout.destroy();
+  let stderr = '';
+  program.stderr.on('data', (chunk) => {
+    stderr += String(chunk);
+  });
+  const [code] = await once(program, 'close');
+  return { code, stderr };
+};
+
+const progress = (params: object) =>
+  `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`;
+const running: Routes = {
+  'POST /mcp': ({ body }) =>
+    JSON.parse(body).method === 'notifications/cancelled'
+      ? { status: 202, body: '' }
+      : {
+          isOpen: true,
+          headers: { 'content-type': 'text/event-stream' },
+          body:
+            progress({ message: '', _meta: { 'dev.sallyport/sessionId': 's' } }) +
+            progress({
+              message: 'line\n',
+              _meta: { 'dev.sallyport/stream': 'stdout', 'dev.sallyport/offset': 0 },
+            }),
+        },
+};
+const answering: Talk = ({ send, onAction }) => {
+  send({ type: 'system:ready', data: { lastSeq: -1 } });
+  onAction(({ action, messageId }) => {
+    if (action !== 'message') return;
+    send({ type: 'message', seq: 0, data: { messageId, role: 'user', text: 'x' } });
+    send({ type: 'delta', data: { messageId: 'a', offset: 0, text: 'Hello' } });
+  });
+};
+const ran = { stdout: 'out', stderr: '', exitCode: 0, results: [] };
+
+test.each([
+  { args: ['exec', '--stop', '--', 'yes'], routes: running, asks: ['POST /mcp', 'POST /mcp'] },
+  {
+    args: ['code', '--stop', '1'],
+    routes: { 'POST /api/sessions/s/code': { body: ran } },
+    asks: ['POST /api/sessions', 'POST /api/sessions/s/code'],
+  },
+  { args: ['chat', '--stop', 'hi'], routes: {}, asks: ['POST /api/sessions'] },
+])('$args.0 --stop ends its session when nobody reads its output', async ({ args, routes, asks }) => {
+  await using fake = await startFakeDeployment({ ...common, ...routes }, answering);
+  expect(await runUnread(fake.url, args)).toEqual({ code: 0, stderr: '' });
+  const asked = fake.asked.map(({ route }) => route);
+  expect(asked.slice(0, asks.length)).toEqual(asks);
+  expect([asked.at(-1), asked.indexOf(end)]).toEqual([end, asked.length - 1]);
+});
+
+test('a command that has nothing to end ends at once, without a word', async () => {
+  const sessions = { sessions: [] };
+  await using fake = await startFakeDeployment({ 'GET /api/sessions': { body: sessions } });
+  expect(await runUnread(fake.url, ['sessions'])).toEqual({ code: 0, stderr: '' });
+});

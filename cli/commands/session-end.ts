@@ -1,0 +1,32 @@
+/**
+ * `--stop`: the session of a command ends with it, once, whether the command succeeded, failed or was interrupted.
+ *
+ * A failure of the command is what is reported; that its session could not be ended either is said beside it.
+ */
+import { api } from '#sdk/routes.ts';
+import type { Call } from '../runtime/command.ts';
+import { toFailure } from '../runtime/failure.ts';
+
+/** `sessionId` is asked after the work: a session may be made by it. */
+export const endingSession = async <T>(
+  call: Call,
+  sessionId: () => string | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const end = async (): Promise<void> => {
+    const id = sessionId();
+    if (call.isSet('stop') && id !== undefined) await call.request(api.endSession, { params: { id } });
+  };
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await end().catch((cause: unknown) => {
+      const { message, body } = toFailure(cause);
+      call.output.note(`Session ${sessionId()} was not ended: ${message} (${body.error.code})`);
+    });
+    throw error;
+  }
+  await end();
+  return result;
+};
