@@ -3,7 +3,7 @@
  *
  * Of the bucket only the link reads and writes contents, only the janitor deletes a whole workspace, and no function
  * deletes a version. Of the secrets the API creates, reads and deletes them, the janitor deletes those of a deleted
- * project, the turn reads them, and no function changes or lists one. No permission leaves its prefix.
+ * project, the turn, the relay and the janitor read them, and no function changes or lists one. No permission leaves its prefix.
  */
 
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
