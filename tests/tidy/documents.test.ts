@@ -77,6 +77,7 @@ test('a section that does not exist is found', () => {
 
 test('a file or folder that does not exist is found', () => {
   expect(pathComplaints(brokenFiles)).toEqual([
+    'README.md names shared/<name>-missing.ts, which is not there',
     'README.md names missing.ts, which is not there',
     'README.md names shared/missing, which is not there',
   ]);

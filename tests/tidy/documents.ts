@@ -78,6 +78,9 @@ export const sectionComplaints = (files: readonly RepositoryFile[]): readonly st
 const sourceName = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|vue|py|sh))`/g;
 /** A path with a slash, which names something of ours when it begins with one of our folders. */
 const pathName = /`([\w-]+)(\/[\w./-]*)`/g;
+/** A path with a gap, which is to fit some name of ours: `functions/<name>/handler.ts`. */
+const pathPattern = /`([\w-]+)(\/[\w./<>*-]*[<*][\w./<>*-]*)`/g;
+const patternGap = /<[\w-]+>|\*/g;
 
 export const pathComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
   const places = files.flatMap(({ path }) => [path, ...foldersOf(path)]);
@@ -89,13 +92,20 @@ export const pathComplaints = (files: readonly RepositoryFile[]): readonly strin
     const paths = Array.from(text.matchAll(pathName), ([, folder = '', rest = '']) =>
       isTopFolder(folder) ? `${folder}${rest}`.replace(/\/$/, '') : '',
     );
+    const patterns = Array.from(text.matchAll(pathPattern), ([, folder = '', rest = '']) =>
+      isTopFolder(folder) ? `${folder}${rest}`.replace(/\/$/, '') : '',
+    );
     const missing = [
+      ...patterns.filter((pattern) => pattern !== '' && !places.some((place) => fits(place, pattern))),
       ...sources.filter((name) => !ends.has(name)),
       ...paths.filter((name) => name !== '' && !known.has(name) && !name.endsWith('/fixtures')),
     ];
     return [...new Set(missing)].map((name) => `${path} names ${name}, which is not there`);
   });
 };
+
+const fits = (place: string, pattern: string): boolean =>
+  new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll(patternGap, '[^/]+')}$`).test(place);
 
 const folderRow = /^\| `([\w/-]+)` \| (.+) \|$/gm;
 const plainWord = /`([\w-]+)`/g;
