@@ -5,7 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { Alarms } from './alarms.ts';
 import { type Monitored, type PlatformMetrics, platformMetricsOf } from './monitored.ts';
-import { addPlatformAlarms, addWorkAlarms } from './platform-alarms.ts';
+import { addPlatformAlarms } from './platform-alarms.ts';
 import { queries, SavedQueries } from './queries.ts';
 import {
   approvalRows,
@@ -18,6 +18,7 @@ import {
   webhookRows,
 } from './sections.ts';
 import { columns, text } from './widgets.ts';
+import { addWorkAlarms } from './work-alarms.ts';
 
 export type ObservabilityProps = Omit<Monitored, 'runbookUrl'> & {
   /** Receives the alarms. */
