@@ -115,7 +115,7 @@ export type Shape = Pick<
   PlatformFunctionProps<FunctionName>,
   'timeout' | 'memoryMib' | 'recursiveLoop' | 'retryAttempts' | 'maxEventAge'
 > & {
-  /** The dead-letter queue of its asynchronous invocations; absent: every caller waits for the answer. */
+  /** The dead-letter queue of its asynchronous invocations; absent: every caller waits for the answer, or nobody would need a letter. */
   readonly deadLetters?: 'turns' | 'events';
 };
 
@@ -127,7 +127,6 @@ const short = Duration.seconds(30);
 const sweepTimeout = Duration.minutes(5);
 /** By then the sweeps have done the work of a lost invocation. */
 const janitorAgeMax = Duration.hours(6);
-const aMinute = Duration.minutes(1);
 /** The turn holds a history; the link hashes and uploads checkpoints. Processor time grows with memory. */
 const largeMib = 1024;
 /** For a function that mostly waits. */
@@ -139,12 +138,17 @@ const senderTimeout = Duration.minutes(3);
 const checkTimeout = Duration.minutes(5);
 
 const retried = { retryAttempts: 2, deadLetters: 'events' } as const;
+/**
+ * It serves a moment: a late invocation is of no use, and what needs it asks for another. A dead letter would say no more than
+ * the alarm that counts those that were dropped, and would ring for a minute in which functions were throttled.
+ */
+const forAMoment = { retryAttempts: 2, maxEventAge: Duration.minutes(1) } as const;
 
 export const shapes: Readonly<Record<FunctionName, Shape>> = {
   authorizer: { timeout: short },
   socket: { timeout: socketTimeout },
-  // A greeting is of no use to a connection that has waited longer.
-  'on-connected': { ...retried, timeout: short, maxEventAge: aMinute },
+  // A connection that has waited longer for its greeting has been opened anew.
+  'on-connected': { ...forAMoment, timeout: short },
   // A turn hands over to itself before its timeout; it counts its own hops.
   turn: {
     timeout: longest,
@@ -154,20 +158,9 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
     deadLetters: 'turns',
   },
   // A follower hands over to itself until its connection closes, which API Gateway does after two hours.
-  terminal: {
-    ...retried,
-    timeout: longest,
-    memoryMib: waitingMib,
-    recursiveLoop: RecursiveLoop.ALLOW,
-    maxEventAge: aMinute,
-  },
-  // It hands over to itself for as long as the sandbox needs it; a late invocation serves nobody. Bytes of 64 streams wait in it.
-  relay: {
-    ...retried,
-    timeout: longest,
-    recursiveLoop: RecursiveLoop.ALLOW,
-    maxEventAge: aMinute,
-  },
+  terminal: { ...forAMoment, timeout: longest, memoryMib: waitingMib, recursiveLoop: RecursiveLoop.ALLOW },
+  // It hands over to itself for as long as the sandbox needs it. Bytes of 64 streams wait in it.
+  relay: { ...forAMoment, timeout: longest, recursiveLoop: RecursiveLoop.ALLOW },
   'sandbox-link': { timeout: longest, memoryMib: largeMib },
   'task-events': { ...retried, timeout: short },
   janitor: { ...retried, timeout: sweepTimeout, maxEventAge: janitorAgeMax },
@@ -177,5 +170,5 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   api: { timeout: longest },
   mcp: { timeout: longest },
   // The next check is the retry, and a late one is of no use.
-  synthetic: { timeout: checkTimeout, memoryMib: waitingMib, retryAttempts: 0, maxEventAge: aMinute },
+  synthetic: { timeout: checkTimeout, memoryMib: waitingMib, ...forAMoment, retryAttempts: 0 },
 };

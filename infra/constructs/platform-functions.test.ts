@@ -3,6 +3,7 @@ import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { agentFlavor, flavors } from '#shared/domain/flavor.ts';
 import { agentFlavor as allowedAlways, cpuUnits, type Flavor, type Settings } from '../settings.ts';
 import { named, ofType, type Resource, synthesise } from '../stacks/synthesise.ts';
+import { shapes } from './platform-function.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 const secretArn = (name: string) => `arn:aws:secretsmanager:eu-central-1:111122223333:secret:${name}-AbCdEf`;
@@ -80,7 +81,7 @@ const everySetting: Partial<Settings> = {
     SANDBOX_TEMPLATES: '[{"name": "science", "image": "public.ecr.aws/team/science:7"}]',
   },
 };
-const { compute } = synthesise();
+const { compute, edge } = synthesise();
 /** A value of another stack. */
 const outputOf = (stack: string, name: RegExp) => ({
   'Fn::GetStackOutput': {
@@ -645,28 +646,47 @@ describe('the turn', () => {
 });
 
 describe('an asynchronous invocation', () => {
-  /** Whom a rule wakes, and whom a function or the scheduler calls without waiting. */
-  const unawaited: readonly FunctionName[] = [
-    ...(['on-connected', 'terminal', 'relay', 'turn', 'task-events', 'janitor', 'schedules'] as const),
-  ];
+  const settingsOf = (name: FunctionName) =>
+    named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;
 
-  test.each(unawaited)('of %s ends in a dead-letter queue after its retries', (name) => {
-    const config = named(compute, 'AWS::Lambda::EventInvokeConfig', idOf(name)).Properties;
-    const queue = name === 'turn' ? /^TurnDeadLetters/ : /^EventDeadLetters/;
-    expect(config).toMatchObject({
-      MaximumRetryAttempts: 2,
-      DestinationConfig: {
-        OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(queue), 'Arn'] } },
-      },
-    });
-  });
+  test.each<FunctionName>(['turn', 'task-events', 'janitor', 'schedules', 'webhooks'])(
+    'of %s ends in a dead-letter queue after its retries',
+    (name) => {
+      const queue = name === 'turn' ? /^TurnDeadLetters/ : /^EventDeadLetters/;
+      expect(settingsOf(name)).toMatchObject({
+        MaximumRetryAttempts: 2,
+        DestinationConfig: {
+          OnFailure: { Destination: { 'Fn::GetAtt': [expect.stringMatching(queue), 'Arn'] } },
+        },
+      });
+    },
+  );
+
+  /** An alarm counts what is dropped of them (`infra/observability/platform-alarms.ts`). */
+  test.each<FunctionName>(['on-connected', 'terminal', 'relay'])(
+    'of %s serves a moment, and is dropped when that has passed: nobody would need its letter',
+    (name) => {
+      const { DestinationConfig, ...rest } = settingsOf(name);
+      expect(rest).toMatchObject({ MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 60 });
+      expect(DestinationConfig).toBeUndefined();
+      expect(actionsOf(name, 'sqs')).toEqual([]);
+    },
+  );
 
   test('occurs only for these functions: other rules invoke only checks, which run again soon', () => {
-    const woken = ofType(compute, 'AWS::Events::Rule').flatMap(({ Properties }) =>
-      Properties.Targets.map(({ Arn }: { Arn: { 'Fn::GetAtt': [string] } }) => Arn['Fn::GetAtt'][0]),
+    const unawaited = names.filter((name) => shapes[name].retryAttempts !== undefined);
+    expect(unawaited.toSorted()).toEqual([
+      ...['janitor', 'on-connected', 'relay', 'schedules', 'synthetic', 'task-events', 'terminal', 'turn'],
+      'webhooks',
+    ]);
+    const woken = [compute, edge].flatMap((template) =>
+      ofType(template, 'AWS::Events::Rule').flatMap(({ Properties }) =>
+        Properties.Targets.map(({ Arn }: { Arn: object }) => JSON.stringify(Arn)),
+      ),
     );
-    const known = [...unawaited, 'synthetic' as FunctionName].map(idOf);
-    expect(woken.filter((id) => !known.some((start) => id.startsWith(start)))).toEqual([]);
+    expect(woken).toHaveLength(10);
+    const isKnown = (arn: string): boolean => unawaited.some((name) => arn.includes(idOf(name)));
+    expect(woken.filter((arn) => !isKnown(arn))).toEqual([]);
   });
 });
 

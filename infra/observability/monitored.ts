@@ -2,7 +2,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { WebSocketApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IRule } from 'aws-cdk-lib/aws-events';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -27,6 +27,22 @@ export type Monitored = {
   /** The rule that has the audit log sealed. */
   readonly sealSweep: IRule;
 };
+
+/** Functions without a dead-letter queue for their asynchronous invocations (`infra/constructs/platform-function.ts`). */
+export const servingMoments: ReadonlySet<string> = new Set(['on-connected', 'relay', 'terminal']);
+
+/** Invocations that never ran. Only AWS sees one: no line and no metric of the platform tells of it. */
+export const droppedInvocations = ({
+  functions,
+}: Pick<Monitored, 'functions'>): Readonly<Record<string, IMetric>> =>
+  Object.fromEntries(
+    functions
+      .filter(({ name }) => servingMoments.has(name))
+      .map(({ name, lambda }) => [
+        name.replaceAll('-', ''),
+        lambda.metric('AsyncEventsDropped', { statistic: Stats.SUM, period: fiveMinutes, label: name }),
+      ]),
+  );
 
 /**
  * Metrics of our metric, as the functions emit them: one dimension, the deployment.

@@ -4,7 +4,7 @@ import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-clo
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Alarms } from './alarms.ts';
-import { type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
+import { droppedInvocations, type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
 
 const period = Duration.minutes(5);
 /** Of the rule (`infra/constructs/event-rules.ts`). */
@@ -14,7 +14,7 @@ export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: 
   addDeadLetters(alarms, monitored);
   addFunctions(alarms, monitored);
   addFaults(alarms, monitored);
-  addRelays(alarms, monitored);
+  addDropped(alarms, monitored);
   addTable(alarms, monitored);
   addJanitor(alarms, metric);
   addSeals(alarms, monitored);
@@ -39,7 +39,7 @@ const addDeadLetters = (alarms: Alarms, { deadLetterQueues }: Monitored): void =
   });
   alarms.alarm('EventDeadLetters', {
     metric: waiting(deadLetterQueues.events),
-    says: 'A task state change, a sweep, a scheduled run or the output of a terminal was never handled.',
+    says: 'A task state change, a sweep, a scheduled run or the deliveries of a webhook were never handled.',
     runbook: 'event-dead-letters',
     threshold: 1,
   });
@@ -117,19 +117,15 @@ const sumOf = (metrics: Readonly<Record<string, IMetric>>, label: string): MathE
   return new MathExpression({ expression: terms.join(' + '), usingMetrics: { ...metrics }, label, period });
 };
 
-/** Only AWS sees an invocation that never ran: no line and no metric of the platform tells of it. */
-const addRelays = (alarms: Alarms, { functions }: Monitored): void => {
-  for (const { name, lambda } of functions)
-    if (name === 'relay')
-      alarms.alarm('RelaysDropped', {
-        metric: lambda.metric('AsyncEventsDropped', { statistic: Stats.SUM, period }),
-        says: 'Relays of sandboxes were not held: their programs reached neither hosts nor the platform.',
-        runbook: 'relays-not-held',
-        // An invocation is dropped after a minute of retries; the next call has the relay held, so that one passes by itself.
-        threshold: 1,
-        periods: 2,
-      });
-};
+const addDropped = (alarms: Alarms, monitored: Monitored): void =>
+  alarms.alarm('InvocationsDropped', {
+    metric: sumOf(droppedInvocations(monitored), 'dropped invocations'),
+    says: 'Relays of sandboxes were not held, or output of terminals or greetings of connections not sent.',
+    runbook: 'dropped-invocations',
+    // An invocation is dropped after a minute of retries; the next call or key asks for another, so that one passes by itself.
+    threshold: 1,
+    periods: 2,
+  });
 
 const addTable = (alarms: Alarms, monitored: Monitored): void => {
   // A write waits for every index, and fails with it. Reads of an index have their graph: each metric of an alarm is billed.

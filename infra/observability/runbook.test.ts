@@ -5,6 +5,7 @@ import { shapes } from '../constructs/platform-function.ts';
 import { inRepository } from '../constructs/repository.ts';
 import { widgetsOf } from '../stacks/shown-metrics.ts';
 import { ofType, synthesise } from '../stacks/synthesise.ts';
+import { servingMoments } from './monitored.ts';
 import { queries } from './queries.ts';
 
 const runbook = readFileSync(inRepository('docs/runbook.md'), 'utf8');
@@ -95,8 +96,13 @@ test('the query of event dead letters finds every function whose invocations end
     deadLetters === 'events' ? [name] : [],
   );
   const { text = '' } = sectionsOf(alarms).find(({ anchor }) => anchor === 'event-dead-letters') ?? {};
-  expect(names.length).toBeGreaterThan(4);
+  expect(names.length).toBeGreaterThan(3);
   expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
+});
+
+test('the query of dropped invocations finds every function of that alarm', () => {
+  const { text = '' } = sectionsOf(alarms).find(({ anchor }) => anchor === 'dropped-invocations') ?? {};
+  expect([...servingMoments].filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });
 
 describe('the queries of the runbook and the saved ones', () => {

@@ -3,7 +3,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { figures } from '#shared/config/figures.ts';
-import { type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
+import { droppedInvocations, type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
 import {
   approvalsWaiting,
   costBySession,
@@ -113,13 +113,13 @@ export const webhookRows = (monitored: Monitored, metric: PlatformMetrics): read
 
 const period = Duration.minutes(5);
 
-/** AWS's own metrics of the function that holds them, and the connections that were refused or cut off. */
+/** AWS's own metrics of the function that holds them, and of what never ran of it and of others that serve a moment. */
 export const relayRows = (monitored: Monitored): readonly Row[] => {
   const relays = monitored.functions.filter(({ name }) => name === 'relay').map(({ lambda }) => lambda);
   return [
     heading(monitored, 'Relays', {
-      says: 'A relay is held while a sandbox with a network is used; one that is held for days is a program that never rests. A dropped invocation is a sandbox whose programs reached nothing.',
-      anchor: 'relays-not-held',
+      says: 'A relay is held while a sandbox with a network is used; one that is held for days is a program that never rests. A dropped invocation is a sandbox whose programs reached nothing, a terminal that showed nothing, or a connection without a greeting.',
+      anchor: 'dropped-invocations',
     }),
     [
       graph(
@@ -128,12 +128,7 @@ export const relayRows = (monitored: Monitored): readonly Row[] => {
           lambda.metric('ConcurrentExecutions', { statistic: Stats.MAXIMUM, period, label: 'held at once' }),
         ),
       ),
-      graph(
-        'Invocations that never ran',
-        relays.map((lambda) =>
-          lambda.metric('AsyncEventsDropped', { statistic: Stats.SUM, period, label: 'dropped' }),
-        ),
-      ),
+      graph('Invocations that never ran', Object.values(droppedInvocations(monitored))),
     ],
   ];
 };

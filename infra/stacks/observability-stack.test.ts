@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environments } from '#shared/config/environment.ts';
 import { customMetricsMax, metricNames } from '#shared/domain/metrics.ts';
+import { shapes } from '../constructs/platform-function.ts';
 import {
   metricsOfAlarms,
   metricsOfDashboard,
@@ -99,6 +100,21 @@ describe('alarms', () => {
     );
   });
 
+  test('notice invocations that were dropped of each function that has no dead-letter queue for them', () => {
+    const kept = Object.entries(shapes).filter(([, { retryAttempts = 0 }]) => retryAttempts > 0);
+    const unkept = kept.filter(([, { deadLetters }]) => deadLetters === undefined).map(([name]) => name);
+    const dropped = metricsOfAlarms(observability).filter(({ name }) => name === 'AsyncEventsDropped');
+    expect(unkept.length).toBeGreaterThan(2);
+    expect(dropped.map(({ dimensions }) => dimensions['FunctionName']).toSorted()).toEqual(
+      unkept
+        .map((name) => name.replaceAll('-', ''))
+        .toSorted()
+        .map((name) => expect.stringMatching(new RegExp(`Functions${name}Function`))),
+    );
+    // A minute in which functions were throttled passes by itself.
+    expect(alarm('InvocationsDropped')).toMatchObject({ Threshold: 1, EvaluationPeriods: 2 });
+  });
+
   test('notice a throttled write of an index, which the metric of the table leaves out', () => {
     const throttles = metricsOfAlarms(observability).filter(({ name }) => name.endsWith('ThrottleEvents'));
     expect(
@@ -132,8 +148,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch thirty-one metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(31 + functionsCount);
+  test('watch thirty-three metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(33 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
