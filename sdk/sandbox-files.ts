@@ -27,6 +27,11 @@ export type WriteOptions = Signalled & {
   readonly partBytes?: number;
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
 };
+export type ListOptions = Signalled & {
+  readonly recursive?: boolean;
+  /** The folder has more entries than a list may have: 10,000, or 50,000 of a recursive one. */
+  readonly onTruncated?: () => void;
+};
 export type RelocateOptions = Signalled & { readonly overwrite?: boolean };
 /** Without them: reads the file, for an hour. */
 export type LinkOptions = Signalled & Partial<Omit<BodyOf<typeof api.makeLink>, 'path'>>;
@@ -107,11 +112,13 @@ export class SandboxFiles {
 
   async list(
     path = '.',
-    { recursive = false, signal }: Signalled & { readonly recursive?: boolean } = {},
+    { recursive = false, onTruncated, signal }: ListOptions = {},
   ): Promise<readonly FileEntry[]> {
     const query = { path, ...(recursive ? { recursive: '1' as const } : {}) };
     const parts = { params: { id: this.#sessionId }, query };
-    return (await this.#client.request(api.listFiles, parts, { signal })).files;
+    const { files, truncated } = await this.#client.request(api.listFiles, parts, { signal });
+    if (truncated) onTruncated?.();
+    return files;
   }
 
   async mkdir(path: string, { signal }: Signalled = {}): Promise<void> {
@@ -144,7 +151,8 @@ export class SandboxFiles {
   }
 
   async stat(path: string, { signal }: Signalled = {}): Promise<FileStat> {
-    const { headers } = await this.#client.fetch(this.#path(path), { method: 'HEAD', signal });
+    const asked = this.#client.fetch(this.#path(path), { method: 'HEAD', signal });
+    const { headers } = await asked.catch((refused) => this.#explain(refused, path, signal));
     return {
       path,
       type: headers.get('x-sallyport-type') ?? 'file',
@@ -152,6 +160,13 @@ export class SandboxFiles {
       size: Number(headers.get('x-sallyport-size') ?? 0),
       modifiedAt: headers.get('x-sallyport-modified-at') ?? '',
     };
+  }
+
+  /** An answer to HEAD has no body: the list of the same path is refused for the same reason, and names it. */
+  async #explain(refused: unknown, path: string, signal: AbortSignal | undefined): Promise<never> {
+    if (!(refused instanceof SallyportError) || refused.code !== 'unexpected_answer') throw refused;
+    const named = await this.list(path, { signal }).catch((error: unknown) => error);
+    throw named instanceof SallyportError && named.status === refused.status ? named : refused;
   }
 
   /** Follows changes below a folder from now on. Those that happen while a lost connection is opened again are not seen. */
