@@ -24,8 +24,8 @@ const ls = async (call: Call): Promise<undefined> => {
     query: { path, ...recursive },
   });
   if (files.length === 0 && !call.output.isJson) call.output.note('No files.');
-  if (truncated) call.output.note('The list is cut: list a folder in it.');
-  call.output.result({ files }, () =>
+  if (truncated) call.output.note(cutNote(call, files.length));
+  call.output.result({ files, ...(truncated ? { truncated } : {}) }, () =>
     files.length === 0
       ? []
       : tableLines(
@@ -39,6 +39,12 @@ const ls = async (call: Call): Promise<undefined> => {
         ),
   );
 };
+
+/** A tree can be listed in parts; a folder with too many names has none, and is looked through on this machine. */
+const cutNote = (call: Call, count: number): string =>
+  call.isSet('recursive')
+    ? `Only the first ${count} entries are shown: list a folder below it.`
+    : `Only the first ${count} entries are shown: \`sallyport files get -r\` brings all of the folder.`;
 
 const get = async (call: Call): Promise<undefined> => {
   if (call.isSet('recursive')) return getFolder(call);

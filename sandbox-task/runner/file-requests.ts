@@ -61,15 +61,14 @@ export const createFileServer = (settings: RunnerSettings, send: Send) => {
         await removePath(settings, request.path);
         send({ type: 'done', id: request.id });
         return;
-      case 'list':
-        send(
-          { type: 'listed', id: request.id },
-          Buffer.from(JSON.stringify(await listFolder(settings, request.path))),
-        );
+      case 'list': {
+        const { entries, isCut } = await listFolder(settings, request.path);
+        send({ type: 'listed', id: request.id, isCut }, Buffer.from(JSON.stringify(entries)));
         return;
+      }
       case 'stat': {
         const entry = await statEntry(settings, request.path);
-        send({ type: 'listed', id: request.id }, Buffer.from(JSON.stringify([entry])));
+        send({ type: 'listed', id: request.id, isCut: false }, Buffer.from(JSON.stringify([entry])));
         return;
       }
       case 'make-folder':

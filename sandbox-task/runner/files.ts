@@ -59,14 +59,18 @@ export const writeWhole = async (roots: Roots, path: string, content: Buffer): P
   return { isNew, size: content.length };
 };
 
-export const listFolder = async (roots: Roots, path: string): Promise<readonly FileEntry[]> => {
+/** The first names of a folder, and whether it has more. */
+export type FolderList = { readonly entries: readonly FileEntry[]; readonly isCut: boolean };
+
+export const listFolder = async (roots: Roots, path: string): Promise<FolderList> => {
   const target = await resolveInWorkspace(roots, path);
-  const names = (await namesIn(target, path))
-    .filter((name) => !isPartial(name))
-    .sort()
-    .slice(0, listedEntriesMax);
-  const entries = await Promise.all(names.map((name) => describeEntry(target, name)));
-  return entries.filter((entry) => entry !== undefined);
+  const names = (await namesIn(target, path)).filter((name) => !isPartial(name)).sort();
+  const first = names.slice(0, listedEntriesMax);
+  const entries = await Promise.all(first.map((name) => describeEntry(target, name)));
+  return {
+    entries: entries.filter((entry) => entry !== undefined),
+    isCut: names.length > first.length,
+  };
 };
 
 /** The names in a folder that was resolved: what is there and has no names is another kind of entry. */

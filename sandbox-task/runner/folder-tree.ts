@@ -22,8 +22,10 @@ export async function* treeSteps(roots: Roots, path: string): AsyncGenerator<Buf
   const prefix = namedPath(roots.workspace, path);
   let entries: TreeEntry[] = [];
   let count = 0;
+  let isCut = false;
   for await (const entry of walk(root, { path, prefix })) {
-    if (count >= workspaceEntriesMax) break;
+    isCut = count === workspaceEntriesMax;
+    if (isCut) break;
     count += 1;
     entries.push(entry);
     if (entries.length < entriesPerPiece) continue;
@@ -31,7 +33,7 @@ export async function* treeSteps(roots: Roots, path: string): AsyncGenerator<Buf
     entries = [];
   }
   if (entries.length > 0) yield jsonOf(entries);
-  return jsonOf({ truncated: count >= workspaceEntriesMax } satisfies TreeEnd);
+  return jsonOf({ truncated: isCut } satisfies TreeEnd);
 }
 
 type Walk = { readonly path: string; readonly prefix: string };

@@ -30,8 +30,11 @@ export const shownPath = (path: string): string => namedPath('/workspace', path)
 
 export const listFiles = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   const folder = shownPath(path);
-  const files = await listFolder(userSide, path);
-  sendJson(response, { files: files.map((entry) => ({ ...entry, path: posix.join(folder, entry.name) })) });
+  const { entries, isCut } = await listFolder(userSide, path);
+  sendJson(response, {
+    files: entries.map((entry) => ({ ...entry, path: posix.join(folder, entry.name) })),
+    ...(isCut ? { truncated: true } : {}),
+  });
 };
 
 export const sendFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
@@ -124,8 +127,10 @@ const removePath = async (userSide: UserSide, path: string): Promise<void> => {
   expectAnswer(await userSide.ask({ type: 'remove', path }), 'done');
 };
 
-export const listFolder = async (userSide: UserSide, path: string): Promise<readonly FileEntry[]> => {
+type FolderList = { readonly entries: readonly FileEntry[]; readonly isCut: boolean };
+
+export const listFolder = async (userSide: UserSide, path: string): Promise<FolderList> => {
   const answer = await userSide.ask({ type: 'list', path });
-  expectAnswer(answer, 'listed');
-  return parseFileEntries(answer.payload);
+  const { isCut } = expectAnswer(answer, 'listed');
+  return { entries: parseFileEntries(answer.payload), isCut };
 };

@@ -48,6 +48,18 @@ test('everything below a folder is listed with its path, a folder before its con
   expect((await asked('GET', '/files?path=nothing&recursive=1')).status).toBe(404);
 });
 
+test('a list with fewer entries than its folder says so', async () => {
+  await shell('mkdir many && cd many && seq 1 10000 | xargs touch');
+  expect((await asked('GET', '/files?path=many')).answer.truncated).toBeUndefined();
+  await shell('touch many/one-more');
+  const { answer } = await asked('GET', '/files?path=many');
+  expect([answer.files.length, answer.truncated]).toEqual([10_000, true]);
+  const { content } = await sandbox.callTool('list_files', { path: 'many' });
+  expect(JSON.parse(content[0]?.text ?? '')).toHaveLength(10_000);
+  expect(content[1]?.text).toBe('[The folder has more than these 10000 entries.]');
+  await shell('rm -r many');
+});
+
 test('an entry is described as reading would find it', async () => {
   await shell(
     'mkdir -p seen && printf abc > seen/file && ln -s file seen/link && ln -s nowhere seen/dangling',

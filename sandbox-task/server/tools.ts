@@ -101,13 +101,17 @@ const writeFileTool = defineTool({
   },
 });
 
-/** At most 10,000 names. */
+/** At most 10,000 names; a second block says that there are more. */
 const listFilesTool = defineTool({
   name: 'list_files',
   contract: sandboxTools.list_files,
   run: async ({ path }, { userSide }) => {
-    const entries = await listFolder(userSide, path);
-    return textResult(JSON.stringify(entries.map(({ name, type }) => ({ name, type }))));
+    const { entries, isCut } = await listFolder(userSide, path);
+    const { content, ...result } = textResult(
+      JSON.stringify(entries.map(({ name, type }) => ({ name, type }))),
+    );
+    const note = `[The folder has more than these ${entries.length} entries.]`;
+    return { ...result, content: isCut ? [...content, { type: 'text', text: note }] : content };
   },
 });
 

@@ -214,8 +214,8 @@ export type RunnerMessage =
   | { readonly type: 'piece'; readonly id: number; readonly isLast: boolean }
   /** The payload is a JSON list of `MissingEntry`. */
   | { readonly type: 'restored'; readonly id: number; readonly files: number }
-  /** The payload is the list as JSON: a folder may hold more names than a header may. */
-  | { readonly type: 'listed'; readonly id: number }
+  /** The payload is the list as JSON: a folder may hold more names than a header may. `isCut`: it has more than the list. */
+  | { readonly type: 'listed'; readonly id: number; readonly isCut: boolean }
   | {
       readonly type: 'refused';
       readonly id: number;

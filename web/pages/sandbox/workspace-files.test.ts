@@ -1,6 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FileEntry } from '#sdk/routes.ts';
-import { joined, parentOf, rowsOf, useWorkspaceTree } from './workspace-files.ts';
+import { cutFolders, joined, parentOf, rowsOf, useWorkspaceTree, versionOf } from './workspace-files.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -11,10 +11,11 @@ const entry = (name: string, type: FileEntry['type'] = 'file'): FileEntry => ({
   size: 1,
   modifiedAt: '2026-01-01T00:00:00.000Z',
 });
+const whole = (entries: readonly FileEntry[]) => ({ entries, isCut: false });
 const folders = new Map([
-  ['', [entry('b10.txt'), entry('b9.txt'), entry('src', 'directory'), entry('link', 'symlink')]],
-  ['src', [entry('main.py'), entry('deep', 'directory')]],
-  ['src/deep', [entry('x')]],
+  ['', whole([entry('b10.txt'), entry('b9.txt'), entry('src', 'directory'), entry('link', 'symlink')])],
+  ['src', whole([entry('main.py'), entry('deep', 'directory')])],
+  ['src/deep', whole([entry('x')])],
 ]);
 const shown = (...open: readonly string[]) =>
   rowsOf(folders, new Set(open)).map(({ path, level }) => `${level} ${path}`);
@@ -55,5 +56,35 @@ test('of two reads of a folder the newer one counts, whichever is answered first
   await newer;
   answers[0]?.('old.txt');
   await older;
-  expect(tree.folders.value.get('')?.map(({ name }) => name)).toEqual(['new.txt']);
+  expect(tree.folders.value.get('')?.entries.map(({ name }) => name)).toEqual(['new.txt']);
+});
+
+describe('a folder with more entries than a list has', () => {
+  const modifiedAt = '2026-01-02T00:00:00.000Z';
+  const answer = (address: string, method: string): Response => {
+    if (address.endsWith('path=nothing.txt'))
+      return Response.json({ error: { code: 'file_not_found', message: 'no' } }, { status: 404 });
+    if (method !== 'HEAD') return Response.json({ files: [entry('a.txt')], truncated: true });
+    if (!address.endsWith('/z.txt')) return new Response(null, { status: 404 });
+    return new Response(null, {
+      headers: { 'x-sallyport-size': '7', 'x-sallyport-modified-at': modifiedAt },
+    });
+  };
+  beforeEach(() => {
+    vi.stubGlobal('location', { origin: 'http://x.example' });
+    vi.stubGlobal('fetch', async (url: string, { method }: RequestInit) => answer(url, method ?? 'GET'));
+  });
+
+  test('is named while it is open, with the number of those shown', async () => {
+    const tree = useWorkspaceTree(() => 's1');
+    await tree.toggle('src');
+    expect(cutFolders(tree.folders.value, tree.open.value)).toEqual([{ path: 'src', shown: 1 }]);
+    await tree.toggle('src');
+    expect(cutFolders(tree.folders.value, tree.open.value)).toEqual([]);
+  });
+
+  test('has a file that the list leaves out', async () => {
+    expect(await versionOf('s1', 'z.txt')).toMatchObject({ size: 7, modifiedAt });
+    expect(await versionOf('s1', 'nothing.txt')).toBeUndefined();
+  });
 });

@@ -17,13 +17,19 @@ export const uploadBytesMax = 2 * 1024 ** 3;
 /** Size and time of a file when it was read. */
 export type Version = Pick<FileEntry, 'size' | 'modifiedAt'>;
 
+/** `isCut`: the folder has more entries than these. */
+export type FolderList = { readonly entries: readonly FileEntry[]; readonly isCut: boolean };
+
 /** `''` is the workspace root. Starts the sandbox when none runs. */
-export const listFolder = (
-  sessionId: string,
-  path: string,
-  signal?: AbortSignal,
-): Promise<readonly FileEntry[]> =>
-  withFiles(sessionId, (files) => files.list(path === '' ? '.' : path, { signal }));
+export const listFolder = (sessionId: string, path: string): Promise<FolderList> =>
+  withFiles(sessionId, async (files) => {
+    let isCut = false;
+    const onTruncated = (): void => {
+      isCut = true;
+    };
+    const entries = await files.list(path === '' ? '.' : path, { onTruncated });
+    return { entries, isCut };
+  });
 
 export const readFile = async (
   sessionId: string,
@@ -39,23 +45,29 @@ export const removeFile = (sessionId: string, path: string): Promise<void> =>
 
 /** Undefined for a missing file. */
 export const versionOf = async (sessionId: string, path: string): Promise<Version | undefined> => {
-  const cut = path.lastIndexOf('/');
   try {
-    const entries = await listFolder(sessionId, path.slice(0, Math.max(cut, 0)));
-    return entries.find(({ name }) => name === path.slice(cut + 1));
+    return await findIn(sessionId, parentOf(path), nameOf(path));
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'file_not_found') return undefined;
     throw error;
   }
 };
 
+/** Looked for in the list of its folder: to ask for a file that is not there is an error, which only a cut list is worth. */
+const findIn = async (sessionId: string, folder: string, name: string): Promise<Version | undefined> => {
+  const { entries, isCut } = await listFolder(sessionId, folder);
+  const found = entries.find((entry) => entry.name === name);
+  if (found !== undefined || !isCut) return found;
+  return withFiles(sessionId, (files) => files.stat(joined(folder, name)));
+};
+
 /** Walks down from the root, so that a missing folder is never requested. */
 export const isThere = async (sessionId: string, path: string): Promise<boolean> => {
   let folder = '';
   for (const name of path.split('/')) {
-    const entries = await listFolder(sessionId, folder);
-    if (!entries.some((entry) => entry.name === name)) return false;
-    folder = folder === '' ? name : `${folder}/${name}`;
+    const path: string = joined(folder, name);
+    if ((await versionOf(sessionId, path)) === undefined) return false;
+    folder = path;
   }
   return true;
 };
@@ -115,7 +127,7 @@ export const saveAs = (content: Blob, name: string): void => {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };
 
-export type Folders = ReadonlyMap<string, readonly FileEntry[]>;
+export type Folders = ReadonlyMap<string, FolderList>;
 
 export type WorkspaceTree = {
   readonly folders: ShallowRef<Folders>;
@@ -193,7 +205,7 @@ export const useWorkspaceTree = (sessionId: () => string): WorkspaceTree => {
 };
 
 /** Undefined for an unreadable folder; an unreadable root throws. */
-const listed = async (id: string, path: string): Promise<readonly FileEntry[] | undefined> => {
+const listed = async (id: string, path: string): Promise<FolderList | undefined> => {
   try {
     return await listFolder(id, path);
   } catch (problem) {
@@ -217,13 +229,22 @@ export const joined = (folder: string, name: string): string => (folder === '' ?
 export const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 
 export const rowsOf = (folders: Folders, open: ReadonlySet<string>, folder = ''): readonly FolderRow[] =>
-  (folders.get(folder) ?? []).toSorted(foldersFirst).flatMap((entry) => {
+  (folders.get(folder)?.entries ?? []).toSorted(foldersFirst).flatMap((entry) => {
     const path = joined(folder, entry.name);
     const isFolder = entry.type === 'directory';
     const isOpen = isFolder && open.has(path);
     const row = { path, name: entry.name, entry, level: path.split('/').length, isFolder, isOpen };
     return isOpen ? [row, ...rowsOf(folders, open, path)] : [row];
   });
+
+/** The open folders of which only the first entries are shown, with their number. */
+export const cutFolders = (
+  folders: Folders,
+  open: ReadonlySet<string>,
+): readonly { readonly path: string; readonly shown: number }[] =>
+  [...folders].flatMap(([path, { entries, isCut }]) =>
+    isCut && (path === '' || open.has(path)) ? [{ path, shown: entries.length }] : [],
+  );
 
 const foldersFirst = (one: FileEntry, other: FileEntry): number =>
   Number(other.type === 'directory') - Number(one.type === 'directory') ||
