@@ -162,3 +162,27 @@ test('a request that fails to open is an internal error, in the shape of every e
   expect(JSON.parse(String(result.body)).error).toMatchObject({ code: 'internal_error', requestId: 'r-1' });
   expect(String(result.body)).not.toContain('arn:');
 });
+
+const rated = { limits: { rate: { perSecond: 10, burst: 3 } } } as McpSettings;
+const askAll = async (messages: number, room: number) => {
+  let taken = 0;
+  const take = async () => {
+    taken += 1;
+    return taken <= room;
+  };
+  const body = JSON.stringify(Array.from({ length: messages }, (_, id) => ({ ...request, id })));
+  const { statusCode } = await answer({ ...auth, rateLimiter: { take } }, eventOf({ body: ` ${body}` }), {
+    ...{ makeServer: toolServer([whoami]), settings: rated, open, resource, deadlineAt },
+  });
+  return { statusCode, taken };
+};
+
+test.each([
+  [3, 3, { statusCode: 200, taken: 3 }],
+  [3, 2, { statusCode: 429, taken: 3 }],
+  [1, 1, { statusCode: 200, taken: 1 }],
+  // None that the rate could never admit.
+  [4, 9, { statusCode: 400, taken: 1 }],
+])('AC8: each of %i messages in one request counts, with room for %i', async (messages, room, expected) => {
+  expect(await askAll(messages, room)).toEqual(expected);
+});

@@ -11,9 +11,10 @@ import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
-import { answerMcp, type MakeServer } from './mcp-endpoint.ts';
+import { answerMcp, type MakeServer, messagesOf } from './mcp-endpoint.ts';
 import { answerWellKnown, challengeOf, isWellKnown, type ResourceSettings } from './resource-metadata.ts';
 
 export type McpAuthPorts = AccessDeps & Deps<'telemetry' | 'rateLimiter'>;
@@ -39,6 +40,7 @@ export const answer = async (
     refuseForeign(event, resource);
     const principal = await authenticate(auth, { token: bearerToken(event.headers), isMcp: true });
     await throttle(auth, principal);
+    await throttleBatch(auth, principal, { event, settings });
     const context = { ports: await open(), settings, principal, deadlineAt };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), requestId);
   } catch (error) {
@@ -53,15 +55,37 @@ const named = ({ headers, ...answer }: StreamedResult, requestId: string): Strea
   headers: { ...headers, 'x-request-id': requestId },
 });
 
+type Batch = { readonly event: APIGatewayProxyEvent; readonly settings: McpSettings };
+
+/** Clients of 2025-03-26 may send several messages in one request: each counts in the rate of its token (AC8). */
+const throttleBatch = async (
+  auth: McpAuthPorts,
+  principal: Principal,
+  { event, settings }: Batch,
+): Promise<void> => {
+  const text = bytesOf(event).toString();
+  const messages = text.trimStart().startsWith('[') ? messagesOf(text).length : 1;
+  if (messages <= 1) return;
+  const { burst } = settings.limits.rate;
+  if (messages > burst)
+    throw new AppError('invalid_request', `a request has at most ${burst} messages`, {
+      suggestions: ['Send them in several requests.'],
+    });
+  for (let counted = 1; counted < messages; counted += 1) await throttle(auth, principal);
+};
+
 /** Every method but POST is refused alike, and a `Request` could not carry each of them. */
 const toRequest = (event: APIGatewayProxyEvent): Request => {
   const isPost = event.httpMethod === 'POST';
   const headers = Object.entries(event.headers).flatMap(([name, value]): [string, string][] =>
     value !== undefined && protocolHeader.test(name) ? [[name, value]] : [],
   );
-  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  const body = bytesOf(event);
   return new Request(endpoint, { method: isPost ? 'POST' : 'GET', headers, ...(isPost ? { body } : {}) });
 };
+
+const bytesOf = ({ body, isBase64Encoded }: APIGatewayProxyEvent): Buffer<ArrayBuffer> =>
+  Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
 
 /** The protocol does not read it. */
 const endpoint = 'http://sallyport/mcp';

@@ -96,7 +96,7 @@ export const cancelledIn = (body: string): readonly (string | number)[] => {
 };
 
 /** Clients of 2025-03-26 may send several in one body. The protocol refuses text that is no JSON. */
-const messagesOf = (body: string): readonly unknown[] => {
+export const messagesOf = (body: string): readonly unknown[] => {
   try {
     const parsed: unknown = JSON.parse(body);
     return Array.isArray(parsed) ? parsed : [parsed];
