@@ -128,7 +128,7 @@ const refuseForeign = (
   if (host !== undefined && !own.includes(hostnameOf(`http://${host}`)))
     throw foreign(
       'this server is not known under that name',
-      'Use the address of the deployment, and let a proxy send its own name as Host.',
+      'Use the address of the deployment. An operator can name another with PUBLIC_URL.',
     );
   const origin = header(headers, 'origin');
   if (origin !== undefined && !own.includes(hostnameOf(origin)))
