@@ -191,6 +191,15 @@ test.each([
   expect(await sayPlain(text)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
+test.each(['GET', 'DELETE', 'POST'])('a request in the body of a %s stays a body (IJ2)', async (method) => {
+  const hidden = 'GET /two HTTP/1.1\r\nHost: other.example.org\r\n\r\n';
+  const said = await sayPlain(
+    `${method} /one HTTP/1.1\r\nHost: api.example.org:8080\r\nConnection: close, Content-Length\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+  );
+  expect(said).toMatch(/^HTTP\/1\.1 200 /);
+  expect(said).toContain(JSON.stringify({ body: hidden }).slice(1, -1));
+});
+
 test('an upgraded connection passes bytes both ways', async () => {
   const { program } = open(plain, { target: { host: 'api.example.org', port: 8080 } });
   program.write(

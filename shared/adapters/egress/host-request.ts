@@ -155,6 +155,8 @@ const connectTo = async ({ exchange, isTls, host }: HostRequest): Promise<Duplex
 const passedOn = ({ headers }: IncomingMessage): Record<string, string | string[]> => {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const left = new Set([...hopByHopHeaders, ...named]);
+  // Without it the body would be what follows the request: another one.
+  left.delete('content-length');
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || left.has(name) ? [] : [[name, value] as const],
