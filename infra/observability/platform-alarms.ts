@@ -10,6 +10,13 @@ const period = Duration.minutes(5);
 /** Of the rule (`infra/constructs/event-rules.ts`). */
 const sealPeriod = Duration.hours(1);
 
+/**
+ * A function that dies leaves an orphan, or a slot that nobody holds, and the janitor clears it away: that is its work. As many as
+ * these, at once or sweep after sweep, are a leak.
+ */
+const leakMin = 3;
+const leakPeriod = Duration.minutes(30);
+
 export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: PlatformMetrics): void => {
   addDeadLetters(alarms, monitored);
   addFunctions(alarms, monitored);
@@ -154,16 +161,16 @@ const addJanitor = (alarms: Alarms, metric: PlatformMetrics): void => {
     whenSilent: true,
   });
   alarms.alarm('OrphansStopped', {
-    metric: metric('OrphansStopped'),
-    says: 'A task was running that belongs to no workspace.',
+    metric: metric('OrphansStopped', { period: leakPeriod }),
+    says: 'Again and again a task was running that belongs to no workspace.',
     runbook: 'orphans-stopped',
-    threshold: 1,
+    threshold: leakMin,
   });
   alarms.alarm('SlotsCorrected', {
-    metric: metric('SlotsCorrected'),
-    says: 'A counter of slots differed from the slots that are held.',
+    metric: metric('SlotsCorrected', { period: leakPeriod }),
+    says: 'Again and again a counter of slots differed from the slots that are held.',
     runbook: 'slots-corrected',
-    threshold: 1,
+    threshold: leakMin,
   });
   alarms.alarm('McpServersLost', {
     metric: metric('McpServersLost'),

@@ -135,7 +135,7 @@ export const relayRows = (monitored: Monitored): readonly Row[] => {
 
 export const upkeepRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Locks, janitor, schedules, MCP servers', {
-    says: 'Contention is normal: two invocations for one session. Lost leases are not. Five sweeps in five minutes are normal, orphans and corrections are not.',
+    says: 'Contention is normal: two invocations for one session. Lost leases are not. Five sweeps in five minutes are normal, and an orphan or a correction now and then; three in half an hour are not.',
     anchor: 'janitor-not-running',
   }),
   [

@@ -62,11 +62,26 @@ describe('alarms', () => {
 
   test('fire on a single event that must not happen, and on three failed stops', () => {
     const once = { ComparisonOperator: 'GreaterThanOrEqualToThreshold', Threshold: 1, EvaluationPeriods: 1 };
-    const never = ['OrphansStopped', 'SlotsCorrected', 'WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete'];
+    const never = ['WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete', 'WebhooksDisabled'];
     for (const name of [...never, 'TurnDeadLetters', 'EventDeadLetters'])
       expect(alarm(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
     expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
   });
+
+  test.each([
+    ['OrphansStopped', 10],
+    ['SlotsCorrected', 5],
+  ])(
+    'do not fire on %s, whose clearing is the work of the janitor, unless it comes back',
+    (name, minutes) => {
+      const { Threshold, EvaluationPeriods, TreatMissingData, Metrics } = alarm(name);
+      expect({ Threshold, EvaluationPeriods, TreatMissingData }).toEqual({
+        ...{ Threshold: 3, EvaluationPeriods: 1, TreatMissingData: 'notBreaching' },
+      });
+      // One in each of its sweeps is heard.
+      expect(Metrics[0].MetricStat.Period / 60 / minutes).toBeGreaterThanOrEqual(Threshold);
+    },
+  );
 
   test('notice every failing function', () => {
     expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
