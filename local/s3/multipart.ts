@@ -19,8 +19,8 @@ type Upload = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly parts: Map<number, Part>;
-  /** Of the request that completes it; a repeated one gets the same answer. */
-  joined?: Promise<XmlDocument>;
+  /** Of the request that completes it; a repeated one gets the same answer, unless it failed. */
+  joined?: Promise<XmlDocument> | undefined;
 };
 
 export type Uploads = Map<string, Upload>;
@@ -74,7 +74,10 @@ export const completeUpload = async (input: UploadRequest): Promise<void> => {
   const upload = find(input);
   const xml = (await readBody(request, completeBodyBytesMax))?.toString() ?? '';
   const parts = chosenParts(upload, xml);
-  upload.joined ??= join(input, upload, parts);
+  upload.joined ??= join(input, upload, parts).catch((cause: unknown) => {
+    upload.joined = undefined;
+    throw cause;
+  });
   await sendXmlOnceKnown(response, upload.joined.catch(failedJoin), keepAliveMs);
 };
 
@@ -84,14 +87,10 @@ const join = async (
   parts: readonly Part[],
 ): Promise<XmlDocument> => {
   const draft = await bucket.draft();
-  let size = 0;
-  for (const part of parts) {
-    const read = { autoClose: false, start: 0, highWaterMark: joinChunkBytes };
-    for await (const bytes of part.draft.handle.createReadStream(read)) {
-      size += bytes.length;
-      await draft.handle.writeFile(bytes);
-    }
-  }
+  const size = await copyParts(parts, draft).catch(async (cause: unknown) => {
+    await draft.discard();
+    throw cause;
+  });
   const md5 = createHash('md5');
   for (const part of parts) md5.update(Buffer.from(part.md5, 'hex'));
   const etag = `"${md5.digest('hex')}-${parts.length}"`;
@@ -105,6 +104,18 @@ const join = async (
       ['ETag', etag],
     ],
   ];
+};
+
+const copyParts = async (parts: readonly Part[], { handle }: Draft): Promise<number> => {
+  let size = 0;
+  for (const part of parts) {
+    const read = { autoClose: false, start: 0, highWaterMark: joinChunkBytes };
+    for await (const bytes of part.draft.handle.createReadStream(read)) {
+      size += bytes.length;
+      await handle.writeFile(bytes);
+    }
+  }
+  return size;
 };
 
 /** The status is sent by then: the failure is in the document, as S3 does it. */

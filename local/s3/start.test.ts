@@ -1,6 +1,6 @@
 /** The S3 endpoint, asked by the real SDK client. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -287,6 +287,21 @@ test('A27: requests that complete one upload at once get one answer, and make on
   expect((await read(client, 'big')).length).toBe(fiveMegabytes);
   expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
 });
+
+test.each(['bytes', 'records'])(
+  'an upload that could not be completed is completed by a later request: %s',
+  async (part) => {
+    const { client, folder } = await open();
+    const { put, complete } = await openUpload(client);
+    const only = await put(1, Buffer.from('a'));
+    const away = join(folder, Bucket, part);
+    await rename(away, `${away}.away`);
+    await expect(complete(only)).rejects.toMatchObject({ name: 'InternalError' });
+    await rename(`${away}.away`, away);
+    await complete(only);
+    expect(await read(client, 'big')).toBe('a');
+  },
+);
 
 test('an aborted upload leaves no data', async () => {
   const { client, folder } = await open();
