@@ -12,11 +12,16 @@ test('a list is read to its end, however many pages it has', async () => {
   expect(await readPages(read, itemsOf)).toHaveLength(last + 1);
 });
 
-test('a page that names itself as the next one is the last one', async () => {
+test('a page that names itself as the next one is a fault, and no end of the list', async () => {
   let asked = 0;
   const read = async () => {
     asked += 1;
     return { items: [asked], next: 'x' };
   };
-  expect(await readPages(read, itemsOf)).toEqual([1, 2]);
+  await expect(readPages(read, itemsOf)).rejects.toMatchObject({
+    code: 'internal_error',
+    message: expect.stringContaining('names itself as the next one (x)'),
+    suggestions: [expect.stringContaining('Try again.')],
+  });
+  expect(asked).toBe(2);
 });

@@ -1,4 +1,6 @@
 /** All pages of a listing. */
+import { SallyportError } from './errors.ts';
+
 export const readPages = async <Page extends { readonly next?: string | undefined }, Item>(
   readPage: (after: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
@@ -8,8 +10,18 @@ export const readPages = async <Page extends { readonly next?: string | undefine
   for (;;) {
     const answer = await readPage(after);
     items.push(...itemsOf(answer));
-    // One that names itself is the last one.
-    if (answer.next === undefined || answer.next === after) return items;
+    if (answer.next === undefined) return items;
+    // It would be asked for again without end, and what was read may not be all.
+    if (answer.next === after) throw repeatedPage(after);
     after = answer.next;
   }
 };
+
+const repeatedPage = (after: string): SallyportError =>
+  new SallyportError(0, {
+    code: 'internal_error',
+    message: `a page of the list names itself as the next one (${after}), so that the list has no end`,
+    suggestions: [
+      'Try again. If it happens again, the deployment has a fault: tell its operator, with this message.',
+    ],
+  });
