@@ -47,6 +47,8 @@ test('a snapshot is named instead of its id, where its name is of one alone', as
   await there.run(['restore', 's', 'own']);
   await there.run(['restore', 's', 'other']);
   expect(restored).toEqual([{ snapshot: of(1, '').id }, { snapshot: of(2, '').id }]);
+  const lists = there.fake.asked.flatMap(({ route }) => /of=(.*)/.exec(route)?.[1] ?? []);
+  expect(lists).toEqual(['project', 'workspace', 'project']);
   const twice = await there.run(['restore', 's', 'two']);
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('2 snapshots have the name two') });
   expect(twice.stderr).toContain(of(5, '').id);

@@ -38,21 +38,25 @@ const list = async (call: Call): Promise<undefined> => {
   );
 };
 
-/** Those of the session are looked at before the others of its project. */
+/** Of several with one name in the project, that of the session is meant. */
 const snapshotOf = async (call: Call): Promise<string> => {
   const [, named = ''] = call.positionals;
   if (isUuid(named.toLowerCase())) return named;
-  for (const scope of ['workspace', 'project'] as const) {
-    const { snapshots } = await call.request(api.listSnapshots, { ...byId(call), query: { of: scope } });
-    const [found, ...others] = snapshots.filter(({ name }) => name === named);
-    if (found !== undefined && others.length === 0) return found.id;
-    if (found !== undefined)
-      throw failure('conflict', `${others.length + 1} snapshots have the name ${named}`, {
-        suggestions: [found, ...others].map(({ id, at }) => `${id} of ${at}`),
-      });
-  }
-  throw failure('not_found', `no snapshot has the name ${named}`, {
-    suggestions: ['List the snapshots with `sallyport snapshots <session> --all`.'],
+  const find = async (of: 'workspace' | 'project'): Promise<readonly Snapshot[]> => {
+    const { snapshots } = await call.request(api.listSnapshots, { ...byId(call), query: { of } });
+    return snapshots.filter(({ name }) => name === named);
+  };
+  const all = await find('project');
+  const own = all.length > 1 ? await find('workspace') : [];
+  const candidates = own.length > 0 ? own : all;
+  const [found, ...others] = candidates;
+  if (found === undefined)
+    throw failure('not_found', `no snapshot has the name ${named}`, {
+      suggestions: ['List the snapshots with `sallyport snapshots <session> --all`.'],
+    });
+  if (others.length === 0) return found.id;
+  throw failure('conflict', `${candidates.length} snapshots have the name ${named}`, {
+    suggestions: candidates.map(({ id, at }) => `${id} of ${at}`),
   });
 };
 
