@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { stripControls, toJson } from './control-characters.ts';
 import { describeFailure, type ErrorBody } from './failure.ts';
 import type { Host, OutputStream } from './host.ts';
+import { columnsOf, cutColumns, padColumns } from './text-width.ts';
 
 export type Output = {
   readonly isJson: boolean;
@@ -50,11 +51,11 @@ export const makeOutput = ({ stdout, stderr, variables }: Host, isJson: boolean)
 
 export type Cell = string | number | boolean | null | undefined;
 
-const cellCharactersMax = 80;
+const cellColumnsMax = 80;
 
 const shown = (cell: Cell): string => {
-  const text = stripControls(cell === null || cell === undefined ? '-' : String(cell)).replaceAll('\n', ' ');
-  return text.length > cellCharactersMax ? `${text.slice(0, cellCharactersMax - 1)}…` : text;
+  const text = stripControls(cell === null || cell === undefined ? '-' : String(cell));
+  return cutColumns(text.replaceAll(/[\n\t]/g, ' '), cellColumnsMax);
 };
 
 /** Rows in columns, each as wide as its widest cell; without rows the text for an empty list, if there is one. */
@@ -65,10 +66,10 @@ export const tableLines = (
 ): readonly string[] => {
   if (rows.length === 0 && empty !== undefined) return [empty];
   const cells = [heads, ...rows.map((row) => row.map(shown))];
-  const widths = heads.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
+  const widths = heads.map((_, column) => Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))));
   return cells.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => padColumns(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );
@@ -77,6 +78,6 @@ export const tableLines = (
 /** Names and values, one pair a line, without missing values. */
 export const factLines = (facts: readonly (readonly [string, Cell])[]): readonly string[] => {
   const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
-  const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`);
+  const width = Math.max(0, ...known.map(([name]) => columnsOf(name)));
+  return known.map(([name, value]) => `${padColumns(name, width)}  ${shown(value)}`);
 };
