@@ -54,7 +54,7 @@ export class SystemRules extends Construct {
     const addSweep = ({ minutes, ...task }: Sweep, { lambda }: PlatformFunction<FunctionName>): Rule => {
       const event = RuleTargetInput.fromObject(task);
       return new Rule(this, `Sweep-${task.sweep}`, {
-        description: `The sweep of ${task.sweep}`,
+        description: `The sweep "${task.sweep}"`,
         schedule: Schedule.rate(Duration.minutes(minutes)),
         targets: [new LambdaFunction(lambda, { event, retryAttempts: 0, deadLetterQueue })],
       });
