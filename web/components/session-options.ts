@@ -3,6 +3,7 @@ import { computed } from 'vue';
 import { api, type ProviderName } from '#sdk/routes.ts';
 import { useLoad } from '../api/load.ts';
 import { request } from '../api/request.ts';
+import { allProjects } from '../api/whole-lists.ts';
 
 export const providerNames: Readonly<Record<ProviderName, string>> = {
   anthropic: 'Anthropic',
@@ -76,9 +77,7 @@ export const runtimeOptions = options(
 
 /** The projects of the token, their names, and a choice of one. */
 export const useProjects = () => {
-  const { value: projects, error } = useLoad(
-    async (signal) => (await request(api.listProjects, {}, { signal })).projects,
-  );
+  const { value: projects, error } = useLoad(allProjects);
   return {
     projects,
     error,
