@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { named, ofType, type Synthesised, synthesise } from '../stacks/synthesise.ts';
+import { checks } from './event-rules.ts';
+import { inRepository } from './repository.ts';
 
 const byDefault = synthesise();
 const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } });
@@ -34,6 +37,14 @@ describe('the synthetic check', () => {
       JSON.stringify(Properties.FunctionName).includes('synthetic'),
     );
     expect(config?.Properties).toMatchObject({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+  });
+
+  test('has a rule for each kind, and an alarm on the metric of each', () => {
+    const source = readFileSync(inRepository('functions/synthetic/check.ts'), 'utf8');
+    const kinds = [...source.matchAll(/^ {2}(\w+): \{\n(?: {4}.*\n)*? {4}metric: '(\w+)'/gm)];
+    expect(kinds.map(([, check, metricName]) => ({ check, metricName }))).toEqual(
+      checks.map(({ check, metricName }) => ({ check, metricName })),
+    );
   });
 
   test('ends before the next check of its kind starts', () => {

@@ -89,13 +89,13 @@ export type PublicRulesProps = {
 
 const webhookSweepEvery = Duration.minutes(1);
 
-/** `functions/synthetic/check.ts` */
-const checks = [
-  { check: 'turn', every: Duration.minutes(5) },
-  { check: 'sandbox', every: Duration.hours(1) },
+/** Each check with the metric of those that pass (`functions/synthetic/check.ts`; event-rules.test.ts compares them). */
+export const checks = [
+  { check: 'turn', metricName: 'SyntheticTurnMs', every: Duration.minutes(5) },
+  { check: 'sandbox', metricName: 'SyntheticSandboxMs', every: Duration.hours(1) },
 ];
 
-const isChecked = ({ variables }: Pick<Settings, 'variables'>): boolean =>
+export const isChecked = ({ variables }: Pick<Settings, 'variables'>): boolean =>
   variables.SYNTHETIC_CHECK !== 'false';
 
 /**

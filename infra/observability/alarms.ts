@@ -4,7 +4,15 @@
  * The topic decides the recipients; a deployment without subscribers still shows the alarms on its dashboard. An alarm
  * is billed by its metrics, and none may read more than ten.
  */
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  ComparisonOperator,
+  type CreateAlarmOptions,
+  type IMetric,
+  MathExpression,
+  type Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
@@ -16,9 +24,12 @@ export type AlarmSpecification = {
   readonly runbook: string;
   readonly threshold: number;
   readonly periods?: number;
-  /** Missing data means breaching: silence itself is the fault. */
-  readonly whenSilent?: boolean;
-  readonly below?: boolean;
+};
+
+/** An alarm for which silence itself is the fault. */
+export type SilenceSpecification = Omit<AlarmSpecification, 'metric' | 'threshold'> & {
+  /** One is enough, and all have the same period. */
+  readonly metrics: readonly [Metric, ...Metric[]];
 };
 
 export type AlarmsProps = { readonly topic: ITopic; readonly runbookUrl: string };
@@ -32,27 +43,51 @@ export class Alarms extends Construct {
     this.props = props;
   }
 
-  alarm(id: string, specification: AlarmSpecification): void {
-    const {
+  alarm(id: string, { metric, ...specification }: AlarmSpecification): void {
+    this.add(id, specification, {
       metric,
-      says,
-      runbook,
-      threshold,
-      periods = 1,
-      whenSilent = false,
-      below = false,
-    } = specification;
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+
+  /**
+   * Where data is missing CloudWatch takes older values for the newest, from a range that is longer than the periods and written
+   * nowhere; so zeros are filled in. Of a metric that has no value at all they cannot be
+   * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
+   */
+  silence(id: string, { metrics, ...specification }: SilenceSpecification): void {
+    const entries = metrics.map((metric, index) => [`m${index}`, metric] as const);
+    const filled = entries.map(([name]) => `FILL(${name}, 0)`);
+    this.add(
+      id,
+      { ...specification, threshold: 1 },
+      {
+        metric: new MathExpression({
+          expression: filled.length === 1 ? `${filled}` : `MIN([${filled.join(', ')}])`,
+          usingMetrics: Object.fromEntries(entries),
+          label: 'seen',
+          period: metrics[0].period,
+        }),
+        comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+        treatMissingData: TreatMissingData.BREACHING,
+      },
+    );
+  }
+
+  private add(id: string, { says, runbook, threshold, periods = 1 }: Judged, options: Watched): void {
     const alarm = new Alarm(this, id, {
-      metric,
+      ...options,
       alarmDescription: `${says} What to do: ${this.props.runbookUrl}#${runbook}`,
       threshold,
       evaluationPeriods: periods,
-      comparisonOperator: below
-        ? ComparisonOperator.LESS_THAN_THRESHOLD
-        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: whenSilent ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(new SnsAction(this.props.topic));
     this.alarms.push(alarm);
   }
 }
+
+type Judged = Omit<AlarmSpecification, 'metric'>;
+type Watched = Pick<CreateAlarmOptions, 'comparisonOperator' | 'treatMissingData'> & {
+  readonly metric: IMetric;
+};

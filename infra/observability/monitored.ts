@@ -26,6 +26,8 @@ export type Monitored = {
   readonly deadLetterQueues: DeadLetterQueues;
   /** The rule that has the audit log sealed. */
   readonly sealSweep: IRule;
+  /** The synthetic check is deployed. */
+  readonly isChecked: boolean;
 };
 
 /** Functions without a dead-letter queue for their asynchronous invocations (`infra/constructs/platform-function.ts`). */

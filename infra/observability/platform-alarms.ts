@@ -3,6 +3,7 @@ import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { checks } from '../constructs/event-rules.ts';
 import type { Alarms } from './alarms.ts';
 import { droppedInvocations, type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
 
@@ -25,13 +26,8 @@ export const addPlatformAlarms = (alarms: Alarms, monitored: Monitored, metric: 
   addTable(alarms, monitored);
   addJanitor(alarms, metric);
   addSeals(alarms, monitored);
-  alarms.alarm('SyntheticChecksFailed', {
-    metric: metric('SyntheticChecksFailed'),
-    says: 'A synthetic check failed: a turn that the platform sends to itself, or its sandbox.',
-    runbook: 'synthetic-checks-failed',
-    // It depends on no model and no other party: the next user meets the same failure. The one with a sandbox runs hourly.
-    threshold: 1,
-  });
+  addSweeps(alarms, monitored);
+  if (monitored.isChecked) addChecks(alarms, metric);
 };
 
 /** A message in these queues has failed after all its retries: one is enough. */
@@ -150,15 +146,12 @@ const addTable = (alarms: Alarms, monitored: Monitored): void => {
 };
 
 const addJanitor = (alarms: Alarms, metric: PlatformMetrics): void => {
-  alarms.alarm('JanitorSilent', {
-    metric: metric('SweepDue', { statistic: Stats.SAMPLE_COUNT, period: Duration.minutes(1) }),
+  alarms.silence('JanitorSilent', {
+    metrics: [metric('SweepDue', { statistic: Stats.SAMPLE_COUNT, period: Duration.minutes(1) })],
     says: 'No sweep has ended for five minutes: idle and lost sandboxes keep running.',
     runbook: 'janitor-not-running',
     // Five sweeps in a row: a single one may be late or retried.
-    threshold: 1,
     periods: 5,
-    below: true,
-    whenSilent: true,
   });
   alarms.alarm('OrphansStopped', {
     metric: metric('OrphansStopped', { period: leakPeriod }),
@@ -183,16 +176,50 @@ const addJanitor = (alarms: Alarms, metric: PlatformMetrics): void => {
 
 /** A metric of EventBridge, which costs nothing: a seal that fails is in the dead letters, one that nobody asks for is nowhere. */
 const addSeals = (alarms: Alarms, { sealSweep: { ruleName } }: Monitored): void =>
-  alarms.alarm('SealsMissing', {
-    metric: new Metric({
-      ...{ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName: ruleName } },
-      ...{ statistic: Stats.SUM, period: sealPeriod },
-    }),
+  alarms.silence('SealsMissing', {
+    metrics: [
+      new Metric({
+        ...{ namespace: 'AWS/Events', metricName: 'Invocations', dimensionsMap: { RuleName: ruleName } },
+        ...{ statistic: Stats.SUM, period: sealPeriod },
+      }),
+    ],
     says: 'The audit log was not sealed for two hours: its newest rows can be dropped unseen.',
     runbook: 'seals-missing',
     // Two hours in a row: the rule's hour need not begin with the metric's.
-    threshold: 1,
     periods: 2,
-    below: true,
-    whenSilent: true,
   });
+
+/** A rule invokes these every minute, and nothing else tells when it does not: what they sweep is usually nothing. */
+const swept: ReadonlySet<string> = new Set(['schedules', 'webhooks']);
+
+const addSweeps = (alarms: Alarms, { functions }: Monitored): void => {
+  const [first, ...others] = functions
+    .filter(({ name }) => swept.has(name))
+    .map(({ name, lambda }) => lambda.metricInvocations({ period, statistic: Stats.SUM, label: name }));
+  if (first === undefined) return;
+  alarms.silence('SweepsMissing', {
+    metrics: [first, ...others],
+    says: 'Schedules or webhooks are not swept: runs and deliveries that were lost stay lost.',
+    runbook: 'sweeps-missing',
+    // A moment in which the function is throttled passes by itself.
+    periods: 3,
+  });
+};
+
+const addChecks = (alarms: Alarms, metric: PlatformMetrics): void => {
+  alarms.alarm('SyntheticChecksFailed', {
+    metric: metric('SyntheticChecksFailed'),
+    says: 'A synthetic check failed: a turn that the platform sends to itself, or its sandbox.',
+    runbook: 'synthetic-checks-failed',
+    // It depends on no model and no other party: the next user meets the same failure. The one with a sandbox runs hourly.
+    threshold: 1,
+  });
+  for (const { check, every, metricName } of checks)
+    alarms.silence(`SyntheticMissing-${check}`, {
+      metrics: [metric(metricName, { statistic: Stats.SAMPLE_COUNT, period: every })],
+      says: `No synthetic check of a ${check} has passed for a while: none runs, or all fail.`,
+      runbook: 'synthetic-checks-missing',
+      // A single one may fail or be dropped. Two of those with a sandbox are two hours.
+      periods: check === 'turn' ? 3 : 2,
+    });
+};

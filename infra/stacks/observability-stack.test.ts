@@ -17,6 +17,14 @@ const alarms = ofType(observability, 'AWS::CloudWatch::Alarm').map(({ Properties
 const alarm = (name: string) => named(observability, 'AWS::CloudWatch::Alarm', `Alarms${name}`).Properties;
 const shown = [...metricsOfDashboard(observability), ...metricsOfAlarms(observability)];
 const isOurs = ({ namespace }: ShownMetric): boolean => namespace === 'Sallyport';
+
+type Stated = {
+  readonly Metric: { readonly Namespace: string; readonly MetricName: string };
+  readonly Stat: string;
+  readonly Period: number;
+};
+type MetricEntry = { readonly MetricStat?: Stated; readonly Expression?: string };
+
 const functionsCount = Object.keys(environments).length;
 
 describe('alarms', () => {
@@ -25,39 +33,63 @@ describe('alarms', () => {
       expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^Topic/) }]);
   });
 
-  test('treat a janitor without metrics for five minutes as not running', () => {
-    expect(alarm('JanitorSilent')).toMatchObject({
-      Metrics: [
-        {
-          MetricStat: {
-            Metric: {
-              Namespace: 'Sallyport',
-              MetricName: 'SweepDue',
-              Dimensions: [{ Name: 'deployment', Value: 'sallyport' }],
-            },
-            Stat: 'SampleCount',
-            Period: 60,
-          },
-        },
-      ],
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 1,
-      EvaluationPeriods: 5,
-      TreatMissingData: 'breaching',
-    });
+  /** Those that ring when nothing is heard, by what they wait for. */
+  const silences = (template: Template) =>
+    Object.entries(template.Resources)
+      .filter(([, { Properties }]) => Properties.TreatMissingData === 'breaching')
+      .map(([id, { Properties }]) => {
+        const { Metrics = [], EvaluationPeriods, ComparisonOperator, Threshold } = Properties;
+        const stats = Metrics.flatMap(({ MetricStat: stat }: MetricEntry) => stat ?? []);
+        expect({ ComparisonOperator, Threshold }).toEqual({
+          ...{ ComparisonOperator: 'LessThanThreshold', Threshold: 1 },
+        });
+        return {
+          alarm: id.replace(/^Alarms|[0-9A-F]{8}$/g, ''),
+          seen: stats.map(({ Metric, Stat }: Stated) => `${Metric.Namespace} ${Metric.MetricName} ${Stat}`),
+          seconds: stats.map(({ Period }: Stated) => Period * EvaluationPeriods),
+          expression: Metrics.find(({ Expression }: MetricEntry) => Expression !== undefined)?.Expression,
+        };
+      })
+      .toSorted((one, other) => one.alarm.localeCompare(other.alarm));
+
+  test('treat silence as a fault where it is one, and count it from the first period that is empty', () => {
+    const one = 'FILL(m0, 0)';
+    expect(silences(observability)).toEqual([
+      {
+        ...{ alarm: 'JanitorSilent', seen: ['Sallyport SweepDue SampleCount'] },
+        ...{ seconds: [300], expression: one },
+      },
+      { alarm: 'SealsMissing', seen: ['AWS/Events Invocations Sum'], seconds: [7200], expression: one },
+      {
+        ...{ alarm: 'SweepsMissing', seen: ['AWS/Lambda Invocations Sum', 'AWS/Lambda Invocations Sum'] },
+        ...{ seconds: [900, 900], expression: 'MIN([FILL(m0, 0), FILL(m1, 0)])' },
+      },
+      {
+        ...{ alarm: 'SyntheticMissingsandbox', seen: ['Sallyport SyntheticSandboxMs SampleCount'] },
+        ...{ seconds: [7200], expression: one },
+      },
+      {
+        ...{ alarm: 'SyntheticMissingturn', seen: ['Sallyport SyntheticTurnMs SampleCount'] },
+        ...{ seconds: [900], expression: one },
+      },
+    ]);
   });
 
-  test('treat two hours in which nobody asked for a seal of the audit log as missing seals', () => {
-    const { Dimensions, ...missing } = alarm('SealsMissing');
-    expect(missing).toMatchObject({
-      ...{ Namespace: 'AWS/Events', MetricName: 'Invocations', Statistic: 'Sum', Period: 3600 },
-      ...{ ComparisonOperator: 'LessThanThreshold', Threshold: 1, EvaluationPeriods: 2 },
-      TreatMissingData: 'breaching',
-    });
-    const rule = {
-      'Fn::GetStackOutput': expect.objectContaining({ OutputName: expect.stringContaining('Sweepseals') }),
-    };
-    expect(Dimensions).toEqual([{ Name: 'RuleName', Value: rule }]);
+  test('do not wait for checks that are switched off', () => {
+    const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } }).observability;
+    expect(silences(off).map((silence) => silence.alarm)).toEqual([
+      ...['JanitorSilent', 'SealsMissing', 'SweepsMissing'],
+    ]);
+    expect(JSON.stringify(ofType(off, 'AWS::CloudWatch::Alarm'))).not.toContain('Synthetic');
+  });
+
+  test('wait for the rules of the seals, the schedules and the webhooks', () => {
+    const [seals, ...sweeps] = metricsOfAlarms(observability).filter(({ name }) => name === 'Invocations');
+    expect(seals?.dimensions).toEqual({ RuleName: expect.stringContaining('Sweepseals') });
+    expect(sweeps.map(({ dimensions }) => dimensions['FunctionName']).toSorted()).toEqual([
+      expect.stringContaining('FunctionsschedulesFunction'),
+      expect.stringContaining('FunctionswebhooksFunction'),
+    ]);
   });
 
   test('fire on a single event that must not happen, and on three failed stops', () => {
@@ -147,9 +179,10 @@ describe('alarms', () => {
   });
 
   test('react within half an hour, and are neither composite nor anomaly alarms, which cost more', () => {
-    // The audit log is sealed by the hour.
-    const hasten = alarms.filter(({ Namespace }) => Namespace !== 'AWS/Events');
-    expect(hasten).toHaveLength(alarms.length - 1);
+    // The audit log is sealed by the hour, and the check with a sandbox runs by the hour.
+    const hourly = ['SealsMissing', 'SyntheticMissingsandbox'].map(alarm);
+    const hasten = alarms.filter((one) => !hourly.includes(one));
+    expect(hasten).toHaveLength(alarms.length - 2);
     for (const { Period, EvaluationPeriods, Metrics = [] } of hasten) {
       const periods = [
         Period,
@@ -163,8 +196,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch thirty-three metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(33 + functionsCount);
+  test('watch thirty-seven metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(37 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
@@ -322,6 +355,7 @@ describe('metrics of AWS', () => {
       'AWS/Lambda ConcurrentExecutions',
       'AWS/Lambda Duration',
       'AWS/Lambda Errors',
+      'AWS/Lambda Invocations',
       'AWS/Lambda Throttles',
       'AWS/SQS ApproximateNumberOfMessagesVisible',
       'Sallyport/sallyport Faults',

@@ -10,6 +10,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import { ControlPlane } from '../constructs/control-plane.ts';
 import { Edge } from '../constructs/edge.ts';
+import { isChecked } from '../constructs/event-rules.ts';
 import { networkOf } from '../constructs/existing-network.ts';
 import { ApiLogRole, logOptionsOf } from '../constructs/log-group.ts';
 import { PlatformData } from '../constructs/platform-data.ts';
@@ -117,6 +118,7 @@ export class ObservabilityStack extends Stack {
       restApi: edge.edge.restApi.api,
       deadLetterQueues,
       sealSweep,
+      isChecked: isChecked(settings),
     });
   }
 
