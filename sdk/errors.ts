@@ -1,7 +1,7 @@
 /**
  * Refusals and failures of a request, in the words of the server's error table (docs/runbook.md).
  *
- * `unreachable`: there was no answer. `unexpected_answer`: it was not one of a Sallyport.
+ * `unreachable`: there was no answer. `unexpected_answer`: the answer was not Sallyport's.
  */
 import type { output } from 'zod';
 import type { errorAnswer } from '../shared/contracts/rest/error-view.ts';

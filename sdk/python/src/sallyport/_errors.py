@@ -10,7 +10,7 @@ import httpx
 
 
 class SallyportError(Exception):
-    """`unreachable`: there was no answer. `unexpected_answer`: it was not one of a Sallyport."""
+    """`unreachable`: there was no answer. `unexpected_answer`: the answer was not Sallyport's."""
 
     def __init__(
         self,
