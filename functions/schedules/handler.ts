@@ -3,6 +3,7 @@
  * dispatches the schedules that were missed, lost, or are due for a check. The only function that calls the
  * scheduler.
  */
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
@@ -37,6 +38,7 @@ const ports = {
     roleArn: environment.SCHEDULE_ROLE,
     deadLettersArn: environment.SCHEDULE_DEAD_LETTERS,
   }),
+  grants: makeGrantStore(table),
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
 };
 

@@ -162,8 +162,9 @@ export const itemPermissions = (platform: PlatformTable) => {
       }),
       statement(platform, { actions: ['UpdateItem'], on: ['rates'] }),
     ]),
+    /** A run reads the credential of its creator: a token, or the grant of a connected client. */
     schedules: combine(
-      write({ on: ['work', 'schedules'], read: ['tokens'], append: ['audit'] }),
+      write({ on: ['work', 'schedules'], read: ['tokens', 'oauth'], append: ['audit'] }),
       query('due'),
       batch('work', 'schedules'),
     ),

@@ -7,6 +7,7 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
+import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeProcessStore } from '#shared/adapters/aws/dynamo/process-store.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeSandboxLog } from '#shared/adapters/aws/dynamo/sandbox-log.ts';
@@ -114,6 +115,7 @@ const storesOf = (platform: Platform, invocation: Invocation) => {
     snapshots: makeSnapshotStore(table),
     sandboxLog: makeSandboxLog(table),
     tokens: makeTokenStore(table),
+    grants: makeGrantStore(table),
     schedules: makeScheduleStore(table),
     webhooks: makeWebhookStore(table),
     mcpServers: makeMcpServerStore(table),

@@ -65,6 +65,15 @@ const principalOfConsent = ({ scope, person, token, by, holder }: Consent): Prin
   ...(person === undefined ? {} : { isPerson: true as const }),
 });
 
+/** True while a client is connected, whichever access token it has just now. */
+export const holdsGrant = async (
+  ports: Deps<'grants' | 'tokens' | 'adminTokenHash' | 'world'>,
+  family: string,
+): Promise<boolean> => {
+  const grant = await ports.grants.get(family);
+  return grant !== undefined && grant.expiresAt > ports.world.now() && holdsConsent(ports, grant.consent);
+};
+
 /** True while the credential of a consent is good. A person whom an issuer names has its end in the grant. */
 export const holdsConsent = async (
   { tokens, adminTokenHash, world }: Deps<'tokens' | 'adminTokenHash' | 'world'>,

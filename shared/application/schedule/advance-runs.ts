@@ -6,12 +6,14 @@
  * (J7).
  */
 
+import { familyOfClient } from '../../domain/oauth/grant.ts';
 import { startGraceMs } from '../../domain/schedule/limits.ts';
 import { type ScheduleState, scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import { isOpen, isOverdue, type Run, runName } from '../../domain/schedule/run.ts';
 import { type Schedule, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
 import { runFailed } from '../../domain/webhook/notice.ts';
 import { stillHolds } from '../access/authenticate.ts';
+import { holdsGrant } from '../access/connected-clients.ts';
 import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
 import { end, pollRun } from './poll-run.ts';
 import type { RunDeps } from './schedule-conversation.ts';
@@ -109,9 +111,15 @@ const hindrance = async (
   return undefined;
 };
 
-/** A person is vouched for only while they are signed in: their schedules go on until they are stopped. */
-const mayAct = async (ports: RunDeps, { creator }: Schedule): Promise<boolean> =>
-  creator.isPerson === true || (await stillHolds(ports, creator));
+/**
+ * A person is vouched for only while they are signed in: their schedules go on until they are stopped. Those of a client that the
+ * holder of a token connected go on while it is connected: its access tokens last for minutes.
+ */
+const mayAct = async (ports: RunDeps, { creator }: Schedule): Promise<boolean> => {
+  if (creator.isPerson) return true;
+  const family = familyOfClient(creator);
+  return family === undefined ? stillHolds(ports, creator) : holdsGrant(ports, family);
+};
 
 /** A schedule that is changed concurrently stays enabled until its next run. */
 const disable = async (

@@ -49,7 +49,7 @@ export type Converse = {
 
 /** To drive the runs of schedules. */
 export type RunDeps = SessionDeps &
-  Deps<'schedules' | 'scheduler' | 'tokens' | 'adminTokenHash'> & { readonly converse: Converse };
+  Deps<'schedules' | 'scheduler' | 'tokens' | 'grants' | 'adminTokenHash'> & { readonly converse: Converse };
 
 export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Converse => {
   const say = async (session: Session, request: Spoken): Promise<Conversation> => {

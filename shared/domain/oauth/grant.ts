@@ -125,6 +125,10 @@ export const accessTokenOf = (
   },
 });
 
+/** The key of the grant behind a client of the holder of a token; undefined for any other principal. */
+export const familyOfClient = ({ isPerson, signIn, tokenHash }: Principal): string | undefined =>
+  isPerson || signIn === undefined ? undefined : tokenHash;
+
 /**
  * The principal of a client. Its rate and its calls are those of the grant, whichever token it has just now; `signIn` is that
  * token, so that the end of the grant is seen.
