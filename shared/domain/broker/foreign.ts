@@ -10,7 +10,7 @@ import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
 const foreignFields: Readonly<Record<BrokerProvider, readonly string[]>> = {
   anthropic: ['mcp_servers', 'container', 'context_management', 'inference_geo', 'speed'],
   openai: ['background', 'previous_response_id', 'conversation', 'prompt', 'web_search_options', 'audio'],
-  gemini: ['cachedContent'],
+  gemini: ['cachedContent', 'cached_content'],
 };
 const plainTiers = ['auto', 'default', 'flex', 'standard', 'standard_only'];
 

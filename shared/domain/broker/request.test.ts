@@ -54,6 +54,25 @@ describe('a call', () => {
     });
   });
 
+  test('of gemini is bounded in both spellings of its fields', () => {
+    const body = {
+      generationConfig: { candidateCount: 8, max_output_tokens: 9999, candidate_count: 8 },
+      generation_config: { temperature: 0, max_output_tokens: 70, candidateCount: 8 },
+    };
+    expect(read('gemini', paths.gemini, body)).toMatchObject({
+      call: {
+        outputTokensMax: 1000,
+        body: { generationConfig: { temperature: 0, candidateCount: 1, maxOutputTokens: 1000 } },
+      },
+    });
+    const answer = read('gemini', paths.gemini, body);
+    expect(answer.ok && JSON.stringify(answer.call.body)).not.toMatch(/_|8/);
+    const short = { generation_config: { max_output_tokens: 70 } };
+    expect(read('gemini', paths.gemini, short)).toMatchObject({
+      call: { outputTokensMax: 70, body: { generationConfig: { candidateCount: 1, maxOutputTokens: 70 } } },
+    });
+  });
+
   test('that is streamed over the older wire says what it used', () => {
     const answer = read('openai', '/chat/completions', { model: 'm', stream: true });
     expect(answer).toMatchObject({
@@ -114,6 +133,7 @@ describe('it is refused', () => {
     ['openai', { input: [{ content: [{ type: 'input_file', file_url: 'https://x' }] }] }],
     ['gemini', { tools: [{ urlContext: {} }] }],
     ['gemini', { cachedContent: 'c' }],
+    ['gemini', { cached_content: 'c' }],
     ['gemini', { contents: [{ parts: [{ fileData: { fileUri: 'https://x' } }] }] }],
   ])('%s for more than an answer: %j', (provider, body) => {
     expect(refusal(provider, body)).toMatchObject({ status: 403 });

@@ -109,10 +109,28 @@ const outputBound = (
   { bounds }: Route,
   body: Fields,
 ): number => {
-  const within = provider === 'gemini' ? (objectOf(body['generationConfig']) ?? {}) : body;
+  const within = provider === 'gemini' ? geminiConfig(body).config : body;
   const given = bounds.map((bound) => within[bound]).find((bound) => bound !== undefined && bound !== null);
   const isBound = typeof given === 'number' && Number.isInteger(given) && given > 0;
   return isBound ? Math.min(given, outputTokensMax) : outputTokensMax;
+};
+
+/**
+ * The wire takes each field in two spellings, and of a field that comes twice the later one: those that bound an answer are kept in one.
+ * https://protobuf.dev/programming-guides/json/
+ */
+const geminiConfig = (body: Fields): { readonly config: Fields; readonly rest: Fields } => {
+  const { generationConfig, generation_config: other, ...rest } = body;
+  const given = { ...objectOf(other), ...objectOf(generationConfig) };
+  const {
+    maxOutputTokens,
+    max_output_tokens: spelt,
+    candidateCount: _,
+    candidate_count: __,
+    ...config
+  } = given;
+  const bound = maxOutputTokens ?? spelt;
+  return { rest, config: bound === undefined ? config : { ...config, maxOutputTokens: bound } };
 };
 
 const boundedBody = (
@@ -122,8 +140,8 @@ const boundedBody = (
 ): Fields => {
   if (provider === 'anthropic') return { ...body, max_tokens: max };
   if (provider === 'gemini') {
-    const config = objectOf(body['generationConfig']);
-    return { ...body, generationConfig: { ...config, candidateCount: 1, maxOutputTokens: max } };
+    const { config, rest } = geminiConfig(body);
+    return { ...rest, generationConfig: { ...config, candidateCount: 1, maxOutputTokens: max } };
   }
   if (path === '/responses') return { ...body, max_output_tokens: max, store: false };
   const { max_tokens: older, ...rest } = body;
