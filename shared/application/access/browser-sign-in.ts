@@ -53,7 +53,7 @@ export const finishSignIn = async (
   const { scope, name = '' } = decision.principal;
   const hash = hashOf(ports, secret);
   await signIns.put({ id: world.uuid(), hash, name, scope, masked: '', createdAt: at, expiresAt, person });
-  if (former !== undefined) await signIns.remove(hashOf(ports, former));
+  if (former !== undefined) await endSignIn(ports, hashOf(ports, former));
   await audit(ports, decision.principal, { action: 'person.sign_in', subject: person, detail: { scope } });
   return { secret };
 };
