@@ -1,8 +1,11 @@
 /**
  * A part of a process's output as one text: from an offset to a bound of characters, or for as long as its caller waits.
  */
+
 import { readOutputEvent } from '../../contracts/output-event.ts';
+import { unsureBytesOf } from '../../domain/output-offset.ts';
 import type { Session } from '../../domain/session.ts';
+import { utf8Bytes } from '../../domain/text.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { followOutput } from './follow-output.ts';
 
@@ -62,6 +65,7 @@ const withEvent = (part: OutputPart, block: string, charactersMax: number): Outp
   if (event.text.length <= room)
     return { ...part, text: part.text + event.text, nextOffset: event.offset + event.bytes };
   const cut = event.text.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
-  const bytes = new TextEncoder().encode(cut).length;
+  // Rather a byte twice than none: a replacement character may stand for fewer bytes than it has.
+  const bytes = utf8Bytes(cut) - unsureBytesOf(cut);
   return { ...part, text: part.text + cut, nextOffset: event.offset + bytes, hasMore: true };
 };

@@ -1,0 +1,29 @@
+/** A part of a process's output: where the next one begins, also for output that is no text. */
+import { expect, test } from 'vitest';
+import type { Session } from '../../domain/session.ts';
+import type { SandboxDeps } from '../deps.ts';
+import { readOutputPart } from './read-output-part.ts';
+
+const session = { workspace: 'w' } as Session;
+const sandbox = { state: 'ready', generation: 1, address: 'http://sandbox', flavor: 'small' };
+
+/** The sandbox's answer, in pieces of whole output. */
+const partOf = (output: Buffer, charactersMax: number) => {
+  const piece = { stream: 'stdout', offset: 0, bytes: output.length, text: output.toString() };
+  const fetch = async () => new Response(`event: output\ndata: ${JSON.stringify(piece)}\n\n`);
+  const ports = { workspaces: { get: async () => ({ id: 'w', sandbox }) }, link: { fetch } };
+  const wanted = { id: 'p', offset: 0, charactersMax, waitSeconds: 0, signal: new AbortController().signal };
+  return readOutputPart(ports as unknown as SandboxDeps, session, wanted);
+};
+
+test('the next part of text begins at the first character that was left out', async () => {
+  const { text, nextOffset, hasMore } = await partOf(Buffer.from('жжжж'), 3);
+  expect({ text, nextOffset, hasMore }).toEqual({ text: 'жжж', nextOffset: 6, hasMore: true });
+});
+
+test('no byte of output that is no UTF-8 is skipped', async () => {
+  const { nextOffset, hasMore } = await partOf(Buffer.alloc(100, 0xff), 50);
+  expect(hasMore).toBe(true);
+  expect(nextOffset).toBeGreaterThan(0);
+  expect(nextOffset).toBeLessThanOrEqual(50);
+});
