@@ -13,7 +13,9 @@ import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
+import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
+import { waitingCall } from '../../domain/turn/waiting-call.ts';
 import { errorBody, isAppError } from '../../errors.ts';
 import type { Connection } from '../../ports/connections.ts';
 import type { ConnectionDeps } from '../deps.ts';
@@ -164,18 +166,27 @@ const replay = async (
   }
 };
 
-/** The request for the waiting call, as the log has it: with its own number. */
+/** Events that are read at once, the newest first: others may have come since the call was asked. */
+const lookedEvents = 100;
+
+/** The request for the waiting call, as the log has it: with its own number, or without one when the log has dropped it. */
 const waitingApproval = async (
   { eventLog }: ConnectionDeps,
   { id, lastSeq }: Session,
   { state }: TurnRecord,
 ): Promise<Frame | undefined> => {
-  const waiting =
-    state.kind === 'deciding' ? state.calls.find(({ status }) => status === 'pending') : undefined;
-  if (waiting === undefined) return undefined;
-  const { events } = await eventLog.read(id, { since: Math.max(-1, lastSeq - 100), eventsMax: 100 });
-  const request = events.findLast(
-    (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
-  );
-  return request && eventFrame(id, request);
+  const waiting = waitingCall(state);
+  if (waiting === undefined || state.kind !== 'deciding') return undefined;
+  const oldest = oldestKept(lastSeq);
+  for (let to = lastSeq; to >= oldest; to -= lookedEvents) {
+    const since = Math.max(oldest - 1, to - lookedEvents);
+    const { events } = await eventLog.read(id, { since, eventsMax: to - since });
+    const request = events.findLast(
+      (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
+    );
+    if (request !== undefined) return eventFrame(id, request);
+  }
+  const request = approvalRequest(state.turnId, waiting, state.calls);
+  const at = Date.parse(waiting.askedAt);
+  return { ...eventFrame(id, { ...request, seq: -1, at }), seq: null };
 };
