@@ -1,11 +1,12 @@
 /** One change of a schedule over the version that was read, retried after a concurrent write, and announced. */
 
 import { projectOf } from '../../domain/access.ts';
+import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
 import { scheduleDueAt } from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
-import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { projectNotFound } from '../access/find-project.ts';
@@ -40,16 +41,24 @@ export const tooManySchedules = (): AppError =>
 
 type Change = {
   readonly action: `schedule.${'create' | 'update' | 'delete' | 'trigger'}`;
-  readonly id: ScheduleId;
+  readonly schedule: Pick<Schedule, 'id' | 'targets'>;
+};
+
+/** A row names one project: that of all targets, if they are in one. */
+const soleProject = ({ targets }: Pick<Schedule, 'targets'>): ProjectId | undefined => {
+  const [project, ...others] = new Set(targets.map((target) => target.project));
+  return others.length === 0 ? project : undefined;
 };
 
 /** Writes the audit row and dispatches the schedule; the sweep replaces a lost invocation. */
 export const announce = async (
   ports: ScheduleDeps,
   principal: Principal,
-  { action, id }: Change,
+  { action, schedule }: Change,
 ): Promise<void> => {
-  await audit(ports, principal, { action, subject: id, project: projectOf(principal.scope) });
+  const { id } = schedule;
+  const project = projectOf(principal.scope) ?? soleProject(schedule);
+  await audit(ports, principal, { action, subject: id, project });
   try {
     await ports.scheduleDispatcher.dispatch(id);
   } catch (error) {

@@ -65,7 +65,7 @@ export const createSchedule = async (
   const created = await ports.schedules.create(schedule, limits);
   if (created === 'full') throw tooManySchedules();
   if (created === 'gone') throw projectNotFound();
-  await announce(ports, principal, { action: 'schedule.create', id: schedule.id });
+  await announce(ports, principal, { action: 'schedule.create', schedule });
   return { schedule, pins: new Map(), open: [] };
 };
 
@@ -80,10 +80,10 @@ export const updateSchedule = async (
     await checkTargets(ports, principal, fields.targets);
     await checkTargets(ports, found.schedule.creator, fields.targets);
   }
-  await changeSchedule(ports, { id, principal }, (schedule, now) => ({
-    next: changed(schedule, { fields, principal, now }),
+  const schedule = await changeSchedule(ports, { id, principal }, (read, now) => ({
+    next: changed(read, { fields, principal, now }),
   }));
-  await announce(ports, principal, { action: 'schedule.update', id: found.schedule.id });
+  await announce(ports, principal, { action: 'schedule.update', schedule });
   return findSchedule(ports, { id, principal, intent: 'write' });
 };
 
@@ -111,7 +111,7 @@ export const removeSchedule = async (
   const removed = await changeSchedule(ports, { id, principal }, (schedule, now) => ({
     next: deletedSchedule(schedule, now),
   }));
-  await announce(ports, principal, { action: 'schedule.delete', id: removed.id });
+  await announce(ports, principal, { action: 'schedule.delete', schedule: removed });
   return removed;
 };
 
@@ -128,7 +128,7 @@ export const triggerSchedule = async (
     runs = newRuns(read, { runAt, at, byHand });
     return { next: { ...read, lastRunAt: Math.max(runAt, read.lastRunAt ?? 0) }, runs };
   });
-  await announce(ports, principal, { action: 'schedule.trigger', id: schedule.id });
+  await announce(ports, principal, { action: 'schedule.trigger', schedule });
   return runs;
 };
 
