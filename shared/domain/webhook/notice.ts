@@ -62,18 +62,33 @@ export const occurrencesOf = ({ session, before, state, log }: MovedTurn): reado
   ];
 };
 
-type Waiting = { readonly turnId: TurnId; readonly callId: CallId; readonly name: string };
+type Waiting = {
+  readonly turnId: TurnId;
+  readonly callId: CallId;
+  readonly name: string;
+  /** Of a tried call: one that is tried anew asks another question. */
+  readonly trial?: SessionId;
+};
 
 const waitingIn = (state: TurnState): Waiting | undefined => {
   const call = waitingCall(state);
   if (call === undefined || state.kind !== 'deciding') return undefined;
-  return { turnId: state.turnId, callId: call.callId, name: call.name };
+  const { callId, name, trial } = call;
+  return {
+    turnId: state.turnId,
+    callId,
+    name,
+    ...(trial?.state === 'tried' ? { trial: trial.session } : {}),
+  };
 };
 
-const approvalRequired = (session: MovedTurn['session'], { turnId, callId, name }: Waiting): Occurrence =>
+const approvalRequired = (
+  session: MovedTurn['session'],
+  { turnId, callId, name, trial }: Waiting,
+): Occurrence =>
   occurrence(session, {
     type: 'approval_required',
-    key: `${turnId}:${callId}`,
+    key: trial === undefined ? `${turnId}:${callId}` : `${turnId}:${callId}:${trial}`,
     about: { turnId, callId, name: short(name) },
   });
 
