@@ -2,10 +2,11 @@
  * Figures of one machine: metrics are lines of the functions' log there, as CloudWatch takes them (embedded metric format), and their
  * percentiles are exact. The log is bounded, and so is what it remembers.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Figures, figures, type Measured, type ReleaseFigures } from '#shared/config/figures.ts';
+import { parseJson } from './endpoint/http-messages.ts';
 
 type Emitted = Readonly<Record<string, unknown>> & { readonly _aws?: { readonly Timestamp: number } };
 
@@ -17,9 +18,7 @@ export const localFigures = async (home: string, from: number): Promise<Figures>
   const values = new Map<string, number[]>();
   for (const file of logsOf(home)) {
     const text = await readFile(file, 'utf8').catch(() => '');
-    for (const line of text.split('\n')) {
-      if (!line.includes('"CloudWatchMetrics"')) continue;
-      const emitted = JSON.parse(line.slice(line.indexOf('{'))) as Emitted;
+    for (const emitted of text.split('\n').flatMap(emittedBy)) {
       if ((emitted._aws?.Timestamp ?? 0) < from) continue;
       for (const { metric } of figures) {
         const known = values.get(metric) ?? [];
@@ -31,6 +30,13 @@ export const localFigures = async (home: string, from: number): Promise<Figures>
   return Object.fromEntries(
     [...values].flatMap(([metric, all]) => (all.length === 0 ? [] : [[metric, measuredOf(all)]])),
   );
+};
+
+/** None by a line that a kill or a full disk has cut. */
+const emittedBy = (line: string): readonly Emitted[] => {
+  if (!line.includes('"CloudWatchMetrics"')) return [];
+  const emitted = parseJson(line.slice(line.indexOf('{'))) as Emitted | undefined;
+  return emitted === undefined ? [] : [emitted];
 };
 
 const measuredOf = (values: readonly number[]): Measured => {
@@ -46,8 +52,9 @@ const ownVersion = (): string =>
 
 const releaseFile = (home: string): string => join(home, 'release.json');
 
+/** Undefined before the first start, and for a file that was cut. */
 export const localRelease = async (home: string): Promise<Release | undefined> =>
-  existsSync(releaseFile(home)) ? JSON.parse(await readFile(releaseFile(home), 'utf8')) : undefined;
+  parseJson(await readFile(releaseFile(home), 'utf8').catch(() => '')) as Release | undefined;
 
 /** At a start: another version than at the last one keeps the figures of that, before a request is taken. */
 export const noteRelease = async (home: string, now: number, version = ownVersion()): Promise<void> => {
@@ -56,5 +63,7 @@ export const noteRelease = async (home: string, now: number, version = ownVersio
   const until = new Date(now).toISOString();
   const last = before && { version: before.version, until, figures: await localFigures(home, 0) };
   const release: Release = { version, ...(last && { last }) };
-  await writeFile(releaseFile(home), `${JSON.stringify(release)}\n`, { mode: 0o600 });
+  const draft = `${releaseFile(home)}.tmp`;
+  await writeFile(draft, `${JSON.stringify(release)}\n`, { mode: 0o600 });
+  await rename(draft, releaseFile(home));
 };
