@@ -1,9 +1,9 @@
 /** The data folder: its location, its modes, its secrets, its lock and its log. */
-import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
+import { findHome, loadSealKey, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { FolderInUse, lockFolder } from './process/folder-lock.ts';
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-home-'));
@@ -63,4 +63,60 @@ test('the function log is rotated when it is full, and one old file is kept', as
   expect(await readFile(file, 'utf8')).toBe('third\n');
   expect(await readFile(`${file}.1`, 'utf8')).toBe('second line\n');
   expect(await readdir(folder)).toHaveLength(2);
+});
+
+test('a log whose file an operator deleted is begun anew when it is full', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'functions.log');
+  const log = openFunctionLog(file, 10);
+  log.write('first line\n');
+  await rm(file);
+  log.write('second line\n');
+  await log.close();
+  expect(await readFile(file, 'utf8')).toBe('second line\n');
+});
+
+test('a log whose folder is gone ends no other function, and is written again once the folder is back', async () => {
+  const folder = join(await makeFolder(), 'logs');
+  await mkdir(folder);
+  const file = join(folder, 'functions.log');
+  const log = openFunctionLog(file, 10);
+  log.write('first line\n');
+  await rm(folder, { recursive: true });
+  log.write('lost line\n');
+  await mkdir(folder);
+  log.write('third line\n');
+  await log.close();
+  expect(await readFile(file, 'utf8')).toBe('third line\n');
+});
+
+test('a full disk costs the lines of that time, and not those that follow', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'functions.log');
+  await symlink('/dev/full', file);
+  const log = openFunctionLog(file);
+  log.write('lost line\n');
+  // The failure of a write is known in a later turn of the event loop.
+  const room = join(folder, 'room');
+  await rm(file);
+  await symlink(room, file);
+  await expect
+    .poll(async () => {
+      log.write('later line\n');
+      return readFile(room, 'utf8').catch(() => '');
+    })
+    .toContain('later line\n');
+  await log.close();
+});
+
+test('the key of the seals is made once; a file that a full disk left empty is none', async () => {
+  const home = await makeFolder();
+  await writeFile(join(home, 'audit-seal-key.pem'), '');
+  const file = await loadSealKey(home);
+  const key = await readFile(file, 'utf8');
+  expect(key).toMatch(/^-----BEGIN PRIVATE KEY-----/);
+  await loadSealKey(home);
+  expect(await readFile(file, 'utf8')).toBe(key);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readdir(home)).toEqual(['audit-seal-key.pem']);
 });

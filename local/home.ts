@@ -7,7 +7,7 @@
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, openSync, renameSync, statSync, type WriteStream } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -42,10 +42,14 @@ export const loadSecret = async (home: string, name: string, prefix = ''): Promi
 /** The file of the key that signs seals of the audit log: created at the first start. */
 export const loadSealKey = async (home: string): Promise<string> => {
   const file = join(home, 'audit-seal-key.pem');
-  if (existsSync(file)) return file;
+  if (existsSync(file) && statSync(file).size > 0) return file;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   await mkdir(home, { recursive: true, mode: passableFolder });
-  await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: ownFile });
+  // Complete or not there: one that a full disk cut would be taken for the key at every later start.
+  const draft = `${file}.tmp`;
+  await rm(draft, { force: true });
+  await writeFile(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: ownFile });
+  await rename(draft, file);
   return file;
 };
 
@@ -60,15 +64,20 @@ const fileBytesMaxDefault = 10 * 1024 * 1024;
 export const openFunctionLog = (file: string, fileBytesMax = fileBytesMaxDefault): FunctionLog => {
   let stream = openStream(file);
   let bytes = statSync(file).size;
-  const rotate = (): void => {
+  /** A failure here is met by the next line again: neither a full disk nor a deleted folder stops the cloud. */
+  const reopen = (): void => {
     stream.end();
-    renameSync(file, `${file}.1`);
-    stream = openStream(file);
-    bytes = 0;
+    attempt(() => {
+      if (bytes > fileBytesMax) renameSync(file, `${file}.1`);
+    });
+    attempt(() => {
+      stream = openStream(file);
+      bytes = 0;
+    });
   };
   return {
     write: (text) => {
-      if (bytes > fileBytesMax) rotate();
+      if (bytes > fileBytesMax || !stream.writable) reopen();
       bytes += Buffer.byteLength(text);
       stream.write(text);
     },
@@ -79,6 +88,14 @@ export const openFunctionLog = (file: string, fileBytesMax = fileBytesMaxDefault
   };
 };
 
-/** Opens at once, so that there is a file to rename. A full disk must not stop the cloud, so errors drop the line. */
+const attempt = (step: () => void): void => {
+  try {
+    step();
+  } catch {
+    // As its caller says.
+  }
+};
+
+/** Opens at once, so that there is a file to rename. An error ends the stream, and drops its line. */
 const openStream = (file: string): WriteStream =>
   createWriteStream(file, { fd: openSync(file, 'a', 0o600) }).on('error', () => undefined);
