@@ -2,11 +2,12 @@
  * Records on disk: one JSON file each, for its owner alone, replaced whole, so that a crash leaves the old or the new.
  *
  * File names are hashes, so a record's key never becomes a path. Half-written files are removed when the folder is
- * opened.
+ * opened. Changes of one record are made in the order of their calls.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { takeTurns } from './turns.ts';
 
 export type RecordFiles<T> = {
   /** The records at the time of opening. */
@@ -27,13 +28,25 @@ export const openRecordFiles = async <T>(folder: string): Promise<RecordFiles<T>
   await Promise.all(halfWritten.map((name) => rm(join(folder, name), { force: true })));
   const pathOf = (key: string): string =>
     join(folder, `${createHash('sha256').update(key).digest('hex')}${suffix}`);
+  const inTurn = takeTurns();
   return {
-    stored: await Promise.all(
-      complete.map(async (name): Promise<T> => JSON.parse(await readFile(join(folder, name), 'utf8'))),
-    ),
-    write: (key, record) => replace(folder, pathOf(key), JSON.stringify(record)),
-    remove: (key) => rm(pathOf(key), { force: true }),
+    stored: await readJsonFiles<T>(folder, complete),
+    write: (key, record) => inTurn(key, () => replace(folder, pathOf(key), JSON.stringify(record))),
+    remove: (key) => inTurn(key, () => rm(pathOf(key), { force: true })),
   };
+};
+
+/** Of the files that a process may have open, which may be few. */
+const openFilesMax = 64;
+
+export const readJsonFiles = async <T>(folder: string, names: readonly string[]): Promise<readonly T[]> => {
+  const records: T[] = [];
+  for (let start = 0; start < names.length; start += openFilesMax) {
+    const portion = names.slice(start, start + openFilesMax);
+    const texts = await Promise.all(portion.map((name) => readFile(join(folder, name), 'utf8')));
+    for (const text of texts) records.push(JSON.parse(text));
+  }
+  return records;
 };
 
 const replace = async (folder: string, path: string, text: string): Promise<void> => {

@@ -2,12 +2,15 @@
  * One bucket on disk: a file of bytes and a small record per object.
  *
  * File names are random, so a key never becomes a path. An object exists once its record has been renamed
- * into place; bytes without a record are left over from a crash and removed when the bucket is opened. The
- * index is in memory, since only one process uses the folder.
+ * into place; bytes without a record are left over from a crash and removed when the bucket is opened, and so are
+ * half-written records. The index is in memory, since only one process uses the folder; writers of one key take turns,
+ * so that it agrees with the files.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readJsonFiles } from '../endpoint/record-files.ts';
+import { takeTurns } from '../endpoint/turns.ts';
 
 export type ObjectRecord = {
   readonly key: string;
@@ -19,10 +22,13 @@ export type ObjectRecord = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+/** Throws where the object may not be replaced: nothing comes between it and the write. */
+type Check = (existing: ObjectRecord | undefined) => void;
+
 type Draft = {
   /** The file for the bytes, which can be read again; complete when `commit` is called. */
   readonly handle: FileHandle;
-  readonly commit: (record: Omit<ObjectRecord, 'file' | 'modifiedAt'>) => Promise<void>;
+  readonly commit: (record: Omit<ObjectRecord, 'file' | 'modifiedAt'>, check?: Check) => Promise<void>;
   readonly discard: () => Promise<void>;
 };
 
@@ -50,12 +56,23 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
   let sorted: readonly string[] | undefined;
   const pathOf = (record: Pick<ObjectRecord, 'file'>): string => join(bytesFolder, record.file);
 
-  const put = async (record: ObjectRecord): Promise<void> => {
+  const inTurn = takeTurns();
+  const put = async (record: ObjectRecord, check: Check | undefined): Promise<void> => {
+    check?.(records.get(record.key));
     await writeRecord(recordFolder, record);
     const previous = records.get(record.key);
     if (previous === undefined) sorted = undefined;
     records.set(record.key, record);
     if (previous !== undefined) await rm(pathOf(previous), { force: true });
+  };
+
+  const remove = async (key: string): Promise<void> => {
+    const record = records.get(key);
+    if (record === undefined) return;
+    records.delete(key);
+    sorted = undefined;
+    await rm(join(recordFolder, recordName(key)), { force: true });
+    await rm(pathOf(record), { force: true });
   };
 
   return {
@@ -70,9 +87,9 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
       const handle = await open(pathOf({ file }), 'wx+');
       return {
         handle,
-        commit: async (record) => {
+        commit: async (record, check) => {
           await handle.close();
-          await put({ ...record, file, modifiedAt: Date.now() });
+          await inTurn(record.key, () => put({ ...record, file, modifiedAt: Date.now() }, check));
         },
         discard: async () => {
           await handle.close();
@@ -80,14 +97,7 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
         },
       };
     },
-    remove: async (key) => {
-      const record = records.get(key);
-      if (record === undefined) return;
-      records.delete(key);
-      sorted = undefined;
-      await rm(join(recordFolder, recordName(key)), { force: true });
-      await rm(pathOf(record), { force: true });
-    },
+    remove: (key) => inTurn(key, () => remove(key)),
     keys: () => {
       sorted ??= [...records.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
       return sorted;
@@ -104,10 +114,10 @@ const writeRecord = async (folder: string, record: ObjectRecord): Promise<void> 
 };
 
 const loadRecords = async (folder: string): Promise<Map<string, ObjectRecord>> => {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-  const records = await Promise.all(
-    names.map(async (name): Promise<ObjectRecord> => JSON.parse(await readFile(join(folder, name), 'utf8'))),
-  );
+  const names = await readdir(folder);
+  const isComplete = (name: string): boolean => name.endsWith('.json');
+  for (const name of names) if (!isComplete(name)) await rm(join(folder, name), { force: true });
+  const records = await readJsonFiles<ObjectRecord>(folder, names.filter(isComplete));
   return new Map(records.map((record) => [record.key, record]));
 };
 

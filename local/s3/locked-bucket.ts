@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AwsError } from '../endpoint/http-messages.ts';
+import { takeTurns } from '../endpoint/turns.ts';
 import { type Bucket, type ObjectRecord, openBucket } from './bucket.ts';
 
 export type ObjectVersion = {
@@ -57,15 +58,18 @@ export const openLockedBucket = async (folder: string): Promise<LockedBucket> =>
     const [found] = versions().filter((version) => version.key === key);
     return found?.isMarker === true ? undefined : found;
   };
+  const inTurn = takeTurns();
   const draft: Bucket['draft'] = async () => {
     const made = await stored.draft();
     return {
       ...made,
-      commit: (record) => {
-        count += 1;
-        const headers = { ...record.headers, ...lockHeaders(days), [versionHeader]: randomUUID() };
-        return made.commit({ ...record, key: `${record.key}\n${count}`, headers });
-      },
+      commit: (record, check) =>
+        inTurn(record.key, async () => {
+          check?.(newest(record.key)?.record);
+          count += 1;
+          const headers = { ...record.headers, ...lockHeaders(days), [versionHeader]: randomUUID() };
+          await made.commit({ ...record, key: `${record.key}\n${count}`, headers });
+        }),
     };
   };
   return {

@@ -35,10 +35,11 @@ export const putObject = async ({ request, response, bucket, key }: ObjectReques
   const draft = await bucket.draft();
   try {
     const stored = await receive(request, draft.handle);
-    refuseByCondition(request, bucket.find(key));
     const etag = `"${stored.md5}"`;
     const headers = { ...storedHeadersOf(request), ...stored.headers };
-    await draft.commit({ key, size: stored.size, etag, headers });
+    await draft.commit({ key, size: stored.size, etag, headers }, (existing) =>
+      refuseByCondition(request, existing),
+    );
     response.writeHead(200, { etag, ...stored.headers, ...checksumType(stored.headers) }).end();
   } catch (cause) {
     await draft.discard();
