@@ -60,3 +60,41 @@ const replace = async (folder: string, path: string, text: string): Promise<void
   }
   await rename(temporary, path);
 };
+
+export type Records<T> = {
+  readonly find: (key: string) => T | undefined;
+  readonly all: () => readonly T[];
+  readonly put: (record: T) => Promise<void>;
+  readonly remove: (key: string) => Promise<void>;
+};
+
+/**
+ * The records in memory, as they are on disk: a change that could not be written did not happen, so that the repeated request
+ * makes it.
+ */
+export const holdRecords = <T>(files: RecordFiles<T>, keyOf: (record: T) => string): Records<T> => {
+  const records = new Map(files.stored.map((record) => [keyOf(record), record]));
+  const replaceIfStill = (key: string, one: T | undefined, other: T | undefined): void => {
+    if (records.get(key) !== one) return;
+    if (other === undefined) records.delete(key);
+    else records.set(key, other);
+  };
+  return {
+    find: (key) => records.get(key),
+    all: () => [...records.values()],
+    put: async (record) => {
+      const key = keyOf(record);
+      const before = records.get(key);
+      records.set(key, record);
+      await files.write(key, record).catch((cause: unknown) => {
+        replaceIfStill(key, record, before);
+        throw cause;
+      });
+    },
+    remove: async (key) => {
+      const removed = records.get(key);
+      await files.remove(key);
+      replaceIfStill(key, removed, undefined);
+    },
+  };
+};

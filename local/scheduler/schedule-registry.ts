@@ -6,7 +6,7 @@
  * rely on one.
  */
 import type { CreateScheduleCommandInput } from '@aws-sdk/client-scheduler';
-import type { RecordFiles } from '../endpoint/record-files.ts';
+import { holdRecords, type RecordFiles } from '../endpoint/record-files.ts';
 
 /** The request's JSON, as the SDK wrote it, with the fields of the endpoint. */
 export type StoredSchedule = Omit<CreateScheduleCommandInput, 'StartDate' | 'EndDate' | 'ClientToken'> & {
@@ -47,13 +47,12 @@ const scheduleKey = ({ GroupName, Name }: Pick<StoredSchedule, 'GroupName' | 'Na
   `${GroupName}/${Name}`;
 
 export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions): ScheduleRegistry => {
-  const schedules = new Map(files.stored.map((schedule) => [scheduleKey(schedule), schedule]));
+  const schedules = holdRecords(files, scheduleKey);
   const deliveries = new Map<string, { readonly failures: number; readonly notBefore: number }>();
   let timer: NodeJS.Timeout | undefined;
   const remove = async (schedule: StoredSchedule): Promise<void> => {
-    schedules.delete(scheduleKey(schedule));
+    await schedules.remove(scheduleKey(schedule));
     deliveries.delete(scheduleKey(schedule));
-    await files.remove(scheduleKey(schedule));
   };
   const deliver = async (schedule: StoredSchedule): Promise<void> => {
     const key = scheduleKey(schedule);
@@ -78,7 +77,7 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
     deliveries.set(scheduleKey(schedule), { failures, notBefore: now() + options.retryMs });
   };
   const tick = (): void => {
-    for (const schedule of schedules.values()) {
+    for (const schedule of schedules.all()) {
       const { notBefore = schedule.at } = deliveries.get(scheduleKey(schedule)) ?? {};
       const isActive = schedule.State !== 'DISABLED' && schedule.at >= schedule.createdAt;
       if (isActive && notBefore <= now()) deliver(schedule).catch((cause) => postpone(schedule, cause));
@@ -86,11 +85,10 @@ export const openScheduleRegistry = ({ files, now, ...options }: RegistryOptions
   };
   return {
     now,
-    find: (name) => schedules.get(scheduleKey(name)),
+    find: (name) => schedules.find(scheduleKey(name)),
     put: async (schedule) => {
-      schedules.set(scheduleKey(schedule), schedule);
       deliveries.delete(scheduleKey(schedule));
-      await files.write(scheduleKey(schedule), schedule);
+      await schedules.put(schedule);
     },
     remove,
     fire: () => {

@@ -1,5 +1,5 @@
 /** The endpoint, by the real client: what it takes, when it invokes, and what outlives a restart. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -205,4 +205,16 @@ test('the program’s scheduler arms and disarms repeatedly', async () => {
   await vi.waitFor(() => expect(invoked).toEqual([`${functionArn} ${payload}`]), patience);
   await ticks();
   expect(invoked).toHaveLength(1);
+});
+
+test('a schedule that could not be written is not there, and the repeated request makes it', async () => {
+  const folder = await makeFolder();
+  const first = await open({ folder });
+  await rm(folder, { recursive: true });
+  const create = new CreateScheduleCommand(wish({ ClientToken: 'one' }));
+  await expect(first.client.send(create)).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
+  await mkdir(folder);
+  await first.client.send(create);
+  const second = await open({ folder });
+  expect(await second.client.send(new GetScheduleCommand(name))).toMatchObject(name);
 });

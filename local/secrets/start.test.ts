@@ -1,6 +1,6 @@
 /** The endpoint, by the real client: its refusals, its delays, and what is on disk. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -139,4 +139,18 @@ test('secrets survive a restart, readable by their owner only; half-written ones
     expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(join(folder, file), 'utf8'))).toMatchObject({ name: 'kept' });
   }
+});
+
+test('a secret that could not be written is not there, and the repeated request makes it', async () => {
+  const first = await open();
+  const token = randomUUID();
+  await rm(first.folder, { recursive: true });
+  await expect(first.create('a', 'text', token)).rejects.toMatchObject({
+    $metadata: { httpStatusCode: 500 },
+  });
+  await expect(first.read('a')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  await mkdir(first.folder);
+  await first.create('a', 'text', token);
+  const second = await open({ folder: first.folder });
+  expect((await second.read('a')).SecretString).toBe('text');
 });

@@ -18,7 +18,7 @@ import type {
 import { accountId, type Keys, region } from '../endpoint/account.ts';
 import { AwsError, parseJson, readBody } from '../endpoint/http-messages.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
-import { openRecordFiles, type RecordFiles } from '../endpoint/record-files.ts';
+import { holdRecords, openRecordFiles, type RecordFiles } from '../endpoint/record-files.ts';
 
 export type SecretsManagerOptions = {
   readonly folder: string;
@@ -214,7 +214,7 @@ const openSecretRegistry = (
   files: RecordFiles<StoredSecret>,
   { invisibleMs, deletionMs, now }: Delays,
 ): SecretRegistry => {
-  const secrets = new Map(files.stored.map((secret) => [secret.name, secret]));
+  const secrets = holdRecords(files, ({ name }) => name);
   const deletions = new Map<string, number>();
   const isBeingDeleted = (name: string): boolean => now() < (deletions.get(name) ?? 0);
   const forgetDeleted = (): void => {
@@ -222,30 +222,27 @@ const openSecretRegistry = (
   };
   return {
     find: (reference) => {
-      const secret = secrets.get(reference) ?? [...secrets.values()].find(({ arn }) => arn === reference);
+      const secret = secrets.find(reference) ?? secrets.all().find(({ arn }) => arn === reference);
       return secret === undefined || now() < secret.createdAt + invisibleMs ? undefined : secret;
     },
-    existing: (name) => secrets.get(name),
-    all: () => [...secrets.values()],
+    existing: secrets.find,
+    all: secrets.all,
     isBeingDeleted,
     create: async (name, text, versionId = randomUUID()) => {
       const arn = `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}-${randomBytes(3).toString('hex')}`;
       const secret = { name, arn, versionId, text, createdAt: now() };
-      secrets.set(name, secret);
-      await files.write(name, secret);
+      await secrets.put(secret);
       return secret;
     },
     replace: async (secret, text, versionId = randomUUID()) => {
       const next = { ...secret, text, versionId };
-      secrets.set(secret.name, next);
-      await files.write(secret.name, next);
+      await secrets.put(next);
       return next;
     },
     remove: async ({ name }) => {
       forgetDeleted();
-      secrets.delete(name);
+      await secrets.remove(name);
       deletions.set(name, now() + deletionMs);
-      await files.remove(name);
     },
   };
 };
