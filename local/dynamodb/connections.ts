@@ -34,19 +34,23 @@ export const openConnections = (connect: () => Promise<Socket>): Connections => 
       const socket = await connect();
       all.add(socket);
       socket.once('close', () => {
-        opened -= 1;
         all.delete(socket);
         const index = free.indexOf(socket);
         if (index >= 0) free.splice(index, 1);
-        waiting.shift()?.(open());
+        replace();
       });
       // A running request learns of it from `close`.
       socket.on('error', () => socket.destroy());
       return socket;
     } catch (cause) {
-      opened -= 1;
+      replace();
       throw cause;
     }
+  };
+  /** One is gone, or did not come: the next request that waits has another, and if that does not come either, its failure. */
+  const replace = (): void => {
+    opened -= 1;
+    waiting.shift()?.(open());
   };
   const acquire = (): Socket | Promise<Socket> => {
     const socket = free.pop();

@@ -4,6 +4,7 @@
  * It listens on TCP, answers the preflight of any web page and accepts any signature, so only our endpoint may reach
  * it. Its loopback is in a namespace that no other program shares. A connector beside it opens connections there and
  * passes the open sockets to this process, so requests take no detour.
+ * A process that ends by itself is followed by another at the next request.
  * The namespace is made by bubblewrap, which the sandboxes need anyway, or by `unshare` and `ip`. Without either the
  * start is refused: a table that any web page may write is worse than none. The binary comes from npm for linux-x64
  * only; elsewhere the start is refused with the variable that names another DynamoDB.
@@ -32,17 +33,47 @@ export const startDynoxide = async (folder: string): Promise<Dynoxide> => {
   const binary = findBinary();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const database = join(folder, 'dynamodb.sqlite');
-  const [program, ...parameters] = inOwnNetwork([process.execPath, connector, binary, database]);
-  const child = startTiedChild(program, parameters, { hasMessages: true });
-  const pending = openConnections(child);
-  const stop = (): Promise<void> => stopInOrder(child);
+  const command = inOwnNetwork([process.execPath, connector, binary, database]);
+  let running = launch(command);
+  let isStopped = false;
   try {
-    (await within(pending.connect(), startTimeoutMs)).destroy();
+    (await within(running.connect(), startTimeoutMs)).destroy();
   } catch (cause) {
-    await stop();
-    throw new Error(`dynoxide did not start: ${child.errorOutput() || 'no answer'}`, { cause });
+    await running.stop();
+    throw new Error(`dynoxide did not start: ${running.errorOutput() || 'no answer'}`, { cause });
   }
-  return { connect: () => within(pending.connect(), connectTimeoutMs), stop };
+  return {
+    connect: () => {
+      if (!isStopped && running.isReplaceable()) {
+        process.stderr.write(`dynoxide has ended, and is started again: ${running.errorOutput()}\n`);
+        running = launch(command);
+      }
+      return within(running.connect(), connectTimeoutMs);
+    },
+    stop: () => {
+      isStopped = true;
+      return running.stop();
+    },
+  };
+};
+
+/** Of a start that fails again and again. */
+const restartPauseMs = 1000;
+
+const launch = ([program, ...parameters]: Command) => {
+  const child = startTiedChild(program, parameters, { hasMessages: true });
+  const launchedAt = performance.now();
+  let hasEnded = false;
+  void child.exited.then(() => {
+    hasEnded = true;
+  });
+  return {
+    ...openConnections(child),
+    errorOutput: child.errorOutput,
+    /** It has ended by itself: the kernel kills a process when memory is short. Its file is whole. */
+    isReplaceable: () => hasEnded && performance.now() - launchedAt >= restartPauseMs,
+    stop: () => stopInOrder(child),
+  };
 };
 
 const findBinary = (): string => {

@@ -166,6 +166,17 @@ test('a killed parent leaves no dynoxide behind', async () => {
   await vi.waitFor(() => expect(processesOf(folder)).toEqual([]), patience);
 });
 
+test('a server that the kernel killed is followed by another, with all that was written', async () => {
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const folder = await makeFolder();
+  const { client } = await open(folder);
+  await client.send(new PutItemCommand({ TableName: 'sallyport', Item: item('kept') }));
+  for (const pid of processesOf(folder)) process.kill(pid, 'SIGKILL');
+  await vi.waitFor(async () => expect(await get(client, 'kept')).toEqual(item('kept')), patience);
+  expect(said).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('dynoxide has ended'));
+  said.mockRestore();
+});
+
 test('where the kernel cannot tie a child to its parent, a pipe does', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'pid');
