@@ -1,10 +1,10 @@
 /** Containers of an engine that is played: its client, as a program. */
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chooseSandboxPort } from './address-proxy.ts';
-import { startInContainer } from './container-host.ts';
+import { startInContainer, sweepContainers } from './container-host.ts';
 import { noIdentities } from './sandbox-identity.ts';
 
 /** A container begins only after its end was asked for: both clients answer as those of Docker do. */
@@ -15,6 +15,13 @@ run)
   touch ${folder}/running
   while [ -e ${folder}/running ]; do sleep 0.02; done
   exit 137
+  ;;
+ps)
+  echo "$@" >> ${folder}/asked
+  printf 'one\\ntwo\\n'
+  ;;
+rm)
+  echo "$@" >> ${folder}/asked
   ;;
 kill | stop)
   if [ -e ${folder}/running ]; then rm ${folder}/running; else touch ${folder}/refused; exit 1; fi
@@ -36,15 +43,35 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test.each(['kill', 'terminate'] as const)('%s ends a container that has not begun yet', async (how) => {
+const startOne = async () => {
   const settings = {
     ...{ name: 'test', folder, programs: folder, hierarchy: undefined, sharedVolume: undefined },
     ...{ identities: noIdentities, port: await chooseSandboxPort(), log: () => undefined },
   };
   const request = { id: 'one', template: 'python', cpus: 1, memoryMb: 512, variables: {}, unreachableMs: 0 };
-  const sandbox = await startInContainer({ engine: 'docker', image: 'image' }, settings, request);
+  return startInContainer({ engine: 'docker', image: 'image' }, settings, request);
+};
+
+test.each(['kill', 'terminate'] as const)('%s ends a container that has not begun yet', async (how) => {
+  const sandbox = await startOne();
   if (how === 'kill') sandbox.kill();
   else sandbox.terminate(1000);
   expect(await sandbox.ended).toEqual({ exitCode: 137, isOutOfMemory: false });
   await sandbox.removed;
+});
+
+test('a container whose engine is gone ends at once, and leaves nothing', async () => {
+  await rm(join(folder, 'bin'), { recursive: true });
+  vi.stubEnv('PATH', join(folder, 'bin'));
+  const sandbox = await startOne();
+  expect(await sandbox.ended).toEqual({ exitCode: 127, isOutOfMemory: false });
+  await sandbox.removed;
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('containers that a killed program left are removed, those of its data folder alone', async () => {
+  await sweepContainers('docker', 'test');
+  expect(await readFile(join(folder, 'asked'), 'utf8')).toBe(
+    'ps --all --quiet --filter label=sallyport.run=test\nrm --force one two\n',
+  );
 });

@@ -3,7 +3,7 @@
  *
  * The image is the one of AWS, so user code has its own uid as on Fargate.
  */
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,6 +34,10 @@ const capabilities = [
   ...['SETUID', 'SETGID', 'SETPCAP', 'KILL'].map((name) => `--cap-add=${name}`),
 ];
 
+/** Of the containers of a run, whose name is that of its data folder. */
+const runLabel = 'sallyport.run';
+/** A shell's exit code for a program that it cannot run. */
+const cannotStartExit = 127;
 /** The engine's client ends soon after its container; if it does not, the container had not begun. */
 const endPauseMs = 200;
 
@@ -50,6 +54,16 @@ export type Containers = {
   readonly image: string;
   /** With nothing that Fargate does not give a task, to test the image: an init process, and no walls of the engine. */
   readonly asFargate?: boolean;
+};
+
+/** Containers outlive a killed program: those that the last run of this data folder left are removed. */
+export const sweepContainers = async (engine: ContainerEngine, runName: string): Promise<void> => {
+  const { stdout } = await run(engine, [
+    ...['ps', '--all', '--quiet', '--filter'],
+    `label=${runLabel}=${runName}`,
+  ]);
+  const left = stdout.split('\n').filter((id) => id !== '');
+  if (left.length > 0) await run(engine, ['rm', '--force', ...left]);
 };
 
 /** Builds the image from the sources. */
@@ -83,12 +97,15 @@ export const startInContainer = async (
   settings: HostSettings,
   request: SandboxRequest,
 ): Promise<RunningSandbox> => {
+  await using starting = new AsyncDisposableStack();
   const folder = join(settings.folder, request.id);
   const socket = join(folder, 'socket');
+  starting.defer(() => rm(folder, { recursive: true, force: true }));
   await mkdir(socket, { recursive: true });
   const { log, port, sharedVolume } = settings;
   const { unreachableMs } = request;
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { port, unreachableMs, log });
+  starting.defer(() => proxy.close());
   const container = `sallyport-${request.id}`;
   const child = spawn(
     engine,
@@ -97,6 +114,7 @@ export const startInContainer = async (
       '--rm',
       '--name',
       container,
+      `--label=${runLabel}=${settings.name}`,
       ...limits(request),
       ...walls(socket),
       ...(asFargate ? fargateDisk : disk[engine]),
@@ -106,7 +124,9 @@ export const startInContainer = async (
     // Podman's monitor writes a file into its folder when memory is short.
     { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
   );
+  const running = starting.move();
   child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+  child.once('error', (error) => log(`sandbox ${request.id} did not start: ${error.message}`));
   let isKilled = false;
   // The engine refuses it until the container runs, and would then start it all the same.
   const end = async (...parameters: readonly string[]): Promise<void> => {
@@ -118,14 +138,12 @@ export const startInContainer = async (
   };
   const endLogged = (...parameters: readonly string[]): void =>
     void end(...parameters).catch((error: unknown) => log(`a sandbox cannot be ended: ${String(error)}`));
-  const ended = once(child, 'close').then(([code, signal]): SandboxEnd => {
-    const exitCode = exitCodeOf(code, signal);
+  const ended = exitOf(child).then((exitCode): SandboxEnd => {
     // The engine forgets why the container ended, but only this program and the kernel kill it.
     return { exitCode, isOutOfMemory: exitCode === killedExit && !isKilled };
   });
   const removed = ended
-    .then(() => proxy.close())
-    .then(() => rm(folder, { recursive: true, force: true }))
+    .then(() => running.disposeAsync())
     .catch((error: unknown) =>
       log(`sandbox ${request.id} could not be removed completely: ${String(error)}`),
     );
@@ -137,6 +155,12 @@ export const startInContainer = async (
     terminate: (timeoutMs) => endLogged('stop', `--time=${Math.ceil(timeoutMs / 1000)}`),
   };
 };
+
+const exitOf = (child: ChildProcess): Promise<number> =>
+  new Promise((resolve) => {
+    child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
+    child.once('error', () => resolve(cannotStartExit));
+  });
 
 const limits = ({ cpus, memoryMb, variables }: SandboxRequest): readonly string[] => [
   `--cpus=${cpus}`,

@@ -23,6 +23,7 @@ import {
   type Containers,
   findContainerEngine,
   startInContainer,
+  sweepContainers,
 } from './container-host.ts';
 import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } from './faults.ts';
 import { answer } from './operations.ts';
@@ -87,9 +88,15 @@ const startWith = async (
   const { name, programs } = run;
   const port = options.port ?? (await chooseSandboxPort());
   const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, port, log };
+  const engine = isolation.engine ?? (templates.length === 0 ? undefined : findContainerEngine());
+  // Before one of this run begins.
+  if (engine !== undefined)
+    await sweepContainers(engine, name).catch((cause: unknown) =>
+      log(`containers of the last start are left: ${reasonOf(cause)}`),
+    );
   await isolation.prepare(settings);
   const images = openTemplateImages({
-    ...{ templates, folder: join(run.folder, 'templates') },
+    ...{ templates, folder: join(run.folder, 'templates'), engine },
     progress: options.progress ?? log,
   });
   const faults = openFaultPlan(options.faults ?? {});
@@ -146,6 +153,8 @@ const makeRunFolder = async (home: string) => {
 
 export type Isolation = {
   readonly name: 'bubblewrap' | 'container';
+  /** Of the containers. */
+  readonly engine?: ContainerEngine;
   readonly prepare: (settings: HostSettings) => Promise<void>;
   readonly start: (settings: HostSettings, request: SandboxRequest) => Promise<RunningSandbox>;
 };
@@ -159,6 +168,7 @@ const bubblewrap: Isolation = {
 /** Runs the sandboxes as containers of an image that exists. */
 export const inContainers = (containers: Containers): Isolation => ({
   name: 'container',
+  engine: containers.engine,
   prepare: async () => undefined,
   start: (settings, request) => startInContainer(containers, settings, request),
 });
@@ -167,6 +177,7 @@ const inBuiltContainers = (engine: ContainerEngine): Isolation => {
   const { promise: containers, resolve } = Promise.withResolvers<Containers>();
   return {
     name: 'container',
+    engine,
     prepare: async () => resolve(await buildImage(engine)),
     start: async (settings, request) => startInContainer(await containers, settings, request),
   };

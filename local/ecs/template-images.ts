@@ -6,12 +6,7 @@
  */
 import { join } from 'node:path';
 import type { NamedTemplate, Template } from '#shared/domain/template.ts';
-import {
-  buildTemplateImage,
-  type ContainerEngine,
-  type Containers,
-  findContainerEngine,
-} from './container-host.ts';
+import { buildTemplateImage, type ContainerEngine, type Containers } from './container-host.ts';
 
 export type TemplateImages = {
   /** The reason why there are none. */
@@ -26,6 +21,8 @@ type ImagesOptions = {
   readonly templates: readonly NamedTemplate[];
   /** For the build folders. */
   readonly folder: string;
+  /** Undefined: none answers. */
+  readonly engine: ContainerEngine | undefined;
   readonly progress: (line: string) => void;
 };
 
@@ -35,7 +32,7 @@ const withoutEngine =
 
 export const openTemplateImages = (options: ImagesOptions): TemplateImages => {
   if (options.templates.length === 0) return { imageOf: () => undefined, stop: () => undefined };
-  const engine = findContainerEngine();
+  const { engine } = options;
   return engine === undefined ? noImages(options) : buildImages(engine, options);
 };
 
