@@ -13,7 +13,7 @@ import {
   readByLink,
   writeByLink,
 } from '#shared/application/session/file-links.ts';
-import { originOf } from '#shared/contracts/browser-request.ts';
+import { publicOriginOf } from '#shared/contracts/browser-request.ts';
 import { header } from '#shared/contracts/credentials.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
@@ -33,9 +33,14 @@ import {
 } from './session-sandbox.ts';
 
 export type LinkPorts = SessionSandboxPorts & AccessDeps & Deps<'rateLimiter' | 'fileLinks'>;
-export type Links = { readonly ports: LinkPorts; readonly settings: SessionSandboxSettings };
+export type Links = {
+  readonly ports: LinkPorts;
+  readonly settings: SessionSandboxSettings;
+  /** The address of the deployment for people; absent: the one that the request names. */
+  readonly publicUrl: string | undefined;
+};
 
-export const linkRoutes = ({ ports }: Links): readonly ApiRoute[] => [
+export const linkRoutes = ({ ports, publicUrl }: Links): readonly ApiRoute[] => [
   onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/links',
@@ -52,7 +57,7 @@ export const linkRoutes = ({ ports }: Links): readonly ApiRoute[] => [
       if (path.endsWith('/')) throw new AppError('invalid_request', 'path: it names a folder, not a file');
       const made = await makeFileLink(ports, { ...wish, path, session, principal: principalOf(event) });
       const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
-      const url = `${originOf(event) ?? ''}${linksPrefix}${name}?key=${made.secret}`;
+      const url = `${publicOriginOf(event, publicUrl) ?? ''}${linksPrefix}${name}?key=${made.secret}`;
       return json(201, { url, expiresAt: iso(made.expiresAt) });
     },
   }),
@@ -90,7 +95,10 @@ export const linkedRoutes = [
 
 export const isLink = ({ path }: ApiEvent): boolean => path.startsWith(linksPrefix);
 
-export const answerLink = async ({ ports, settings }: Links, event: ApiEvent): Promise<StreamedResult> => {
+export const answerLink = async (
+  { ports, settings }: Omit<Links, 'publicUrl'>,
+  event: ApiEvent,
+): Promise<StreamedResult> => {
   const secret = event.queryStringParameters?.['key'] ?? '';
   const opened = await openFileLink(ports, { secret, method: event.httpMethod });
   if (opened.link.method === 'PUT') return write({ ports, settings }, event, { ...opened, secret });
@@ -103,7 +111,7 @@ export const answerLink = async ({ ports, settings }: Links, event: ApiEvent): P
 };
 
 const write = (
-  { ports, settings }: Links,
+  { ports, settings }: Omit<Links, 'publicUrl'>,
   event: ApiEvent,
   { link, session, secret }: OpenedLink & { readonly secret: string },
 ): Promise<StreamedResult> => {
