@@ -14,6 +14,7 @@ import {
   stopSessionResult,
 } from '#shared/contracts/tools/mcp-tools.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
+import { languageOf } from '#shared/domain/template.ts';
 import { defineTool } from '../define-tool.ts';
 
 export const getSessions = defineTool({
@@ -37,7 +38,7 @@ const isShown = ({ kind, status }: Session): boolean => kind === 'execution' && 
 
 const view = ({ id, template, flavor, status, createdAt, lastActiveAt }: Session, now: number) => ({
   id,
-  language: template,
+  language: languageOf(template),
   flavor,
   status,
   created_at: iso(createdAt),
