@@ -41,7 +41,10 @@ export const configLimits = defineTool({
       max_agent_sessions: ports.slotLimits.agentMax,
       max_steps_per_turn: limits.stepsPerTurnMax,
       flavors_allowed: [...inForce.flavorsAllowed],
-      timeout_seconds: { default: toolTimeoutSeconds, max: executionSecondsMax },
+      timeout_seconds: {
+        default: Math.min(toolTimeoutSeconds, settings.toolSecondsMax),
+        max: Math.min(executionSecondsMax, settings.toolSecondsMax),
+      },
       max_wait_seconds: slotWaitSecondsMax,
       idle_seconds: {
         execution: defaults.lifetimes.executionIdleMs / 1000,
