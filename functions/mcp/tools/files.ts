@@ -132,10 +132,11 @@ export const getVolumePath = defineTool({
 
 /** The session and the path of a file tool's arguments, as the use cases take them. */
 const fileRequest = async (
-  { ports, principal, intent, settings, signal, onPhase }: ToolContext,
+  { ports, principal, intent, settings, signal, onSession, onPhase }: ToolContext,
   { session_id: id, path }: { readonly session_id: string; readonly path: string },
 ): Promise<FileRequest> => {
   const { session } = await findSession(ports.turns, { id, principal, intent });
+  onSession(session.id);
   const { lifetimes } = settings.defaults;
   return { session, principal, path, opening: { lifetimes, signal, onPhase } };
 };

@@ -108,6 +108,7 @@ const answer = async (conversed: Conversed, input: Arguments, context: ToolConte
     summary: summaryOf(conversed),
   };
   if (!input.wait || messageId === undefined) return result;
+  context.onSession(session.id);
   return { ...result, ...(await waitFor({ ...conversed, messageId }, input, context)) };
 };
 
