@@ -20,14 +20,17 @@ test('the result adds the output that was not printed', () => {
   expect(remaining({ bytes: 3 }, 'all', false)).toBe('');
 });
 
-test('after a gap no output is repeated, and the missing part is reported', () => {
-  const whole = 'head\n[... 10 bytes left out ...]\ntail';
-  expect(remaining({ bytes: 2 }, whole, true)).toBe('ad\n[... 10 bytes left out ...]\ntail');
-  expect(remaining({ bytes: 8 }, whole, true)).toBe('\n[... 6 bytes left out ...]\ntail');
-  expect(remaining({ bytes: 16 }, whole, true)).toBe('il');
-  expect(remaining({ bytes: 14 }, whole, true)).toBe('tail');
-  expect(remaining({ bytes: 18 }, whole, true)).toBe('');
-});
+test.each(['', '; the whole is in /workspace/.sallyport/outputs/a.stdout.txt'])(
+  'after a gap no output is repeated, and the missing part is reported%s',
+  (place) => {
+    const whole = `head\n[... 10 bytes left out${place} ...]\ntail`;
+    expect(remaining({ bytes: 2 }, whole, true)).toBe(`ad\n[... 10 bytes left out${place} ...]\ntail`);
+    expect(remaining({ bytes: 8 }, whole, true)).toBe(`\n[... 6 bytes left out${place} ...]\ntail`);
+    expect(remaining({ bytes: 16 }, whole, true)).toBe('il');
+    expect(remaining({ bytes: 14 }, whole, true)).toBe('tail');
+    expect(remaining({ bytes: 18 }, whole, true)).toBe('');
+  },
+);
 
 test('output that is no UTF-8 is printed once and in order, live and at the end', () => {
   const pieces = [

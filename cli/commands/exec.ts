@@ -164,7 +164,8 @@ export const nextPart = (
   };
 };
 
-const gap = /\n\[\.\.\. (\d+) bytes left out \.\.\.\]\n/;
+/** With the place of the whole, where the sandbox has stored that. */
+const gap = /\n\[\.\.\. (\d+) bytes left out(; [^\n]{1,300})? \.\.\.\]\n/;
 
 /** The part of the complete output that was not printed yet. A long output has a gap between its first and last part. */
 export const remaining = ({ bytes }: Printed, whole: string, isTruncated: boolean): string => {
@@ -174,6 +175,6 @@ export const remaining = ({ bytes }: Printed, whole: string, isTruncated: boolea
   if (bytes <= head) return Buffer.from(whole).subarray(bytes).toString('utf8');
   const tail = Buffer.from(whole.slice(left.index + left[0].length));
   const missed = head + Number(left[1]) - bytes;
-  if (missed > 0) return `\n[... ${missed} bytes left out ...]\n${tail.toString('utf8')}`;
+  if (missed > 0) return `\n[... ${missed} bytes left out${left[2] ?? ''} ...]\n${tail.toString('utf8')}`;
   return tail.subarray(-missed).toString('utf8');
 };
