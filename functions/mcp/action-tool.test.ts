@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { defineAction, defineActionTool } from './action-tool.ts';
 import type { CallContext } from './define-tool.ts';
@@ -119,5 +119,35 @@ test('the client sees the fields of all actions, and the actions of each field',
         required: ['plants'],
       },
     ],
+  });
+});
+
+describe('an action with the fields of an earlier one', () => {
+  const texts = (...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, z.string().optional()]));
+  const five = ['b', 'c', 'd', 'e', 'f'] as const;
+  const action = (input: z.ZodObject) =>
+    defineAction({ needs: 'own:write', input, output: z.object({}), run: async () => ({}) });
+  const described = (update: z.ZodObject): string | undefined =>
+    defineActionTool({
+      ...{ name: 'x', description: 'X.', annotations: { title: 'X', openWorldHint: false } },
+      actions: {
+        create: action(z.strictObject({ a: z.string(), ...texts(...five), only: z.number().optional() })),
+        update: action(update),
+      },
+    }).description.split('; ')[1];
+
+  test('names its own fields, and those that it has not', () => {
+    const own = { id: z.string(), ...texts('a', ...five, 'clear') };
+    expect(described(z.strictObject(own))).toBe(
+      'update (id*, clear, and those of create but only, as optional).',
+    );
+  });
+
+  test('names all of them where one is required, or where fewer are shared', () => {
+    expect(described(z.strictObject({ a: z.string(), ...texts(...five) }))).toBe(
+      'update (a*, b, c, d, e, f).',
+    );
+    expect(described(z.strictObject(texts(...five)))).toBe('update (b, c, d, e, f).');
   });
 });

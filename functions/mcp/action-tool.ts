@@ -122,16 +122,42 @@ const shownWith = (
   };
 };
 
-/** `create (name*, description), list (after)` */
+/** `create (name*, description), list (after)`. Many fields of an earlier action are not repeated: they cost each client tokens. */
 const describeActions = (actions: Actions): string => {
-  const described = Object.entries(actions).map(([name, action]) => {
-    const required = action.inputSchema.required ?? [];
-    const fields = Object.keys(propertiesOf(action)).map((field) =>
-      required.includes(field) ? `${field}*` : field,
-    );
-    return `${name} (${fields.join(', ')})`;
+  const all = Object.entries(actions);
+  const described = all.map(([name, action], index) => {
+    const earlier = all.slice(0, index).find(([, other]) => repeats(action, other));
+    return `${name} (${earlier === undefined ? starred(action).join(', ') : beside(action, earlier)})`;
   });
   return `Actions and their fields, * required: ${described.join('; ')}.`;
+};
+
+const isRequired = ({ inputSchema }: Action, field: string): boolean =>
+  (inputSchema.required ?? []).includes(field);
+
+const starred = (action: Action): readonly string[] =>
+  Object.keys(propertiesOf(action)).map((field) => (isRequired(action, field) ? `${field}*` : field));
+
+const repeatedMin = 6;
+
+/** True if it has nearly all fields of the other, none of which it requires. */
+const repeats = (action: Action, other: Action): boolean => {
+  const fields = Object.keys(propertiesOf(other));
+  const shared = fields.filter((field) => field in propertiesOf(action));
+  return (
+    shared.length >= repeatedMin &&
+    shared.length >= fields.length - 1 &&
+    !shared.some((field) => isRequired(action, field))
+  );
+};
+
+/** `project_id*, clear, and those of create, as optional` */
+const beside = (action: Action, [name, other]: readonly [string, Action]): string => {
+  const known = propertiesOf(other);
+  const own = starred(action).filter((field) => !(field.replace('*', '') in known));
+  const missing = Object.keys(known).filter((field) => !(field in propertiesOf(action)));
+  const but = missing.length === 0 ? '' : ` but ${missing.join(', ')}`;
+  return [...own, `and those of ${name}${but}, as optional`].join(', ');
 };
 
 const propertiesOf = ({ inputSchema }: Action): Readonly<Record<string, object>> =>
