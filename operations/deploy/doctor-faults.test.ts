@@ -125,6 +125,11 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     /Fault: the function sallyport-turn may not run/,
   ],
   [
+    'a rule that is disabled',
+    answering('events describe-rule', { State: 'DISABLED' }),
+    /Fault: the rule sallyport-compute-Sweeporphans1 is disabled/,
+  ],
+  [
     'an authorizer of the WebSocket with an identity source',
     answering('apigatewayv2 get-authorizers', { Items: [{ IdentitySource: ['route.request.header.Auth'] }] }),
     /Fault: the authorizer of the WebSocket asks for route\.request\.header\.Auth/,

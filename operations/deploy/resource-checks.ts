@@ -172,6 +172,20 @@ const functionChecks = [
   }),
 ];
 
+const ruleChecks = [
+  check<{ readonly State?: string }>({
+    ...{ type: 'AWS::Events::Rule', level: 'stop', about: 'whether rules are enabled' },
+    ask: (id) => ['events', 'describe-rule', '--name', id],
+    judge: ({ State }, id) =>
+      State === 'DISABLED'
+        ? {
+            problem: `the rule ${id} is disabled: nothing invokes what it is for, and not every alarm tells`,
+            next: `Enable it: aws events enable-rule --name ${id}`,
+          }
+        : undefined,
+  }),
+];
+
 const messageChecks = [
   check<{ readonly Attributes?: { readonly ApproximateNumberOfMessages?: string } }>({
     ...{ type: 'AWS::SQS::Queue', level: 'warn', about: 'the messages of a dead-letter queue' },
@@ -214,6 +228,7 @@ const resourceChecks: readonly ResourceCheck[] = [
   ...tableChecks,
   ...sealChecks,
   ...functionChecks,
+  ...ruleChecks,
   ...messageChecks,
 ];
 
