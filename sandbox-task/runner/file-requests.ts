@@ -11,6 +11,7 @@ import type { Send } from './call-output.ts';
 import { listFolder, readChunk, removePath, statEntry, writePart, writeWhole } from './files.ts';
 import { copySteps, makeFolder, movePath } from './folder-changes.ts';
 import { treeSteps } from './folder-tree.ts';
+import { makeRoomFor } from './output-files.ts';
 import { packSteps } from './pack-folder.ts';
 import { unpackSteps, writeArchivePart } from './unpack-folder.ts';
 import { watchSteps } from './watch-folder.ts';
@@ -45,6 +46,7 @@ export const createFileServer = (settings: RunnerSettings, send: Send) => {
         return;
       }
       case 'write':
+        makeRoomFor(settings.workspace, request.path);
         send({
           type: 'written',
           id: request.id,

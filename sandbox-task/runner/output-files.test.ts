@@ -10,6 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { RunnerSettings } from '../wire/messages.ts';
+import { createFileServer } from './file-requests.ts';
 import { outputFilesOf } from './output-files.ts';
 
 let workspace: string;
@@ -41,6 +43,22 @@ test('the oldest outputs give way to a new one, and nothing else does', () => {
   const many = Array.from({ length: 600 }, (_, at) => leave(at, 1));
   const added = store('new');
   expect(readdirSync(folder).sort()).toEqual([...many.slice(-499), added, 'notes.txt'].sort());
+});
+
+test('long results of tools count with them, by whichever path they are written', async () => {
+  const many = Array.from({ length: 499 }, (_, at) => leave(at, 1));
+  const settings = { workspace } as RunnerSettings;
+  const write = (path: string) =>
+    createFileServer(settings, () => undefined)({ type: 'write', id: 1, path }, Buffer.from('whole'));
+  await write('.sallyport/outputs/notes.txt');
+  const names = ['tool-t-1-call_1.txt', `${'k'.repeat(100)}.txt`, 'tool-t-2-call_2.txt'];
+  await write(`.sallyport/outputs/${names[0]}`);
+  await write(`./.sallyport//outputs/${names[1]}`);
+  await write(join(folder, names[2] ?? ''));
+  expect(readdirSync(folder).sort()).toEqual([...many.slice(2), ...names, 'notes.txt'].sort());
+  // A file elsewhere with such a name is one of the user.
+  await write('tool-t-3.txt');
+  expect(readdirSync(folder).length).toBe(501);
 });
 
 test('outputs have a bound in bytes', () => {
