@@ -43,12 +43,12 @@ export const figures: readonly Figure[] = [
   {
     ...{ metric: 'SandboxColdStartMs', label: 'ready, started anew', unit: 'ms' },
     target: { percentile: 'p95', most: 90_000 },
-    source: 'the alarm of slow starts (infra/observability/platform-alarms.ts)',
+    source: 'the alarm of slow starts (infra/observability/work-alarms.ts)',
   },
   {
     ...{ metric: 'FirstDeltaMs', label: 'first delta of a turn', unit: 'ms' },
     target: { percentile: 'p95', most: 30_000 },
-    source: 'the alarm of answers that start late (infra/observability/platform-alarms.ts)',
+    source: 'the alarm of answers that start late (infra/observability/work-alarms.ts)',
   },
   {
     ...{ metric: 'ToolCallMs', label: 'round trip of a tool', unit: 'ms' },

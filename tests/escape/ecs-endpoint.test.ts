@@ -234,7 +234,7 @@ test.each(['wall', 'server'] as const)(
   async (which) => {
     const { arn, address } = await runHealthy();
     expect(await bash(address, 'python3 -c "x = bytearray(600 << 20)"')).toContain('failed');
-    // Two samples of the counter later, each within one of these, that kill explains no end any more (oom-watch.ts).
+    // Two samples of the counter later, each within one of these, that kill explains no end any more (`local/ecs/cgroup.ts`).
     for (const sampleMs of [600, 600]) await new Promise((resolve) => setTimeout(resolve, sampleMs));
     process.kill(processesOf(arn)[which], 'SIGKILL');
     const before = performance.now();

@@ -5,6 +5,7 @@ import {
   decisionComplaints,
   folderComplaints,
   linkComplaints,
+  namedFileComplaints,
   pathComplaints,
   sectionComplaints,
 } from './documents.ts';
@@ -50,6 +51,10 @@ test('every file that a source names by its pieces exists', () => {
   expect(computedPathComplaints(files)).toEqual([]);
 });
 
+test('every file that a source names by its path exists', () => {
+  expect(namedFileComplaints(files)).toEqual([]);
+});
+
 test('every decision record has its number and a status, and is listed', () => {
   expect(decisionComplaints(files)).toEqual([]);
 });
@@ -93,6 +98,12 @@ test('a folder that ARCHITECTURE.md names and that does not exist is found', () 
 test('a file that moved away from its computed name is found', () => {
   expect(computedPathComplaints(brokenFiles)).toEqual([
     'shared/names-moved-file.ts names functions/moved/handler.ts, which is not there',
+  ]);
+});
+
+test('a file that moved away from its name in a comment is found', () => {
+  expect(namedFileComplaints(brokenFiles)).toEqual([
+    'shared/names-moved-file.ts names docs/spec/gone.md, which is not there',
   ]);
 });
 

@@ -5,7 +5,7 @@
  * A document is a Markdown file. Its reader judges its truth; this module checks that what it names exists.
  */
 import { posix } from 'node:path';
-import { isSource, type RepositoryFile, textOf } from './repository.ts';
+import { isSource, isTest, type RepositoryFile, textOf } from './repository.ts';
 
 const isDocument = ({ path }: RepositoryFile): boolean => path.endsWith('.md');
 
@@ -151,6 +151,26 @@ export const computedPathComplaints = (files: readonly RepositoryFile[]): readon
       .filter((named) => isSource({ path: named, text: '' }) && !known.has(named))
       .map((named) => `${path} names ${named}, which is not there`),
   );
+};
+
+/** A whole path in a comment or a text; an import is relative, or begins with another sign. */
+const namedFile = /(?<![\w/.@#-])([\w-]+)(\/(?:[\w-]+\/)*[\w.-]+\.(?:ts|vue|py|sh|md))\b/g;
+
+/** Files of ours that a source names by their whole path. Tests name some that are not there on purpose. */
+export const namedFileComplaints = (files: readonly RepositoryFile[]): readonly string[] => {
+  const known = new Set(files.map(({ path }) => path));
+  const topFolders = new Set(files.map(({ path }) => path.split('/')[0] ?? ''));
+  return files
+    .filter((file) => isSource(file) && !isTest(file))
+    .flatMap(({ path, text }) =>
+      Array.from(text.matchAll(namedFile), ([, top = '', rest = '']) => ({
+        path,
+        top,
+        named: `${top}${rest}`,
+      })),
+    )
+    .filter(({ top, named }) => topFolders.has(top) && !named.includes('/fixtures/') && !known.has(named))
+    .map(({ path, named }) => `${path} names ${named}, which is not there`);
 };
 
 const recordPath = /^docs\/adr\/(?!README\.md$)(.+)$/;
