@@ -46,8 +46,8 @@ type Copying = { readonly folder: string; readonly say: (line: string) => void }
 type Loading = Copying & { readonly begin?: () => Promise<void> };
 
 /**
- * Objects are copied before the moment of the table and again after it. What the table names was there the first time or
- * was written since, so it is in the folder unless it was written and deleted between the two listings.
+ * Objects are copied before the moment of the table and again after it. An object that the table names was there the first
+ * time or was written since, so it is in the folder unless it was written and deleted between the two listings.
  */
 export const saveBackup = async (
   { dynamoDb, s3, secretsManager }: Services,

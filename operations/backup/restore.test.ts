@@ -29,7 +29,7 @@ type Asked = { readonly Name?: string; readonly KmsKeyId?: string };
 
 type Restored = Ran & { readonly asked: readonly Asked[]; readonly closed: readonly string[] };
 
-/** What a restore under these settings says and asks, of a backup that is damaged on request. */
+/** The words and requests of a restore under these settings, of a backup that is damaged on request. */
 const restoreUnder = async (settings: object, damage?: string): Promise<Restored> => {
   const asked: Asked[] = [];
   await using server = createServer((request, response) => {

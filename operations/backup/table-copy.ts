@@ -90,7 +90,7 @@ const valueWithBytes = (value: AttributeValue): AttributeValue => {
   return value.M === undefined ? value : { M: withBytes(value.M) };
 };
 
-/** What DynamoDB has left unprocessed is sent again, after a pause that grows. */
+/** Sends again, after a pause that grows, the requests that DynamoDB has left unprocessed. */
 const writeBatch = async (
   client: DynamoDBClient,
   table: string,

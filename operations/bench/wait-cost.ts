@@ -2,8 +2,8 @@
  * The way back of a turn that waited for a person: from the decision to the result of its call, beside a plain restore of the same
  * workspace, which is measured before and after it in each round.
  *
- * The sandbox of a turn that waits is saved and stopped. Who decides at once waits for a start and a restore; who had the prompt open
- * before, for neither.
+ * The sandbox of a turn that waits is saved and stopped. A person who decides at once waits for a start and a restore; one who had the
+ * prompt open before, for neither.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';

@@ -20,7 +20,7 @@ export const busyDay = { sessions: 100, turns: 5, hours: 1, flavor: 'small' } as
 type Counted = {
   /** As the bench counts it. */
   readonly ofSession: number;
-  /** What it makes run; the seconds are assumed, since a model and a cloud take longer than the bench. */
+  /** The functions that run for it; the seconds are assumed, since a model and a cloud take longer than the bench. */
   readonly runs?: readonly (readonly [name: FunctionName, seconds: number])[];
   readonly amounts?: Readonly<Partial<Record<PriceName, number>>>;
 };

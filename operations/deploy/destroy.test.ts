@@ -26,7 +26,7 @@ test('every resource of the deployment is deleted, and no other', async () => {
     logGroups: othersLogs,
     definitions: ['arn:aws:ecs:eu-central-1:111122223333:task-definition/of-somebody-else:1'],
   });
-  // How long Lambda takes to leave the network is known by the time that its stack takes.
+  // The time of its stack is that which Lambda takes to leave the network.
   expect(out).toMatch(/Deleting stack sallyport-compute: .*leave the network\n {2}deleted after \d+\.\d min/);
   expect(out.split('Retained:\n')[1]?.trim().split('\n')).toEqual([
     'the role by which API Gateway writes logs: it belongs to the account, and other APIs may use it',

@@ -34,7 +34,7 @@ export type HttpAnswer = {
 
 const isHead = (part: string | undefined): boolean => part !== undefined && /^HTTP\/\S+ \d{3}/.test(part);
 
-/** What `curl --include` prints, of the last answer. */
+/** The last answer in what `curl --include` prints. */
 export const parseAnswer = (text: string): HttpAnswer | undefined => {
   const parts = text.split(/\r?\n\r?\n/);
   // A proxy on the way, and an interim answer, have heads of their own.

@@ -1,6 +1,6 @@
 /**
  * Deploys that are interrupted again and again: at any call, before its effect or after it, by a lost answer or for good, first ones,
- * upgrades and replacements of the token. Whatever the order, the deploy that ends shows the token that works, unless one before it did.
+ * upgrades and replacements of the token. In any order, the deploy that ends shows the token that works, unless one before it did.
  */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -47,7 +47,7 @@ const lockedUntil = async (aws: Aws, bucket: string): Promise<number | undefined
   return written.length === 0 ? undefined : Math.max(...written) + days * dayMs;
 };
 
-/** What a destroy says of one. */
+/** The lines of a destroy about one. */
 export const textOfLocked = ({ bucket, until }: LockedBucket, stage: string): readonly string[] => [
   `bucket ${bucket} with the seals of the audit log, locked until ${until} (Object Lock, governance)`,
   `  npm run destroy${stage} deletes it after that; sooner with --bypass-lock, by a person who has s3:BypassGovernanceRetention`,

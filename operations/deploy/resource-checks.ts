@@ -9,7 +9,7 @@ export type ResourceCheck = {
   readonly type: string;
   /** The start of the logical ids that are meant; absent: all of the type. */
   readonly named?: string;
-  /** What cannot be said when the call is refused. */
+  /** The fact that is not known when the call is refused. */
   readonly about: string;
   /** Arguments of the `aws` program. */
   readonly ask: (id: string) => readonly string[];
@@ -235,7 +235,7 @@ const resourceChecks: readonly ResourceCheck[] = [
 export const checksOf = ({ type, id }: Pick<Held, 'type' | 'id'>): readonly ResourceCheck[] =>
   resourceChecks.filter((one) => one.type === type && id.startsWith(one.named ?? ''));
 
-/** What an answer shows of a resource; undefined stands for a refused call. */
+/** The finding of an answer about a resource; undefined stands for a refused call. */
 export const judgeResource = (
   { about, level, judge }: ResourceCheck,
   { physicalId }: Pick<Held, 'physicalId'>,

@@ -19,7 +19,7 @@ type Check = (typeof checks)[number];
 /** Longer than the function may run. */
 const readSeconds = '330';
 
-/** What the checks found besides that they work; it is said, too. */
+/** Findings of the checks besides that they work; they are said, too. */
 export const smokeTest = async (
   target: Target,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-/** What is left in the table after a soak is found by what it is; what stands by design is not. */
+/** Leftovers of a soak in the table are found by what they are; what stands by design is not. */
 import { expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { leftoversOf, overdueMs } from './audit-leftovers.ts';

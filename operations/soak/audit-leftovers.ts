@@ -30,7 +30,7 @@ export type Moment = {
   readonly calmSince: number;
 };
 
-/** What should not stand in the table once all sessions have ended, with the sweeps behind it. */
+/** Items that should not stand in the table once all sessions have ended, with the sweeps behind it. */
 export const leftoversOf = (items: readonly Item[], moment: Moment): readonly Left[] => {
   const lost = new Set(items.filter((item) => isLostConnection(item, moment)).map(({ pk }) => String(pk)));
   const isForgiven = ({ pk, sk }: Item): boolean =>

@@ -56,7 +56,7 @@ export const tools: Check = (session) => {
   ];
 };
 
-/** What a turn or a command left is in the workspace, unless the session says that it was lost; nothing is there twice. */
+/** A file that a turn or a command left is in the workspace, unless the session says that it was lost; nothing is there twice. */
 export const files: Check = (session) => {
   const { sharedMarks, workspaceMarks, files: seen } = session;
   const gone = sharedMarks.filter((mark) => !workspaceMarks.includes(mark) && !isExcused(session, mark));

@@ -56,7 +56,7 @@ const sandboxProcesses = async (home: string): Promise<readonly number[]> => {
     (await namesIn('/proc'))
       .filter((name) => /^\d+$/.test(name))
       .map(async (name) => {
-        // What waits to be reaped has no command line.
+        // A process that waits to be reaped has no command line.
         if ((await read(`/proc/${name}/cmdline`)) === '') return [];
         const isInGroup = (await read(`/proc/${name}/cgroup`)).includes(`/sallyport/${run}-`);
         const isBehindWall = (await read(`/proc/${name}/mountinfo`)).includes(`/sallyport-run-${run}/tasks/`);

@@ -47,7 +47,7 @@ export const listen = (target: Target, sessionId: string, random: Random): Liste
     cut: () => state.socket?.terminate(),
     leaveAfter: async (lastIndex) => {
       const giveUpAt = Date.now() + seeMsMax;
-      // A frame whose sender was killed comes with the replay of the next connection. Who gives up has a gap, which the audit finds.
+      // A frame whose sender was killed comes with the replay of the next connection. One that gives up has a gap, which the audit finds.
       while (state.last < lastIndex && Date.now() < giveUpAt) {
         await sleep(replayMs);
         if (state.last < lastIndex) state.socket?.terminate();

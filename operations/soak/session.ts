@@ -14,7 +14,7 @@ export type Scene = {
   /** On the host, the folder that sandboxes see as `/shared`. */
   readonly shared: string;
   readonly random: Random;
-  /** Who listens, so that somebody can cut them. */
+  /** Its listeners, so that they can be cut. */
   readonly listeners: Set<Listener>;
 };
 

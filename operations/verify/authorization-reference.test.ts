@@ -1,4 +1,4 @@
-/** What counts as a fault of a statement, on a reference of two services. */
+/** Faults of a statement, on a reference of two services. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the reference writes placeholders so
 import { expect, test } from 'vitest';
 import { faultsOfStatement, type Reference, type Service } from './authorization-reference.ts';

@@ -76,7 +76,7 @@ const typesKnown = async (python: string, templates: readonly Template[]): Promi
   return new Set(JSON.parse(out.split('\n').findLast((line) => line.startsWith('[')) ?? '[]') as string[]);
 };
 
-/** What the bootstrap of the CDK leaves in an account, and the code that it uploads. */
+/** Makes what the bootstrap of the CDK leaves in an account, and the code that it uploads. */
 const prepare = async (url: string, templates: readonly Template[]): Promise<void> => {
   await putParameter(url, '/cdk-bootstrap/hnb659fds/version', '29');
   const s3 = new S3Client({ endpoint: url, region, credentials: motoKey, forcePathStyle: true });

@@ -88,7 +88,7 @@ type TwinTable = AsyncDisposable & {
   readonly differences: () => readonly Difference[];
 };
 
-/** What a test does to items; what describes a table differs in its nature. */
+/** Requests of a test about items; those that describe a table differ in their nature. */
 const compared = /[.](?:(?:Batch)?GetItem|(?:Put|Update|Delete|BatchWrite|Transact\w+)Items?|Query|Scan)$/;
 
 /**

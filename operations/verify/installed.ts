@@ -1,7 +1,7 @@
 /**
  * Implementations of others, each of a fixed version, installed by its package manager into a cache outside the repository.
  *
- * What cannot be installed is `NotInstalled`: its proof is then reported as missing, never as done.
+ * One that cannot be installed is `NotInstalled`: its proof is then reported as missing, never as done.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';

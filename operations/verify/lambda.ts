@@ -122,7 +122,7 @@ const useFunctions = async (cloud: Cloud, say: (line: string) => void): Promise<
 
 const secondsMax = 60;
 
-/** What the platform says first. */
+/** The first frame of the platform. */
 const firstFrame = (url: string, given: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${given}` };

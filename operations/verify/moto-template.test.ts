@@ -1,4 +1,4 @@
-/** What is left out of a template for moto, and what is written in its place. */
+/** Parts that are left out of a template for moto, and what is written in their place. */
 import { expect, test } from 'vitest';
 import { asCreatable } from './moto-template.ts';
 

@@ -52,7 +52,7 @@ type Intrinsics = {
   readonly 'Fn::GetStackOutput'?: { readonly StackName: string; readonly OutputName: string };
 };
 
-/** What an intrinsic function stands for that moto cannot resolve; undefined: it is none of these. */
+/** The value of an intrinsic function that moto cannot resolve; undefined: it is none of these. */
 const resolved = (value: Intrinsics, left: Left, outputOf: Known['outputOf']): string | undefined => {
   const { Ref, 'Fn::GetAtt': attribute, 'Fn::GetStackOutput': output } = value;
   if (output !== undefined) return outputOf(output.StackName, output.OutputName);

@@ -16,7 +16,7 @@ type Options = {
   readonly shown?: boolean;
 };
 
-/** What package managers need of the shell: its search path, its home with their settings, the proxy and whom to trust. */
+/** Variables of the shell that package managers need: its search path, its home with their settings, the proxy and whom to trust. */
 const inherited = [
   'PATH',
   'HOME',
@@ -71,7 +71,7 @@ export type Server = AsyncDisposable & { readonly url: string; readonly output: 
 
 type ServerOptions = Pick<Options, 'folder'> & {
   readonly variables?: (port: number) => Readonly<Record<string, string>>;
-  /** What it prints when it is ready; absent: it is ready once it answers anything. */
+  /** The line that it prints when it is ready; absent: it is ready once it answers anything. */
   readonly ready?: RegExp;
   readonly program: string;
   readonly args: (port: number) => readonly string[];

@@ -1,7 +1,7 @@
 /** Proof on an implementation that comes from elsewhere: what it says, and whether it holds. */
 export type Proof = {
   readonly name: string;
-  /** What is held against what. */
+  /** The two things that are compared. */
   readonly about: string;
   /** Made only if it is named. */
   readonly isOnRequest?: boolean;

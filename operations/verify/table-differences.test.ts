@@ -1,4 +1,4 @@
-/** What counts as a difference between two engines, and what DynamoDB leaves open. */
+/** Differences between two engines, and what DynamoDB leaves open. */
 import { expect, test } from 'vitest';
 import { differencesOf, judgementOf } from './table-differences.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Differences between the answers of two engines to one request. Pure.
  *
- * What DynamoDB leaves open is none: the order in a set, of a batch, and of items of an index with equal keys; zeros at the end of a
+ * A point that DynamoDB leaves open is none: the order in a set, of a batch, and of items of an index with equal keys; zeros at the end of a
  * number, which DynamoDB trims; the full stop after the reason of a cancellation.
  */
 
@@ -60,7 +60,7 @@ const expired: Judgement = {
   became: 'stays: each engine deletes them at a time of its own (A24)',
 };
 
-/** What became of a difference that stays; undefined for one that nobody has judged. */
+/** The judgement of a difference that stays; undefined for one that nobody has judged. */
 export const judgementOf = ({ operation, where, request, isPage }: Difference): Judgement | undefined => {
   if (where === '.ConsumedCapacity' && !request.includes('"ReturnConsumedCapacity"')) return capacity;
   if (operation === 'Scan' && request.includes('"FilterExpression":"#expiry < :now"')) return expired;

@@ -26,7 +26,7 @@ export const readRepository = (folder: string): readonly RepositoryFile[] =>
     .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
     .map(({ path, text }) => ({ path, text: text.includes('\0') ? '' : text }));
 
-const programFolders = /^(?:cli|functions|infra|local|sandbox-task|sdk|shared|tests|web)\//;
+const programFolders = /^(?:cli|functions|infra|local|operations|sandbox-task|sdk|shared|tests|web)\//;
 
 /** Our programs and their tests; the settings of tools at the root are not among them. */
 export const isSource = ({ path }: RepositoryFile): boolean =>

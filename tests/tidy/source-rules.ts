@@ -16,6 +16,8 @@ const bannedName = /(?:^|[/-])(?:utils?|helpers?|common|lib|types)(?:[./]|$)|-(?
 const unfinishedWork = /\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/;
 const decisionRecord = /\badr\/\d{4}-/;
 const programEntry = /^(?:functions\/[^/]+\/handler|infra\/stacks\/app|(?:.+\/)?main)\.ts$/;
+/** They start other programs, whose environment is that of the shell: the linter asks each read for its reason. */
+const startsPrograms = /^operations\//;
 const ranForEachFile = /(?:\.test|\/each-test)\.ts$/;
 const atImport = /^(?:before|after)(?:Each|All)\(/m;
 const machinePath = /(?<![\w.*~$}-])\/(?:home|Users|work|Volumes)\/\w|\b[A-Z]:\\\w/;
@@ -53,7 +55,7 @@ export const sourceRules: readonly SourceRule[] = [
   {
     name: 'the environment is read once, in the entry of a program',
     isBrokenBy: (file) => {
-      if (!isSource(file) || isTest(file)) return false;
+      if (!isSource(file) || isTest(file) || startsPrograms.test(file.path)) return false;
       const reads = countOf(codeOf(file.text), 'process.env');
       return reads > (programEntry.test(file.path) ? 1 : 0);
     },

@@ -2,7 +2,7 @@
 import { type QuotaName, quotas } from './quotas.ts';
 import { modelCallsPerHour, type Workload } from './workload.ts';
 
-/** What `npm run bench -- turn` measured. */
+/** The figures of `npm run bench -- turn`. */
 export type TurnWrites = { readonly withoutTools: number; readonly withOneCall: number };
 
 export type Session = {
