@@ -1,8 +1,9 @@
 /**
  * EventBridge rules: the sweeps by the clock, the synthetic check, and the state changes of ECS tasks.
  *
- * A sweep that cannot be delivered is not retried, since the next one does its work; it ends in the dead-letter queue,
- * which has an alarm. A task event has no second chance, and is retried for an hour.
+ * A sweep that cannot be delivered is retried until the next one is due, which does its work; what EventBridge may not deliver, or
+ * could not in all that time, ends in the dead-letter queue, which has an alarm. A task event has no second chance, and is retried
+ * for an hour.
  */
 import { Duration } from 'aws-cdk-lib';
 import type { ICluster } from 'aws-cdk-lib/aws-ecs';
@@ -41,6 +42,8 @@ const sealSweep: Sweep = { sweep: 'seals', minutes: 60 };
 /** `shared/contracts/tasks.ts` */
 const scheduleSweep: Sweep = { sweep: 'schedules', minutes: 1 };
 
+/** With growing pauses: by then the next sweep is due. */
+const sweepTriesMax = 5;
 const taskEventTriesMax = 10;
 const taskEventAgeMax = Duration.hours(1);
 
@@ -56,7 +59,13 @@ export class SystemRules extends Construct {
       return new Rule(this, `Sweep-${task.sweep}`, {
         description: `The sweep "${task.sweep}"`,
         schedule: Schedule.rate(Duration.minutes(minutes)),
-        targets: [new LambdaFunction(lambda, { event, retryAttempts: 0, deadLetterQueue })],
+        targets: [
+          new LambdaFunction(lambda, {
+            ...{ event, deadLetterQueue },
+            retryAttempts: sweepTriesMax,
+            maxEventAge: Duration.minutes(minutes),
+          }),
+        ],
       });
     };
     for (const sweep of janitorSweeps) addSweep(sweep, functions.janitor);

@@ -58,10 +58,19 @@ describe('triggers of functions', () => {
       expect(Targets).toEqual([
         expect.objectContaining({
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsjanitor/), 'Arn'] },
-          RetryPolicy: { MaximumRetryAttempts: 0 },
           DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
         }),
       ]);
+  });
+
+  test('a sweep that is not delivered at once is no dead letter until the next one is due', () => {
+    const seconds = timed.map(({ ScheduleExpression }) => {
+      const [, count, unit = ''] = /^rate\((\d+) (minute|hour)s?\)$/.exec(ScheduleExpression) ?? [];
+      return Number(count) * (unit === 'hour' ? 3600 : 60);
+    });
+    expect(timed.map(({ Targets }) => Targets[0].RetryPolicy)).toEqual(
+      seconds.map((age) => ({ MaximumEventAgeInSeconds: age, MaximumRetryAttempts: 5 })),
+    );
   });
 
   test('the janitor understands the input of its rules', () => {
@@ -77,7 +86,6 @@ describe('triggers of functions', () => {
       Targets: [
         {
           Arn: { 'Fn::GetAtt': [expect.stringMatching(/^Functionsschedules/), 'Arn'] },
-          RetryPolicy: { MaximumRetryAttempts: 0 },
           DeadLetterConfig: { Arn: { 'Fn::GetAtt': [expect.stringMatching(/^EventDeadLetters/), 'Arn'] } },
         },
       ],
