@@ -1,6 +1,6 @@
 /**
- * What alarms and dashboard read against what the runtime of the functions writes: the lines that CloudWatch makes our metrics of, and
- * those that its metric filters count.
+ * Metrics that alarms and dashboard read, beside the lines that the runtime of the functions writes: those that CloudWatch makes our
+ * metrics of, and those that its metric filters count.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
