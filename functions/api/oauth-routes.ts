@@ -18,7 +18,7 @@ import { consentQueryOf } from '#shared/contracts/rest/connection-view.ts';
 import { errorStatus, isAppError } from '#shared/errors.ts';
 import { type ApiEvent, bytesOf, json } from './api-route.ts';
 import { requiredOrigin } from './own-page.ts';
-import { throttleAddress } from './throttle-address.ts';
+import { addressOf, throttleAddress } from './throttle-address.ts';
 
 export type OAuth = {
   readonly ports: AuditDeps & Deps<'clients' | 'grants' | 'protocol' | 'tokens' | 'rateLimiter'>;
@@ -96,9 +96,8 @@ const register = async ({ ports }: OAuth, event: ApiEvent): Promise<StreamedResu
     const isAddress = body.problem.startsWith('redirect_uris');
     return refuse(isAddress ? 'invalid_redirect_uri' : 'invalid_client_metadata', body.problem);
   }
-  const address = event.requestContext.identity?.sourceIp ?? '';
   const { client_name: name, redirect_uris: redirectUris } = body.value;
-  const client = await registerClient(ports, { name, redirectUris, address });
+  const client = await registerClient(ports, { name, redirectUris, address: addressOf(event) });
   return json(created, {
     client_id: client.id,
     client_id_issued_at: Math.floor(client.createdAt / 1000),

@@ -1,16 +1,31 @@
-/** Rate of requests from callers who are not known yet: counted by their address. */
+/**
+ * Rate of requests from callers who are not known yet: counted by their address.
+ *
+ * Behind CloudFront the gateway sees CloudFront's server, which many people share; CloudFront names the address that it saw. The name
+ * counts only where the gateway asks for CloudFront's key: any other client could choose it.
+ */
 import type { Deps } from '#shared/application/deps.ts';
+import { header } from '#shared/contracts/credentials.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ApiEvent } from './api-route.ts';
 
 export const throttleAddress = async (
   { rateLimiter, world }: Deps<'rateLimiter' | 'world'>,
-  { requestContext }: ApiEvent,
+  event: ApiEvent,
 ): Promise<void> => {
-  const key = `auth ${requestContext.identity?.sourceIp ?? ''}`;
+  const key = `auth ${addressOf(event)}`;
   if (await rateLimiter.take(key, world.now())) return;
   throw new AppError('rate_limited', 'too many requests from this address', {
     suggestions: ['Try again in a second.'],
     recoveryActions: ['wait_and_retry'],
   });
+};
+
+/** Set by the function of `infra/constructs/distribution.ts`, whatever the client sends. */
+const viewerAddress = 'x-forwarded-address';
+
+export const addressOf = ({ headers, requestContext }: ApiEvent): string => {
+  const { apiKey, sourceIp = '' } = requestContext.identity ?? {};
+  const isFromCloudFront = typeof apiKey === 'string';
+  return (isFromCloudFront ? header(headers, viewerAddress) : undefined) ?? sourceIp;
 };

@@ -122,19 +122,24 @@ export class WebDistribution extends Construct {
     return `${Names.uniqueResourceName(this, { maxLength: distributionNameMax })}-${name}-${region}`;
   }
 
-  /** The policy of a preview names the origin that the browser sees, and a cookie counts for its pages: only CloudFront knows it. */
+  /**
+   * The policy of a preview names the origin that the browser sees, and a cookie counts for its pages: only CloudFront knows it. And it
+   * knows the address by which people who are not known yet are counted: the APIs see that of its own server
+   * (https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-event-structure.html).
+   */
   private addViewerHost(): FunctionAssociation {
     const code = [
       'function handler(event) {',
       '  var request = event.request;',
       "  request.headers['x-forwarded-host'] = { value: request.headers.host.value };",
+      "  request.headers['x-forwarded-address'] = { value: event.viewer.ip };",
       '  return request;',
       '}',
     ].join('\n');
     return {
       eventType: FunctionEventType.VIEWER_REQUEST,
       function: new CloudFrontFunction(this, 'ViewerHost', {
-        comment: 'Forwards the host that the browser requested',
+        comment: 'Forwards the host that the browser requested, and its address',
         code: FunctionCode.fromInline(code),
         runtime: FunctionRuntime.JS_2_0,
       }),

@@ -140,7 +140,7 @@ describe('the one origin', () => {
       });
   });
 
-  test('passes the browser’s host name to the API, whatever the browser sends', () => {
+  test('passes the browser’s host name and address to the API, whatever the browser sends', () => {
     const associated = config.CacheBehaviors.filter(
       ({ FunctionAssociations: [one] = [] }: { FunctionAssociations?: { EventType: string }[] }) =>
         one?.EventType === 'viewer-request',
@@ -159,11 +159,19 @@ describe('the one origin', () => {
       'DistributionViewerHost',
     ).Properties;
     const told = new Function('event', `${code}; return handler(event);`)({
+      viewer: { ip: '198.51.100.7' },
       request: {
-        headers: { host: { value: 'own.example' }, 'x-forwarded-host': { value: 'evil.example' } },
+        headers: {
+          host: { value: 'own.example' },
+          'x-forwarded-host': { value: 'evil.example' },
+          'x-forwarded-address': { value: '203.0.113.9' },
+        },
       },
     });
-    expect(told.headers['x-forwarded-host']).toEqual({ value: 'own.example' });
+    expect(told.headers).toMatchObject({
+      'x-forwarded-host': { value: 'own.example' },
+      'x-forwarded-address': { value: '198.51.100.7' },
+    });
   });
 
   test('a client of /mcp is told how to authenticate, though API Gateway renames the header', () => {
