@@ -117,6 +117,13 @@ describe('an account', () => {
     expect(judge(facts, stages.hardened, false)).toEqual([]);
   });
 
+  test('with a certificate for another name is told how to request one for its own', () => {
+    const certificate = { status: 'ISSUED', names: ['other.example.com'] };
+    expect(judge({ certificate }, { domain }).map(({ next }) => next)).toEqual([
+      'Request one in us-east-1: aws acm request-certificate --region us-east-1 --validation-method DNS --domain-name agents.example.com',
+    ]);
+  });
+
   test.each([['agents.example.com'], ['*.example.com']])('with a certificate for %s is in order', (name) => {
     expect(judge({ certificate: { status: 'ISSUED', names: [name] } }, { domain })).toEqual([]);
   });

@@ -98,8 +98,7 @@ const certificateFindings = ({ certificate }: AccountFacts, { settings }: Judged
   const { domain } = settings;
   if (domain === undefined) return [];
   if (certificate === undefined) return [unknown(`the certificate of ${domain.name}`)];
-  const next =
-    'Request one in us-east-1: aws acm request-certificate --region us-east-1 --validation-method DNS';
+  const next = `Request one in us-east-1: aws acm request-certificate --region us-east-1 --validation-method DNS --domain-name ${domain.name}`;
   if (certificate.status !== 'ISSUED')
     return [{ level: 'stop', problem: `the certificate of ${domain.name} is ${certificate.status}`, next }];
   if (certificate.names.some((name) => covers(name, domain.name))) return [];
