@@ -124,6 +124,13 @@ describe('an account', () => {
     ]);
   });
 
+  test('whose certificate is not validated yet is told how to validate it, and not to request another', () => {
+    const certificate = { status: 'PENDING_VALIDATION', names: ['agents.example.com'] };
+    expect(judge({ certificate }, { domain }).map(({ next }) => next)).toEqual([
+      'Create the CNAME that validates it: aws acm describe-certificate --region us-east-1 --certificate-arn arn:aws:acm:us-east-1:111122223333:certificate/1 --query Certificate.DomainValidationOptions',
+    ]);
+  });
+
   test.each([['agents.example.com'], ['*.example.com']])('with a certificate for %s is in order', (name) => {
     expect(judge({ certificate: { status: 'ISSUED', names: [name] } }, { domain })).toEqual([]);
   });

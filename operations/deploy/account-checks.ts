@@ -99,12 +99,19 @@ const certificateFindings = ({ certificate }: AccountFacts, { settings }: Judged
   if (domain === undefined) return [];
   if (certificate === undefined) return [unknown(`the certificate of ${domain.name}`)];
   const next = `Request one in us-east-1: aws acm request-certificate --region us-east-1 --validation-method DNS --domain-name ${domain.name}`;
-  if (certificate.status !== 'ISSUED')
-    return [{ level: 'stop', problem: `the certificate of ${domain.name} is ${certificate.status}`, next }];
+  if (certificate.status !== 'ISSUED') {
+    const problem = `the certificate of ${domain.name} is ${certificate.status}`;
+    return [
+      { level: 'stop', problem, next: certificate.status === 'PENDING_VALIDATION' ? validate(domain) : next },
+    ];
+  }
   if (certificate.names.some((name) => covers(name, domain.name))) return [];
   const problem = `the certificate covers ${certificate.names.join(', ')} and not ${domain.name}`;
   return [{ level: 'stop', problem, next }];
 };
+
+const validate = ({ certificateArn }: NonNullable<Settings['domain']>): string =>
+  `Create the CNAME that validates it: aws acm describe-certificate --region us-east-1 --certificate-arn ${certificateArn} --query Certificate.DomainValidationOptions`;
 
 /** https://docs.aws.amazon.com/solutions/latest/dynamic-image-transformation-for-amazon-cloudfront/opt-in-regions.html */
 const regionsWithoutLogs: ReadonlySet<string> = new Set([
