@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sallyport import Sallyport
+from sallyport import Sallyport, SallyportError
 from wire_server import WireServer
 
 PAGES = 25
@@ -40,8 +40,11 @@ def test_all_pages_are_read_and_their_names_come_back_as_they_were(server: WireS
     assert len(asked) == 2 * PAGES
 
 
-def test_a_page_that_names_itself_as_the_next_one_is_the_last_one(server: WireServer) -> None:
+def test_a_list_whose_page_names_itself_as_the_next_one_is_refused(server: WireServer) -> None:
     page = {"sessions": [{"id": "1", "kind": "agent"}], "next": "x"}
     server.replies["GET /api/sessions"] = lambda handler, _: handler.answer(200, page)
     with Sallyport(server.url, "t") as sallyport:
-        assert [one.id for one in sallyport.sessions.list()] == ["1", "1"]
+        with pytest.raises(SallyportError) as refused:
+            sallyport.sessions.list()
+    assert refused.value.code == "internal_error"
+    assert len(server.asked) == 2

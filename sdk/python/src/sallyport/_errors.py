@@ -51,6 +51,12 @@ def unexpected_answer(url: str, why: str, status: int) -> SallyportError:
     return SallyportError(status, "unexpected_answer", message, suggestions=["Check the URL."])
 
 
+def repeated_page(after: str | None) -> SallyportError:
+    message = f"a page of the list names itself as the next one ({after}), so that the list has no end"
+    again = "Try again. If it happens again, the deployment has a fault: tell its operator, with this message."
+    return SallyportError(0, "internal_error", message, suggestions=[again])
+
+
 def refusal_in(status: int, answer: object) -> SallyportError | None:
     """None for an answer that is no error body."""
     error = answer.get("error") if isinstance(answer, dict) else None

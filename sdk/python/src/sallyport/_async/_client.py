@@ -12,7 +12,14 @@ from urllib.parse import urlsplit
 import httpx
 
 from .._clock import sleep_async
-from .._errors import SallyportError, refusal_in, refusal_of, unexpected_answer, unreachable
+from .._errors import (
+    SallyportError,
+    refusal_in,
+    refusal_of,
+    repeated_page,
+    unexpected_answer,
+    unreachable,
+)
 from .._paths import with_query
 from .._retry import Repeat, is_lost, repeat_of, retry_after_of, retry_pause_seconds
 from ._sandboxes import AsyncSandboxes
@@ -163,7 +170,9 @@ async def read_pages(
         answer = await client.request("GET", with_query(path, **{**query, "after": after}))
         for item in answer[name]:
             yield item
-        # One that names itself is the last one.
-        if answer.get("next") in (None, after):
+        if answer.get("next") is None:
             return
+        # It would be asked for again without end, and what was read may not be all.
+        if answer["next"] == after:
+            raise repeated_page(after)
         after = answer["next"]
