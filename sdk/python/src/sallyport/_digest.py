@@ -1,4 +1,4 @@
-"""The digest of a call: SHA-256 of its canonical JSON (RFC 8785), which a decision carries."""
+"""The digests that a decision carries: of a call, and of its effect. SHA-256 of canonical JSON (RFC 8785)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,23 @@ from typing import Any
 def digest_of(call: dict[str, Any]) -> str:
     """Of what a person approves: `args`, `callId`, `name` and `turnId`."""
     named = {name: call[name] for name in ("args", "callId", "name", "turnId")}
-    return hashlib.sha256(canonical_json(named).encode()).hexdigest()
+    return _sha256_of(named)
+
+
+def effect_digest_of(digest: str, effect: dict[str, Any]) -> str:
+    """Of the effect of a call, together with the digest of the call itself."""
+    return _sha256_of({"digest": digest, "effect": effect})
+
+
+def is_as_named(shown: dict[str, Any]) -> bool:
+    """False for a call, or an effect, that is not the one which its digest names. A call that was cut is not whole."""
+    if "effect" in shown and effect_digest_of(shown["digest"], shown["effect"]) != shown.get("effectDigest"):
+        return False
+    return bool(shown.get("argsTruncated")) or digest_of(shown) == shown["digest"]
+
+
+def _sha256_of(value: object) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def canonical_json(value: object) -> str:

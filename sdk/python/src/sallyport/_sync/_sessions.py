@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._clock import sleep_sync
-from .._digest import digest_of
+from .._digest import is_as_named
 from .._errors import SallyportError, connection_lost
 from .._paths import given, session_path, with_query
 from .._results import Event
@@ -113,7 +113,7 @@ class Session:
 
     def _decide(self, call: Event, decision: dict[str, Any]) -> None:
         shown = call.data
-        if not shown.get("argsTruncated") and digest_of(shown) != shown["digest"]:
+        if not is_as_named(shown):
             message = f"the server's digest of call {shown['callId']} is not that of what it showed"
             raise SallyportError(0, "digest_mismatch", message, suggestions=["Nothing was decided."])
         body = {**decision, "digest": shown["digest"], "turnId": shown["turnId"]}
