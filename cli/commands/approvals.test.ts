@@ -61,6 +61,8 @@ test('a call is shown whole with its digest, and approved by that digest', async
   expect(JSON.parse((await there.run(reject)).stdout)).toMatchObject({ approved: false });
   await writeFile(join(there.folder, 'args.json'), '{"command": "echo two"}');
   await there.run([...approve, waiting.digest, '--prefix', 'echo', '--args', 'args.json']);
+  const missing = await there.run([...approve, waiting.digest, '--args', 'none.json']);
+  expect(missing.stderr).toContain('the local file none.json cannot be read: ENOENT (file_not_found)');
   expect(there.bodies(route)).toEqual([
     { approved: true, digest: waiting.digest },
     { approved: true, digest: '0'.repeat(64) },

@@ -11,7 +11,7 @@ import { readArgs } from '../approval/edit-args.ts';
 import { readAnswer } from '../approval/question.ts';
 import { approvalLines, readApprovals, watchApprovals } from '../approval/waiting-calls.ts';
 import { type Call, type Command, flag, given, listing, none, value } from '../runtime/command.ts';
-import { exitCodes, failure, wrongUsage } from '../runtime/failure.ts';
+import { exitCodes, failure, unreadable, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { openQuestions } from '../runtime/questions.ts';
 
@@ -47,7 +47,7 @@ const readChanges = async (call: Call): Promise<JsonObject | undefined> => {
   const text =
     file === '-'
       ? await readPiped(call.host, argsBytesMax)
-      : await readFile(resolve(call.host.folder, file), 'utf8');
+      : await readFile(resolve(call.host.folder, file), 'utf8').catch(unreadable(file));
   const args = readArgs(text);
   if (typeof args === 'string') throw wrongUsage(`--args: ${args}`);
   return args;

@@ -1,4 +1,5 @@
 /** `login`, `whoami` and `logout`: stores a token after checking it, shows the deployment in use, deletes the stored token. */
+import { readPages } from '#sdk/pages.ts';
 import { type AccessToken, api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeClient } from '../runtime/client.ts';
@@ -76,7 +77,10 @@ export const logoutCommand: Command = {
 /** Needs an admin token; the deployment's own first token is not in the list. */
 const findOwnToken = async (client: Sallyport): Promise<Partial<AccessToken>> => {
   const masked = maskToken(client.token ?? '');
-  const { tokens } = await client.request(api.listTokens).catch(() => ({ tokens: [] }));
+  const tokens = await readPages(
+    (after) => client.request(api.listTokens, { query: { after } }),
+    (page) => page.tokens,
+  ).catch(() => []);
   const matching = tokens.filter(({ token }) => token === masked);
   return matching.length === 1 ? (matching[0] ?? {}) : {};
 };

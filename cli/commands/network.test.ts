@@ -44,7 +44,16 @@ test('the network of a session is shown with the hosts that it reached', async (
   await using there = await logIn({
     'GET /api/sessions/s': { body: { id: 's', network: { allow: ['a.org', 'b.org'], inject: [rule] } } },
     'GET /api/sessions/s/events?since_index=-1&max_events=1000': {
-      body: { events: [{ index: 0, type: 'egress', at: 'T', data, sessionId: 's' }] },
+      body: {
+        events: [{ index: 0, type: 'egress', at: 'T', data, sessionId: 's' }],
+        lastIndex: 7,
+        hasMore: true,
+      },
+    },
+    'GET /api/sessions/s/events?since_index=7&max_events=1000': {
+      body: {
+        events: [{ index: 8, type: 'egress', at: 'U', data: { ...data, host: 'b.org' }, sessionId: 's' }],
+      },
     },
     'GET /api/sessions/n': { body: { id: 'n', network: 'none' } },
     'GET /api/sessions/n/events?since_index=-1&max_events=1000': { body: { events: [] } },
@@ -53,5 +62,6 @@ test('the network of a session is shown with the hosts that it reached', async (
   expect(stdout).toContain('a.org, b.org');
   expect(stdout).toContain('TOKEN in authorization of a.org');
   expect(stdout).toMatch(/a\.org:443 +allowed +2 +20 +10 +T/);
+  expect(stdout).toMatch(/b\.org:443 +allowed +2 +20 +10 +U/);
   expect((await there.run(['network', 'n'])).stdout).toContain('No connection is in the log.');
 });

@@ -11,6 +11,12 @@ test('an export is Markdown, and with --json what a program reads', async () => 
     'GET /api/sessions/s/events?since_index=-1': { body: { events: [], hasMore: false, droppedEvents: 0 } },
   });
   expect((await there.run(['sessions', 'export', 's'])).stdout).toContain('# Session s');
+  const toFile = ['sessions', 'export', 's', '--output', 'conversation.md'];
+  expect((await there.run(toFile)).stdout).toBe('Wrote conversation.md.\n');
+  expect((await there.run(toFile)).stderr).toContain('conversation.md exists, and is not overwritten');
+  expect((await there.run([...toFile.slice(0, -1), 'none/c.md'])).stderr).toContain(
+    'none/c.md cannot be written: ENOENT (file_not_written)',
+  );
   const { code, stdout } = await there.run(['sessions', 'export', 's', '--json']);
   expect([code, JSON.parse(stdout)]).toEqual([0, { session, eventsAreMissing: false, events: [] }]);
 });

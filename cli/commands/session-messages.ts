@@ -8,7 +8,7 @@ import { api } from '#sdk/routes.ts';
 import { callInShort } from '../approval/call-view.ts';
 import { byId, type Call, type Command, idOf, one, value, values } from '../runtime/command.ts';
 import { stripControls } from '../runtime/control-characters.ts';
-import { wrongUsage } from '../runtime/failure.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 
 /** The maximum message of the API, in bytes. */
@@ -81,9 +81,20 @@ const exportOne = async (call: Call): Promise<undefined> => {
     await call.output.raw(isForProgram ? text : stripControls(text));
     return;
   }
-  await writeFile(resolve(call.host.folder, path), text, { flag: 'wx' });
+  await writeFile(resolve(call.host.folder, path), text, { flag: 'wx' }).catch(unwritable(path));
   call.output.result({ path }, () => [`Wrote ${path}.`]);
 };
+
+const unwritable =
+  (path: string) =>
+  (cause: NodeJS.ErrnoException): never => {
+    if (cause.code !== 'EEXIST')
+      throw failure('file_not_written', `${path} cannot be written: ${cause.code}`, { cause });
+    throw failure('file_exists', `${path} exists, and is not overwritten`, {
+      cause,
+      suggestions: ['Name another file, or delete this one first.'],
+    });
+  };
 
 const isFormat = (format: string): format is ExportFormat =>
   (exportFormats as readonly string[]).includes(format);
