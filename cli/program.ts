@@ -30,7 +30,7 @@ import { workspaceCommands } from './commands/workspaces.ts';
 import { makeClient } from './runtime/client.ts';
 import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './runtime/command.ts';
 import { requireDeployment } from './runtime/deployment.ts';
-import { toFailure, wrongUsage } from './runtime/failure.ts';
+import { isEnded, toFailure, wrongUsage } from './runtime/failure.ts';
 import type { Host } from './runtime/host.ts';
 import { makeOutput, type Output } from './runtime/output.ts';
 
@@ -74,9 +74,9 @@ export const runProgram = async (args: readonly string[], host: Host): Promise<n
   try {
     return await dispatch(args, host, output);
   } catch (error) {
-    const { body, exitCode } = toFailure(error);
-    if (exitCode !== 0) output.failure(body);
-    return exitCode;
+    const failed = toFailure(error);
+    if (!isEnded(failed)) output.failure(failed.body);
+    return failed.exitCode;
   }
 };
 

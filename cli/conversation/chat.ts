@@ -8,7 +8,7 @@ import type { Frame } from '#sdk/frames.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeApprover } from '../approval/approver.ts';
 import type { Call } from '../runtime/command.ts';
-import { exitCodes, failure, outputClosed } from '../runtime/failure.ts';
+import { ended, exitCodes, failure } from '../runtime/failure.ts';
 import { openQuestions, type Questions } from '../runtime/questions.ts';
 import { type Conversation, openConversation } from './conversation.ts';
 import { makeTurnView } from './turn-view.ts';
@@ -52,7 +52,7 @@ export const openChat = (
   };
   const questions = isTerminal ? openQuestions(host, onInterrupt) : undefined;
   const approver = makeApprover({ call, client, questions });
-  const releases = [host.onInterrupt(onInterrupt), host.onOutputClosed(() => leaving.reject(outputClosed()))];
+  const releases = [host.onInterrupt(onInterrupt), host.onEnd((exitCode) => leaving.reject(ended(exitCode)))];
   /** A pipe gets the answer alone; everything else goes to stderr. */
   const show = (frame: Frame): void => {
     if (isSettling(frame)) approver.settle(frame);

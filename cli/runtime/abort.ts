@@ -1,5 +1,5 @@
-/** The end of a call before its answer: by Ctrl-C, or since the reader of the output has gone. */
-import { exitCodes, failure, outputClosed } from './failure.ts';
+/** The end of a call before its answer: by Ctrl-C, or since the program is to end. */
+import { ended, exitCodes, failure } from './failure.ts';
 import type { Host } from './host.ts';
 
 /** The reason of the signal is the failure to report, with this message. */
@@ -11,7 +11,7 @@ export const abortable = (
   const interrupted = failure('interrupted', message, { exitCode: exitCodes.interrupted });
   const releases = [
     host.onInterrupt(() => abort.abort(interrupted)),
-    host.onOutputClosed(() => abort.abort(outputClosed())),
+    host.onEnd((exitCode) => abort.abort(ended(exitCode))),
   ];
   return {
     signal: abort.signal,

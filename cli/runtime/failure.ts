@@ -43,9 +43,11 @@ export const unreadable =
 export const wrongUsage = (message: string, suggestions: readonly string[] = []): CliFailure =>
   failure('invalid_usage', message, { suggestions: [...suggestions], exitCode: exitCodes.wrongUsage });
 
-/** The reader of the output has gone (`| head`), which is no error: there is nothing to report, and nobody who reads. */
-export const outputClosed = (): CliFailure =>
-  failure('output_closed', 'the output was closed', { exitCode: 0 });
+/** The program is to end, which is no error of its command: nothing is reported. */
+export const ended = (exitCode: number): CliFailure => failure(endedCode, 'the program ended', { exitCode });
+
+const endedCode = 'ended';
+export const isEnded = ({ body }: CliFailure): boolean => body.error.code === endedCode;
 
 export const toFailure = (error: unknown): CliFailure => {
   if (error instanceof CliFailure) return error;

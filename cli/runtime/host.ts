@@ -25,6 +25,9 @@ export type Host = {
   readonly now: () => number;
   /** Calls the listener at each Ctrl-C until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
-  /** Calls the listener when the reader of the output has gone, until the returned function is called. Without one the program ends. */
-  readonly onOutputClosed: (listener: () => void) => () => void;
+  /**
+   * Calls the listener when the program is to end with this exit code, until the returned function is called: at a signal, or since the
+   * reader of the output has gone. Without a listener it ends at once.
+   */
+  readonly onEnd: (listener: (exitCode: number) => void) => () => void;
 };

@@ -10,12 +10,16 @@ const common: Routes = {
   [end]: { body: { id: 's' } },
 };
 
-/** The program as a process whose output nobody reads, until it ends. */
-const runUnread = async (url: string, args: readonly string[]) => {
-  const program = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+/** The program as a process. */
+const startProgram = (url: string, args: readonly string[]) =>
+  spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
     env: { SALLYPORT_URL: url, SALLYPORT_TOKEN: `sp_${'a1'.repeat(32)}` },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
+/** Until it ends, with an output that nobody reads. */
+const runUnread = async (url: string, args: readonly string[]) => {
+  const program = startProgram(url, args);
   program.stdout.destroy();
   let stderr = '';
   program.stderr.on('data', (chunk) => {
@@ -72,4 +76,16 @@ test('a command that has nothing to end ends at once, without a word', async () 
   const sessions = { sessions: [] };
   await using fake = await startFakeDeployment({ 'GET /api/sessions': { body: sessions } });
   expect(await runUnread(fake.url, ['sessions'])).toEqual({ code: 0, stderr: '' });
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('exec --stop ends its session when it gets %s', async (signal, code) => {
+  await using fake = await startFakeDeployment({ ...common, ...running });
+  const program = startProgram(fake.url, ['exec', '--stop', '--', 'yes']);
+  await once(program.stdout, 'data');
+  program.kill(signal);
+  expect(await once(program, 'close')).toEqual([code, null]);
+  expect(fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', 'POST /mcp', end]);
 });
