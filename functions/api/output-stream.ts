@@ -12,9 +12,17 @@ export const answerWithEvents = (
   const reader = source.getReader();
   // A cancelled reader ends as if the source had.
   const timer = setTimeout(() => void reader.cancel().catch(() => undefined), outputStreamMsMax);
+  const read = async () => {
+    try {
+      return await reader.read();
+    } catch (error) {
+      clearTimeout(timer);
+      throw error;
+    }
+  };
   const body = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
-      const { value, done } = await reader.read();
+      const { value, done } = await read();
       if (!done) {
         controller.enqueue(value);
         return;
