@@ -67,7 +67,7 @@ const untilActive = async (aws: Aws, table: string): Promise<void> => {
     if (Table.TableStatus === 'ACTIVE') return;
     if (Date.now() > until)
       throw new Failure(`table ${table} is ${Table.TableStatus} after six hours`, [
-        `Delete it when it is there: aws dynamodb delete-table --table-name ${table}`,
+        `Delete it when it is there: aws dynamodb delete-table --region ${aws.region} --table-name ${table}`,
       ]);
     await sleep(pollMs);
   }

@@ -14,6 +14,16 @@ const labels = { stop: 'Fault', warn: 'Note', unknown: 'Unknown' } as const;
 export const textOf = ({ level, problem, next }: Finding): string =>
   `${labels[level]}: ${problem}\n  ${next}`;
 
+/** Its commands name the region, since the profile of the reader may have another one. */
+export const inRegion =
+  (region: string) =>
+  ({ next, ...finding }: Finding): Finding => ({
+    ...finding,
+    next: next.includes(' --region ')
+      ? next
+      : next.replace(/\baws [a-z0-9-]+ [a-z]+(?:-[a-z]+)+/, `$& --region ${region}`),
+  });
+
 export type Judged = {
   readonly settings: Settings;
   readonly region: string;

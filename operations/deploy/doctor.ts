@@ -2,7 +2,7 @@
  * The doctor of a deployment: its account, its stacks and alarms, and its public address, read and judged; with `--check` also a
  * turn and a sandbox. It changes nothing.
  */
-import { type Finding, judgeAccount, textOf } from './account-checks.ts';
+import { type Finding, inRegion, judgeAccount, textOf } from './account-checks.ts';
 import { readFacts } from './account-facts.ts';
 import { readTokenState } from './admin-token.ts';
 import { type Aws, findStack, resourcesOf, stackNames } from './aws.ts';
@@ -35,7 +35,7 @@ export const doctorCommand: Command<'check'> = {
       ...judgeAccount(await readFacts(target), { settings, region, isFirst: false }),
       ...judgeDeployment(facts),
       ...(await judgeResources(target, found)),
-    ];
+    ].map(inRegion(region));
     for (const finding of findings) terminal.say(textOf(finding));
     if (check) findings.push(...(await smokeTest(target, terminal, await ownAddress(target, url))));
     const leaving = await readLeaving(aws, settings.deployment);

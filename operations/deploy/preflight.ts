@@ -3,7 +3,7 @@
  * deployment needs, and stacks that CloudFormation can update. It changes nothing; one failure lists every problem with a next step.
  */
 import { cloudFrontRegion } from '../../infra/settings.ts';
-import { judgeAccount } from './account-checks.ts';
+import { inRegion, judgeAccount } from './account-checks.ts';
 import { type AccountFacts, readFacts } from './account-facts.ts';
 import { type Aws, findStack, findStanding, stackNames } from './aws.ts';
 import type { Target } from './command.ts';
@@ -23,7 +23,7 @@ export const checkPreflight = async (
   const regions = [...new Set(settings.firewall ? [region, cloudFrontRegion] : [region])];
   const facts = await readFacts(target);
   const isFirst = (await findStanding(aws, `${settings.deployment}-network`)) === undefined;
-  const findings = judgeAccount(facts, { settings, region, isFirst });
+  const findings = judgeAccount(facts, { settings, region, isFirst }).map(inRegion(region));
   const problems = [
     await awsProblem(programs),
     await dockerProblem(programs, target.docker),

@@ -80,7 +80,7 @@ const deleteObjects = async (aws: Aws, text: string, where: readonly string[]): 
     // The next listing would have it again.
     if (refused !== undefined)
       throw new Failure(`S3 does not delete ${refused.Key}: ${refused.Code}`, [
-        `See why: aws s3api list-object-versions ${where.join(' ')} --prefix ${refused.Key}`,
+        `See why: aws s3api list-object-versions --region ${aws.region} ${where.join(' ')} --prefix ${refused.Key}`,
       ]);
   } finally {
     await rm(folder, { recursive: true });
