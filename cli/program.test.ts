@@ -23,6 +23,8 @@ describe('wrong usage has exit code 2 and names the right usage', () => {
     [['chat', '--aprovals', 'auto'], "Unknown option '--aprovals'", 'Did you mean --approvals?'],
     [['stop'], 'an argument is missing', 'Usage: sallyport stop <id…>'],
     [['sessions', 'get', 'a', 'b'], "unexpected argument 'b'", 'Usage: sallyport sessions get <id>'],
+    [['chat', '- list the files'], "Unknown option '- '", 'Put `--` before arguments'],
+    [['schedules', 'create', 'x', '--prompt', '- do it'], 'is ambiguous', 'is written --prompt=<value>.'],
     [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
     [
       ['approvals', 'approv', 's', 'c'],

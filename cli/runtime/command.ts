@@ -107,11 +107,18 @@ const badOption = (command: Command, cause: unknown, options: readonly string[])
   const suggestion = unknown === undefined ? undefined : nearest(unknown, options);
   return wrongUsage(first, [
     ...(suggestion === undefined ? [] : [`Did you mean --${suggestion}?`]),
-    ...(unknown !== undefined && command.usage.includes('-- ')
-      ? ['Put `--` before the command to run.']
-      : []),
+    ...dashAdvice(command, message, unknown),
     usageLine(command),
   ]);
+};
+
+/** A value or an argument may begin with a dash, where it says so. */
+const dashAdvice = (command: Command, message: string, unknown: string | undefined): readonly string[] => {
+  const [, ambiguous] = /Option '(?:-\w, )?(--[\w-]+)[^']*' argument is ambiguous/.exec(message) ?? [];
+  if (ambiguous !== undefined) return [`A value that begins with a dash is written ${ambiguous}=<value>.`];
+  if (unknown === undefined) return [];
+  if (command.usage.includes('-- ')) return ['Put `--` before the command to run.'];
+  return command.positionals.max === 0 ? [] : ['Put `--` before arguments of which one begins with a dash.'];
 };
 
 const checkPositionals = (command: Command, given: readonly string[]): void => {
