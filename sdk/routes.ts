@@ -168,7 +168,10 @@ export const api = {
   ),
   listProcesses: route<Of<typeof processes.processesAnswer>>()('GET', '/api/sessions/{id}/processes'),
   showProcess: route<Of<typeof processes.processAnswer>>()('GET', '/api/sessions/{id}/processes/{processId}'),
-  endProcess: route<{ readonly answer: undefined }>()('DELETE', '/api/sessions/{id}/processes/{processId}'),
+  endProcess: route<Of<typeof processes.processAnswer>>()(
+    'DELETE',
+    '/api/sessions/{id}/processes/{processId}',
+  ),
   signalProcess: route<With<typeof processes.signalBody> & { readonly answer: undefined }>()(
     'POST',
     '/api/sessions/{id}/processes/{processId}/signal',

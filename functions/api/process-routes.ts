@@ -96,12 +96,13 @@ const changeRoutes = ({ ports }: Parts): readonly ApiRoute[] => {
       needs: 'own:write',
       contract: {
         summary: 'End a process with everything that it has started',
-        answers: { 204: 'empty' },
+        answers: { 200: processAnswer },
         errors: useErrors,
       },
       handler: async (event, { session: found }) => {
-        await endProcess(ports, found, processIdOf(event));
-        return nothing;
+        const id = processIdOf(event);
+        await endProcess(ports, found, id);
+        return json(200, await showProcess(ports, found, id));
       },
     }),
     onSession(ports, {

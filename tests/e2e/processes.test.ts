@@ -130,8 +130,9 @@ describe('a process', () => {
       204,
     );
     await client.output(process, '', (events) => textOf(events).includes('caught'));
-    expect((await client.ask('DELETE', `/processes/${process}`)).status).toBe(204);
-    expect(await client.show(process)).toMatchObject({ state: 'exited', exitCode: 143 });
+    const body = { processId: process, state: 'exited', exitCode: 143, endedAt: expect.any(String) };
+    expect(await client.ask('DELETE', `/processes/${process}`)).toMatchObject({ status: 200, body });
+    expect(await client.show(process)).toMatchObject(body);
     const group = await client.start("setsid sleep 987654 & trap '' TERM; sleep 987654; sleep 987654");
     await eventually(
       async () => (await client.exec('pgrep -c -x sleep')).body['stdout'],
@@ -205,7 +206,9 @@ test('processes are lost with their sandbox, and the next program starts another
     ['exit', { exitCode: null, lost: true }],
   ]);
   expect((await lost.ask('POST', `/processes/${process}/stdin`, 'x')).status).toBe(409);
-  expect((await lost.ask('DELETE', `/processes/${process}`)).status).toBe(204);
+  expect(await lost.ask('DELETE', `/processes/${process}`)).toMatchObject({
+    ...{ status: 200, body: { processId: process, state: 'lost' } },
+  });
   expect((await lost.exec('echo again')).body).toMatchObject({ stdout: 'again\n' });
   expect(await lost.show(process)).toMatchObject({ state: 'lost' });
 });

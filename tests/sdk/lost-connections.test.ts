@@ -117,7 +117,8 @@ test('an aborted command is ended, and its caller gets the reason of the abort',
     response.write('event: start\ndata: {"processId":"p"}\n\n');
     response.write('event: output\ndata: {"stream":"stdout","offset":0,"text":"x"}\n\n');
   });
-  server.on('DELETE /processes/p', (_, response) => server.send(response, 204));
+  const view = { processId: 'p', state: 'exited', exitCode: 143 };
+  server.on('DELETE /processes/p', (_, response) => server.send(response, 200, view));
   const sandbox = await sandboxOf(server);
   const ended = failureOf(
     sandbox.exec('sleep 60', { signal: abort.signal, onStdout: () => abort.abort(new Error('enough')) }),
