@@ -14,6 +14,7 @@ import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate, type Credentials } from '#shared/application/access/authenticate.ts';
 import { personOfCookie } from '#shared/application/access/browser-sign-in.ts';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { cookieNamed, isFromOwnPage, signInCookie } from '#shared/contracts/browser-request.ts';
 import { bearerToken, ticketOf, toAuthorizerContext } from '#shared/contracts/credentials.ts';
@@ -45,6 +46,7 @@ export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGate
       const sessionId = canonicalUuid(given['sessionId'] ?? (isWithout ? '' : randomUUID()));
       return verdict('Allow', methodArn, { ...toAuthorizerContext(principal), sessionId });
     } catch (error) {
+      recordRefusal(runtime.telemetry, error, { resource: '$connect' });
       if (isAppError(error) && error.code === 'forbidden') return verdict('Deny', methodArn, {});
       // API Gateway answers 401 to exactly this message; any other failure is a 500.
       throw isAppError(error) && error.code === 'unauthenticated'

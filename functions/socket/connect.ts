@@ -4,6 +4,7 @@
  */
 
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import { openApprovalConnection, openConnection } from '#shared/application/connection/open-connection.ts';
 import type { Deps, SessionDeps } from '#shared/application/deps.ts';
@@ -24,6 +25,7 @@ export const connect = async (
   try {
     await open(ports, request, defaults);
   } catch (error) {
+    recordRefusal(ports.telemetry, error, { resource: '$connect' });
     if (!isAppError(error)) throw error;
     const statusCode = errorStatus(error);
     const headers = statusCode === 429 ? { 'Retry-After': '1' } : {};
