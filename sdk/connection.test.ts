@@ -263,3 +263,17 @@ test('a message without an id is not sent twice: that its answer was lost is tol
     { data: { error: { code: 'unreachable' } } },
   ]);
 });
+
+test('a closed connection tells of no refusal any more: what listens may show another session by then', async () => {
+  const answered = Promise.withResolvers<Response>();
+  const server = openServer({ 'POST /sessions/s/messages': () => answered.promise });
+  const { connection, seen } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  connection.send({ action: 'message', text: 'x'.repeat(32_000), messageId: 'long' });
+  await vi.advanceTimersByTimeAsync(0);
+  connection.close();
+  answered.resolve(Response.json({ error: { code: 'payload_too_large', message: 'no' } }, { status: 413 }));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([server.bodies.length, seen]).toEqual([1, ['system:ready']]);
+});

@@ -37,7 +37,10 @@ export const connectToSession = (
   sallyport: ApiClient,
   { sessionId, since, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
 ): SessionConnection => {
-  const { onFrame } = options;
+  let isClosed = false;
+  const onFrame = (frame: Frame): void => {
+    if (!isClosed) options.onFrame(frame);
+  };
   const feed = openEventFeed({
     since,
     fetchAfter: (since) => fetchEvents(sallyport, sessionId, { since }),
@@ -109,6 +112,7 @@ export const connectToSession = (
     send,
     sendInOrder,
     close: () => {
+      isClosed = true;
       feed.stop();
       connection.close();
     },
