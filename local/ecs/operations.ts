@@ -12,6 +12,7 @@ import type {
 import { languages, type Template } from '#shared/domain/template.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import { decodeFaults, type FaultPlan, isStopFailing, isThrottled } from './faults.ts';
+import { refuseImpossibleTask, refuseLongReason } from './request-limits.ts';
 import { templateOf, withoutTags } from './task.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
@@ -40,6 +41,7 @@ const runTask = ({ tasks, faults, templates = [] }: Cluster, input: RunTaskComma
     throw new AwsError(400, 'ThrottlingException', 'Rate exceeded');
   if (![...languages, ...templates].includes(templateOf(input.taskDefinition ?? '')))
     throw new AwsError(400, 'ClientException', 'Unable to describe task definition.');
+  refuseImpossibleTask(input);
   const task = tasks.run(input);
   return task === undefined ? { tasks: [], failures: [withoutCapacity] } : { tasks: [task], failures: [] };
 };
@@ -50,6 +52,7 @@ const stopTask = (
 ) => {
   if (isStopFailing(faults.current(), faults.count('stop')))
     throw new AwsError(500, 'ServerException', 'Service Unavailable. Please try again later.');
+  refuseLongReason(reason);
   const stopped = tasks.stop(task, reason);
   if (stopped !== undefined) return { task: withoutTags(stopped) };
   throw invalid('The referenced task was not found.');
