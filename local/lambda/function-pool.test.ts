@@ -137,3 +137,37 @@ test('A17: one that nothing asked for in a while is ended, and the one that is u
   await ask('d');
   expect(servedBy(opened)).toEqual([['a'], ['b', 'c', 'd']]);
 });
+
+test.each(['opens', 'runs'] as const)(
+  'an environment that fails when it %s is a failed invocation, and keeps no place',
+  async (when) => {
+    let failures = 2;
+    const fail = (): void => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('no thread');
+    };
+    const lines: string[] = [];
+    const open = (): Environment => {
+      if (when === 'opens') fail();
+      return {
+        run: async () => {
+          if (when === 'runs') fail();
+          return finished;
+        },
+        isReusable: () => true,
+        stop: () => Promise.resolve(),
+      };
+    };
+    const pool = openFunctionPool(definition, {
+      ...{ environmentsMax: 1, startsMax: 1, idleMsMax: Number.POSITIVE_INFINITY },
+      ...{ open, log: (line: string) => void lines.push(line) },
+    });
+    const runs = ['a', 'b', 'c'].map((payload) => pool.run({ requestId: payload, payload }, sink));
+    expect(await Promise.all(runs)).toEqual([
+      failure('Runtime.ExitError', 'no thread'),
+      failure('Runtime.ExitError', 'no thread'),
+      finished,
+    ]);
+    expect(lines).toHaveLength(2);
+  },
+);

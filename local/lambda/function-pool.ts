@@ -7,7 +7,13 @@
  */
 import { AwsError } from '../endpoint/http-messages.ts';
 import type { Environment } from './environment.ts';
-import type { FunctionDefinition, Invocation, Outcome, ResponseSink } from './function.ts';
+import {
+  type FunctionDefinition,
+  failure,
+  type Invocation,
+  type Outcome,
+  type ResponseSink,
+} from './function.ts';
 import type { FunctionError } from './worker/messages.ts';
 
 export type FunctionPool = {
@@ -34,15 +40,15 @@ export const openFunctionPool = (definition: FunctionDefinition, options: PoolOp
       if (running >= concurrencyMax) throw throttled();
       running += 1;
       try {
-        const outcome = await environments.use((environment, started) =>
+        const serve: Work = (environment, started) =>
           environment.run(invocation, {
             ...sink,
             started: () => {
               started();
               sink.started?.();
             },
-          }),
-        );
+          });
+        const outcome = await environments.use(serve).catch(withoutEnvironment);
         if (outcome.kind === 'failed') options.log(failureLine(definition, invocation, outcome.error));
         return outcome;
       } finally {
@@ -51,6 +57,10 @@ export const openFunctionPool = (definition: FunctionDefinition, options: PoolOp
     },
   };
 };
+
+/** The machine gives no thread at the moment: an invocation that fails, as any other, and not the end of the program. */
+const withoutEnvironment = (cause: unknown): Outcome =>
+  failure('Runtime.ExitError', cause instanceof Error ? cause.message : String(cause));
 
 type Work = (environment: Environment, started: () => void) => Promise<Outcome>;
 
@@ -61,24 +71,29 @@ const openEnvironments = (
   { environmentsMax, startsMax, idleMsMax, open }: PoolOptions,
 ): Environments => {
   const idle = openIdle(idleMsMax);
-  const waiting: ((environment: Environment) => void)[] = [];
+  const waiting: PromiseWithResolvers<Environment>[] = [];
   const starting = new Set<Environment>();
   let busy = 0;
 
   /** Gives those that wait what is free by now, or new. */
   const serve = (): void => {
     while (waiting.length > 0) {
-      const environment = take();
-      if (environment === undefined) return;
-      waiting.shift()?.(environment);
+      try {
+        const environment = take();
+        if (environment === undefined) return;
+        waiting.shift()?.resolve(environment);
+      } catch (cause) {
+        waiting.shift()?.reject(cause);
+      }
     }
   };
   const take = (): Environment | undefined => {
     if (busy >= environmentsMax) return undefined;
     const free = idle.take();
     if (free === undefined && starting.size >= startsMax) return undefined;
+    const environment = free ?? start();
     busy += 1;
-    return free ?? start();
+    return environment;
   };
   const start = (): Environment => {
     const environment = open(definition);
@@ -98,11 +113,11 @@ const openEnvironments = (
 
   return {
     use: async (work) => {
-      const environment = await new Promise<Environment>((resolve) => {
-        waiting.push(resolve);
-        serve();
-      });
-      const outcome = await work(environment, () => hasStarted(environment));
+      const given = Promise.withResolvers<Environment>();
+      waiting.push(given);
+      serve();
+      const environment = await given.promise;
+      const outcome = await work(environment, () => hasStarted(environment)).catch(withoutEnvironment);
       await release(environment, environment.isReusable() && !isUnusable(outcome));
       return outcome;
     },
