@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { Bucket } from './bucket.ts';
+import { hasChecksum } from './received-body.ts';
 import { sendXml, textsOf, type XmlElement } from './xml.ts';
 
 const entriesMax = 1000;
@@ -54,6 +55,12 @@ const describe = (bucket: Bucket, key: string): readonly XmlElement[] => {
 };
 
 export const deleteObjects = async ({ request, response, bucket }: BucketRequest): Promise<void> => {
+  if (!hasChecksum(request.headers))
+    throw new AwsError(
+      400,
+      'InvalidRequest',
+      'Missing required header for this request: Content-MD5 OR x-amz-checksum-*',
+    );
   const body = await readBody(request, deleteBodyBytesMax);
   const xml = body?.toString() ?? '';
   const keys = textsOf(xml, 'Key');

@@ -7,6 +7,7 @@ import { AwsError, readBody } from '../endpoint/http-messages.ts';
 import type { BucketRequest } from './bucket-routes.ts';
 import type { Lock, ObjectVersion } from './locked-bucket.ts';
 import type { ObjectRequest } from './object-routes.ts';
+import { hasChecksum } from './received-body.ts';
 import { sendXml, textsOf, type XmlElement } from './xml.ts';
 
 const bodyBytesMax = 64 * 1024;
@@ -78,8 +79,7 @@ export const removeVersion = async (
 
 /** AWS asks it of every write into such a bucket, whether the retention is that of the request or of the bucket. */
 export const refuseWithoutChecksum = ({ headers }: IncomingMessage): void => {
-  const names = [...Object.keys(headers), ...String(headers['x-amz-trailer'] ?? '').split(',')];
-  if (names.some((name) => name === 'content-md5' || /^x-amz-checksum-(?!type)/.test(name.trim()))) return;
+  if (hasChecksum(headers)) return;
   throw new AwsError(
     400,
     'InvalidRequest',

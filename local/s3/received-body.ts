@@ -23,6 +23,9 @@ type Stored = {
 export const receive = async (request: IncomingMessage, handle: FileHandle): Promise<Stored> => {
   const { headers } = request;
   const isChunked = String(headers['x-amz-content-sha256']).startsWith('STREAMING-');
+  const expected = headers[isChunked ? 'x-amz-decoded-content-length' : 'content-length'];
+  if (expected === undefined)
+    throw new AwsError(411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.');
   const body = isChunked ? decodeChunked(request) : { bytes: request, trailers: new Map<string, string>() };
   const checksums = openChecksums(headers);
   let size = 0;
@@ -31,12 +34,15 @@ export const receive = async (request: IncomingMessage, handle: FileHandle): Pro
     checksums.add(bytes);
     await handle.writeFile(bytes);
   }
-  const expected = headers[isChunked ? 'x-amz-decoded-content-length' : 'content-length'];
-  if (expected !== undefined && Number(expected) !== size) {
+  if (Number(expected) !== size) {
     throw new AwsError(400, 'IncompleteBody', `${size} of ${expected} bytes arrived`);
   }
   return { size, ...checksums.verify(body.trailers) };
 };
+
+/** One that this request names, in a header or in its announced trailers. */
+export const hasChecksum = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-md5'] !== undefined || announced(headers).length > 0;
 
 type ChunkedBody = {
   readonly bytes: AsyncIterable<Buffer>;

@@ -242,6 +242,41 @@ test('A26: an overwritten object leaves no data behind, and a reader of the old 
   expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
 });
 
+test('a body without a length and a deletion without a checksum are refused, as S3 refuses them', async () => {
+  const { url, credentials } = await open();
+  const ask = async (
+    path: string,
+    given: { readonly method?: string; readonly headers?: Record<string, string> },
+    body: string,
+  ) => {
+    const { status, text } = await sendSigned(
+      { url: `${url}/${Bucket}${path}`, service: 's3', body, ...given },
+      credentials,
+    );
+    return [status, /<Code>(\w+)<\/Code>/.exec(text)?.[1]];
+  };
+  const chunked = { 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' };
+  expect(await ask('/k', { method: 'PUT', headers: chunked }, '0\r\n\r\n')).toEqual([
+    411,
+    'MissingContentLength',
+  ]);
+  const keys = '<Delete><Object><Key>k</Key></Object></Delete>';
+  expect(await ask('?delete', {}, keys)).toEqual([400, 'InvalidRequest']);
+});
+
+test('a condition of a request that would be overlooked is refused by name', async () => {
+  const { client } = await open();
+  await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: '1' }));
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'k' }));
+  for (const command of [
+    new GetObjectCommand({ Bucket, Key: 'k', IfNoneMatch: '*' }),
+    new GetObjectCommand({ Bucket, Key: 'k', IfModifiedSince: new Date() }),
+    new DeleteObjectCommand({ Bucket, Key: 'k', IfMatch: '"1"' }),
+    new CompleteMultipartUploadCommand({ Bucket, Key: 'k', UploadId, IfNoneMatch: '*' }),
+  ])
+    await expect(client.send(command as GetObjectCommand)).rejects.toMatchObject({ name: 'NotImplemented' });
+});
+
 test('objects survive a restart', async () => {
   const first = await open();
   await first.client.send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'yes', Metadata: { a: '1' } }));

@@ -90,6 +90,7 @@ const answerForObject = async (
   const method = input.request.method ?? '';
   const uploadId = query.get('uploadId');
   const partNumber = Number(query.get('partNumber') ?? 0);
+  refuseOverlooked(input.request, uploadId === null && method === 'PUT');
   if (uploadId !== null) {
     const route = uploadRoutes[method];
     if (route === undefined) throw notImplemented(`${method} of an upload`);
@@ -113,6 +114,14 @@ const answerForObject = async (
   const route = isOther ? undefined : objectRoutes[method];
   if (route === undefined) throw notImplemented(`${method} of an object with ${query}`);
   await route(input);
+};
+
+const conditions = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'];
+/** S3 heeds them all: an answer that overlooks one would be another there. */
+const refuseOverlooked = ({ headers, method }: IncomingMessage, isPutObject: boolean): void => {
+  const heeded = isPutObject ? conditions.slice(0, 2) : [];
+  const overlooked = conditions.find((name) => headers[name] !== undefined && !heeded.includes(name));
+  if (overlooked !== undefined) throw notImplemented(`${method} with ${overlooked}`);
 };
 
 const notImplemented = (operation: string): AwsError =>
