@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import httpx
 
+from .._errors import SallyportError
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileStat, file_entry_of
 from ._streams import open_stream, resume_events
@@ -85,10 +86,23 @@ class AsyncFiles:
         await self._client.send("DELETE", self._path(path))
 
     async def stat(self, path: str) -> FileStat:
-        headers = (await self._client.send("HEAD", self._path(path))).headers
+        try:
+            headers = (await self._client.send("HEAD", self._path(path))).headers
+        except SallyportError as refused:
+            raise await self._explain(refused, path) from None
         size = headers.get("x-sallyport-size", "0")
         modified_at = headers["x-sallyport-modified-at"]
         return FileStat(path, headers["x-sallyport-type"], int(size), modified_at)
+
+    async def _explain(self, refused: SallyportError, path: str) -> SallyportError:
+        """An answer to HEAD has no body: the list of the same path is refused for the same reason, and names it."""
+        if refused.code != "unexpected_answer":
+            return refused
+        try:
+            await self.list(path)
+        except SallyportError as named:
+            return named if named.status == refused.status else refused
+        return refused
 
     async def watch(self, path: str = ".") -> AsyncIterator[FileChange]:
         """Follows changes below a folder from now on. Those while a lost connection is opened again are not seen."""
