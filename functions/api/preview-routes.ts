@@ -10,7 +10,7 @@
 
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { findSession } from '#shared/application/access/find-session.ts';
+import { findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import { openPreview, type PreviewTarget } from '#shared/application/access/preview-access.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
@@ -21,7 +21,7 @@ import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
 import { intentOf } from '#shared/domain/access.ts';
-import { canonicalUuid } from '#shared/domain/ids.ts';
+import { canonicalUuid, isUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
@@ -83,6 +83,8 @@ export const answerPreview = async (
     ticket,
     grant: cookieNamed(event.headers, cookieName),
   });
+  // The path of a cookie is made of it: nothing in it may end an attribute.
+  if (!isUuid(target.sessionId)) throw sessionNotFound();
   // A grant costs a ticket, which was counted when it was made.
   if (access.kind === 'open') await throttle(ports, access.principal);
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
