@@ -83,10 +83,10 @@ export const answerPreview = async (
     ticket,
     grant: cookieNamed(event.headers, cookieName),
   });
-  // The path of a cookie is made of it: nothing in it may end an attribute.
-  if (!isUuid(target.sessionId)) throw sessionNotFound();
   // A grant costs a ticket, which was counted when it was made.
   if (access.kind === 'open') await throttle(ports, access.principal);
+  // The path of a cookie is made of it: nothing in it may end an attribute.
+  if (!isUuid(target.sessionId)) throw sessionNotFound();
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
   if (rest === '') return redirect(`${event.path}/`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
