@@ -164,16 +164,20 @@ test('a request that fails to open is an internal error, in the shape of every e
 });
 
 const rated = { limits: { rate: { perSecond: 10, burst: 3 } } } as McpSettings;
-const askAll = async (messages: number, room: number) => {
+const askAll = async (messages: number, room: number, before = ' ') => {
   let taken = 0;
   const take = async () => {
     taken += 1;
     return taken <= room;
   };
   const body = JSON.stringify(Array.from({ length: messages }, (_, id) => ({ ...request, id })));
-  const { statusCode } = await answer({ ...auth, rateLimiter: { take } }, eventOf({ body: ` ${body}` }), {
-    ...{ makeServer: toolServer([whoami]), settings: rated, open, resource, deadlineAt },
-  });
+  const { statusCode } = await answer(
+    { ...auth, rateLimiter: { take } },
+    eventOf({ body: `${before}${body}` }),
+    {
+      ...{ makeServer: toolServer([whoami]), settings: rated, open, resource, deadlineAt },
+    },
+  );
   return { statusCode, taken };
 };
 
@@ -185,4 +189,8 @@ test.each([
   [4, 9, { statusCode: 400, taken: 1 }],
 ])('AC8: each of %i messages in one request counts, with room for %i', async (messages, room, expected) => {
   expect(await askAll(messages, room)).toEqual(expected);
+});
+
+test('AC8: a mark of the byte order hides no message', async () => {
+  expect(await askAll(3, 2, '\ufeff')).toEqual({ statusCode: 429, taken: 3 });
 });

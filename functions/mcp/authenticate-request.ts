@@ -63,7 +63,8 @@ const throttleBatch = async (
   principal: Principal,
   { event, settings }: Batch,
 ): Promise<void> => {
-  const text = bytesOf(event).toString();
+  // As the protocol decodes it: without a mark of the byte order.
+  const text = new TextDecoder().decode(bytesOf(event));
   const messages = text.trimStart().startsWith('[') ? messagesOf(text).length : 1;
   if (messages <= 1) return;
   const { burst } = settings.limits.rate;
