@@ -7,6 +7,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJson } from './http-messages.ts';
 import { takeTurns } from './turns.ts';
 
 export type RecordFiles<T> = {
@@ -43,8 +44,7 @@ export const readJsonFiles = async <T>(folder: string, names: readonly string[])
   const records: T[] = [];
   for (let start = 0; start < names.length; start += openFilesMax) {
     const portion = names.slice(start, start + openFilesMax);
-    const texts = await Promise.all(portion.map((name) => readFile(join(folder, name), 'utf8')));
-    for (const text of texts) records.push(JSON.parse(text));
+    records.push(...(await Promise.all(portion.map((name) => readRecord<T>(join(folder, name))))));
   }
   return records;
 };
@@ -59,6 +59,15 @@ const replace = async (folder: string, path: string, text: string): Promise<void
     await file.close();
   }
   await rename(temporary, path);
+};
+
+/** A machine that lost its power may leave one empty. The start is refused: nothing here knows what it was. */
+const readRecord = async <T>(path: string): Promise<T> => {
+  const record = parseJson(await readFile(path, 'utf8'));
+  if (typeof record === 'object' && record !== null) return record as T;
+  throw new Error(
+    `${path} cannot be read: restore the data folder from a backup, or delete this file to go on without what it records`,
+  );
 };
 
 export type Records<T> = {

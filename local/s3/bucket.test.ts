@@ -1,6 +1,6 @@
 /** One bucket on disk, under writers of the same key and with many objects. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -63,4 +63,15 @@ test('a bucket with more objects than a process may have open files is opened', 
     opened,
   ];
   expect((await promisify(execFile)('sh', command)).stdout).toBe('400');
+});
+
+test('a record that lost its text refuses the start by its name, until it is deleted', async () => {
+  const folder = await makeFolder();
+  const bucket = await openBucket(folder);
+  await write(bucket, 'kept', 'text');
+  const cut = join(folder, 'records', 'cut.json');
+  await writeFile(cut, '');
+  await expect(openBucket(folder)).rejects.toThrow(`${cut} cannot be read: `);
+  await rm(cut);
+  expect((await openBucket(folder)).keys()).toEqual(['kept']);
 });
