@@ -30,7 +30,7 @@ const sentFor = async (flavor: (typeof flavorNames)[number]): Promise<RunTaskCom
   return sent[0] as RunTaskCommandInput;
 };
 
-test.each(flavorNames)('what the program asks for a %s sandbox is accepted', async (flavor) => {
+test.each(flavorNames)('A30: what the program asks for a %s sandbox is accepted', async (flavor) => {
   const sent = await sentFor(flavor);
   expect(sent.launchType).toBe('FARGATE');
   expect(() => refuseImpossibleTask(sent)).not.toThrow();
@@ -65,14 +65,14 @@ test.each<[string, Partial<RunTaskCommandInput>, string]>([
     },
     'InvalidParameterException',
   ],
-])('%s is refused', async (_what, change, name) => {
+])('A30: %s is refused', async (_what, change, name) => {
   const sent = await sentFor('micro');
   expect(() => refuseImpossibleTask({ ...sent, ...change })).toThrow(
     expect.objectContaining({ status: 400, name }),
   );
 });
 
-test('a stop with a reason of more than 255 characters is refused', () => {
+test('A30: a stop with a reason of more than 255 characters is refused', () => {
   expect(() => refuseLongReason('x'.repeat(255))).not.toThrow();
   expect(() => refuseLongReason('x'.repeat(256))).toThrow('Reason length must be at most 255.');
 });
