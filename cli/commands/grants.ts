@@ -2,7 +2,7 @@
 
 import { api, type SessionGrant } from '#sdk/routes.ts';
 import { deciderName } from '../approval/call-view.ts';
-import { byId, type Call, type Command, idOf, listing, one } from '../runtime/command.ts';
+import { byId, type Call, type Command, deleted, idOf, listing, one } from '../runtime/command.ts';
 import { tableLines } from '../runtime/output.ts';
 
 const covered = ({ tool, prefix }: SessionGrant): string =>
@@ -22,7 +22,10 @@ const list = async (call: Call): Promise<undefined> => {
 const withdraw = async (call: Call): Promise<undefined> => {
   const grantId = call.positionals[1] ?? '';
   const grant = await call.request(api.withdrawGrant, { params: { id: idOf(call), grantId } });
-  call.output.result(grant, () => [`Withdrawn: ${covered(grant)}. The approval mode decides later calls.`]);
+  const withdrawn = deleted(grant, { id: grantId });
+  call.output.result(withdrawn, () => [
+    `Withdrawn: ${'tool' in withdrawn ? covered(withdrawn) : grantId}. The approval mode decides later calls.`,
+  ]);
 };
 
 export const grantCommands: readonly Command[] = [

@@ -8,6 +8,7 @@ import type { Sallyport } from '#sdk/sallyport.ts';
 import {
   type Call,
   type Command,
+  deleted,
   given,
   idOf,
   listing,
@@ -128,7 +129,7 @@ type ChangeRoute = typeof api.enableServer | typeof api.disableServer | typeof a
 
 const change = (route: ChangeRoute, done: string) => async (call: Call) => {
   const answer = await call.request(route, addressOf(call));
-  call.output.result(answer, () => [`${done} ${idOf(call)}.`]);
+  call.output.result(deleted(answer, { name: idOf(call) }), () => [`${done} ${idOf(call)}.`]);
   return undefined;
 };
 

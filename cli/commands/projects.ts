@@ -8,7 +8,9 @@ import {
   byId,
   type Call,
   type Command,
+  deleted,
   given,
+  idOf,
   listing,
   none,
   one,
@@ -98,7 +100,7 @@ const update = async (call: Call): Promise<undefined> => {
 
 const remove = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.deleteProject, byId(call));
-  call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
+  call.output.result(deleted(answer, { id: idOf(call) }), () => [`Deleted ${idOf(call)}.`]);
 };
 
 const optionUsage =

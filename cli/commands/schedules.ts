@@ -7,6 +7,7 @@ import {
   byId,
   type Call,
   type Command,
+  deleted,
   flag,
   given,
   idOf,
@@ -95,7 +96,7 @@ const enabling = (enabled: boolean) => (call: Call) => change(call, { enabled })
 
 const remove = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.deleteSchedule, byId(call));
-  call.output.result(answer, () => [`Deleted ${idOf(call)}.`]);
+  call.output.result(deleted(answer, { id: idOf(call) }), () => [`Deleted ${idOf(call)}.`]);
 };
 
 const runRow = (run: ScheduleRun): readonly Cell[] => [

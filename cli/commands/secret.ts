@@ -3,7 +3,7 @@
  * argument: a command line is visible to other users and stays in the shell's history.
  */
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, idOf, listing, none, one, value } from '../runtime/command.ts';
+import { type Call, type Command, deleted, idOf, listing, none, one, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 import { askSecret, readPiped } from '../runtime/prompt.ts';
@@ -51,7 +51,7 @@ const remove = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const params = { id: await projectOf(call, client), name };
   const answer = await client.request(api.deleteSecret, { params });
-  call.output.result(answer, () => [`Removed ${name}.`]);
+  call.output.result(deleted(answer, { name }), () => [`Removed ${name}.`]);
 };
 
 const options = { project: value } as const;

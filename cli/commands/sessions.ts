@@ -9,6 +9,7 @@ import {
   byId,
   type Call,
   type Command,
+  deleted,
   dollars,
   flag,
   given,
@@ -108,9 +109,9 @@ const update = async (call: Call): Promise<undefined> => {
 };
 
 const stop = async (call: Call): Promise<undefined> => {
-  const stopped: Session[] = [];
+  const stopped: Pick<Session, 'id'>[] = [];
   for (const id of call.positionals) {
-    stopped.push(await call.request(api.endSession, { params: { id } }));
+    stopped.push(deleted(await call.request(api.endSession, { params: { id } }), { id }));
     if (!call.output.isJson) call.output.line(`Stopped ${id}.`);
   }
   const [first] = stopped;

@@ -4,7 +4,17 @@ import { readPages } from '#sdk/pages.ts';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type Workspace } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import { type Call, type Command, given, listing, none, one, value } from '../runtime/command.ts';
+import {
+  type Call,
+  type Command,
+  deleted,
+  given,
+  idOf,
+  listing,
+  none,
+  one,
+  value,
+} from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 import { projectOf } from './projects.ts';
 
@@ -69,7 +79,7 @@ const get = async (call: Call): Promise<undefined> => {
 const remove = async (call: Call): Promise<undefined> => {
   const client = await call.client();
   const answer = await client.request(api.deleteWorkspace, { params: await paramsOf(call, client) });
-  call.output.result(answer, () => [`Deleted ${call.positionals[0]}.`]);
+  call.output.result(deleted(answer, { id: idOf(call) }), () => [`Deleted ${idOf(call)}.`]);
 };
 
 const project = { project: value } as const;

@@ -49,6 +49,10 @@ export const one = { min: 1, max: 1 };
 export const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
 export const byId = (call: Call) => ({ params: { id: idOf(call) } });
 
+/** Of a deletion. One whose answer was lost is found done when it is asked for again, and then has no answer: its name stands for it. */
+export const deleted = <Answer, Named extends object>(answer: Answer, named: Named): Answer | Named =>
+  answer ?? named;
+
 /** A command that lists: its group's name alone does the same. */
 export const listing = (group: string, command: Omit<Command, 'name'>): readonly Command[] => [
   { name: group, ...command },
