@@ -234,6 +234,19 @@ test('a writer without the lease that wakes nothing brings the next look forward
   expect(await write(3, 4500, 9000)).toBe(4000);
 });
 
+test('L5: a heartbeat that is newer than the event of a commit stays, and one that is older does not', async () => {
+  const { sessions, turns, read } = stores();
+  const session = await leased((await created()).id);
+  await sessions.touch(session, 9000, 99_000);
+  const commit = async (of: Session, version: number, lastActiveAt: number) => {
+    const result = await turns.commit(commitOf(of, { version, patch: { lastActiveAt } }));
+    const written = result.status === 'committed' ? result.session.lastActiveAt : result.status;
+    return [written, (await read(session.id)).lastActiveAt];
+  };
+  expect(await commit(session, 0, 8000)).toEqual([9000, 9000]);
+  expect(await commit(await read(session.id), 1, 9500)).toEqual([9500, 9500]);
+});
+
 test('a message is accepted once under its id', async () => {
   const { inbox, turns } = stores();
   const session = await created();

@@ -7,7 +7,7 @@
  */
 import { relayWantedField } from '../../contracts/relay/wanted.ts';
 import { processCommandCharactersMax } from '../../domain/limits.ts';
-import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';
@@ -54,7 +54,11 @@ export const startProcess = async (
   const id = ports.world.uuid();
   // The answer is as silent while the sandbox starts as while the program runs.
   const left = waitMs === undefined ? {} : { waitMs: Math.max(0, until - ports.world.now()) };
-  return { id, opened, response: await startIn(ports, session, { id, ...opened, ...start, ...left }) };
+  return {
+    id,
+    opened,
+    response: await startIn(ports, session, { id, sandbox: opened.sandbox, ...start, ...left }),
+  };
 };
 
 /** One that gave way, or ended, since it was found ready has no mark: the next one is opened. */
@@ -66,12 +70,8 @@ const openMarked = async (
   for (let opens = 1; opens <= opensMax; opens += 1) {
     const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
     const { sandbox, workspace } = opened;
-    if (workspace.sandbox === undefined || workspace.sandbox.hasProcesses) return opened;
-    if (await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation))
-      return {
-        ...opened,
-        workspace: { ...workspace, sandbox: { ...workspace.sandbox, hasProcesses: true } },
-      };
+    if (workspace.sandbox?.hasProcesses) return opened;
+    if (await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation)) return opened;
   }
   throw new AppError('sandbox_unavailable', 'the sandbox stopped each time before the program began', {
     suggestions: ['Try again.'],
@@ -84,19 +84,16 @@ const opensMax = 3;
 type StartIn = Start & {
   /** A repeat starts no second process. */
   readonly id: string;
+  /** One that is marked. */
   readonly sandbox: LiveSandbox;
-  /** As it was read when the sandbox was found ready. */
-  readonly workspace: Workspace;
 };
 
 /** Starts it in this sandbox; the sandbox's answer, which is no refusal. */
 export const startIn = async (
   ports: SandboxDeps,
   session: Session,
-  { id, sandbox, workspace, program, waitMs, isRecorded }: StartIn,
+  { id, sandbox, program, waitMs, isRecorded }: StartIn,
 ): Promise<Response> => {
-  if (workspace.sandbox?.hasProcesses === undefined)
-    await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation);
   if (isRecorded) await recordProcess(ports, session, { id, sandbox, program });
   const { timeoutSeconds, ...rest } = program;
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;

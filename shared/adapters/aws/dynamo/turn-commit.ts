@@ -145,7 +145,7 @@ const afterRace = (
     // The writer goes on with the work it has loaded; concurrent work stays in the table.
     session: { ...withLimits(commit.session, now), lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
-    ...(sawAllWork ? {} : { patch: stillRunning(commit.patch) }),
+    patch: patchAfter(commit.patch, now, sawAllWork),
   };
 };
 
@@ -166,9 +166,14 @@ const spentOf = (
   return usd > 0 ? { root: id, usd } : undefined;
 };
 
-/** A session is idle when nothing waits: what came concurrently does. */
-const stillRunning = (patch: SessionPatch = {}): SessionPatch =>
-  patch.status === 'idle' ? { ...patch, status: 'running' } : patch;
+/** A sign of life that came concurrently may be newer than the event; a session is idle when nothing waits. */
+const patchAfter = (patch: SessionPatch = {}, now: Session, sawAllWork: boolean): SessionPatch => ({
+  ...patch,
+  ...(patch.lastActiveAt === undefined
+    ? {}
+    : { lastActiveAt: Math.max(patch.lastActiveAt, now.lastActiveAt) }),
+  ...(patch.status === 'idle' && !sawAllWork ? { status: 'running' } : {}),
+});
 
 /** A grant, its turn's slot or the limit of money is another since the session was read: nothing decided with that is written. */
 const isDecidedOtherwise = (commit: TurnCommit, now: Session): boolean =>

@@ -32,6 +32,8 @@ export const sessionUpdate = (
   conditions.push(...slotPart.conditions);
   sets.push(...slotPart.sets);
   Object.assign(values, slotPart.values);
+  // A heartbeat of a client may be newer than the event: the idle time begins with the latest.
+  if (patch.lastActiveAt !== undefined) conditions.push('lastActiveAt <= :patch_lastActiveAt');
   for (const [key, value] of Object.entries(patch)) {
     names[`#${key}`] = key;
     values[`:patch_${key}`] = value;

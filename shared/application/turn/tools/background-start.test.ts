@@ -54,7 +54,7 @@ const workspace = {
 const sandbox = { workspaceId: workspace.id, generation: 3, address: 'http://x', flavor: 'micro' } as const;
 const session = { id: 's' as SessionId, project: workspace.project } as Session;
 
-const open = (answer: () => Response) => {
+const open = (answer: () => Response, isReady = true) => {
   const put: ProcessRecord[] = [];
   const asked: LinkRequest[] = [];
   const removed: string[] = [];
@@ -63,7 +63,7 @@ const open = (answer: () => Response) => {
       put: async (record) => void put.push(record),
       remove: async (_, id) => void removed.push(id),
     }),
-    workspaces: fake<WorkspaceStore>({ recordProcesses: async () => true }),
+    workspaces: fake<WorkspaceStore>({ recordProcesses: async () => isReady }),
     link: {
       fetch: async (_, request) => {
         asked.push(request);
@@ -101,4 +101,10 @@ test('a start that the sandbox refuses fails with its code, and is in no list', 
     message: 'at most 64 processes run',
   });
   expect(removed).toEqual([put[0]?.id]);
+});
+
+test('L5: none begins in a sandbox that stopped since it was found ready: the call was not sent', async () => {
+  const { start, put, asked } = open(() => new Response('{}', { status: 201 }), false);
+  expect(await start()).toMatchObject({ status: 'lost', isUnsent: true });
+  expect([put, asked]).toEqual([[], []]);
 });

@@ -1,6 +1,6 @@
 /**
  * The background of an agent's programs: the calls that ask for it start a process, under an id that follows from the
- * call's key, so that a repeat starts no second one.
+ * call's key, so that a repeat starts no second one. In a sandbox that stops none begins.
  */
 import { withoutAbsent } from '../../../contracts/absent-arguments.ts';
 import { decode } from '../../../contracts/decode.ts';
@@ -9,7 +9,7 @@ import { derivedUuid } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Session } from '../../../domain/session.ts';
 import { AppError, isAppError } from '../../../errors.ts';
-import type { ToolOutcome } from '../../../ports/sandbox.ts';
+import type { Lost, ToolOutcome } from '../../../ports/sandbox.ts';
 import type { SandboxDeps } from '../../deps.ts';
 import { codeProgram } from '../../process/background-program.ts';
 import { type Program, startIn } from '../../process/start-process.ts';
@@ -60,10 +60,11 @@ export type BackgroundStart = {
 export const startInBackground = async (
   ports: SandboxDeps,
   { session, key, used, program }: BackgroundStart,
-): Promise<Known> => {
+): Promise<Known | Lost> => {
+  if (!(await isMarked(ports, used))) return { status: 'lost', message: 'it stops', isUnsent: true };
   const id = derivedUuid(ports.world.sha256(`process\n${session.id}\n${key}`));
   try {
-    const response = await startIn(ports, session, { id, ...used, program, isRecorded: true });
+    const response = await startIn(ports, session, { id, sandbox: used.sandbox, program, isRecorded: true });
     await response.body?.cancel();
   } catch (error) {
     if (!isAppError(error)) throw error;
@@ -72,3 +73,10 @@ export const startInBackground = async (
   const text = `Started in the background as process ${id}. The tool process shows its output and ends it.`;
   return { status: 'finished', content: [{ type: 'text', text }] };
 };
+
+/** Marked before the first start: what happens to the sandbox from then on asks for processes, and counts those that end with it. */
+const isMarked = async (
+  { workspaces }: SandboxDeps,
+  { sandbox: { workspaceId, generation }, workspace }: UsedSandbox,
+): Promise<boolean> =>
+  workspace.sandbox?.hasProcesses !== undefined || workspaces.recordProcesses(workspaceId, generation);

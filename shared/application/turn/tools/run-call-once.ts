@@ -151,7 +151,7 @@ const sandboxOutcome = async (ports: LoopDeps, call: OneCall): Promise<KnownOrRu
   const program = programOf(name, args);
   if ('status' in program) return program;
   if (program.kind === 'background')
-    return startInBackground(ports, { session, key: callKey, used, program: program.program });
+    return known(await startInBackground(ports, { session, key: callKey, used, program: program.program }));
   const timed = generation === undefined ? timedArgs(program.args, call.secondsMax) : program.args;
   if (typeof timed === 'string') return failed('invalid_request', timed);
   return known(await callForAWhile(ports, { ...asked, name, args: timed, waitMs: call.waitMs }));
