@@ -29,7 +29,7 @@ import { workOf } from '../sandbox/turn-work.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
 import { failTurn } from '../turn/requests/fail-turn.ts';
-import { trialUse } from './awaited-session.ts';
+import { trialUse } from '../turn/trial/trial-use.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
 import { openRests, type Rest } from './rest-sandbox.ts';

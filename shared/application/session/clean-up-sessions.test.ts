@@ -80,3 +80,30 @@ test('CH3: a child whose answer its parent has not read stays, and its parent re
   expect(invoked).toContain(`turn ${root.id}`);
   expect(isEnded((await read(child)).status)).toBe(true);
 });
+
+test.each([
+  ['waits for a decision', { kind: 'deciding', status: 'pending', state: 'tried' }],
+  ['was approved', { kind: 'acting', status: 'approved', state: 'tried' }],
+  ['is still tried', { kind: 'deciding', status: 'pending', state: 'due' }],
+] as const)('AP7: the files of a trial stay while its call %s', async (_, { kind, status, state }) => {
+  const { ports, root, cleanUp, end, clock } = await open();
+  const own = newSession({
+    ...{ owner: deploymentOwner, project: root.project, kind: 'execution', status: 'ready' },
+    ...{ trialOf: root.id, createdAt: clock.now, lastActiveAt: clock.now },
+  });
+  await ports.sessions.create(own, { workspace: workspaceOf(own) });
+  await end(own);
+  const call = { callId: 'c' as CallId, status, trial: { state, session: own.id } };
+  let turn = { kind, calls: [call] } as unknown as TurnState;
+  const turns: typeof ports.turns = {
+    ...ports.turns,
+    loadWork: async (id) => {
+      const work = await ports.turns.loadWork(id);
+      return id === root.id ? { ...work, turn: { ...work.turn, state: turn } } : work;
+    },
+  };
+  expect(await cleanUp(own, { turns })).toEqual({ removed: 0, hasMore: true });
+  expect(await ports.workspaces.get(own.workspace)).toBeDefined();
+  turn = { kind: 'done' } as TurnState;
+  expect(await cleanUp(own, { turns })).toEqual({ removed: 1, hasMore: false });
+});

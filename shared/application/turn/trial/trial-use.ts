@@ -1,8 +1,8 @@
 /** Sessions that are still awaited by the call that they try. */
 
-import type { Session } from '../../domain/session.ts';
-import { noTurn } from '../../domain/turn/turn.ts';
-import type { Deps } from '../deps.ts';
+import type { Session } from '../../../domain/session.ts';
+import { noTurn } from '../../../domain/turn/turn.ts';
+import type { Deps } from '../../deps.ts';
 
 /**
  * The use of a session that tries a call: it runs there, or its files are kept until the call is decided and carried out.
