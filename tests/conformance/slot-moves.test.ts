@@ -88,6 +88,22 @@ describe('a message', () => {
     expect(await countOf(agentSlots(session.project))).toEqual({ counted: 1, held: 1 });
   });
 
+  test('that was accepted before is known again, whatever is full since, also by a caller with an older session', async () => {
+    const { inbox, turns, create, read } = stores();
+    const project = inProject();
+    const made = await create(newSession({ project }));
+    const limits = { slotsMax: 1, conversationsMax: 1 };
+    expect(await inbox.accept(made, message('m'), limits)).toBe('accepted');
+    const running = await read(made.id);
+    const rested = { slot: { known: { turn: true }, change: 'turn-rested' }, wakes: false } as const;
+    const ended = { ...rested, completed: message('m'), patch: { status: 'idle' } as const };
+    expect((await turns.commit(step(running, ended))).status).toBe('committed');
+    expect(await inbox.accept(await create(newSession({ project })), message('m'), one)).toBe('accepted');
+    for (const session of [made, running, await read(made.id)])
+      expect(await inbox.accept(session, message('m'), limits)).toBe('duplicate');
+    expect(await inbox.accept(await read(made.id), message('other'), limits)).toBe('full');
+  });
+
   test('beside another first one is accepted with it, and they take one slot', async () => {
     const { inbox, create, read } = stores();
     const session = await create();
