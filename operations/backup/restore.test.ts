@@ -11,14 +11,14 @@ import { expect, test } from 'vitest';
 import { busyAccount, openMachine, type Ran } from '../deploy/fixtures/machine.ts';
 import { restoreCommandWith } from './restore.ts';
 
-const writeBackup = (folder: string): void => {
+const writeBackup = (folder: string, items: number): void => {
   const secrets = JSON.stringify({ projects: { 'sallyport/sallyport/p1': 'of the project' } });
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   for (const name of ['table', 'objects']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'secrets.json'), secrets);
   writeFileSync(join(folder, 'objects.jsonl'), '');
   const manifest = {
-    ...{ version: 1, takenAt: '2026-11-20T10:00:00.000Z', deployment: 'sallyport', items: 0 },
+    ...{ version: 1, takenAt: '2026-11-20T10:00:00.000Z', deployment: 'sallyport', items },
     ...{ objects: 0, objectBytes: 0, hasSecrets: true },
     files: { 'secrets.json': sha256(secrets), 'objects.jsonl': sha256('') },
   };
@@ -30,7 +30,7 @@ type Asked = { readonly Name?: string; readonly KmsKeyId?: string };
 type Restored = Ran & { readonly asked: readonly Asked[]; readonly closed: readonly string[] };
 
 /** The words and requests of a restore under these settings, of a backup that is damaged on request. */
-const restoreUnder = async (settings: object, damage?: string): Promise<Restored> => {
+const restoreUnder = async (settings: object, damage?: string, items = 0): Promise<Restored> => {
   const asked: Asked[] = [];
   await using server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -50,7 +50,7 @@ const restoreUnder = async (settings: object, damage?: string): Promise<Restored
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-restore-'));
   const backup = join(folder.path, 'backup');
   mkdirSync(backup);
-  writeBackup(backup);
+  writeBackup(backup, items);
   if (damage !== undefined) appendFileSync(join(backup, damage), ' ');
   const settingsFile = join(folder.path, 'settings.json');
   writeFileSync(settingsFile, JSON.stringify(settings));
@@ -95,4 +95,18 @@ test('a damaged backup leaves the deployment as it was, with its functions open'
     expect.stringMatching(/secrets\.json of the backup is damaged\n.*Nothing was restored/),
   ]);
   expect([asked, closed]).toEqual([[], []]);
+});
+
+test('a restore that stops in the middle says that the functions are closed, and what opens them', async () => {
+  const { code, error, closed } = await restoreUnder({}, undefined, 5);
+  expect([code, error]).toEqual([
+    1,
+    expect.stringMatching(/says 5 items, and its files have 0\n.*The functions are closed\. Run it again/),
+  ]);
+  expect(closed.length).toBeGreaterThan(0);
+});
+
+test('a whole one says what its closed functions have left in the queue of dead letters', async () => {
+  const { out } = await restoreUnder({});
+  expect(out).toMatch(/Opened \d functions\n(?:.*\n)*.*EventDeadLetters/);
 });

@@ -10,6 +10,14 @@ import { findData } from './deployment-data.ts';
 import { readManifest } from './folder.ts';
 
 const again = 'Run it again: it writes the same, and opens the functions at its end.';
+const closed = `The functions are closed. ${again} To open them as things are: npm run doctor says how.`;
+
+/**
+ * Of a closed function Lambda puts every event into its dead-letter queue at once
+ * (https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html).
+ */
+const leftBehind =
+  'Sweeps that the closed functions missed are in the queue EventDeadLetters and ring its alarm. None is needed: purge it, as docs/runbook.md says.';
 
 export const restoreCommandWith = (open: (region: string) => Services): Command<never, 'from'> => ({
   usage: [
@@ -37,16 +45,27 @@ export const restoreCommandWith = (open: (region: string) => Services): Command<
     const question = `It replaces what is there. Type ${deployment} to restore it: `;
     if (!yes && !(await terminal.agrees(question, deployment))) throw new Failure('nothing was restored');
     const { say } = terminal;
-    const begin = () => closeFunctions({ aws, say }, inventory);
+    let isClosed = false;
+    const begin = (): Promise<void> => {
+      isClosed = true;
+      return closeFunctions({ aws, say }, inventory);
+    };
     try {
       await loadBackup(open(region), data, { folder, say, begin });
+      await openFunctions({ aws, say }, settings, inventory);
     } catch (cause) {
-      if (cause instanceof Failure) throw cause;
-      throw new Failure(`the restore stopped: ${String(cause)}`, [again], cause);
+      throw failureOf(cause, isClosed);
     }
-    await openFunctions({ aws, say }, settings, inventory);
     say(
       'Restored. Sandboxes of the old deployment are noticed as lost within a minute; their files are as last saved.',
     );
+    say(leftBehind);
   },
 });
+
+const failureOf = (cause: unknown, isClosed: boolean): Failure => {
+  const { message, next } =
+    cause instanceof Failure ? cause : { message: `the restore stopped: ${String(cause)}`, next: [] };
+  if (!isClosed) return new Failure(message, next.length === 0 ? [again] : next, cause);
+  return new Failure(message, [...next, closed], cause);
+};
