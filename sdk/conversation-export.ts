@@ -3,34 +3,21 @@
  * with their decisions and results, failures. A session keeps its newest 1,000 events; the document says when some are missing.
  */
 import type { ApiClient } from './api-client.ts';
-import type { AnswerOf, Signalled } from './route.ts';
+import type { Signalled } from './route.ts';
 import { api, type Session } from './routes.ts';
+import { type LogEvents, readWholeLog } from './whole-log.ts';
 
 export const exportFormats = ['markdown', 'json'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-type Events = AnswerOf<typeof api.readEvents>;
-type LoggedEvent = Events['events'][number];
-
-/** The log keeps 1,000 events, which are fewer pages. */
-const pagesMax = 50;
+type LoggedEvent = LogEvents[number];
 
 export const exportConversation = async (
   client: Pick<ApiClient, 'request'>,
   { id, format, signal }: Signalled & { readonly id: string; readonly format: ExportFormat },
 ): Promise<string> => {
   const session = await client.request(api.showSession, { params: { id } }, { signal });
-  const events: LoggedEvent[] = [];
-  let last = -1;
-  let isCut = false;
-  for (let page = 0; page < pagesMax; page += 1) {
-    const query = { since_index: last };
-    const answer = await client.request(api.readEvents, { params: { id }, query }, { signal });
-    events.push(...answer.events);
-    isCut ||= answer.droppedEvents > 0;
-    last = answer.events.at(-1)?.index ?? last;
-    if (!answer.hasMore || answer.events.length === 0) break;
-  }
+  const { events, isCut } = await readWholeLog(client, { id, signal });
   return format === 'json'
     ? `${JSON.stringify({ session, eventsAreMissing: isCut, events }, null, 2)}\n`
     : markdownOf(session, events, isCut);

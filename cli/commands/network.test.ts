@@ -43,20 +43,20 @@ test('the network of a session is shown with the hosts that it reached', async (
   const data = { host: 'a.org', port: 443, allowed: true, bytesIn: 20, bytesOut: 10, connections: 2 };
   await using there = await logIn({
     'GET /api/sessions/s': { body: { id: 's', network: { allow: ['a.org', 'b.org'], inject: [rule] } } },
-    'GET /api/sessions/s/events?since_index=-1&max_events=1000': {
+    'GET /api/sessions/s/events?since_index=-1': {
       body: {
         events: [{ index: 0, type: 'egress', at: 'T', data, sessionId: 's' }],
         lastIndex: 7,
         hasMore: true,
       },
     },
-    'GET /api/sessions/s/events?since_index=7&max_events=1000': {
+    'GET /api/sessions/s/events?since_index=0': {
       body: {
         events: [{ index: 8, type: 'egress', at: 'U', data: { ...data, host: 'b.org' }, sessionId: 's' }],
       },
     },
     'GET /api/sessions/n': { body: { id: 'n', network: 'none' } },
-    'GET /api/sessions/n/events?since_index=-1&max_events=1000': { body: { events: [] } },
+    'GET /api/sessions/n/events?since_index=-1': { body: { events: [] } },
   });
   const { stdout } = await there.run(['network', 's']);
   expect(stdout).toContain('a.org, b.org');
