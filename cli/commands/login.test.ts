@@ -10,3 +10,14 @@ test('the own token is found on whichever page it is listed', async () => {
   });
   expect((await there.run(['whoami'])).stdout).toMatch(/name +ci\nscope +admin\n$/);
 });
+
+test.each([
+  ['http://localhost:9', false],
+  ['http://127.0.0.1:9', false],
+  ['http://localhost.a.invalid', true],
+  ['http://127.a.invalid', true],
+])('a token for %s: a warning that it can be read is given: %s', async (url, isWarned) => {
+  await using there = await logIn({});
+  const { stderr } = await there.run(['login', '--url', url, '--token', 't']);
+  expect(stderr.includes('is not encrypted')).toBe(isWarned);
+});

@@ -25,7 +25,7 @@ const run = async (call: Call): Promise<undefined> => {
     named.token ??
     (await askSecret(host, `Token for ${url} (printed by \`npm start\`): `));
   if (!isToken(token)) throw wrongUsage('a token consists of printable characters without spaces');
-  if (url.startsWith('http:') && !/^http:\/\/(127\.|localhost|\[::1\])/.test(url))
+  if (url.startsWith('http:') && !isLoopback(url))
     output.note(`Warning: ${url} is not encrypted, so the token can be read on the network.`);
   await makeClient({ url, token }).request(api.listSessions);
   const path = await storeDeployment(host, { url, token });
@@ -36,6 +36,10 @@ const run = async (call: Call): Promise<undefined> => {
   if (SALLYPORT_URL || SALLYPORT_TOKEN)
     output.note('SALLYPORT_URL or SALLYPORT_TOKEN is set and takes precedence over the stored values.');
 };
+
+/** Of an origin: a host may begin like a local one. */
+const isLoopback = (origin: string): boolean =>
+  /^http:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/.test(origin);
 
 const chooseUrl = async ({
   text,

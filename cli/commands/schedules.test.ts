@@ -89,6 +89,7 @@ test('a schedule is run manually, and its runs are shown with their outcome', as
     'POST /api/schedules/s1/trigger': { body: { id: 's1', runs: [run] } },
     'GET /api/schedules/s1/history?limit=2': { body: { history: [{ ...late, late: true, output: 'done' }] } },
     'GET /api/schedules/s2/history': { body: { history: [] } },
+    'GET /api/schedules/s3/history': { body: { history: [late], next: 'x' } },
   });
   expect((await one.run(['schedules', 'trigger', 's1'])).stdout).toBe(
     'TIME  STATUS   TRIGGER  MS  SESSION  OUTPUT\nnow   running  manual   -   -        -\n',
@@ -101,6 +102,7 @@ test('a schedule is run manually, and its runs are shown with their outcome', as
     ].join('\n'),
   );
   expect((await one.run(['schedules', 'history', 's2'])).stdout).toBe('No runs yet.\n');
+  expect((await one.run(['schedules', 'history', 's3'])).stderr).toContain('Older runs exist;');
 });
 
 test('workspaces belong to the named project, or to that of the token', async () => {

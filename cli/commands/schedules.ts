@@ -3,6 +3,7 @@
 import { readPages } from '#sdk/pages.ts';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type Schedule, type ScheduleRun } from '#sdk/routes.ts';
+import { historyRowsMax } from '#shared/domain/schedule/limits.ts';
 import {
   byId,
   type Call,
@@ -119,6 +120,8 @@ const history = async (call: Call): Promise<undefined> => {
   const limit = wholeNumber(call.text('limit'), 'limit');
   const page = await call.request(api.scheduleHistory, { ...byId(call), query: { limit } });
   call.output.result(page, () => (page.history.length === 0 ? ['No runs yet.'] : runLines(page.history)));
+  if (page.next !== undefined && !call.output.isJson)
+    call.output.note(`Older runs exist; --limit shows at most ${historyRowsMax}.`);
 };
 
 const options = {
