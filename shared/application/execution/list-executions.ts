@@ -3,6 +3,7 @@
  * newest entries may be late, and the slots, which are not.
  */
 
+import { mayRead } from '../../domain/access.ts';
 import { listingPagesMax, pageItemsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
@@ -12,15 +13,22 @@ import type { Deps } from '../deps.ts';
 /** Oldest first; of very many sessions the newest. */
 export const listExecutions = async (
   { slots, sessions }: Deps<'slots' | 'sessions'>,
-  { owner }: Principal,
+  principal: Principal,
 ): Promise<readonly Session[]> => {
+  const { owner } = principal;
   const [{ taken }, listed] = await Promise.all([slots.read(executionSlots(owner)), listOf(sessions, owner)]);
   const known = new Set(listed.map(({ id }) => id));
   const late = taken.map(({ session }) => session).filter((id) => !known.has(id));
   const found = [...listed, ...(late.length === 0 ? [] : await sessions.getMany(late))];
-  return found
-    .filter(({ kind, status, trialOf }) => kind === 'execution' && !isEnded(status) && trialOf === undefined)
-    .sort((one, other) => one.createdAt - other.createdAt);
+  return (
+    found
+      .filter(
+        ({ kind, status, trialOf }) => kind === 'execution' && !isEnded(status) && trialOf === undefined,
+      )
+      // A person, or a client of theirs, may have the scope of one project alone.
+      .filter((session) => mayRead(principal, session))
+      .sort((one, other) => one.createdAt - other.createdAt)
+  );
 };
 
 const listOf = async (
