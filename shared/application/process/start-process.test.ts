@@ -7,10 +7,10 @@ import {
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { firstProcessMs } from '../../domain/limits.ts';
+import { firstProcessMs, processCommandCharactersMax } from '../../domain/limits.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
-import { startProcess } from './start-process.ts';
+import { recordProcess, startProcess } from './start-process.ts';
 
 test('another session takes the sandbox neither before its program begins nor while it runs', async () => {
   const quiet = openQuietPorts();
@@ -56,6 +56,25 @@ test('another session takes the sandbox neither before its program begins nor wh
   running.length = 0;
   clock.now += firstProcessMs;
   expect(await makeRoom(ports, request)).toBe(true);
+});
+
+test('a long command is recorded without half of a character, which no table takes', async () => {
+  const { ports } = openQuietPorts();
+  const session = newSession();
+  const sandbox = {
+    workspaceId: session.workspace,
+    generation: 1,
+    address: 'http://a',
+    flavor: 'small',
+  } as const;
+  // Each emoji has two units, and the first one begins at an odd place.
+  const program = { command: 'x', args: ['😀'.repeat(processCommandCharactersMax)] };
+  for (const command of ['x', 'xx']) {
+    await recordProcess(ports, session, { id: command, sandbox, program: { ...program, command } });
+    const recorded = await ports.processes.get(session.workspace, command);
+    expect(recorded?.command.isWellFormed()).toBe(true);
+    expect(recorded?.command).toHaveLength(processCommandCharactersMax);
+  }
 });
 
 describe('L5: a program that starts in a sandbox which is ready', () => {

@@ -157,7 +157,8 @@ export const recordProcess = (
   session: Session,
   { id, sandbox: { workspaceId: workspace, generation }, program }: Recorded,
 ): Promise<void> => {
-  const command = [program.command, ...(program.args ?? [])].join(' ').slice(0, processCommandCharactersMax);
+  const whole = [program.command, ...(program.args ?? [])].join(' ');
+  const command = whole.slice(0, processCommandCharactersMax).toWellFormed();
   const isPty = program.pty !== undefined;
   return processes.put({
     ...{ id, workspace, generation, session: session.id, command, isPty, startedAt: world.now() },

@@ -100,7 +100,7 @@ export const recordOutcome = async (
   const kept = outcome.ok && outcome.tools !== undefined ? keepTools(outcome.tools) : undefined;
   const next = outcome.ok
     ? afterSuccess({ at, note: kept && leftOutNote(kept) }, times)
-    : afterFailure(server.health, { at, error: outcome.error }, times);
+    : afterFailure(server.health, { at, error: outcome.error.toWellFormed() }, times);
   const dueAt = dueAtOf(server, next.nextCheckAt);
   const changed = { ...server, health: next.health, ...(kept === undefined ? {} : { tools: kept.tools }) };
   const due = dueAt === undefined ? {} : { dueAt };

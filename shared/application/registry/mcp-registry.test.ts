@@ -550,6 +550,13 @@ describe('a check', () => {
     expect((await registry.get())?.health.error).toBe('it could not be checked');
   });
 
+  test('records what a server says without half of a character, which no table takes', async () => {
+    await registry.add();
+    registry.remote.answer = failWith(new AppError('mcp_server_unavailable', 'it answered: \ud800!'));
+    await sweepMcpServers(registry.ports, { times, forMs: 0 });
+    expect((await registry.get())?.health.error).toBe('it answered: \ufffd!');
+  });
+
   test('ends at its timeout although the client does not', async () => {
     await registry.add();
     registry.remote.answer = () => new Promise(() => undefined);
