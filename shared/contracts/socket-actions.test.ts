@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decode, decodeJson } from './decode.ts';
-import { connectionQuery, socketAction } from './socket-actions.ts';
+import { approval, connectionQuery, socketAction } from './socket-actions.ts';
 
 const problemOf = (value: unknown): string => {
   const result = decode(socketAction, value);
@@ -124,4 +124,10 @@ test('a caller’s answer that is nested without limit is refused without an exc
     );
   expect(answer(60).ok).toBe(true);
   expect(answer(20_000)).toEqual({ ok: false, problem: 'result: is nested at most 64 times' });
+});
+
+test('arguments that are nested without end are decoded, and no stack overflows', () => {
+  const depth = 100_000;
+  const args = JSON.parse(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`) as object;
+  expect(decode(approval, { approved: true, args }).ok).toBe(true);
 });

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { attachmentPathCharactersMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
+import type { JsonObject } from '#shared/domain/json.ts';
 import {
   callIdCharactersMax,
   clientIdCharactersMax,
@@ -60,7 +61,12 @@ export const approval = z.object({
     .max(reasonCharactersMax)
     .optional()
     .describe('Reason for a rejection, passed to the model.'),
-  args: z.record(z.string(), z.json()).optional().describe('Arguments that replace those of the call.'),
+  /** Any values, bounded where they are judged: `z.json()` would recurse into them until the stack overflows. */
+  args: z
+    .record(z.string(), z.unknown())
+    .transform((args) => args as JsonObject)
+    .optional()
+    .describe('Arguments that replace those of the call.'),
   remember: z
     .union([z.literal('session'), z.strictObject({ prefix: z.string().min(1).max(prefixCharactersMax) })], {
       error: `use "session", or {"prefix": "words"} of at most ${prefixCharactersMax} characters`,
