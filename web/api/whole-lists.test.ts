@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { effectScope } from 'vue';
 import { useProjects } from '../components/session-options.ts';
-import { allWorkspaces } from './whole-lists.ts';
+import { allApprovals, allWorkspaces } from './whole-lists.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -23,6 +23,11 @@ test('a field for a workspace offers those of each page', async () => {
   const found = await allWorkspaces('p', new AbortController().signal);
   expect(found.map(({ id }) => id)).toEqual(['a', 'b']);
   expect(asked).toEqual(['/projects/p/workspaces', '/projects/p/workspaces?after=a']);
+});
+
+test('calls that wait are told of each page', async () => {
+  twoPages('approvals');
+  expect(await allApprovals(new AbortController().signal)).toHaveLength(2);
 });
 
 test('a field for a project offers those of each page, and each has its name', async () => {

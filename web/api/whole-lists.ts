@@ -1,6 +1,6 @@
-/** Lists that a field offers: whole, since what is on a later page could not be chosen and has no name. */
+/** Lists that are needed whole: what is on a later page could not be chosen in a field, would have no name and no notification. */
 import { readPages } from '#sdk/pages.ts';
-import { api, type Project, type Workspace } from '#sdk/routes.ts';
+import { api, type Project, type WaitingRow, type Workspace } from '#sdk/routes.ts';
 import { request } from './request.ts';
 
 export const allProjects = (signal: AbortSignal): Promise<readonly Project[]> =>
@@ -13,4 +13,10 @@ export const allWorkspaces = (projectId: string, signal: AbortSignal): Promise<r
   readPages(
     (after) => request(api.listWorkspaces, { params: { id: projectId }, query: { after } }, { signal }),
     ({ workspaces }) => workspaces,
+  );
+
+export const allApprovals = (signal: AbortSignal): Promise<readonly WaitingRow[]> =>
+  readPages(
+    (after) => request(api.listApprovals, { query: { after } }, { signal }),
+    ({ approvals }) => approvals,
   );

@@ -7,9 +7,10 @@
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
 import { type Connection, openConnection } from '#sdk/connection.ts';
-import { api, type WaitingRow } from '#sdk/routes.ts';
+import type { WaitingRow } from '#sdk/routes.ts';
 import { may, signIn } from '../access/access.ts';
-import { clientOf, request } from '../api/request.ts';
+import { clientOf } from '../api/request.ts';
+import { allApprovals } from '../api/whole-lists.ts';
 
 const count = shallowRef<number>();
 /** Grows with each frame, even when the count is the same: another call may wait. */
@@ -69,7 +70,7 @@ const look = async (): Promise<void> => {
   asking?.abort();
   asking = new AbortController();
   try {
-    const { approvals } = await request(api.listApprovals, {}, { signal: asking.signal });
+    const approvals = await allApprovals(asking.signal);
     const before = known;
     known = new Set(approvals.map(keyOf));
     const isHidden = document.visibilityState === 'hidden';
