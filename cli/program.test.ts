@@ -84,6 +84,7 @@ describe('login', () => {
         headers.authorization === `Bearer ${token}`
           ? { body: { sessions: [] } }
           : { status: 401, body: refusal('unauthenticated', 'a valid token is required') },
+      'GET /api/access': { body: { scope: 'project:p', project: 'p', name: 'ana', may: ['own:read'] } },
     });
     const { run, folder } = await makeMachine();
     const path = join(folder, '.config', 'sallyport', 'config.json');
@@ -101,6 +102,8 @@ describe('login', () => {
       token: 'sp_a1a1a...a1a1',
       source: 'file',
       accepted: true,
+      name: 'ana',
+      scope: 'project:p',
     });
     expect((await run(['logout'])).stdout).toBe('Logged out.\n');
     expect((await run(['sessions'], { variables: { SALLYPORT_URL: fake.url } })).stderr).toContain(

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { logIn } from '../fixtures/logged-in.ts';
 
-test('the own token is found on whichever page it is listed', async () => {
-  const own = { id: 't', name: 'ci', scope: 'admin', token: 'sp_a1a1a...a1a1' };
-  await using there = await logIn({
-    'GET /api/sessions': { body: { sessions: [] } },
-    'GET /api/tokens': { body: { tokens: [{ ...own, token: 'sp_b2b2b...b2b2' }], next: 'x' } },
-    'GET /api/tokens?after=x': { body: { tokens: [own] } },
-  });
-  expect((await there.run(['whoami'])).stdout).toMatch(/name +ci\nscope +admin\n$/);
+test('the name and the scope of a token are shown to the one who has it, by one request', async () => {
+  await using there = await logIn({ 'GET /api/access': { body: { scope: 'project:p', name: 'ci' } } });
+  expect((await there.run(['whoami'])).stdout).toMatch(/name +ci\nscope +project:p\n$/);
+  expect(there.fake.asked.map(({ route }) => route)).toEqual(['GET /api/access']);
 });
 
 test.each([

@@ -1,7 +1,5 @@
 /** `login`, `whoami` and `logout`: stores a token after checking it, shows the deployment in use, deletes the stored token. */
-import { readPages } from '#sdk/pages.ts';
-import { type AccessToken, api } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
+import { api } from '#sdk/routes.ts';
 import { makeClient } from '../runtime/client.ts';
 import { type Call, type Command, none, value } from '../runtime/command.ts';
 import {
@@ -78,30 +76,18 @@ export const logoutCommand: Command = {
   },
 };
 
-/** Needs an admin token; the deployment's own first token is not in the list. */
-const findOwnToken = async (client: Sallyport): Promise<Partial<AccessToken>> => {
-  const masked = maskToken(client.token ?? '');
-  const tokens = await readPages(
-    (after) => client.request(api.listTokens, { query: { after } }),
-    (page) => page.tokens,
-  ).catch(() => []);
-  const matching = tokens.filter(({ token }) => token === masked);
-  return matching.length === 1 ? (matching[0] ?? {}) : {};
-};
-
 export const whoamiCommand: Command = {
   name: 'whoami',
   usage: '',
-  summary: 'Show the deployment in use and check its token',
+  summary: 'Show the deployment in use and the scope of its token',
   positionals: none,
   run: async (call) => {
     const { url, source } = await findDeployment(call.host);
     const client = await call.client();
-    await client.request(api.listSessions);
-    const { name, scope } = await findOwnToken(client);
+    const { name, scope } = await client.request(api.access);
     const token = maskToken(client.token ?? '');
-    const known = { ...(name === undefined ? {} : { name }), ...(scope === undefined ? {} : { scope }) };
-    call.output.result({ url, token, source, accepted: true, ...known }, () =>
+    const named = name === undefined ? {} : { name };
+    call.output.result({ url, token, source, accepted: true, ...named, scope }, () =>
       factLines([
         ['url', url],
         ['token', `${token} (accepted)`],
