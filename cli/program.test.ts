@@ -74,6 +74,11 @@ test('help names every command, and the version is the package’s', async () =>
   ]);
   expect((await run(['exec', '--help'])).stdout).toContain('Usage: sallyport exec');
   expect((await run(['mcp', '--help'])).stdout).toContain('  mcp add ');
+  const explained = await run(['help', 'snapshot']);
+  expect(explained.stdout).toContain('Usage: sallyport snapshot <session> [--name <text>]');
+  expect(explained.stdout).toBe((await run(['snapshot', '--help'])).stdout);
+  expect((await run(['help', 'token', 'create'])).stdout).toContain('Usage: sallyport token create');
+  expect((await run(['help', 'setup'])).stdout).toContain('  setup cursor ');
   expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 

@@ -177,8 +177,7 @@ const printHelp = (words: readonly string[], output: Output): number => {
   if (words[0] !== undefined && !words[0].startsWith('-')) {
     const group = commands.filter(({ name }) => name === words[0] || name.startsWith(`${words[0]} `));
     const exact = group.find(({ name }) => name === words.join(' '));
-    if (exact !== undefined && (group.length === 1 || words.length > 1))
-      return printCommandHelp(exact, output);
+    if (exact !== undefined) return printCommandHelp(exact, output);
     if (group.length === 0) throw unknownCommand(words[0]);
     output.result(group.map(described), () => overview(group));
     return 0;
