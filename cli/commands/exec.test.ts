@@ -66,6 +66,25 @@ test('a session id in the place of a command is no command: the refusal says whe
   });
 });
 
+test('a session with an agent is refused with the commands that work in it', async () => {
+  const error = {
+    ...{ type: 'invalid_session_state', message: 'this is an agent session: programs run in its turns' },
+    suggestions: ['Leave session_id out for a new session.'],
+    recovery_actions: [],
+  };
+  const text = JSON.stringify({ error });
+  await using there = await logIn({
+    ...answering({ result: { isError: true, content: [{ type: 'text', text }] } }),
+    [`GET /api/sessions/${id}`]: { body: { id, kind: 'agent' } },
+  });
+  const { code, stderr } = await there.run(['exec', '--session', id, '--', 'true']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('this is an agent session: programs run in its turns (invalid_session_state)');
+  expect(stderr).toContain(`sallyport shell --session ${id}`);
+  expect(stderr).toContain(`sallyport chat --session ${id}`);
+  expect(stderr).not.toContain('session_id');
+});
+
 test('--stop ends the session of a call whose answer was lost, too', async () => {
   const params = { progressToken: 'p', progress: 1, message: '', _meta: { 'dev.sallyport/sessionId': id } };
   const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };

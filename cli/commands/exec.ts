@@ -4,6 +4,8 @@
  * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output into
  * a pipe or a file is unchanged; on a terminal it loses its control sequences.
  */
+import { SallyportError } from '#sdk/errors.ts';
+import { api } from '#sdk/routes.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
@@ -11,7 +13,7 @@ import { unsureBytesOf } from '#shared/domain/output-offset.ts';
 import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
-import { wrongUsage } from '../runtime/failure.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { endingSession } from './session-end.ts';
 
@@ -42,7 +44,7 @@ const run = async (call: Call): Promise<number> => {
       onSession: (id) => {
         sessionId = id;
       },
-    });
+    }).catch((cause: unknown) => refuseAgent(call, cause));
     sessionId = result.session_id;
     await printer.finish(result);
     explain(call, result);
@@ -53,6 +55,23 @@ const run = async (call: Call): Promise<number> => {
   } finally {
     abort.release();
   }
+};
+
+/** The server names what a client of `/mcp` can do; here other commands work in the session of an agent. */
+const refuseAgent = async (call: Call, cause: unknown): Promise<never> => {
+  const id = call.text('session');
+  if (!(cause instanceof SallyportError) || cause.code !== 'invalid_session_state' || id === undefined)
+    throw cause;
+  const session = await call.request(api.showSession, { params: { id } }).catch(() => undefined);
+  if (session?.kind !== 'agent') throw cause;
+  throw failure(cause.code, cause.message, {
+    suggestions: [
+      `Open a terminal in its sandbox: sallyport shell --session ${id}`,
+      `Have its agent run the command: sallyport chat --session ${id}`,
+      'Without --session the command runs in a new session.',
+    ],
+    cause,
+  });
 };
 
 const programOf = async ({ text, positionals, host }: Call): Promise<Program> => {
