@@ -74,12 +74,21 @@ test('a fork takes a snapshot or a session, not both and not neither', async () 
       return { status: 201, body: { id: 'f', kind: 'execution', workspace: 'w' } };
     },
   });
-  expect((await there.run(['fork', 'n1'])).code).toBe(0);
+  expect((await there.run(['fork', id])).code).toBe(0);
   expect((await there.run(['fork', '--session', 's', '--agent', '--project', 'p'])).code).toBe(0);
   expect(made).toEqual([
-    { kind: 'execution', from: { snapshot: 'n1' } },
+    { kind: 'execution', from: { snapshot: id } },
     { kind: 'agent', from: { session: 's' }, project: 'p' },
   ]);
   expect((await there.run(['fork'])).code).toBe(2);
-  expect((await there.run(['fork', 'n1', '--session', 's'])).code).toBe(2);
+  expect((await there.run(['fork', id, '--session', 's'])).code).toBe(2);
+});
+
+test('a fork of a name says where the ids are, and sends nothing', async () => {
+  await using there = await logIn({});
+  const { code, stderr } = await there.run(['fork', 'before-upgrade']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('a fork takes the id of a snapshot, not before-upgrade');
+  expect(stderr).toContain('sallyport snapshots <session> --all');
+  expect(there.fake.asked).toEqual([]);
 });

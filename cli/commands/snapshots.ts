@@ -1,7 +1,7 @@
 /**
  * `snapshot`, `snapshots`, `restore`, `fork`: keeps the files of a session, brings them back, or begins another session with them.
  *
- * Beside a session a snapshot may be named instead of its id; a name that several have is refused with their ids.
+ * Beside a session a snapshot may be named instead of its id; a name that several have is refused with their ids. A fork takes the id.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import type { BodyOf } from '#sdk/route.ts';
@@ -82,6 +82,10 @@ const fork = async (call: Call): Promise<undefined> => {
     throw wrongUsage('fork either a snapshot or a session', [
       'Usage: sallyport fork <snapshot>',
       'Usage: sallyport fork --session <session>',
+    ]);
+  if (snapshot !== undefined && !isUuid(snapshot.toLowerCase()))
+    throw wrongUsage(`a fork takes the id of a snapshot, not ${snapshot}`, [
+      'List the ids with `sallyport snapshots <session> --all`.',
     ]);
   const kind: Session['kind'] = call.isSet('agent') ? 'agent' : 'execution';
   const body = {
