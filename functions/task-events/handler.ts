@@ -20,6 +20,7 @@ export const handler = runtime.handler<EventBridgeEvent<'ECS Task State Change',
   async ({ detail, id }) => {
     runtime.correlation.follow(id);
     if (detail.startedBy !== environment.DEPLOYMENT) return;
-    await recordTaskEvent(ports, taskEvent(detail, environment.SANDBOX_PORT));
+    const event = taskEvent(detail, environment.SANDBOX_PORT);
+    if (event !== undefined) await recordTaskEvent(ports, event);
   },
 );
