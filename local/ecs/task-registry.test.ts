@@ -106,8 +106,9 @@ test('the same token with the same request is the same task, also when it has st
   const task = tasks.run(request);
   expect(tasks.run(structuredClone(request))?.taskArn).toBe(task?.taskArn);
   (await first(started)).end({ exitCode: 0, isOutOfMemory: false });
-  await vi.waitUntil(() => states().length === 2, patience);
+  await vi.waitUntil(() => states().length === 3, patience);
   expect(tasks.run(request)).toMatchObject({ taskArn: task?.taskArn, lastStatus: 'STOPPED' });
+  expect(states()).toEqual(['2 RUNNING RUNNING', '3 STOPPED DEPROVISIONING', '4 STOPPED STOPPED']);
   expect(started).toHaveLength(1);
 });
 
@@ -175,13 +176,16 @@ test('a killed sandbox has stopped with 137, and names memory only as the real c
 test('a sandbox that cannot start stops its task with the reason and without an exit code', async () => {
   const { tasks, events } = open({}, () => Promise.reject(new Error('no space left')));
   tasks.run(request);
-  const event = await first(events);
-  expect(event).toMatchObject({
-    lastStatus: 'STOPPED',
+  await vi.waitUntil(() => events.length === 2, patience);
+  const end = {
     stopCode: 'TaskFailedToStart',
     stoppedReason: 'CannotStartContainerError: no space left',
-  });
-  expect(event['containers']).toEqual([{ name: 'sandbox', lastStatus: 'STOPPED', networkInterfaces: [] }]);
+    containers: [{ name: 'sandbox', lastStatus: 'STOPPED', networkInterfaces: [] }],
+  };
+  expect(events).toMatchObject([
+    { ...end, lastStatus: 'DEPROVISIONING' },
+    { ...end, lastStatus: 'STOPPED' },
+  ]);
 });
 
 test('a start without capacity stores nothing, so that the same token works later', async () => {
@@ -227,11 +231,15 @@ test('a task that dies while starting has no sandbox and reports why after RunTa
   const { tasks, started, events } = open({ diesWhileStarting: 1 });
   expect(tasks.run(request)).toMatchObject({ lastStatus: 'PROVISIONING' });
   expect(events).toEqual([]);
-  expect(await first(events)).toMatchObject({
-    lastStatus: 'STOPPED',
+  const end = {
     stopCode: 'TaskFailedToStart',
     stoppedReason: expect.stringMatching(/^CannotPullContainerError: /),
-  });
+  };
+  await vi.waitUntil(() => events.length === 2, patience);
+  expect(events).toMatchObject([
+    { ...end, lastStatus: 'DEPROVISIONING' },
+    { ...end, lastStatus: 'STOPPED' },
+  ]);
   expect(started).toEqual([]);
   tasks.run({ ...request, clientToken: 'w:2' });
   await first(started);

@@ -13,6 +13,7 @@ import { AwsError } from '../endpoint/http-messages.ts';
 import { type FaultPlan, isWithoutCapacity, startFailure, type TaskEventDetail } from './faults.ts';
 import type { RunningSandbox, SandboxRequest } from './running-sandbox.ts';
 import {
+  asDeprovisioning,
   asFailedStart,
   asRunning,
   asStopped,
@@ -57,6 +58,8 @@ type Entry = {
 const stoppedTasksMax = 500;
 const defaultCpu = '512';
 const poolPauseMsDefault = 2000;
+/** Tens of seconds on Fargate. */
+const deprovisioningMs = 1000;
 
 export const openTaskRegistry = (options: RegistryOptions): TaskRegistry => {
   const { onTaskEvent, faults, stopTimeoutMs } = options;
@@ -131,29 +134,34 @@ const live = async (
   const { signal } = entry.cancel;
   if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) return change(asStopped(entry.task));
-  if (failure !== undefined) return later(() => change(asFailedStart(entry.task, failure)));
+  /** ECS tells of such an end twice. */
+  const endByItself = async (stopped: Task): Promise<void> => {
+    change(asDeprovisioning(stopped));
+    await delay(deprovisioningMs, undefined, { signal }).catch(() => undefined);
+    change(asStopped(entry.task));
+  };
+  if (failure !== undefined) {
+    // RunTask has answered by then.
+    await delay(0);
+    return endByItself(asFailedStart(entry.task, failure));
+  }
   try {
     entry.sandbox = await startSandbox({ ...sandboxRequestOf(entry.task, entry.request), unreachableMs });
   } catch (error) {
     const reason = `CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`;
-    return change(asFailedStart(entry.task, reason));
+    return endByItself(asFailedStart(entry.task, reason));
   }
   if (signal.aborted) entry.sandbox.kill();
   else change(asRunning(entry.task, entry.sandbox.address));
   const end = await entry.sandbox.ended;
-  change(asStopped(entry.task, end));
+  if (signal.aborted) change(asStopped(entry.task, end));
+  else await endByItself(asStopped(entry.task, end));
   await entry.sandbox.removed;
 };
 
 const isForPool = ({ group = '' }: RunTaskCommandInput): boolean => {
   const named = decodeTaskGroup(group);
   return named !== undefined && isPoolEntry(named.workspaceId);
-};
-
-/** Delays `work` until RunTask has answered. */
-const later = async (work: () => void): Promise<void> => {
-  await delay(0);
-  work();
 };
 
 const nameOf = (cluster = 'default'): string => cluster.split('/').at(-1) ?? cluster;

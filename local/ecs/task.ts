@@ -4,7 +4,7 @@ import type { RunTaskCommandInput, Tag } from '@aws-sdk/client-ecs';
 import { accountId, region } from '../endpoint/account.ts';
 import type { SandboxEnd } from './running-sandbox.ts';
 
-type TaskStatus = 'PROVISIONING' | 'PENDING' | 'RUNNING' | 'STOPPING' | 'STOPPED';
+type TaskStatus = 'PROVISIONING' | 'PENDING' | 'RUNNING' | 'STOPPING' | 'DEPROVISIONING' | 'STOPPED';
 
 export type Task = {
   readonly taskArn: string;
@@ -117,3 +117,9 @@ export const asStopped = (task: Task, end?: SandboxEnd): Task => ({
 
 export const asFailedStart = (task: Task, stoppedReason: string): Task =>
   asStopped({ ...task, stopCode: 'TaskFailedToStart', stoppedReason });
+
+/** Its containers have stopped, and its network is taken back before it is STOPPED (A28). */
+export const asDeprovisioning = ({ stoppedAt: _, ...stopped }: Task): Task => ({
+  ...stopped,
+  lastStatus: 'DEPROVISIONING',
+});

@@ -130,7 +130,8 @@ test('a sandbox without an address event is found by asking ECS', async () => {
 
 test('a failed start without an event is found by asking ECS, and repeated', async () => {
   const { id, workspace } = await make();
-  await cloud.setFaults({ diesWhileStarting: 1, events: { lose: 1 } });
+  // Its end is told twice.
+  await cloud.setFaults({ diesWhileStarting: 1, events: { lose: 2 } });
   const { status, ms } = await firstRequest(id);
   expect(status).toBe(200);
   expect(ms).toBeGreaterThan(5000);
