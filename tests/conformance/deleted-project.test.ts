@@ -4,6 +4,7 @@
  */
 
 import { expect, test } from 'vitest';
+import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
@@ -16,10 +17,10 @@ import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
-import type { OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { ConnectionId, OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';
 import { unknownHealth } from '#shared/domain/mcp/health.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
-import type { Scope } from '#shared/domain/principal.ts';
+import { deploymentOwner, type Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
 import type { AuditLog } from '#shared/ports/access.ts';
@@ -44,10 +45,13 @@ const openPorts = () => {
   const rows: AuditRow[] = [];
   const cleared: ProjectId[] = [];
   const tended: string[] = [];
+  const closed: string[] = [];
   const ports = {
     ...quiet,
     projects: makeProjectStore(table),
     tokens: makeTokenStore(table),
+    connections: makeConnectionStore(table),
+    sockets: { ...quiet.sockets, close: async (id: string) => void closed.push(id) },
     schedules: makeScheduleStore(table),
     snapshots: makeSnapshotStore(table),
     mcpServers: makeMcpServerStore(table),
@@ -58,7 +62,7 @@ const openPorts = () => {
     secrets: fake<ProjectSecrets>({ clear: async (id: ProjectId) => void cleared.push(id) }),
     auditLog: fake<AuditLog>({ append: async (row: AuditRow) => void rows.push(row) }),
   };
-  return { ports, rows, cleared, tended };
+  return { ports, rows, cleared, tended, closed };
 };
 type Ports = ReturnType<typeof openPorts>['ports'];
 
@@ -121,6 +125,21 @@ test('its tokens and schedules are deleted with it, one that runs elsewhere too 
     'janitor token.revoke',
     'janitor token.revoke',
   ]);
+});
+
+test('AC12: a socket that one of its tokens opened is closed, and no other', async () => {
+  const { ports, closed } = openPorts();
+  const { project, theirs, others } = await deletedProject(ports);
+  const opened = await Promise.all(
+    [theirs[1], others[1]].map(async (tokenHash = '') => {
+      const id = crypto.randomUUID() as ConnectionId;
+      const principal = { owner: deploymentOwner, scope: 'admin:ro', tokenHash, tokenId: 't' } as const;
+      await ports.connections.put({ id, principal, connectedAt: at });
+      return id;
+    }),
+  );
+  await forgetProject(ports, project);
+  expect(closed).toEqual(opened.slice(0, 1));
 });
 
 test('its schedule is due at once: the sweep disarms it, starts no run, and deletes it', async () => {

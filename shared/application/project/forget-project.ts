@@ -9,6 +9,7 @@ import type { ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { audit } from '../access/audit.ts';
+import { closeOpened } from '../access/close-opened.ts';
 import type { ForgetDeps } from '../deps.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { leaveProject } from '../schedule/leave-project.ts';
@@ -43,9 +44,12 @@ const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void
       itemsMax: pageItemsMax,
       ...(after === undefined ? {} : { after }),
     });
-    for (const { id, scope } of page.tokens)
-      if (projectOf(scope) === project && (await ports.tokens.remove(id)) !== undefined)
-        await audit(ports, janitor, { action: 'token.revoke', subject: id, project });
+    for (const { id, scope } of page.tokens) {
+      const removed = projectOf(scope) === project ? await ports.tokens.remove(id) : undefined;
+      if (removed === undefined) continue;
+      await closeOpened(ports, removed.hash);
+      await audit(ports, janitor, { action: 'token.revoke', subject: id, project });
+    }
     after = page.next;
   } while (after !== undefined);
 };
