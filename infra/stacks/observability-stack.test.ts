@@ -115,8 +115,15 @@ describe('alarms', () => {
     },
   );
 
-  test('notice every failing function', () => {
-    expect(alarms.filter(({ MetricName }) => MetricName === 'Errors')).toHaveLength(functionsCount);
+  test('notice every failing function, that of the checks by its checks alone', () => {
+    const errors = metricsOfAlarms(observability).filter(({ name }) => name === 'Errors');
+    expect(errors.map(({ dimensions }) => dimensions['FunctionName']).toSorted()).toEqual(
+      Object.keys(environments)
+        .filter((name) => name !== 'synthetic')
+        .map((name) => name.replaceAll('-', ''))
+        .toSorted()
+        .map((name) => expect.stringMatching(new RegExp(`Functions${name}Function`))),
+    );
   });
 
   test('notice requests that a function answers with internal_error, which Lambda counts as no error', () => {
@@ -196,8 +203,8 @@ describe('alarms', () => {
     expect(ofType(observability, 'AWS::CloudWatch::CompositeAlarm')).toEqual([]);
   });
 
-  test('watch thirty-seven metrics beside the errors of each function, each of which is billed', () => {
-    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(37 + functionsCount);
+  test('watch thirty-six metrics beside the errors of each function, each of which is billed', () => {
+    expect(metricsOfAlarms(observability).length).toBeLessThanOrEqual(36 + functionsCount);
   });
 
   test('can notify an operator by mail', () => {
