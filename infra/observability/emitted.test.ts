@@ -87,10 +87,10 @@ test('every metric of ours that is read is one that the runtime emits, by namesp
   expect(ours.filter((metric) => !known.has(keyOf(metric)))).toEqual([]);
 });
 
-describe('no metric is left out of these comparisons', () => {
-  type Entry = { readonly MetricStat?: object; readonly Expression?: string };
-  const entriesOf = ({ Metrics = [] }: { readonly Metrics?: readonly Entry[] }): readonly Entry[] => Metrics;
+type Entry = { readonly MetricStat?: object; readonly Expression?: string };
+const entriesOf = ({ Metrics = [] }: { readonly Metrics?: readonly Entry[] }): readonly Entry[] => Metrics;
 
+describe('no metric is left out of these comparisons', () => {
   test('of an alarm', () => {
     const counts = alarms.map((alarm) =>
       alarm.Metrics === undefined ? 1 : entriesOf(alarm).filter(({ MetricStat }) => MetricStat).length,
@@ -130,31 +130,39 @@ describe('no metric is left out of these comparisons', () => {
   });
 });
 
-describe('the alarm of faults', () => {
-  const filters = ofType(observability, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties);
+const filtersOf = (metricName: string) =>
+  ofType(observability, 'AWS::Logs::MetricFilter')
+    .map(({ Properties }) => Properties)
+    .filter(({ MetricTransformations: [made] }) => made.MetricName === metricName);
 
-  /** A pattern of equal fields, all of which must hold (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html). */
-  const matches = (pattern: string, line: Line): boolean => {
-    const terms = [...pattern.matchAll(/\(\$\.(\w+) = "([^"]*)"\)/g)];
-    expect(pattern).toBe(`{ ${terms.map(([term]) => term).join(' && ')} }`);
-    return terms.every(([, field = '', value]) => line[field] === value);
-  };
+const sourceOf = ({ LogGroupName }: (typeof observability.Resources)[string]['Properties']): string =>
+  /Functions(\w+?)Logs/.exec(LogGroupName['Fn::GetStackOutput'].OutputName)?.[1] ?? 'another group';
+
+/** A pattern of equal fields, all of which must hold (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html). */
+const matches = (pattern: string, line: Line): boolean => {
+  const terms = [...pattern.matchAll(/\(\$\.(\w+) = "([^"]*)"\)/g)];
+  expect(pattern).toBe(`{ ${terms.map(([term]) => term).join(' && ')} }`);
+  return terms.every(([, field = '', value]) => line[field] === value);
+};
+
+/** The line of a refusal. */
+const refusalLine = async (error: unknown): Promise<Line> => {
+  const { recordRefusal } = await import(refusalModule);
+  const lines = await linesOf((telemetry) => recordRefusal(telemetry, error, { resource: '/api/sessions' }));
+  const [line] = lines.filter(({ level }) => level !== undefined);
+  if (line === undefined) throw new Error('nothing was logged');
+  return line;
+};
+
+describe('the alarm of faults', () => {
+  const filters = filtersOf('Faults');
 
   test('counts the line of a request that failed, and not that of one that was refused', async () => {
-    const { recordRefusal } = await import(refusalModule);
     const { AppError } = await import(inRepository('shared/errors.ts'));
-    const lineOf = async (error: unknown): Promise<Line> => {
-      const lines = await linesOf((telemetry) =>
-        recordRefusal(telemetry, error, { resource: '/api/sessions' }),
-      );
-      const [line] = lines.filter(({ level }) => level !== undefined);
-      if (line === undefined) throw new Error('nothing was logged');
-      return line;
-    };
     const [fault, ours, refusal] = [
-      await lineOf(new TypeError('a bug')),
-      await lineOf(new AppError('internal_error', 'could not read a secret')),
-      await lineOf(new AppError('session_not_found', 'there is no session of this id')),
+      await refusalLine(new TypeError('a bug')),
+      await refusalLine(new AppError('internal_error', 'could not read a secret')),
+      await refusalLine(new AppError('session_not_found', 'there is no session of this id')),
     ];
     expect(filters.length).toBeGreaterThan(0);
     for (const { FilterPattern } of filters)
@@ -162,15 +170,31 @@ describe('the alarm of faults', () => {
   });
 
   test('hears every function that answers a request which failed', () => {
-    const heard = filters.map(
-      ({ LogGroupName }) =>
-        /Functions(\w+?)Logs/.exec(LogGroupName['Fn::GetStackOutput'].OutputName)?.[1] ?? 'another group',
-    );
-    const answering = Object.keys(environments).filter((name) =>
-      modulesOf(inRepository(`functions/${name}/handler.ts`)).has(refusalModule),
+    const heard = filters.map(sourceOf);
+    // That of connections throws, so that Lambda counts its faults.
+    const answering = Object.keys(environments).filter(
+      (name) =>
+        name !== 'authorizer' && modulesOf(inRepository(`functions/${name}/handler.ts`)).has(refusalModule),
     );
     expect(heard.toSorted()).toEqual(answering.map((name) => name.replaceAll('-', '')).toSorted());
   });
+});
+
+test('a connection without a valid token, which the authorizer can only refuse by failing, is not counted among its errors', async () => {
+  const { AppError } = await import(inRepository('shared/errors.ts'));
+  const [filter, ...others] = filtersOf('ConnectsUnauthenticated');
+  expect([sourceOf(filter), others]).toEqual(['authorizer', []]);
+  const lines = [
+    await refusalLine(new AppError('unauthenticated', 'the token is not valid')),
+    await refusalLine(new AppError('forbidden', 'a sign-in works only for pages of this origin')),
+    await refusalLine(new TypeError('a bug')),
+  ];
+  expect(lines.map((line) => matches(filter?.FilterPattern, line))).toEqual([true, false, false]);
+  const watched = alarms.find(({ Metrics }) => JSON.stringify(Metrics ?? '').includes('Unauthenticated'));
+  expect(watched?.AlarmDescription).toContain('The function authorizer fails.');
+  expect(entriesOf(watched).find(({ Expression }) => Expression)?.Expression).toBe(
+    'FILL(errors, 0) - FILL(refused, 0)',
+  );
 });
 
 const importLine = /^(?:import|export) (?!type )[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gm;

@@ -3,9 +3,16 @@ import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
 import { checks } from '../constructs/event-rules.ts';
 import type { Alarms } from './alarms.ts';
-import { droppedInvocations, type Monitored, type PlatformMetrics, tableThrottles } from './monitored.ts';
+import {
+  droppedInvocations,
+  type Monitored,
+  type MonitoredFunction,
+  type PlatformMetrics,
+  tableThrottles,
+} from './monitored.ts';
 
 const period = Duration.minutes(5);
 /** Of the rule (`infra/constructs/event-rules.ts`). */
@@ -48,12 +55,15 @@ const addDeadLetters = (alarms: Alarms, { deadLetterQueues }: Monitored): void =
   });
 };
 
-const addFunctions = (alarms: Alarms, { functions }: Monitored): void => {
-  for (const { name, lambda } of functions) {
+const addFunctions = (alarms: Alarms, monitored: Monitored): void => {
+  const { functions } = monitored;
+  for (const one of functions) {
+    const { name, lambda } = one;
     // A failed check fails its invocation, and has an alarm; so has a function of checks that does not start: it passes none.
     if (name === 'synthetic') continue;
     alarms.alarm(`Errors-${name}`, {
-      metric: lambda.metricErrors({ period }),
+      metric:
+        name === 'authorizer' ? faultsOfAuthorizer(alarms, monitored, one) : lambda.metricErrors({ period }),
       says: `The function ${name} fails.`,
       runbook: 'function-errors',
       // Every invocation is retried; a failure in two periods does not pass by itself.
@@ -70,6 +80,31 @@ const addFunctions = (alarms: Alarms, { functions }: Monitored): void => {
   });
 };
 
+/** Of the log: what is written there costs nothing as long as there is none. */
+const namespaceOf = ({ deployment }: Pick<Monitored, 'deployment'>): string => `Sallyport/${deployment}`;
+
+/** API Gateway answers 401 to an authorizer that fails with one message: Lambda counts each client with an old token as an error. */
+const faultsOfAuthorizer = (
+  scope: Construct,
+  monitored: Monitored,
+  { lambda }: MonitoredFunction,
+): MathExpression => {
+  const refused = new MetricFilter(scope, 'ConnectsUnauthenticated', {
+    ...{ logGroup: lambda.logGroup, metricNamespace: namespaceOf(monitored) },
+    ...{ metricName: 'ConnectsUnauthenticated', metricValue: '1' },
+    filterPattern: FilterPattern.all(
+      FilterPattern.stringValue('$.event', '=', 'request_refused'),
+      FilterPattern.stringValue('$.code', '=', 'unauthenticated'),
+    ),
+  }).metric({ statistic: Stats.SUM, period });
+  return new MathExpression({
+    expression: 'FILL(errors, 0) - FILL(refused, 0)',
+    usingMetrics: { errors: lambda.metricErrors({ period }), refused },
+    label: 'errors that refuse nobody',
+    period,
+  });
+};
+
 /** These answer a request that failed (`shared/application/access/record-refusal.ts`). */
 const answering: ReadonlySet<string> = new Set(['api', 'mcp', 'relay', 'socket']);
 
@@ -77,9 +112,9 @@ const answering: ReadonlySet<string> = new Set(['api', 'mcp', 'relay', 'socket']
  * Requests that end with `internal_error`. Their function answers them, so Lambda counts no error; they are counted in its log,
  * where the metric costs nothing as long as there is none.
  */
-const addFaults = (alarms: Alarms, { deployment, functions }: Monitored): void => {
-  const [metricNamespace, metricName] = [`Sallyport/${deployment}`, 'Faults'];
-  for (const { name, lambda } of functions)
+const addFaults = (alarms: Alarms, monitored: Monitored): void => {
+  const [metricNamespace, metricName] = [namespaceOf(monitored), 'Faults'];
+  for (const { name, lambda } of monitored.functions)
     if (answering.has(name))
       new MetricFilter(alarms, `Faults-${name}`, {
         ...{ logGroup: lambda.logGroup, metricNamespace, metricName, metricValue: '1' },
