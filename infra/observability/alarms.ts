@@ -53,7 +53,7 @@ export class Alarms extends Construct {
 
   /**
    * Where data is missing CloudWatch takes older values for the newest, from a range that is longer than the periods and written
-   * nowhere; so zeros are filled in. What is missing all the same is breaching
+   * nowhere; so zeros are filled in, and data that is missing all the same is breaching
    * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
    */
   silence(id: string, { metrics, ...specification }: SilenceSpecification): void {
