@@ -16,7 +16,11 @@ let cloud: EmbeddedCloud;
 beforeAll(async () => {
   cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '60' } });
 });
-beforeEach(() => cloud.setFaults({}));
+beforeEach(async () => {
+  // The events of a test's faults are counted: none of the test before may be among them.
+  await cloud.untilEndsAreTold();
+  await cloud.setFaults({});
+});
 afterAll(() => cloud.stop());
 
 const make = (options: object = {}) => makeSession(cloud, { kind: 'execution', flavor: 'micro', ...options });

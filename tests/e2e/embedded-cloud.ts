@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
+import { DescribeTasksCommand, ECSClient, ListTasksCommand } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { systemJitter, type Table } from '#shared/adapters/aws/dynamo/table.ts';
@@ -41,6 +41,8 @@ export type EmbeddedCloud = {
   readonly webhooks: (task: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
   readonly setFaults: (faults: Faults) => Promise<void>;
   readonly runningTasks: () => Promise<readonly string[]>;
+  /** Until no task is between its end and the event that tells it last. */
+  readonly untilEndsAreTold: () => Promise<unknown>;
   /** As if the machines of all functions failed at once: what they do ends in its middle. */
   readonly killFunctions: () => Promise<void>;
   /** Other code for the next invocations: the folder `functions` of another revision. */
@@ -161,6 +163,19 @@ export const openEmbeddedCloud = async ({
       } while (nextToken !== undefined);
       return found;
     },
+    untilEndsAreTold: () =>
+      eventually(
+        async () => {
+          const { taskArns = [] } = await ecs.send(
+            new ListTasksCommand({ cluster: 'sallyport', desiredStatus: 'STOPPED' }),
+          );
+          if (taskArns.length === 0) return [];
+          return (
+            (await ecs.send(new DescribeTasksCommand({ cluster: 'sallyport', tasks: taskArns }))).tasks ?? []
+          );
+        },
+        (tasks) => tasks.every(({ lastStatus }) => lastStatus === 'STOPPED'),
+      ),
     killFunctions: cloud.killFunctions,
     deploy: cloud.deploy,
     stop: async () => {

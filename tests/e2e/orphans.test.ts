@@ -192,6 +192,7 @@ test('L9: a record whose task no longer exists tells its session, although the e
   await cloud.setFaults({ events: { lose: 1000 } });
   killServer(cloud.home, taskArn);
   await untilGone(taskArn);
+  await cloud.untilEndsAreTold();
   expect((await showSession(cloud, id)).sandbox?.state).toBe('ready');
   // A young record is believed: ECS may not list its task yet.
   expect(await sweep(0)).toMatchObject({ lost: 0 });
