@@ -12,7 +12,6 @@ import type {
   ReasoningContentBlock,
   Tool,
   ToolInputSchema,
-  ToolResultContentBlock,
 } from '@aws-sdk/client-bedrock-runtime';
 import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -126,7 +125,7 @@ const blocksWith =
   (message) => {
     switch (message.role) {
       case 'user':
-        return [{ text: userText(message.text) }];
+        return [{ text: userText(message.text) }, ...imagesOf(message).map(imageBlock)];
       case 'assistant':
         return replay(message).flatMap((piece) => blockOf(piece, toWire));
       case 'tool':
@@ -164,7 +163,7 @@ const resultBlock = (
   },
 });
 
-const imageBlock = ({ mimeType, data }: HistoryImage): ToolResultContentBlock => ({
+const imageBlock = ({ mimeType, data }: HistoryImage): ContentBlock.ImageMember => ({
   image: {
     format: mimeType.slice('image/'.length) as ImageFormat,
     source: { bytes: Buffer.from(data, 'base64') },

@@ -59,7 +59,7 @@ const chatMessages = (
   const messageAt = (message: HistoryMessage, index: number): Message[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: userText(message.text) }];
+        return [{ role: 'user', content: questionOf(userText(message.text), imagesOf(message)) }];
       case 'assistant':
         return [assistantMessage(replay(message), toWire)];
       case 'tool': {
@@ -110,11 +110,17 @@ const thoughtsIn = (blocks: readonly JsonObject[]): JsonObject =>
 
 const imagesMessage = (images: readonly HistoryImage[]): Message => ({
   role: 'user',
-  content: [
-    { type: 'text', text: 'The images of the results above:' },
-    ...images.map(({ mimeType, data }) => ({
-      type: 'image_url' as const,
-      image_url: { url: `data:${mimeType};base64,${data}` },
-    })),
-  ],
+  content: questionOf('The images of the results above:', images),
 });
+
+/** A plain text where there is no image: some servers take nothing else. */
+const questionOf = (text: string, images: readonly HistoryImage[]) =>
+  images.length === 0
+    ? text
+    : [
+        { type: 'text' as const, text },
+        ...images.map(({ mimeType, data }) => ({
+          type: 'image_url' as const,
+          image_url: { url: `data:${mimeType};base64,${data}` },
+        })),
+      ];

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
 import { messagesRequest } from './anthropic-messages.ts';
+import { converseInput } from './bedrock-input.ts';
 import { contentsOf } from './gemini-contents.ts';
+import { chatRequest } from './openai-chat-input.ts';
 import { responseRequest } from './openai-input.ts';
 import { shownImages } from './request-images.ts';
 import { mapToolNames } from './tool-names.ts';
@@ -112,6 +114,22 @@ test('every provider sees what the user showed beside the text', () => {
       ],
     },
   ]);
+  expect(chatRequest(asking, names, sent).messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'what is this?' },
+        { type: 'image_url', image_url: { url: url(png) } },
+        { type: 'image_url', image_url: { url: url(gif) } },
+      ],
+    },
+  ]);
+  const block = ({ mimeType, data }: HistoryImage) => ({
+    image: { format: mimeType.slice('image/'.length), source: { bytes: Buffer.from(data, 'base64') } },
+  });
+  expect(converseInput(asking, names, sent).messages).toEqual([
+    { role: 'user', content: [{ text: 'what is this?' }, block(png), block(gif)] },
+  ]);
   // Gemini takes no GIF.
   expect(contentsOf(asking, names, sent)).toEqual([
     { role: 'user', parts: [{ text: 'what is this?' }, { inlineData: png }] },
@@ -120,5 +138,7 @@ test('every provider sees what the user showed beside the text', () => {
 
 test('a request without images says what the user said', () => {
   expect(responseRequest(asking, names, without).input).toEqual([{ role: 'user', content: 'what is this?' }]);
+  expect(chatRequest(asking, names, without).messages).toEqual([{ role: 'user', content: 'what is this?' }]);
+  expect(converseInput(asking, names, without).messages?.[0]?.content).toEqual([{ text: 'what is this?' }]);
   expect(contentsOf(asking, names, without)[0]?.parts).toEqual([{ text: 'what is this?' }]);
 });
