@@ -199,6 +199,38 @@ describe('thoughts', () => {
   });
 });
 
+describe('images that the user showed', () => {
+  const image = { mimeType: 'image/png', data: 'iVBO' } as const;
+  const history: readonly HistoryMessage[] = [
+    { role: 'user', messageId: 'm' as MessageId, text: 'what is this?', images: [image] },
+  ];
+  const yes = streamed(delta({ content: 'yes' }), done('stop'));
+
+  test.each([
+    ['vLLM', 400, 'This model does not support multimodal inputs'],
+    ['OpenRouter', 404, 'No endpoints found that support image input'],
+    ['a server that takes texts alone', 422, 'Input should be a valid string'],
+    ['llama.cpp', 500, 'image input is not supported - hint: you may need to provide the mmproj'],
+  ])('are left out where %s refuses them with %d', async (_, status, message) => {
+    const refused = answered(status, { error: { message } });
+    const { bodies, chunks } = await ask([...(status < 500 ? [refused] : [refused, refused]), yes], {
+      history,
+    });
+    expect(bodies.at(0).messages.at(-1).content).toHaveLength(2);
+    expect(bodies.at(-1).messages.at(-1)).toEqual({ role: 'user', content: 'what is this?' });
+    expect(texts(chunks, 'text')).toBe('yes');
+  });
+
+  test('say nothing about a model that does not exist', async () => {
+    const missing = answered(404, {
+      error: { message: 'model "qwen3:8b" not found', code: 'model_not_found' },
+    });
+    const { failure, seen } = await ask([missing], { history });
+    expect(failure).toMatchObject({ code: 'invalid_request' });
+    expect(seen).toHaveLength(1);
+  });
+});
+
 test('an answer without an end is reported', async () => {
   const { failure } = await ask([streamed(delta({ content: 'The first w' }))]);
   expect(failure).toMatchObject({ code: 'provider_unavailable' });

@@ -104,5 +104,9 @@ export const isRefusedThinking = (error: unknown): boolean =>
 export const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /reasoning|encrypted/i.test(error.message);
 
+/** A server that serves no images says so with the status that its maker found fit: "image input is not supported" is a 404 or a 500. */
 export const isRefusedRequest = (error: unknown): boolean =>
-  error instanceof APIError && error.status === 400;
+  error instanceof APIError &&
+  (error.status === 400 ||
+    error.status === 422 ||
+    (error.status !== undefined && /\bimages? (input|is|are)\b/i.test(error.message)));
