@@ -23,11 +23,14 @@ const isSchema = (value: unknown): boolean =>
   ['object', undefined].includes((value as { type?: string }).type) &&
   isWithin(value, { bytesMax: callerToolBytesMax, depthMax: schemaDepthMax });
 
-/** The model receives exactly this object: a parser's copy could lose unknown fields. */
+/** Kept as it was given: a parser's copy could lose unknown fields. */
 const inputSchema = z
   .unknown()
   .refine(isSchema, `is a JSON schema of an object, nested at most ${schemaDepthMax} times`)
-  .meta({ type: 'object', description: 'JSON schema of the arguments, passed to the model unchanged.' })
+  .meta({
+    type: 'object',
+    description: 'JSON schema of the arguments, passed to the model as its provider takes it.',
+  })
   .transform((value) => value as JsonObject);
 
 const toolFields = {

@@ -36,8 +36,13 @@ test('a request carries cache marks on its last tool, its system text and the en
     stream: true,
     system: [{ type: 'text', text: 'Be brief.', ...mark }],
     tools: [
-      { name: 'list_files', description: 'list_files', input_schema: { type: 'object' } },
-      { name: 'mcp_read', description: 'mcp:read', input_schema: { type: 'object' }, ...mark },
+      { name: 'list_files', description: 'list_files', input_schema: { type: 'object', properties: {} } },
+      {
+        name: 'mcp_read',
+        description: 'mcp:read',
+        input_schema: { type: 'object', properties: {} },
+        ...mark,
+      },
     ],
     messages: [
       { role: 'user', content: [{ type: 'text', text: 'one', ...mark }] },

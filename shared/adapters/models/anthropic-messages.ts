@@ -18,6 +18,7 @@ import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
+import { takenTool } from './tool-schemas.ts';
 
 type Block =
   | Anthropic.TextBlockParam
@@ -64,11 +65,10 @@ const input = (
     ? {}
     : {
         tools: markLast(
-          tools.map(({ name, description, inputSchema }) => ({
+          tools.map(takenTool).map(({ name, description, inputSchema }) => ({
             name: toWire(name),
             description,
-            // The API requires a schema of an object, which a ToolSpec promises only in its documentation.
-            input_schema: { ...inputSchema, type: 'object' as const },
+            input_schema: inputSchema,
           })),
         ),
       }),

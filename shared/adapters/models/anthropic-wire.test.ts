@@ -124,7 +124,7 @@ test('the request goes to the messages endpoint under the key, with its cache ma
       {
         name: 'list_files',
         description: 'Lists.',
-        input_schema: { type: 'object' },
+        input_schema: { type: 'object', properties: {} },
         cache_control: { type: 'ephemeral' },
       },
     ],

@@ -23,6 +23,7 @@ import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
+import { takenTool } from './tool-schemas.ts';
 
 type Replay = ReturnType<typeof replayOf>;
 type Document = NonNullable<ConverseStreamCommandInput['additionalModelRequestFields']>;
@@ -62,7 +63,7 @@ const content = (
   { replay, withImages }: { readonly replay: Replay; readonly withImages: boolean },
 ) => {
   const marks = isClaude(model) ? [cachePoint] : [];
-  const specs = tools.length > 0 ? tools.map((tool) => ({ ...tool })) : calledTools(history);
+  const specs = (tools.length > 0 ? tools : calledTools(history)).map(takenTool);
   return {
     messages: withMarkedEnds(
       joined(history, blocksWith(toWire, replay, shownImages(history, withImages))),
@@ -75,7 +76,7 @@ const content = (
           toolConfig: {
             tools: [
               ...specs.map(({ name, description, inputSchema }): Tool => {
-                const json = { ...inputSchema, type: 'object' } as ToolInputSchema.JsonMember['json'];
+                const json = inputSchema as ToolInputSchema.JsonMember['json'];
                 return {
                   toolSpec: { name: toWire(name), description: description || name, inputSchema: { json } },
                 };

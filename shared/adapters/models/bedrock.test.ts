@@ -75,7 +75,13 @@ test('the request names the model in its path, is signed, and has cache points f
     inferenceConfig: { maxTokens: 4096 },
     toolConfig: {
       tools: [
-        { toolSpec: { name: 'mcp_read', description: 'Reads.', inputSchema: { json: { type: 'object' } } } },
+        {
+          toolSpec: {
+            name: 'mcp_read',
+            description: 'Reads.',
+            inputSchema: { json: { type: 'object', properties: {} } },
+          },
+        },
         cachePoint,
       ],
     },

@@ -15,6 +15,7 @@ import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
+import { takenTool } from './tool-schemas.ts';
 
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
@@ -66,7 +67,7 @@ export const configOf = (
     : {
         tools: [
           {
-            functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
+            functionDeclarations: tools.map(takenTool).map(({ name, description, inputSchema }) => ({
               name: toWire(name),
               description,
               parametersJsonSchema: inputSchema,

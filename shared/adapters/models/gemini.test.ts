@@ -112,7 +112,7 @@ test('the request names the model and the key, and tool names that Gemini accept
           { name: 'read_file_2', description: 'This is read-file.' },
           { name: 'read_file_3', description: 'This is read.file.' },
           { name: 'read_file', description: 'This is read_file.' },
-        ].map((tool) => ({ ...tool, parametersJsonSchema: { type: 'object' } })),
+        ].map((tool) => ({ ...tool, parametersJsonSchema: { type: 'object', properties: {} } })),
       },
     ],
   });

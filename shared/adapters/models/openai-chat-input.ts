@@ -15,6 +15,7 @@ import { shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { Sending } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
+import { takenTool } from './tool-schemas.ts';
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
@@ -31,7 +32,7 @@ export const chatRequest = (
   ...(tools.length === 0
     ? {}
     : {
-        tools: tools.map(({ name, description, inputSchema }) => ({
+        tools: tools.map(takenTool).map(({ name, description, inputSchema }) => ({
           type: 'function' as const,
           function: { name: toWire(name), description, parameters: inputSchema },
         })),

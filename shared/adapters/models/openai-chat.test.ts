@@ -49,7 +49,7 @@ test('the request goes to the chat endpoint, asks for the usage and has the serv
     tools: [
       {
         type: 'function',
-        function: { name: 'mcp_read', description: 'Reads.', parameters: { type: 'object' } },
+        function: { name: 'mcp_read', description: 'Reads.', parameters: { type: 'object', properties: {} } },
       },
     ],
     max_tokens: 100,

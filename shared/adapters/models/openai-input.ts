@@ -13,6 +13,7 @@ import { type ImagesOf, shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
 import type { Sending, ShownThinking } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
+import { takenTool } from './tool-schemas.ts';
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
@@ -69,7 +70,7 @@ const input = (
   ...(tools.length === 0
     ? {}
     : {
-        tools: tools.map(({ name, description, inputSchema }) => ({
+        tools: tools.map(takenTool).map(({ name, description, inputSchema }) => ({
           type: 'function' as const,
           name: toWire(name),
           description,

@@ -127,7 +127,12 @@ test('the request is not stored and names the included data', async () => {
       { name: 'list_files', description: 'Lists.' },
       { name: 'mcp_read_2', description: 'Reads.' },
       { name: 'mcp_read', description: 'Reads, too.' },
-    ].map((tool) => ({ type: 'function', ...tool, parameters: { type: 'object' }, strict: false })),
+    ].map((tool) => ({
+      type: 'function',
+      ...tool,
+      parameters: { type: 'object', properties: {} },
+      strict: false,
+    })),
     include: ['reasoning.encrypted_content'],
     max_output_tokens: 100,
     store: false,
