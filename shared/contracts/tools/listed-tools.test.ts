@@ -23,6 +23,11 @@ test('a tool is its name, its description and its schema', () => {
   ]);
 });
 
+test('a description has no half of a character', () => {
+  const [tool] = decodeTools([{ name: 'a', description: 'x\ud83d', inputSchema }]);
+  expect(tool?.description).toBe('x\ufffd');
+});
+
 test('a long description is cut', () => {
   const [tool] = decodeTools([{ name: 'a', description: 'x'.repeat(10_000), inputSchema }]);
   expect(tool?.description?.length).toBeLessThanOrEqual(4000);
@@ -43,6 +48,8 @@ test.each([
   [{ name: 'a', inputSchema: { type: 'array' } }],
   [{ name: 'a', inputSchema: { type: 'object', x: 'y'.repeat(65_536) } }],
   [{ name: 'a', inputSchema: { type: 'object', x: nested(40) } }],
+  [{ name: 'a', inputSchema: { type: 'object', description: '\ud83d' } }],
+  [{ name: 'a', inputSchema: { type: 'object', properties: { '\udc00': {} } } }],
   [{ name: 'a', inputSchema: { type: 'object', x: nested(20_000) } }],
 ])('an invalid tool is left out', (tool) => {
   expect(decodeTools([tool, { name: 'good', inputSchema }])).toEqual([{ name: 'good', inputSchema }]);

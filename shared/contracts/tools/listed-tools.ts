@@ -2,11 +2,11 @@
  * The tools that an MCP server lists, as far as they can be offered to a model.
  *
  * Nothing of a list is trusted: a tool with an odd name, a schema that is no object, or one that is too large or
- * too deep is left out, and the others stay. Long texts are cut.
+ * too deep is left out, and the others stay. Long texts are cut. Half of a surrogate pair would have each request refused.
  */
 
 import * as z from 'zod';
-import { isWithin, type JsonObject } from '#shared/domain/json.ts';
+import { isWellFormed, isWithin, type JsonObject } from '#shared/domain/json.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { schemaDepthMax, toolDescriptionCharactersMax } from '../fields.ts';
@@ -21,7 +21,11 @@ const toolSchema = z.object({
   name: z.string().regex(namePattern),
   description: z.string().optional().catch(undefined),
   inputSchema: z.custom<JsonObject>(
-    (schema) => isObject(schema) && schema['type'] === 'object' && isWithin(schema, schemaBounds),
+    (schema) =>
+      isObject(schema) &&
+      schema['type'] === 'object' &&
+      isWithin(schema, schemaBounds) &&
+      isWellFormed(schema),
   ),
 });
 
@@ -37,7 +41,9 @@ export const decodeTools = (listed: readonly unknown[]): readonly McpTool[] => {
     if (tools.size === listedToolsMax) break;
     const { name, description, inputSchema } = data;
     const said =
-      description === undefined ? {} : { description: cutMiddle(description, toolDescriptionCharactersMax) };
+      description === undefined
+        ? {}
+        : { description: cutMiddle(description.toWellFormed(), toolDescriptionCharactersMax) };
     tools.set(name, { name, ...said, inputSchema });
   }
   return [...tools.values()];
