@@ -116,9 +116,11 @@ const stateParts = ({ thoughts, textCharacters }: Reading, calls: number): reado
 
 const usageOf = (usage: OpenAI.CompletionUsage | undefined): TokenUsage => {
   const cachedInputTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+  const cacheWriteInputTokens = usage?.prompt_tokens_details?.cache_write_tokens ?? 0;
   return {
     inputTokens: usage?.prompt_tokens ?? 0,
     outputTokens: usage?.completion_tokens ?? 0,
     ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
+    ...(cacheWriteInputTokens === 0 ? {} : { cacheWriteInputTokens }),
   };
 };

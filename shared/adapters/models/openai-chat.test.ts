@@ -246,6 +246,19 @@ test.each([
   expect(failure).toMatchObject({ code: 'provider_overloaded' });
 });
 
+test('what a server read from its cache and wrote to it is part of the input', async () => {
+  const prompt_tokens_details = { cached_tokens: 40, cache_write_tokens: 500 };
+  const { chunks } = await ask([
+    streamed(done('stop'), {
+      choices: [],
+      usage: { prompt_tokens: 543, completion_tokens: 9, prompt_tokens_details },
+    }),
+  ]);
+  expect(chunks.at(-1)).toMatchObject({
+    usage: { inputTokens: 543, outputTokens: 9, cachedInputTokens: 40, cacheWriteInputTokens: 500 },
+  });
+});
+
 test('a refused answer is one', async () => {
   const { chunks } = await ask([streamed(delta({ refusal: 'No.' }), done('stop'))]);
   expect(chunks.at(-1)).toMatchObject({ end: 'refused' });

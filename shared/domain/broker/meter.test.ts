@@ -48,6 +48,19 @@ test('openai repeats its text at the end of an answer, which counts once', () =>
   );
 });
 
+test('openai reports what it wrote to its cache, on both wires', () => {
+  const details = { cached_tokens: 2, cache_write_tokens: 3 };
+  const counted = { cachedInputTokens: 2, cacheWriteInputTokens: 3 };
+  const response = { usage: { input_tokens: 9, output_tokens: 6, input_tokens_details: details } };
+  expect(usageOf('openai', stream({ type: 'response.completed', response }))).toEqual({
+    ...{ inputTokens: 9, outputTokens: 6, ...counted },
+  });
+  const usage = { prompt_tokens: 9, completion_tokens: 6, prompt_tokens_details: details };
+  expect(usageOf('openai', stream({ choices: [], usage }))).toEqual({
+    ...{ inputTokens: 9, outputTokens: 6, ...counted },
+  });
+});
+
 test('gemini reports with every piece, and means it with the last', () => {
   const piece = { candidates: [{ content: { parts: [{ text: 'x'.repeat(300) }] } }] };
   const report = { usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 2, thoughtsTokenCount: 3 } };

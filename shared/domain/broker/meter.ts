@@ -105,8 +105,10 @@ const reports: Readonly<Record<BrokerProvider, (event: Fields) => Report | undef
     const details = objectOf(usage['prompt_tokens_details']) ?? objectOf(usage['input_tokens_details']);
     const input = countOf(usage['prompt_tokens']) ?? countOf(usage['input_tokens']);
     const output = countOf(usage['completion_tokens']) ?? countOf(usage['output_tokens']);
+    const cached = countOf(details?.['cached_tokens']);
+    const written = countOf(details?.['cache_write_tokens']);
     return {
-      usage: usageOf({ input, output, cached: countOf(details?.['cached_tokens']) }),
+      usage: usageOf({ input, output, cached, written }),
       isFinal: output !== undefined,
     };
   },
