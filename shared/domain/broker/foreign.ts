@@ -79,7 +79,7 @@ const addressIn = (value: unknown, depth: number): string | undefined => {
 };
 
 /** The items of a request to OpenAI are its input; a call of a tool has its arguments under the same name. */
-const isOwnContent = (name: string, held: unknown): boolean =>
+export const isOwnContent = (name: string, held: unknown): boolean =>
   plainFields.has(name) && !(name === 'input' && Array.isArray(held));
 
 const firstOf = <Value>(

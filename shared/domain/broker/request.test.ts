@@ -80,6 +80,42 @@ describe('a call', () => {
     });
   });
 
+  test('of anthropic keeps its caches for the time that their price is for', () => {
+    const own = { cache_control: { ttl: '1h' } };
+    const marked = (cache_control: object) => ({
+      cache_control,
+      system: [{ type: 'text', text: 's', cache_control }],
+      tools: [{ name: 'f', input_schema: { properties: own }, cache_control }],
+      messages: [{ role: 'user', content: [{ type: 'tool_use', input: own, cache_control }] }],
+    });
+    const sent = read('anthropic', paths.anthropic, {
+      model: 'm',
+      ...marked({ type: 'ephemeral', ttl: '1h' }),
+    });
+    expect(sent).toMatchObject({ ok: true });
+    expect(sent.ok && sent.call.body).toEqual({
+      ...{ model: 'm', max_tokens: 1000 },
+      ...marked({ type: 'ephemeral' }),
+    });
+  });
+
+  test('of openai keeps its caches for the time that their price is for', () => {
+    const marked = (breakpoint: object, options: object) => ({
+      prompt_cache_options: options,
+      input: [
+        { content: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: breakpoint }] },
+        { type: 'function_call', arguments: '{"ttl":"12h"}' },
+      ],
+    });
+    const [breakpoint, options] = [{ mode: 'explicit' }, { mode: 'implicit' }];
+    const given = marked({ ...breakpoint, ttl: '12h' }, { ...options, ttl: '12h' });
+    const sent = read('openai', paths.openai, { model: 'm', ...given });
+    expect(sent.ok && sent.call.body).toEqual({
+      ...{ model: 'm', max_output_tokens: 1000, store: false },
+      ...marked(breakpoint, options),
+    });
+  });
+
   test('that counts tokens is sent as it is', () => {
     const answer = read('anthropic', '/v1/messages/count_tokens', { model: 'm', messages: [] });
     expect(answer).toMatchObject({

@@ -2,8 +2,9 @@
  * A request of a program inside a sandbox to a model provider, in the provider's own wire: read, bounded, and refused where it is none.
  *
  * Only the paths that answer a conversation or count its tokens exist. An answer without a bound is bounded, a streamed one says what
- * it used, and nothing is kept at the provider. Everything else of the wire passes, but for the requests that `foreign.ts` refuses.
+ * it used, caches live for their usual time, and nothing else is kept at the provider. Everything else of the wire passes, but for the requests that `foreign.ts` refuses.
  */
+import { withoutCacheTimes } from './cache-time.ts';
 import { foreignRequest } from './foreign.ts';
 import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
 
@@ -56,7 +57,8 @@ export const readBrokerCall = (request: BrokerRequest): Read => {
   };
   if (route.isCount) return { ok: true, call: { ...call, outputTokensMax: 0, body } };
   const outputTokensMax = outputBound(request, route, body);
-  return { ok: true, call: { ...call, outputTokensMax, body: boundedBody(call, body, outputTokensMax) } };
+  const bounded = boundedBody(call, withoutCacheTimes(body), outputTokensMax);
+  return { ok: true, call: { ...call, outputTokensMax, body: bounded } };
 };
 
 /** The same call with a shorter answer. */
