@@ -5,9 +5,8 @@
  * May die at any line: the prompt and the answers have names, facts have numbers, and the state holds the last one that the log has.
  */
 
-import type { RuntimePage } from '../../../contracts/agent-runtime.ts';
 import type { SessionId } from '../../../domain/ids.ts';
-import type { RuntimeWork } from '../../../domain/runtime.ts';
+import type { RuntimeEvent, RuntimeWork } from '../../../domain/runtime.ts';
 import { payersOf, totalsOf } from '../../../domain/session.ts';
 import { toolCallsLeft } from '../../../domain/tool-call-use.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
@@ -30,7 +29,7 @@ import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
 import { type LazySandbox, openLazySandbox } from '../tools/lazy-sandbox.ts';
 import { abortRuntime, type CarriedTurn, hearRuntime, promptRuntime, replyToRuntime } from './ask-runtime.ts';
 import { type DeltaRelay, openDeltaRelay } from './runtime-deltas.ts';
-import { movedBy, toolCallsOf } from './runtime-event.ts';
+import { movedBy, toolCallsOf, withinQueue } from './runtime-event.ts';
 import { promptOf } from './runtime-prompt.ts';
 
 type Carried = Thinking & { readonly runtime: RuntimeWork };
@@ -170,7 +169,10 @@ const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Pr
       void deltas.flush();
       return write(ports, context, {
         ...hearing,
-        event: await eventOf(ports, context, { state, events: page.events }),
+        event: await eventOf(ports, context, {
+          state,
+          events: withinQueue(page.events, context.limits.turn.callsMax),
+        }),
       });
     }
     if (page.isRelayWanted) {
@@ -180,7 +182,7 @@ const hear = async (ports: LoopDeps, context: TurnContext, hearing: Hearing): Pr
   }
 };
 
-type Said = { readonly state: Carried; readonly events: RuntimePage['events'] };
+type Said = { readonly state: Carried; readonly events: readonly RuntimeEvent[] };
 
 /** The broker counts what model calls cost, beside the turn. */
 const eventOf = async (ports: LoopDeps, context: TurnContext, { state, events }: Said) => {

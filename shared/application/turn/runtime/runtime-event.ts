@@ -26,6 +26,13 @@ type Heard = {
 export const toolCallsOf = (events: Heard['events']): number =>
   events.filter(({ fact }) => fact.type === 'call').length;
 
+/** As many as a queue takes questions: one over its limit would be in the log and never be answered (RT4). */
+export const withinQueue = (events: Heard['events'], questionsMax: number): Heard['events'] => {
+  const questions = events.filter(({ fact }) => fact.type === 'asked');
+  const over = questions[questionsMax];
+  return over === undefined ? events : events.slice(0, events.indexOf(over));
+};
+
 export const movedBy = (
   { world }: Deps<'world'>,
   { history }: TurnContext,
