@@ -53,7 +53,8 @@ export const cutTextsMiddle = (data: JsonObject, bytesMax: number): JsonObject =
   return cut;
 };
 
-const mapTexts = (value: Json, cut: (text: string) => string): Json => {
+/** Names of fields stay. */
+export const mapTexts = (value: Json, cut: (text: string) => string): Json => {
   if (typeof value === 'string') return cut(value);
   if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, cut));
   if (typeof value !== 'object' || value === null) return value;

@@ -329,7 +329,7 @@ test('a pattern that would run forever is never executed', async () => {
   const server = await keep(modernServer({ list, run }));
   expect(await call(targetOf(server))).toEqual({
     status: 'finished',
-    content: [],
+    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
     structured: structuredContent,
   });
   expect(calls).toBe(2);

@@ -79,11 +79,21 @@ test('a failure has its message, cut, and no code of its choice', () => {
   });
 });
 
-test('structured content is an object of bounded size and depth', () => {
+test('structured content is an object of bounded size and depth, and the text of a result without one', () => {
   const deep = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
   const structuredOf = (structuredContent: unknown) => toRemoteOutcome({ content: [], structuredContent });
-  expect(structuredOf({ a: 1 })).toEqual({ status: 'finished', content: [], structured: { a: 1 } });
-  for (const value of [[1], 'x', null, { a: 'x'.repeat(300_000) }, deep(100), deep(100_000)])
+  const said = (text: string) => [{ type: 'text', text }];
+  expect(structuredOf({ a: 1 })).toEqual({
+    ...{ status: 'finished', content: said('{"a":1}'), structured: { a: 1 } },
+  });
+  expect(structuredOf([1])).toEqual({ status: 'finished', content: said('[1]') });
+  expect(toRemoteOutcome({ content: said('one'), structuredContent: { a: 1 } })).toMatchObject({
+    content: said('one'),
+  });
+  expect(toRemoteOutcome({ content: [], isError: true, structuredContent: { why: 'no' } })).toMatchObject({
+    ...{ status: 'failed', message: '{"why":"no"}' },
+  });
+  for (const value of [null, undefined, { a: 'x'.repeat(300_000) }, deep(100), deep(100_000)])
     expect(structuredOf(value)).toEqual({ status: 'finished', content: [] });
 });
 

@@ -46,7 +46,7 @@ export const toRemoteOutcome = (answer: unknown): ToolOutcome => {
       code: 'tool_failed',
       message: 'the server returned an invalid tool result',
     };
-  const content = toContent(data.content);
+  const content = data.content.length === 0 ? inWords(data.structuredContent) : toContent(data.content);
   if (data.isError) {
     const said = cutMiddle(textOf({ content }), toolResultCharactersMax);
     const message = said === '' ? 'the tool failed without a word' : said;
@@ -54,6 +54,12 @@ export const toRemoteOutcome = (answer: unknown): ToolOutcome => {
   }
   return { status: 'finished', content, ...structuredOf(data.structuredContent) };
 };
+
+/** A server should say its structured content in text as well (https://modelcontextprotocol.io/specification), and not each does. */
+const inWords = (value: unknown): readonly ToolContent[] =>
+  value === undefined || value === null || !isWithin(value, structuredBounds)
+    ? []
+    : [text(JSON.stringify(value))];
 
 const structuredOf = (value: unknown): { readonly structured?: JsonObject } => {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

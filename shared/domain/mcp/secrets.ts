@@ -81,6 +81,18 @@ const maskedUrl = (url: string): string =>
 /** A shorter value is no secret, and would take ordinary words out of a text. */
 const hiddenCharactersMin = 4;
 
+/** A result is data: a short value would take ordinary words out of it. */
+const hiddenInResultsMin = 8;
+
+/** A text of a result without the secrets of the project that its server was sent. */
+export const withoutProjectSecrets = (text: string, config: McpServerConfig, secrets: Texts): string =>
+  Object.values((config.transport === 'stdio' ? config.env : config.headers) ?? {})
+    .flatMap(namesOfSecrets)
+    .map((name) => (Object.hasOwn(secrets, name) ? (secrets[name] ?? '') : ''))
+    .filter((value) => value.length >= hiddenInResultsMin)
+    .sort((one, other) => other.length - one.length)
+    .reduce((hidden, value) => hidden.replaceAll(value, mask), text);
+
 /** A server's text without the secrets it was sent: an error message may repeat them. */
 export const withoutSecrets = (text: string, config: McpServerConfig, secrets: Texts): string => {
   const sent = Object.entries((config.transport === 'stdio' ? config.env : config.headers) ?? {});

@@ -7,11 +7,16 @@
 import type { ServerRoute } from '../../../domain/asked-call.ts';
 import { textOf } from '../../../domain/event-log.ts';
 import type { ProjectId } from '../../../domain/ids.ts';
-import type { JsonObject } from '../../../domain/json.ts';
+import { type JsonObject, mapTexts } from '../../../domain/json.ts';
 import { toolResultCharactersMax } from '../../../domain/limits.ts';
 import { mayConnect } from '../../../domain/mcp/health.ts';
 import { mcpCallMs } from '../../../domain/mcp/limits.ts';
-import { namesOfSecrets, type Texts, withoutSecrets } from '../../../domain/mcp/secrets.ts';
+import {
+  namesOfSecrets,
+  type Texts,
+  withoutProjectSecrets,
+  withoutSecrets,
+} from '../../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
 import { cutMiddle } from '../../../domain/text.ts';
 import { AppError, isAppError } from '../../../errors.ts';
@@ -31,6 +36,7 @@ export type RegisteredCall = {
 /** A call of the sandbox's own tool `mcp_call`. */
 export type StdioAsk = { readonly name: 'mcp_call'; readonly args: JsonObject };
 type Failed = Extract<ToolOutcome, { status: 'failed' }>;
+type Finished = Extract<ToolOutcome, { status: 'finished' }>;
 
 export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): Promise<ToolOutcome> => {
   const { route, args, onProgress, signal } = call;
@@ -43,8 +49,12 @@ export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): P
       { secrets, timeoutMs: config.timeout ?? mcpCallMs },
     );
     const startedAt = ports.world.now();
-    const outcome = await ports.remoteMcp.call({ target, tool: route.tool, args, onProgress, signal });
+    const hide = (text: string): string => withoutProjectSecrets(text, config, secrets);
+    const onHidden = (said: ToolProgress): void => onProgress({ ...said, text: hide(said.text) });
+    const asked = { target, tool: route.tool, args, onProgress: onHidden, signal };
+    const outcome = await ports.remoteMcp.call(asked);
     if (!signal.aborted) await recordCall(ports, server, { outcome, startedAt });
+    if (outcome.status === 'finished') return mapResult(outcome, hide);
     return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
   } catch (error) {
     return refusal(ports, error);
@@ -75,10 +85,28 @@ export const callStdioServer = async (
   }
 };
 
-/** A tool that says it failed has failed, with its own words. */
+/** A server that repeats a secret in its result does not bring it to the model or the log (R6). */
+const mapResult = (
+  { content, structured, ...outcome }: Finished,
+  hide: (text: string) => string,
+): Finished => ({
+  ...outcome,
+  content: content.map((block) =>
+    typeof block['text'] === 'string' ? { ...block, text: hide(block['text']) } : block,
+  ),
+  ...(structured === undefined ? {} : { structured: mapTexts(structured, hide) as JsonObject }),
+});
+
+/** A tool that says it failed has failed, with its own words. One without words has those of its structured content. */
 const spoken = (outcome: ToolOutcome): ToolOutcome => {
-  if (outcome.status !== 'finished' || outcome.structured?.['is_error'] !== true) return outcome;
-  const text = cutMiddle(textOf(outcome.content), toolResultCharactersMax);
+  if (outcome.status !== 'finished') return outcome;
+  const { structured: { structured, is_error: isError } = {} } = outcome;
+  const content =
+    outcome.content.length > 0 || structured === undefined
+      ? outcome.content
+      : [{ type: 'text', text: JSON.stringify(structured) }];
+  if (isError !== true) return { ...outcome, content };
+  const text = cutMiddle(textOf(content), toolResultCharactersMax);
   return {
     status: 'failed',
     code: 'tool_failed',
