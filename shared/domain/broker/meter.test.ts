@@ -69,6 +69,16 @@ test('gemini reports with every piece, and means it with the last', () => {
   expect(usageOf('gemini', stream(piece, last))).toEqual({ inputTokens: 8, outputTokens: 5 });
 });
 
+test.each([
+  ['a prompt that is blocked', { promptFeedback: { blockReason: 'SAFETY' } }],
+  ['an answer that is refused before its first word', { candidates: [{ finishReason: 'SAFETY' }] }],
+])('gemini leaves out a count of nothing: %s costs its input', (_, ended) => {
+  const meter = openMeter('gemini', { isStreamed: true, requestBytes: 400 });
+  meter.take(stream({ ...ended, usageMetadata: { promptTokenCount: 8 } }));
+  expect(meter.isFinal()).toBe(true);
+  expect(meter.usage()).toEqual({ inputTokens: 8, outputTokens: 0 });
+});
+
 test('an answer that is no stream is read as a whole', () => {
   const body = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } });
   expect(usageOf('openai', body, { isStreamed: false })).toEqual({ inputTokens: 3, outputTokens: 4 });

@@ -112,7 +112,7 @@ const reports: Readonly<Record<BrokerProvider, (event: Fields) => Report | undef
       isFinal: output !== undefined,
     };
   },
-  gemini: ({ usageMetadata, candidates }) => {
+  gemini: ({ usageMetadata, candidates, promptFeedback }) => {
     const usage = objectOf(usageMetadata);
     if (usage === undefined) return undefined;
     const said = countOf(usage['candidatesTokenCount']);
@@ -120,9 +120,13 @@ const reports: Readonly<Record<BrokerProvider, (event: Fields) => Report | undef
     const output = said === undefined && thought === undefined ? undefined : (said ?? 0) + (thought ?? 0);
     const input = countOf(usage['promptTokenCount']);
     const [first] = Array.isArray(candidates) ? candidates : [];
+    // Its JSON leaves out a count of nothing: https://protobuf.dev/programming-guides/json/
+    const isFinal =
+      objectOf(first)?.['finishReason'] !== undefined ||
+      objectOf(promptFeedback)?.['blockReason'] !== undefined;
     return {
       usage: usageOf({ input, output, cached: countOf(usage['cachedContentTokenCount']) }),
-      isFinal: output !== undefined && objectOf(first)?.['finishReason'] !== undefined,
+      isFinal,
     };
   },
 };
