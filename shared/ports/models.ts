@@ -12,7 +12,7 @@ import type {
  *
  * Failures are AppErrors: provider_not_configured, provider_auth_failed, provider_rate_limited,
  * provider_overloaded, provider_unavailable, context_too_long, content_refused, and invalid_request for a model
- * that does not exist. One that was refused before an answer began says so (`isUncharged`). An aborted signal closes the connection
+ * that does not exist or a tool that it does not take. One that was refused before an answer began says so (`isUncharged`). An aborted signal closes the connection
  * and its reason is thrown as it is.
  */
 export interface ModelProvider {

@@ -18,6 +18,7 @@ import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
 import type { MayResend } from '#shared/ports/models.ts';
 import { gathered } from './gathered-stream.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
+import { toolRefusal } from './refused-tools.ts';
 import { hasImages } from './request-images.ts';
 
 /** The part of a wish for thinking that is sent: a level whose thoughts are shown, a level alone, or nothing. */
@@ -59,7 +60,7 @@ const secondTryPauseMs = 300;
 
 export async function* streamAnswer<E>(
   wire: Wire<E>,
-  { history, model, thinking }: ModelRequest,
+  { history, model, thinking, tools }: ModelRequest,
   { signal, mayResend = async () => true }: Hearing,
 ): AsyncGenerator<ModelChunk> {
   const sending = {
@@ -69,7 +70,7 @@ export async function* streamAnswer<E>(
   };
   const stop = new AbortController();
   const heard = AbortSignal.any([signal, stop.signal]);
-  const { events, withoutHistory } = await begin(wire, { sending, signal: heard, mayResend });
+  const { events, withoutHistory } = await begin(wire, { sending, signal: heard, mayResend, tools });
   const reader = wire.read({ provider: wire.provider, model, withoutHistory });
   let hasSpoken = false;
   const isUrgent = (): boolean => !hasSpoken;
@@ -112,7 +113,7 @@ function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator
 const firstShown = (level: ThinkingLevel | undefined): ShownThinking =>
   level === undefined ? 'unset' : level === 'off' ? 'unshown' : 'shown';
 
-type Attempt = {
+type Attempt = Pick<ModelRequest, 'tools'> & {
   readonly sending: Sending;
   readonly signal: AbortSignal;
   readonly mayResend: MayResend;
@@ -126,7 +127,7 @@ const begin = async <E>(
     return await sendWithLess(wire, attempt);
   } catch (error) {
     attempt.signal.throwIfAborted();
-    throw refusal(error, wire);
+    throw toolRefusal(refusal(error, wire), attempt.tools);
   }
 };
 
