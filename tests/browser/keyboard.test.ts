@@ -78,8 +78,9 @@ test('a chat: written, approved, rejected with a reason, its files and terminal 
 
   await page.keyboard.press('Alt+n');
   await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
-  await page.keyboard.press('/');
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Message');
+  await page.locator('[aria-label="Message"]:focus').waitFor();
+  await write(page, '$ echo begun');
+  await place(page, '1 of 1');
 });
 
 /** A terminal takes Tab for itself: its help names the way out. */
