@@ -151,12 +151,15 @@ test('a project is chosen, and a server, a schedule and a token are added', asyn
   await goTo(page, 'Schedules', /#\/schedules/);
   await press(page, 'Create schedule');
   await page.getByLabel('Prompt for the agent').waitFor();
+  // The button is gone with its page: reading goes on in the new one.
+  await page.locator('main:focus').waitFor();
   await tabTo(page, 'Name');
   await page.keyboard.type('nightly');
   await tabTo(page, 'Prompt for the agent');
   await page.keyboard.type('hello');
   await press(page, 'Create schedule');
   await page.getByRole('heading', { level: 1, name: 'nightly' }).waitFor();
+  await page.locator('main:focus').waitFor();
 
   await goTo(page, 'Tokens', /#\/tokens/);
   await press(page, 'New token');
