@@ -321,6 +321,8 @@ test('a snapshot is created, restored after a change, forked and deleted', async
   await page.getByRole('button', { name: 'Restore first' }).click();
   await page.getByRole('button', { name: 'Restore', exact: true }).click();
   await page.getByText('Restored first').waitFor();
+  // A button that works keeps the focus.
+  await page.locator('button:focus', { hasText: 'Restore' }).waitFor();
   expect(await read(id, 'notes.txt')).toBe('before');
   await page.getByRole('button', { name: 'Fork first' }).click();
   await page.waitForURL(({ hash }) => hash.endsWith('/sandbox') && !hash.includes(id));
