@@ -70,6 +70,10 @@ test('files chosen before the first message go with it', async () => {
     expect.stringMatching(/^attachments\/[0-9a-f]{8}-red\.png$/),
     expect.stringMatching(/^attachments\/[0-9a-f]{8}-notes\.txt$/),
   ]);
+  const [, path = ''] = await attachedIn(page);
+  await shown.getByRole('button', { name: `Open ${path}` }).click();
+  const panel = page.getByRole('complementary', { name: 'Workspace' });
+  await panel.getByText(path, { exact: true }).waitFor();
 });
 
 test('files are dropped and pasted into an open session, and can be removed', async () => {
