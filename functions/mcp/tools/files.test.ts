@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ToolContext } from '../define-tool.ts';
-import { fileContent, getVolumePath } from './files.ts';
+import { noTurn } from '#shared/domain/turn/turn.ts';
+import { newSession } from '../../../tests/conformance/session-fixture.ts';
+import type { CallContext, ToolContext } from '../define-tool.ts';
+import { fileContent, getVolumePath, listFiles } from './files.ts';
 
 const contextOf = (isAvailable: boolean) =>
   ({
@@ -20,6 +22,29 @@ test.each([true, false])('returns the shared folder and its existence (%s)', asy
 test('an unknown session is not found', async () => {
   const asked = getVolumePath.run({ session_id: 'none' }, contextOf(true));
   await expect(asked).rejects.toMatchObject({ code: 'session_not_found' });
+});
+
+test.each([true, undefined])('a list says whether its folder has more (%s)', async (truncated) => {
+  const session = newSession({ status: 'running' });
+  const sandbox = { state: 'ready', generation: 1, address: 'http://sandbox', flavor: 'micro' };
+  const file = { name: 'a', type: 'file', size: 1, modifiedAt: '2026-01-01T00:00:00.000Z' };
+  const context = {
+    principal: { scope: 'admin:ro', owner: session.owner },
+    settings: { defaults: { lifetimes: {} } },
+    signal: new AbortController().signal,
+    onSession: () => undefined,
+    ports: {
+      turns: { getWithTurn: async () => ({ session, turn: noTurn }) },
+      workspaces: { get: async () => ({ id: session.workspace, users: [], sandbox }) },
+      link: { fetch: async () => Response.json({ files: [file], truncated }) },
+      world: { now: () => 0 },
+    },
+  } as unknown as CallContext;
+  expect(await listFiles.run({ session_id: session.id }, context)).toEqual({
+    path: '.',
+    files: [{ name: 'a', type: 'file', size: 1, modified_at: file.modifiedAt }],
+    ...(truncated && { truncated }),
+  });
 });
 
 const uri = 'sallyport://sessions/s/files/f';

@@ -94,6 +94,7 @@ const bytesOf = (content: string, encoding: 'utf-8' | 'base64'): Uint8Array => {
 /** A sandbox's answer is untrusted. */
 const listed = z.object({
   files: z.array(z.object({ name: z.string(), type: z.string(), size: z.number(), modifiedAt: z.string() })),
+  truncated: z.literal(true).optional(),
 });
 
 export const listFiles = defineTool({
@@ -105,10 +106,11 @@ export const listFiles = defineTool({
   annotations: { title: 'List files', readOnlyHint: true, openWorldHint: false },
   run: async (input, context) => {
     const options = await fileRequest(context, input);
-    const { files } = decodeStored(listed, await listWorkspaceFiles(context.ports, options));
+    const { files, truncated } = decodeStored(listed, await listWorkspaceFiles(context.ports, options));
     return {
       path: plain(input.path),
       files: files.map(({ modifiedAt, ...file }) => ({ ...file, modified_at: modifiedAt })),
+      ...(truncated ? { truncated } : {}),
     };
   },
 });

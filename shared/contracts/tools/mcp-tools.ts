@@ -225,4 +225,5 @@ export const listFilesResult = z.object({
       }),
     )
     .describe('Entries of the folder, at most 10,000.'),
+  truncated: z.literal(true).optional().describe('The folder has more.'),
 });
