@@ -177,3 +177,15 @@ test('a file in place of a folder, and a folder in place of a file, are refused 
     { code: 'file_not_found', message: 'no such file: kinds/file/x' },
   ]);
 });
+
+test('the tool reads a text as text, and a picture, by its first bytes, as an image', async () => {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+  await put('drawn.txt', png);
+  await put('named.png', 'no picture');
+  expect((await sandbox.callTool('read_file', { path: 'drawn.txt' })).content).toEqual([
+    { type: 'image', data: png.toString('base64'), mimeType: 'image/png' },
+  ]);
+  expect((await sandbox.callTool('read_file', { path: 'named.png' })).content).toEqual([
+    { type: 'text', text: 'no picture' },
+  ]);
+});

@@ -20,6 +20,7 @@ import {
   workingFolder,
 } from '#shared/contracts/program-fields.ts';
 import { readFileBytesMax, sandboxTools, timeoutSeconds } from '#shared/contracts/tools/sandbox-tools.ts';
+import { type ImageType, imageTypeOfBytes } from '#shared/domain/image-type.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { serverNameCharactersMax, toolNameCharactersMax } from '../wire/program-messages.ts';
 import type { ExecutionContext, Executor } from './executor.ts';
@@ -68,6 +69,10 @@ const describeProblems = (name: string, issues: z.ZodError['issues']): string =>
 
 const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
+const imageResult = (bytes: Buffer, mimeType: ImageType): CallToolResult => ({
+  content: [{ type: 'image', data: bytes.toString('base64'), mimeType }],
+});
+
 const writtenBytesMax = 4 * 1_048_576;
 
 const readFileTool = defineTool({
@@ -81,7 +86,8 @@ const readFileTool = defineTool({
         `${path} has ${size} bytes; at most ${readFileBytesMax} can be read at once`,
       );
     }
-    return textResult(bytes.toString());
+    const mimeType = imageTypeOfBytes(bytes);
+    return mimeType === undefined ? textResult(bytes.toString()) : imageResult(bytes, mimeType);
   },
 });
 

@@ -117,7 +117,7 @@ export const sandboxTools = {
     platform: background,
   }),
   read_file: contract({
-    description: 'Reads a text file of the workspace.',
+    description: 'Reads a text file of the workspace, or shows an image (PNG, JPEG, GIF, WebP).',
     input: z.object({ path: workspacePath }),
     offered: { path: pathOffered },
   }),
