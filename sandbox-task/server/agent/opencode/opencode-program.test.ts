@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import type { RuntimeFact, RuntimePrompt } from '#shared/domain/runtime.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type RuntimeFact, type RuntimePrompt, runtimeSilenceSecondsMax } from '#shared/domain/runtime.ts';
 import type { ProcessControl, UserSide } from '../../user-side.ts';
 import type { AgentListener } from '../agent-program.ts';
 import { createOpencode } from './opencode-program.ts';
@@ -101,4 +101,34 @@ test.each([reset, ended])('a turn ends as lost when its events break off', async
   begin();
   expect(await over).toMatchObject({ type: 'ended', reason: 'lost' });
   await expect.poll(() => counted.killed).toBe(1);
+});
+
+test('a program that waits for a person is not silent; without a question it is stopped, which is said once', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const question = { id: 'per_1', sessionID: 's', permission: 'bash', patterns: ['ls'], metadata: {} };
+  const event = JSON.stringify({ type: 'permission.asked', properties: question });
+  const { program } = await openProgram('GET /event', (_, response) => {
+    response.writeHead(200).flushHeaders();
+    void begun.promise.then(() => response.write(`data: ${event}\n\n`));
+  });
+  const begun = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const faults: RuntimeFact[] = [];
+  const turn = await program.prompt(prompt, {
+    fact: (fact) => {
+      if (fact.type === 'asked') asked.resolve();
+      if (fact.type === 'fault') faults.push(fact);
+    },
+    delta: () => undefined,
+    room: async () => undefined,
+  });
+  begun.resolve();
+  await asked.promise;
+  const longMs = (runtimeSilenceSecondsMax + 10) * 1000;
+  vi.advanceTimersByTime(longMs);
+  expect(faults).toEqual([]);
+  await turn.reply({ permission: 'per_1', approved: true });
+  vi.advanceTimersByTime(longMs);
+  expect(faults).toEqual([{ type: 'fault', message: 'OpenCode was silent for too long' }]);
 });

@@ -151,13 +151,16 @@ const begin = async (
   const session = await client.openSession(`sallyport ${prompt.conversation}`, prompt.asks);
   const facts = createOpencodeFacts(session, workspace);
   const abort = (): Promise<void> => client.abort(session);
-  const look = setInterval(() => {
-    if (facts.isStuck() || performance.now() - heardAt > runtimeSilenceSecondsMax * 1000) {
-      if (!facts.isStuck()) listener.fact({ type: 'fault', message: 'OpenCode was silent for too long' });
-      void abort().catch(() => undefined);
-    }
-  }, 1000);
+  /** Those that wait for an answer: a person may take a day. */
+  const questions = new Set<string>();
   let heardAt = performance.now();
+  const look = setInterval(() => {
+    const isSilent = questions.size === 0 && performance.now() - heardAt > runtimeSilenceSecondsMax * 1000;
+    if (!isSilent && !facts.isStuck()) return;
+    if (!facts.isStuck()) listener.fact({ type: 'fault', message: 'OpenCode was silent for too long' });
+    heardAt = performance.now();
+    void abort().catch(() => undefined);
+  }, 1000);
   const each: Following = {
     listener,
     facts: {
@@ -165,6 +168,7 @@ const begin = async (
       read: (event) => {
         const heard = facts.read(event);
         if (heard.facts.length + heard.deltas.length > 0) heardAt = performance.now();
+        for (const fact of heard.facts) if (fact.type === 'asked') questions.add(fact.permission);
         return heard;
       },
     },
@@ -180,5 +184,12 @@ const begin = async (
     each.stop();
     throw cause;
   }
-  return { abort, reply: (reply) => client.reply(reply) };
+  return {
+    abort,
+    reply: (reply) => {
+      questions.delete(reply.permission);
+      heardAt = performance.now();
+      return client.reply(reply);
+    },
+  };
 };
