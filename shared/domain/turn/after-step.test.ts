@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { Session } from '../session.ts';
 import { afterStep, spendOf } from './after-step.ts';
+import { reduce } from './reduce.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, EventOf } from './turn.ts';
 
@@ -55,6 +56,30 @@ test.each(['end_turn', 'error', 'cancelled'] as const)(
     expect(afterStep(session, acting(), ended)).toMatchObject({ lastStopReason: stopReason });
   },
 );
+
+test('the withdrawal of a grant that ends the turn leaves it to no later one', () => {
+  const by = { kind: 'person' as const, id: 'ada' };
+  const grants = ['kept', 'withdrawn'].map((id) => ({
+    id,
+    tool: 'execute_command',
+    identity: 'i',
+    by,
+    at: 1,
+  }));
+  const [call] = acting().calls;
+  if (call === undefined) throw new Error('there is no call');
+  const ended = { ...call, callId: 'd' as CallId, status: 'completed' as const };
+  const before: Acting = {
+    ...acting(),
+    policy: { mode: 'ask', grants },
+    calls: [{ ...call, status: 'approved', grant: 'withdrawn' }, ended],
+  };
+  const limits = { stepsMax: 1, callsMax: 9, usdMax: 9 };
+  const withdrawn = reduce(before, { type: 'grant-withdrawn', at: 2, grantId: 'withdrawn' }, limits);
+  expect(withdrawn.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
+  const session = { ...sessionWith({}), usage: { inputTokens: 0, outputTokens: 0 } };
+  expect(afterStep(session, before, withdrawn).grants?.map(({ id }) => id)).toEqual(['kept']);
+});
 
 test('calls of a program that carries a turn are spent of its slices, and leave reservations alone (TM9)', () => {
   const event = { type: 'runtime-moved', toolCalls: 2 } as EventOf<'runtime-moved'>;

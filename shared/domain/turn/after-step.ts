@@ -42,9 +42,15 @@ export const afterStep = (session: Session, before: TurnState, { log, state }: S
     ...running,
     lastStopReason: completion.stopReason,
     ...('runtime' in before && before.runtime !== undefined ? {} : bill(session, completion)),
-    ...('policy' in before ? { grants: before.policy.grants } : {}),
+    ...('policy' in before ? { grants: before.policy.grants.filter(({ id }) => !isWithdrawn(log, id)) } : {}),
   };
 };
+
+/** The step that ends a turn may be the withdrawal of a grant. */
+const isWithdrawn = (log: Step['log'], grant: string): boolean =>
+  log.some(
+    ({ type, data }) => type === 'system' && data.kind === 'grant_withdrawn' && data['grantId'] === grant,
+  );
 
 /** The same in a session whose record may be older than its turn: as the state has it, whatever the record says. */
 export const afterUnleasedStep = (session: Session, before: TurnState, step: Step): SessionChange => ({
