@@ -1,5 +1,6 @@
 /** Options of the checkers: the parts of the world that they look at. */
 
+import type { TokenUsage } from '#shared/domain/model.ts';
 import type { Bucket } from './bucket.ts';
 import type { Ecs } from './ecs.ts';
 import type { Ledger } from './machine.ts';
@@ -16,6 +17,8 @@ export type CheckerOptions = {
   readonly slotsMax: { readonly execution: number; readonly agent: number };
   readonly stepsMax: number;
   readonly tree: TreeBounds;
+  /** Dollars. */
+  readonly costOf: (usage: TokenUsage) => number;
   /** Idle limit of agent sessions that have none of their own. */
   readonly idleMs: number;
   /** More is due than a sweep takes. */

@@ -9,6 +9,7 @@ import { ApprovalChecker } from './approval-checker.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { DetachedChecker } from './detached-checker.ts';
 import { EndChecker } from './end-checker.ts';
+import { GrantChecker } from './grant-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
 import type { Change } from './memory-table.ts';
@@ -22,6 +23,7 @@ import { SlotChecker } from './slot-checker.ts';
 import { eventOf, rememberParts, stateOf } from './stored.ts';
 import { SessionTreeChecker, type Turned } from './tree-checker.ts';
 import { TurnChecker } from './turn-checker.ts';
+import { UsageChecker } from './usage-checker.ts';
 import { WakeChecker } from './wake-checker.ts';
 
 /** A cancel asks the holder of the turn: the turn itself is as it was. */
@@ -47,6 +49,8 @@ export class Checkers {
   readonly #approvals: ApprovalChecker;
   readonly #detached: DetachedChecker;
   readonly relays: RelayChecker;
+  readonly grants: GrantChecker;
+  readonly usage: UsageChecker;
 
   constructor(options: CheckerOptions) {
     this.#options = options;
@@ -63,6 +67,8 @@ export class Checkers {
     this.ends = new EndChecker(options);
     this.#detached = new DetachedChecker(options);
     this.relays = new RelayChecker(options);
+    this.grants = new GrantChecker(options);
+    this.usage = new UsageChecker(options);
   }
 
   wrote(all: readonly Change[], by: Invocation): void {
@@ -79,6 +85,7 @@ export class Checkers {
     for (const id of sessions) {
       const own = changes.filter(({ pk }) => pk === `SESSION#${id}`);
       const turned = this.#session(id, own, by);
+      this.grants.wrote(id);
       if (turned === undefined) continue;
       this.#approvals.turn(id, { ...turned, changes });
       checkRules(this.#options, id, { ...turned, changes });
@@ -112,6 +119,8 @@ export class Checkers {
     const turned = turn?.after && { old: stateOf(turn.before), state: stateOf(turn.after), events };
     for (const event of events) this.#said(id, event, turned);
     if (by.isAlive && events.some(({ type }) => type === 'completion')) this.wakes.completed(id);
+    if (meta !== undefined) this.usage.made(id, meta);
+    if (turned !== undefined) this.usage.turn(id, turned, by);
     if (turned !== undefined) this.#tree.turn(id, turned);
     if (turned !== undefined) this.#options.sim.coverage.hit(`turn/${turned.old.kind}→${turned.state.kind}`);
     return turned;
@@ -126,6 +135,7 @@ export class Checkers {
 
   #said(id: string, event: LogEvent, turned: Turned | undefined): void {
     this.log.said(id, event);
+    this.grants.said(id, event);
     if (event.type === 'message' && event.data.role === 'user') this.turns.begins(id, event.data.messageId);
     if (event.type === 'tool:approval_required') this.turns.asked(id, event.data.callId, turned?.state);
     if (event.type === 'tool:output' && turned !== undefined) this.turns.output(id, event.data, turned.old);

@@ -3,7 +3,7 @@ import type { takenReasons } from '#shared/domain/idle-sandbox.ts';
 
 /** A kind, a slash and a name. */
 type Met =
-  `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'meter' | 'relay' | 'rule' | 'trial' | 'world'}/${string}`;
+  `${'fault' | 'turn' | 'call' | 'sandbox' | 'session' | 'slot' | 'meter' | 'relay' | 'rule' | 'grant' | 'usage' | 'trial' | 'world'}/${string}`;
 
 export type Counts = Readonly<Record<string, number>>;
 

@@ -5,7 +5,7 @@
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
-import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
+import type { ModelChunk, ModelRequest, TokenUsage } from '#shared/domain/model.ts';
 import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 import type { ModelProvider } from '#shared/ports/models.ts';
@@ -47,6 +47,8 @@ export type Character = {
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
   /** Charged so much more, whoever hears of it: with the beginning of an answer for some end of it, with its end for the difference. */
   readonly onCharged: (outputTokens: number) => void;
+  /** Its answer has ended, with what it reports of it. */
+  readonly onAnswered: (usage: TokenUsage) => void;
 };
 
 export const modelFor = (invocation: Invocation, character: Character): ModelProvider => ({
@@ -56,7 +58,14 @@ export const modelFor = (invocation: Invocation, character: Character): ModelPro
 async function* stream(
   { sim, world }: Invocation,
   { history, outputTokensMax, tools }: ModelRequest,
-  { signal, onAsked, onCharged, delegates, isSlicing }: Character & { readonly signal: AbortSignal },
+  {
+    signal,
+    onAsked,
+    onCharged,
+    onAnswered,
+    delegates,
+    isSlicing,
+  }: Character & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
   onAsked(history);
@@ -88,6 +97,7 @@ async function* stream(
   yield* ofClient;
   const usage = { inputTokens: 10, outputTokens: random.int(1, outputTokensMax) };
   onCharged(usage.outputTokens - cutOffTokens);
+  onAnswered(usage);
   yield { type: 'end', end: asks + ofClient.length > 0 ? 'tool_use' : 'end_turn', usage };
 }
 

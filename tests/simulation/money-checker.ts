@@ -95,6 +95,8 @@ export class MoneyChecker {
   #thought(change: Change, changes: readonly Change[]): void {
     const [before, state] = [stateOf(change.before), stateOf(change.after)];
     if (before.kind !== 'thinking' || change.after === undefined) return;
+    // A withdrawn grant: its model is asked all the same.
+    if (state.kind === 'thinking' && state.turnId === before.turnId && state.step === before.step) return;
     // A turn that no function continues fails without a call of the model.
     const unasked = ['cancelled', 'budget_exceeded', 'error'];
     if (state.kind === 'done' && unasked.includes(state.stopReason)) return;

@@ -24,7 +24,7 @@ import { type Ended, type Job, Lambda, type Usage } from './lambda.ts';
 import type { Ledger } from './machine.ts';
 import { type MemoryTable, openMemoryTable, pageBytesMax, tableOver } from './memory-table.ts';
 import { portsOf } from './ports.ts';
-import { outputTokensMax } from './prices.ts';
+import { costOf, outputTokensMax } from './prices.ts';
 import { relayNetwork, relayPortsOf } from './relay-ports.ts';
 import { Scheduling } from './scheduler.ts';
 import { mcpTimes, principal, requestMs, type Settings } from './settings.ts';
@@ -76,6 +76,7 @@ export class Platform {
       slotsMax: { execution: settings.slots.executionMax, agent: settings.slots.agentMax },
       stepsMax: settings.limits.stepsMax,
       tree: settings.tree,
+      costOf: (usage) => costOf(usage, settings.outputUsd),
       idleMs: settings.lifetimes.idleMs,
       isCrowded: settings.isCrowded,
     });

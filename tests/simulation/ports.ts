@@ -130,6 +130,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
   const onCharged = (outputTokens: number): void =>
     platform.charged(costOf({ inputTokens: 0, outputTokens }, settings.outputUsd));
+  const onAnswered = (usage: TokenUsage): void => checkers.usage.answered(invocation, usage);
   return {
     ...storesOf(platform, invocation),
     sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
@@ -147,7 +148,8 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     // No message here is about a file.
     savedFiles: fake<SavedFiles>({}),
     models: {
-      open: () => Promise.resolve(modelFor(invocation, { delegates, isSlicing, onAsked, onCharged })),
+      open: () =>
+        Promise.resolve(modelFor(invocation, { delegates, isSlicing, onAsked, onCharged, onAnswered })),
     },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },

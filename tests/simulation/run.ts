@@ -14,6 +14,7 @@ import { register } from './registry.ts';
 import { drawSettings } from './settings.ts';
 import { keepSnapshots } from './snapshotter.ts';
 import { connect, type Users } from './users.ts';
+import { withdrawGrants } from './withdrawer.ts';
 import { BrokenPromise, Simulation, startOfTime, type TraceLine } from './world.ts';
 import { makeCrowd, writeAsNewer } from './worlds.ts';
 
@@ -65,6 +66,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   startJanitor(platform);
   const users = { platform, until };
   if (on.has('snapshots')) startKeeper(users, seed);
+  startWithdrawer(users, seed);
   for (let person = random.int(1, 3); person > 0; person -= 1)
     sim.after(random.int(0, minute), () => startPerson(users));
   for (let program = random.int(0, 2); program > 0; program -= 1)
@@ -99,6 +101,7 @@ type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };
 
 const trialsShare = 0.25;
 const keeperShare = 0.25;
+const withdrawerShare = 0.5;
 /** Of the worlds whose sandboxes have a network. */
 const relayShare = 0.3;
 
@@ -118,6 +121,12 @@ const startKeeper = (users: Users, seed: number): void => {
   sim.after(own.int(0, minute), () => {
     void connect(users, id, { approvals: 'auto' }).then(() => keepSnapshots(users, id, own));
   });
+};
+
+/** In some worlds a person takes back what was allowed. */
+const startWithdrawer = (users: Users, seed: number): void => {
+  const own = openRandom(seed ^ 0x7f4a7c15);
+  if (own.chance(withdrawerShare)) void withdrawGrants(users, own);
 };
 
 /** The schedules of docs/spec/lifecycle.md. */
