@@ -9,7 +9,7 @@ import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
-import { efforts, withReasoning } from './openai-input.ts';
+import { effortOf, withReasoning } from './openai-input.ts';
 import { type Piece, replayOf } from './provider-state.ts';
 import { shownImages } from './request-images.ts';
 import { isBlank, resultText, userText } from './spoken-text.ts';
@@ -41,7 +41,9 @@ export const chatRequest = (
   ...(withReasoning.test(model)
     ? { max_completion_tokens: outputTokensMax }
     : { max_tokens: outputTokensMax }),
-  ...(thinking === undefined || sending.thinking === 'unset' ? {} : { reasoning_effort: efforts[thinking] }),
+  ...(thinking === undefined || sending.thinking === 'unset'
+    ? {}
+    : { reasoning_effort: effortOf(model, thinking) }),
   stream: true,
   stream_options: { include_usage: true },
 });

@@ -6,7 +6,7 @@
  */
 import type OpenAI from 'openai';
 import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
-import type { ModelRequest } from '#shared/domain/model.ts';
+import type { ModelRequest, ThinkingLevel } from '#shared/domain/model.ts';
 import { wellFormed } from './call-arguments.ts';
 import { type Piece, replayOf } from './provider-state.ts';
 import { type ImagesOf, shownImages } from './request-images.ts';
@@ -42,7 +42,14 @@ const withoutReasoning = /^(chatgpt-4|gpt-[34])/;
 /** The models that give their reasoning encrypted; others refuse the wish. */
 export const withReasoning = /^(o\d|codex|gpt-([5-9]|\d\d))/;
 
-export const efforts = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const;
+/** OpenAI's models that can be told not to reason (https://developers.openai.com/api/docs/models); the others refuse it. */
+const withNone = /^gpt-(5\.[1-9]|6)(-|$)/;
+
+const efforts = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const;
+
+/** A model that cannot do without reasoning does the least: told nothing, it would do more. */
+export const effortOf = (model: string, level: ThinkingLevel) =>
+  level === 'off' && withReasoning.test(model) && !withNone.test(model) ? 'low' : efforts[level];
 
 /** `auto`: the longest summary that the model gives. */
 const reasoningSettings = (
@@ -53,7 +60,7 @@ const reasoningSettings = (
     ? {}
     : {
         reasoning: {
-          effort: efforts[thinking],
+          effort: effortOf(model, thinking),
           ...(shown === 'shown' ? { summary: 'auto' as const } : {}),
         },
       }),

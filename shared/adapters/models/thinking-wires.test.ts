@@ -171,7 +171,12 @@ describe('openai', () => {
   test.each([
     ['gpt-6.1-sol', undefined, undefined, include],
     ['gpt-6.1-sol', 'high', { effort: 'high', summary: 'auto' }, include],
-    ['gpt-6.1-sol', 'off', { effort: 'none' }, include],
+    ['gpt-6.1-sol', 'off', { effort: 'low' }, include],
+    ['gpt-6-sol', 'off', { effort: 'none' }, include],
+    ['gpt-5.2', 'off', { effort: 'none' }, include],
+    ['gpt-5', 'off', { effort: 'low' }, include],
+    ['o4-mini', 'off', { effort: 'low' }, include],
+    ['another', 'off', { effort: 'none' }, undefined],
     ['o4-mini', 'medium', { effort: 'medium', summary: 'auto' }, include],
     ['gpt-4.1', 'high', undefined, undefined],
     ['another', 'low', { effort: 'low', summary: 'auto' }, undefined],
