@@ -95,10 +95,11 @@ const open = (
     case 'thinking':
       reading.parts.set(index, {
         kind: 'thinking',
-        thinking: block.thinking,
-        signature: block.signature,
+        // Not each server of this wire begins with them.
+        thinking: block.thinking ?? '',
+        signature: block.signature ?? '',
       });
-      return reading.thoughts(index, block.thinking);
+      return reading.thoughts(index, block.thinking ?? '');
     case 'redacted_thinking':
       reading.parts.set(index, { kind: 'redacted', data: block.data });
       return [];

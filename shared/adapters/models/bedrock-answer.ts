@@ -13,7 +13,7 @@ import type {
 import type { CallId } from '#shared/domain/ids.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
-import { type Meaning, meanings, providerError } from './provider-errors.ts';
+import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
 import type { AnswerReader } from './stream-answer.ts';
@@ -32,8 +32,6 @@ type Reading = {
   usage: BedrockUsage | undefined;
   reason: StopReason | undefined;
 };
-
-const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer that cannot be read'];
 
 type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
@@ -136,7 +134,7 @@ const endOf = (reason: StopReason): AnswerEnd => {
       throw providerError(meanings.tooLong);
     case 'malformed_model_output':
     case 'malformed_tool_use':
-      throw providerError(garbled, { type: reason });
+      throw providerError(meanings.garbled, { type: reason });
     default:
       return (reason as string) === 'refusal' ? 'refused' : 'end_turn';
   }

@@ -8,7 +8,7 @@ import type { FinishReason, GenerateContentResponse, Part } from '@google/genai'
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
-import { type Meaning, meanings, providerError } from './provider-errors.ts';
+import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
 import type { AnswerReader } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -21,8 +21,6 @@ type Reading = {
   usage: Usage | undefined;
   reason: FinishReason | undefined;
 };
-
-const garbled: Meaning = ['provider_unavailable', 'the model wrote an answer that cannot be read'];
 
 type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
@@ -90,7 +88,7 @@ const endOf = (reason: FinishReason, calls: number): AnswerEnd => {
     case 'TOO_MANY_TOOL_CALLS':
     case 'MALFORMED_RESPONSE':
     case 'OTHER':
-      throw providerError(garbled, { type: reason });
+      throw providerError(meanings.garbled, { type: reason });
     default:
       return calls > 0 ? 'tool_use' : 'end_turn';
   }

@@ -61,9 +61,10 @@ const take = (reading: Reading, { choices, usage }: Chunk): readonly ModelChunk[
   reading.usage = usage ?? reading.usage;
   const [choice] = choices ?? [];
   if (choice === undefined) return [];
-  reading.reason = choice.finish_reason ?? reading.reason;
-  const { content, refusal, tool_calls: calls = [], ...more } = choice.delta ?? {};
-  for (const call of calls) takeCall(reading, call);
+  // Some servers send an empty reason, and null for what there is none of.
+  reading.reason = choice.finish_reason || reading.reason;
+  const { content, refusal, tool_calls: calls, ...more } = choice.delta ?? {};
+  for (const call of calls ?? []) takeCall(reading, call);
   reading.isRefused ||= Boolean(refusal);
   const text = `${content ?? ''}${refusal ?? ''}`;
   reading.textCharacters += text.length;

@@ -231,6 +231,32 @@ describe('images that the user showed', () => {
   });
 });
 
+test('fields that a server sends empty are none', async () => {
+  const { chunks, failure } = await ask([
+    streamed(
+      delta({ content: 'ye', tool_calls: null, refusal: null }, ''),
+      called({ index: 0, id: 'a', function: { name: 'mcp_read', arguments: null } }),
+      called({ index: 0, id: null, function: { name: null, arguments: '{}' } }),
+      delta({ content: null, tool_calls: null }, 'stop'),
+    ),
+  ]);
+  expect(failure).toBeUndefined();
+  expect(calls(chunks)).toEqual([{ type: 'call', callId: 'a', name: 'mcp:read', args: {} }]);
+});
+
+test('an empty reason is no end', async () => {
+  const { failure } = await ask([streamed(delta({ content: 'The first w' }, ''))]);
+  expect(failure).toMatchObject({ code: 'provider_unavailable' });
+});
+
+test('an event of another shape is a failure of the server, after the text before it', async () => {
+  const { chunks, failure } = await ask([
+    streamed(delta({ content: 'The first w' }), delta({ tool_calls: [null] })),
+  ]);
+  expect(texts(chunks, 'text')).toBe('The first w');
+  expect(failure).toMatchObject({ code: 'provider_unavailable' });
+});
+
 test('an answer without an end is reported', async () => {
   const { failure } = await ask([streamed(delta({ content: 'The first w' }))]);
   expect(failure).toMatchObject({ code: 'provider_unavailable' });

@@ -17,6 +17,7 @@ import { isUnchargedStatus } from '#shared/domain/price.ts';
 import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
 import type { MayResend } from '#shared/ports/models.ts';
 import { gathered } from './gathered-stream.ts';
+import { meanings, providerError } from './provider-errors.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
 import { toolRefusal } from './refused-tools.ts';
 import { hasImages } from './request-images.ts';
@@ -31,7 +32,7 @@ export type Sending = {
   readonly thinking: ShownThinking;
 };
 
-/** The reader of one answer. Its failures are AppErrors. */
+/** The reader of one answer. Its failures are AppErrors, or those of reading an event of another shape than the SDK says. */
 export type AnswerReader<E> = {
   /** Records one event, and returns the text and the thoughts in it. */
   readonly take: (event: E) => readonly ModelChunk[];
@@ -80,7 +81,7 @@ export async function* streamAnswer<E>(
         hasSpoken = true;
         yield chunk;
       }
-    yield* reader.end();
+    yield* endOf(reader);
   } finally {
     stop.abort(leftByReader);
   }
@@ -104,10 +105,22 @@ function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator
         }
   } catch (error) {
     yield* chunks;
-    throw error;
+    throw unreadable(error);
   }
   yield* chunks;
 }
+
+const endOf = <E>({ end }: AnswerReader<E>): readonly ModelChunk[] => {
+  try {
+    return end();
+  } catch (error) {
+    throw unreadable(error);
+  }
+};
+
+/** No SDK checks what comes over its wire: an event of another shape is the server's fault. */
+const unreadable = (error: unknown): AppError =>
+  isAppError(error) ? error : providerError(meanings.garbled, { cause: error });
 
 /** Thoughts of a model that shall have none need not be shown. */
 const firstShown = (level: ThinkingLevel | undefined): ShownThinking =>

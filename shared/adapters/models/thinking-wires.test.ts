@@ -61,6 +61,20 @@ describe('anthropic', () => {
   const ask = asking((baseUrl) => makeAnthropicProvider({ auth: 'key', apiKey: 'sk', baseUrl }), yes);
   const settings = (body: Record<string, unknown>) => [body['thinking'], body['output_config']];
 
+  test('thoughts whose block begins without a signature have the one that follows', async () => {
+    const bare = streamed(
+      { type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
+    );
+    const { chunks } = await ask({ model: 'claude-opus-5-5', thinking: 'low' }, [bare]);
+    expect(thoughts(chunks)).toBe('Hm.');
+    const own = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
+    expect(chunks.at(-1)).toMatchObject({ providerState: { parts: [{ own }] } });
+  });
+
   test('thoughts are shown apart from the text, redacted ones are not', async () => {
     const { chunks } = await ask({ model: 'claude-opus-5-5', thinking: 'low' });
     expect(thoughts(chunks)).toBe('One. Two.\n\nThree.');
