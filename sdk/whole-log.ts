@@ -12,7 +12,7 @@ export const readWholeLog = async (
   client: Pick<ApiClient, 'request'>,
   { id, signal }: Signalled & { readonly id: string },
 ): Promise<{ readonly events: LogEvents; readonly isCut: boolean }> => {
-  const events: LogEvents = [];
+  const events: LogEvents[number][] = [];
   let last = -1;
   let isCut = false;
   for (let page = 0; page < pagesMax; page += 1) {
