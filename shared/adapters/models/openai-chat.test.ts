@@ -285,6 +285,18 @@ test('what a server read from its cache and wrote to it is part of the input', a
   });
 });
 
+test.each([
+  'request (9001 tokens) exceeds the available context size (4096 tokens), try increasing it',
+  "This model's maximum context length is 4096 tokens.",
+  'The input token count exceeds the maximum number of tokens allowed (4096).',
+  'prompt is too long: 9001 tokens > 4096 maximum',
+])('a conversation that is too long is one, refused or in the middle of a stream: %s', async (message) => {
+  const refused = await ask([answered(400, { error: { message, code: 400 } })]);
+  expect(refused.failure).toMatchObject({ code: 'context_too_long' });
+  const broken = await ask([streamed({ error: { message, code: 400 } })]);
+  expect(broken.failure).toMatchObject({ code: 'context_too_long' });
+});
+
 test('a refused answer is one', async () => {
   const { chunks } = await ask([streamed(delta({ refusal: 'No.' }), done('stop'))]);
   expect(chunks.at(-1)).toMatchObject({ end: 'refused' });

@@ -75,10 +75,15 @@ const meaningOf = (cause: unknown, model: string): Meaning => {
   if (type === 'overloaded_error') return overloaded;
   const known = byCode[code ?? ''] ?? byStatus[status ?? Number(code)];
   if (known !== undefined) return known;
-  if (status === undefined) return cause instanceof APIConnectionError ? unreachable : unavailable;
-  if (status >= 500) return unavailable;
-  return /context (length|window)|too many tokens/i.test(message) ? tooLong : meanings.notUnderstood;
+  if (cause instanceof APIConnectionError) return unreachable;
+  if ((status ?? 0) >= 500) return unavailable;
+  if (tooLongTexts.test(message)) return tooLong;
+  return status === undefined ? unavailable : meanings.notUnderstood;
 };
+
+/** Of OpenAI, vLLM, llama.cpp, and of Google and Anthropic behind gateways. */
+const tooLongTexts =
+  /context (length|window|size)|too many tokens|maximum number of tokens|(prompt|input) is too long/i;
 
 export const isNotFound = (error: unknown): boolean =>
   error instanceof APIError && (error.status === 404 || error.code === 'model_not_found');
