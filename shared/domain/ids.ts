@@ -34,6 +34,9 @@ export const derivedUuid = (sha256: string): string => {
   ].join('-');
 };
 
+/** An id that another caller may derive again, also once what had it is deleted. */
+export const isDerived = (id: string): boolean => id[14] === '8';
+
 export const isUuid = (text: string): boolean => uuidPattern.test(text);
 
 /**

@@ -126,9 +126,10 @@ export interface SessionStore {
   removeUnused(session: Session): Promise<boolean>;
   /**
    * Deletes the remains of an ended session: log, history, record. A write that comes meanwhile is refused, or deleted with it, or
-   * expires. False when it was reopened since it was read: then it stays as it is.
+   * expires. False when it was reopened since it was read: then it stays as it is. A session whose id was derived is not made again
+   * for a day after `at`.
    */
-  forget(id: SessionId): Promise<boolean>;
+  forget(id: SessionId, at: number): Promise<boolean>;
   /**
    * Sessions that are due, oldest first; each as it was at the read. Of more than `itemsMax`, the oldest is among them, and
    * the others are near the oldest: the index is read by shards. One that cannot be decoded is left out, told to

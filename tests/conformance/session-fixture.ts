@@ -145,7 +145,7 @@ export const onTable = (table: Table) => {
       const session = await sessions.get(id);
       if (session !== undefined)
         await sessions.end(session, { status: 'completed', at: 9000, dueAt: farAway });
-      return sessions.forget(id);
+      return sessions.forget(id, 9000);
     },
     item: async (key: { readonly pk: string; readonly sk: string }): Promise<Item | undefined> => {
       const { Item } = await table.client.send(

@@ -288,7 +288,7 @@ test('a deleted session leaves no item, and no item of another is deleted', asyn
   expect(await stores().item(keys.turn(one.id))).toBeUndefined();
   expect((await eventLog.read(other.id, { since: -1, eventsMax: 200 })).events).toHaveLength(120);
   expect(await turns.history(other.id)).toEqual([{ role: 'user', messageId: 'u', text: 'kept' }]);
-  expect(await sessions.forget(one.id)).toBe(true);
+  expect(await sessions.forget(one.id, 9000)).toBe(true);
 });
 
 test('a hundred and fifty sessions are read together, each once, without missing ones', async () => {

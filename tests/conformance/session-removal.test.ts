@@ -5,7 +5,7 @@ import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { keys, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
-import type { SessionId } from '#shared/domain/ids.ts';
+import { derivedUuid, type SessionId, type WorkspaceId } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { farAway, newSession, note, onTable, workspaceOf } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -85,7 +85,7 @@ describe.each(writers)('while %s', (_, write) => {
     for (let place = 1; place <= 6; place += 1) {
       const ended = await endedRoot();
       const { id } = ended.root;
-      expect(await makeSessionStore(interrupted(place, () => write(ended))).forget(id)).toBe(true);
+      expect(await makeSessionStore(interrupted(place, () => write(ended))).forget(id, 9000)).toBe(true);
       expect([place, await itemsOf(id)]).toEqual([place, []]);
     }
   });
@@ -101,7 +101,7 @@ test('a session is resumed with all it had, or deleted, wherever its resume come
     const table = interrupted(place, async () => {
       resumed = (await stores().sessions.resume(root, resuming)).status;
     });
-    const isForgotten = await makeSessionStore(table).forget(root.id);
+    const isForgotten = await makeSessionStore(table).forget(root.id, 9000);
     const { events } = await eventLog.read(root.id, { since: -1, eventsMax: 10 });
     outcomes.push(`${place}: ${resumed} ${isForgotten} ${events.length}`);
   }
@@ -115,10 +115,28 @@ test('a session is resumed with all it had, or deleted, wherever its resume come
 test('a deletion that was left is finished by the next', async () => {
   const { root } = await endedRoot();
   const dying = interrupted(4, () => Promise.reject(new Error('the function died')));
-  await expect(makeSessionStore(dying).forget(root.id)).rejects.toThrow('died');
+  await expect(makeSessionStore(dying).forget(root.id, 9000)).rejects.toThrow('died');
   expect(await itemsOf(root.id)).toEqual(['META']);
-  expect(await stores().sessions.forget(root.id)).toBe(true);
+  expect(await stores().sessions.forget(root.id, 9000)).toBe(true);
   expect(await itemsOf(root.id)).toEqual([]);
+});
+
+test('J6, CH1: a deleted session whose id was derived is not made again within a day, another one is', async () => {
+  const { sessions, create, remove, item } = stores();
+  const derived = derivedUuid(crypto.randomUUID().replaceAll('-', '').repeat(2)) as SessionId;
+  const random = crypto.randomUUID() as SessionId;
+  for (const [id, again] of [
+    [derived, 'exists'],
+    [random, 'created'],
+  ] as const) {
+    const session = await create(newSession({ id }));
+    expect(await remove(id)).toBe(true);
+    const workspace = crypto.randomUUID() as WorkspaceId;
+    const next = { ...session, workspace };
+    expect(await sessions.create(next, { workspace: workspaceOf(next) })).toBe(again);
+  }
+  expect(await item(keys.forgotten(derived))).toMatchObject({ ttl: 9 + 86_400 });
+  expect(await item(keys.session(derived))).toBeUndefined();
 });
 
 test('an unused session leaves nothing of what it was made with', async () => {

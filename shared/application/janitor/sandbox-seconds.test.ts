@@ -72,7 +72,7 @@ test('a sandbox whose tree is deleted is left to its other bounds', async () => 
   const { ports, parent, start, look } = await open();
   await start(1);
   await ports.sessions.end(parent, { status: 'stopped', at: 0, dueAt: 0 });
-  expect(await ports.sessions.forget(parent.id)).toBe(true);
+  expect(await ports.sessions.forget(parent.id, ports.world.now())).toBe(true);
   expect((await look(120_000))?.state).toBe('ready');
 });
 

@@ -40,7 +40,7 @@ export const forgetSession = async (ports: ForgetSessionDeps, session: Session):
     const isKept = left?.isNamed === true && left.deletedAt === undefined;
     if (!isKept && left?.users.length === 0) return false;
   }
-  if (!(await ports.sessions.forget(id))) return false;
+  if (!(await ports.sessions.forget(id, ports.world.now()))) return false;
   ports.telemetry.info('an ended session was forgotten', { event: 'session_forgotten', sessionId: id });
   return true;
 };

@@ -4,6 +4,7 @@
  */
 import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
+import { isDerived } from '#shared/domain/ids.ts';
 import { isConversation, isEnded, type Session } from '#shared/domain/session.ts';
 import { isAsRead } from '#shared/domain/session-sweep.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
@@ -45,6 +46,9 @@ const partsOf = (
   const ConditionExpression = 'attribute_not_exists(pk)';
   const own: Actions = [
     { Put: { TableName, Item: sessionItem(session), ConditionExpression } },
+    ...(isDerived(session.id)
+      ? [{ ConditionCheck: { TableName, Key: keys.forgotten(session.id), ConditionExpression } }]
+      : []),
     { Put: { TableName, Item: pointerOf(session) } },
     ...(sealed === undefined
       ? []

@@ -5,8 +5,8 @@
  * Then its items are deleted, and its record last: a caller that dies before that leaves a record, by which the rest is
  * found again. A session that was reopened is not sealed, and stays.
  */
-import { TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { SessionId } from '#shared/domain/ids.ts';
+import { PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { isDerived, type SessionId } from '#shared/domain/ids.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchDelete } from './batch.ts';
 import { queryPages } from './query-pages.ts';
@@ -62,7 +62,7 @@ export const removeUnused =
 
 export const forget =
   (table: Table): SessionStore['forget'] =>
-  async (id) => {
+  async (id, at) => {
     const sealed = await seal(table, keys.session(id));
     if (typeof sealed === 'string') return sealed === 'deleted';
     const { pk, sk: last } = keys.session(id);
@@ -79,9 +79,18 @@ export const forget =
         table,
         items.map(({ sk }) => (sk === last ? pointer : { pk, sk: String(sk) })),
       );
+    if (isDerived(id)) await leaveMark(table, id, at);
     await batchDelete(table, [{ pk, sk: last }]);
     return true;
   };
+
+/** A caller that derives its id again within a day makes no second one. */
+const leaveMark = async ({ client, name: TableName }: Table, id: SessionId, at: number): Promise<void> => {
+  const Item = { ...keys.forgotten(id), ttl: Math.ceil(at / 1000) + markSeconds };
+  await client.send(new PutCommand({ TableName, Item }));
+};
+
+const markSeconds = 86_400;
 
 /** The record of the sealed session. */
 const seal = async (

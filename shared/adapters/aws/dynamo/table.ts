@@ -40,6 +40,8 @@ export const keys = {
   environment: (id: string) => ({ pk: `SESSION#${id}`, sk: 'ENVIRONMENT' }),
   event: (id: string, seq: number) => ({ pk: `SESSION#${id}`, sk: `EVENT#${digits(seq, 12)}` }),
   accepted: (id: string, messageId: string) => ({ pk: `SESSION#${id}`, sk: `ACCEPTED#${messageId}` }),
+  /** Left by a session that was deleted, whose id may be derived again. */
+  forgotten: (id: string) => ({ pk: `SESSION#${id}`, sk: 'FORGOTTEN' }),
   /** Of a call that runs; before `INBOX#`, where no read of a turn comes. */
   output: (id: string, key: string) => ({ pk: `SESSION#${id}`, sk: `CALL#${key}` }),
   inbox: (id: string, at: number, messageId: string) => ({

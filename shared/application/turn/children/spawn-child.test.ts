@@ -30,6 +30,17 @@ const open = async (network: Network = { allow: [] }) => {
   };
 };
 
+test('CH1: a child that was deleted before its call said so is not made again: the call fails', async () => {
+  const { ports, spawn } = await open();
+  const { session: id } = (await spawn()) ?? {};
+  const child = id && (await ports.sessions.get(id));
+  if (child === undefined) throw new Error('no child was made');
+  await ports.sessions.end(child, { status: 'completed', at: 2, dueAt: 2 });
+  expect(await ports.sessions.forget(child.id, 2)).toBe(true);
+  await expect(spawn()).rejects.toMatchObject({ code: 'invalid_session_state' });
+  expect(await ports.sessions.get(child.id)).toBeUndefined();
+});
+
 test.each(['before', 'after'])(
   'a parent that is narrowed just %s its child is made narrows it',
   async (when) => {

@@ -69,8 +69,7 @@ export const spawnChild = async (
   const message = idFor<MessageId>(ports, request, 'message');
   const offer = { text, messageId: message };
   const { result } = await offerMessage(ports, child, offer);
-  if (result === 'ended')
-    throw new AppError('invalid_session_state', 'the new session was ended before it began');
+  if (result === 'ended') throw endedBefore();
   return { session: child.id, message };
 };
 
@@ -154,7 +153,8 @@ const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session 
       return child;
     case 'exists': {
       const found = await ports.sessions.get(id);
-      if (found !== undefined) await narrowToParent(ports, found);
+      if (found === undefined) throw endedBefore();
+      await narrowToParent(ports, found);
       return found;
     }
     case 'orphan':
@@ -209,6 +209,9 @@ const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTr
 
 const idFor = <Id extends string>({ world }: MessageDeps, { parent, key }: SpawnRequest, what: string): Id =>
   derivedUuid(world.sha256(`child ${what}\n${parent.id}\n${key}`)) as Id;
+
+const endedBefore = (): AppError =>
+  new AppError('invalid_session_state', 'the new session was ended before it began');
 
 const noAgentLeft = (max: number): AppError =>
   new AppError('resource_limit_exceeded', `a tree of sessions has at most ${max} agents`, {
