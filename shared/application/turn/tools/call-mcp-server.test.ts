@@ -79,13 +79,17 @@ describe('a secret that a server repeats', () => {
       structured: { headers: [{ authorization: `Bearer ${secret}` }], count: 1 },
     };
     const said: ToolProgress = { stream: 'stdout', offset: 0, text: `with ${secret}\n` };
-    const { ended, heard } = await play(remote, finished, [said]);
+    const next: ToolProgress = { stream: 'stdout', offset: said.text.length, text: 'done\n' };
+    const { ended, heard } = await play(remote, finished, [said, next]);
     expect(ended).toEqual({
       status: 'finished',
       content: [text('you sent Bearer ***'), { type: 'image', data: 'AAEC', mimeType: 'image/png' }],
       structured: { headers: [{ authorization: 'Bearer ***' }], count: 1 },
     });
-    expect(heard).toEqual([{ ...said, text: 'with ***\n' }]);
+    expect(heard).toEqual([
+      { ...said, text: 'with ***\n' },
+      { ...next, offset: 'with ***\n'.length },
+    ]);
   });
 
   test('is none to a program of the sandbox, which all code there can read', async () => {

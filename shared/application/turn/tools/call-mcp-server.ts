@@ -18,7 +18,7 @@ import {
   withoutSecrets,
 } from '../../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
-import { cutMiddle } from '../../../domain/text.ts';
+import { cutMiddle, utf8Bytes } from '../../../domain/text.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
@@ -50,8 +50,7 @@ export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): P
     );
     const startedAt = ports.world.now();
     const hide = (text: string): string => withoutProjectSecrets(text, config, secrets);
-    const onHidden = (said: ToolProgress): void => onProgress({ ...said, text: hide(said.text) });
-    const asked = { target, tool: route.tool, args, onProgress: onHidden, signal };
+    const asked = { target, tool: route.tool, args, onProgress: hidingProgress(onProgress, hide), signal };
     const outcome = await ports.remoteMcp.call(asked);
     if (!signal.aborted) await recordCall(ports, server, { outcome, startedAt });
     if (outcome.status === 'finished') return mapResult(outcome, hide);
@@ -83,6 +82,19 @@ export const callStdioServer = async (
   } catch (error) {
     return refusal(ports, error);
   }
+};
+
+/** Pieces follow each other by their bytes, also where one became shorter. */
+const hidingProgress = (
+  onProgress: RegisteredCall['onProgress'],
+  hide: (text: string) => string,
+): RegisteredCall['onProgress'] => {
+  let hiddenBytes = 0;
+  return ({ stream, offset, text }) => {
+    const shown = hide(text);
+    onProgress({ stream, offset: offset - hiddenBytes, text: shown });
+    hiddenBytes += utf8Bytes(text) - utf8Bytes(shown);
+  };
 };
 
 /** A server that repeats a secret in its result does not bring it to the model or the log (R6). */
