@@ -66,6 +66,31 @@ test('a webhook is created, tested, used, disabled and deleted', async () => {
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
 });
 
+test('a refusal is gone with the next try, and from a form that is opened again', async () => {
+  const page = await openApp(cloud, { expects: /400 \(Bad Request\)/ });
+  await goTo(page, cloud, '/webhooks');
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  const form = page.getByRole('dialog', { name: 'New webhook' });
+  const refused = form.getByText('The address of 10.0.0.1 is private');
+  const create = form.getByRole('button', { name: 'Create webhook' });
+  await form.getByLabel('URL').fill('http://10.0.0.1/');
+  await form.getByLabel('Turn failed').check();
+  await create.click();
+  await refused.waitFor();
+  await form.getByLabel('URL').fill('');
+  await create.click();
+  await form.getByText('Enter a URL.').waitFor();
+  await refused.waitFor({ state: 'detached' });
+  await form.getByLabel('URL').fill('http://10.0.0.1/');
+  await create.click();
+  await refused.waitFor();
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  await form.getByLabel('URL').waitFor();
+  expect(await refused.count()).toBe(0);
+  expect(await form.getByLabel('Turn failed').isChecked()).toBe(false);
+});
+
 test('axe finds no violation', async () => {
   await cloud.ask('/api/webhooks', post({ url: receiver.url, events: ['approval_required', 'turn_failed'] }));
   await inEveryLook(cloud, 'webhooks', async (page) => {
