@@ -302,6 +302,30 @@ test('axe finds no violation in any look', async () => {
   });
 });
 
+test('on a phone the chosen tab is in view, also after a reload', async () => {
+  const id = await open();
+  const page = await openApp(cloud, { viewport: phone });
+  await goTo(page, cloud, `/chat/${id}?panel=files`);
+  const inView = (name: string): Promise<boolean> =>
+    page.getByRole('tab', { name, selected: true }).evaluate((tab) => {
+      const [own, list] = [tab.getBoundingClientRect(), tab.parentElement?.getBoundingClientRect()];
+      return list !== undefined && own.left >= list.left && own.right <= list.right;
+    });
+  for (const name of ['Preview', 'Logs']) {
+    await page.getByRole('tab', { name }).evaluate((tab: HTMLElement) => tab.focus());
+    await page.keyboard.press('Enter');
+    await eventually(
+      () => inView(name),
+      (isIn) => isIn,
+    );
+  }
+  await page.reload();
+  await eventually(
+    () => inView('Logs'),
+    (isIn) => isIn,
+  );
+});
+
 test('a snapshot is created, restored after a change, forked and deleted', async () => {
   const id = await open();
   await put(id, 'notes.txt', 'before');
