@@ -81,7 +81,7 @@ test('the page is closed without permission', async () => {
   });
   const page = await openApp({ url: cloud.url, token });
   await page.goto(`${cloud.url}/#/tokens`);
-  await page.getByText("Your token's scope (admin:ro) does not allow this.").last().waitFor();
+  await page.getByText("Your token's scope (admin:ro) does not allow this").last().waitFor();
 });
 
 test.each([

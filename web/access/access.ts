@@ -68,7 +68,7 @@ export const ownProject = computed(() =>
 /** The reason why an action is not offered, for a tooltip or a note. */
 export const reasonAgainst = (permission: Permission): string | undefined => {
   if (may(permission) || state.value.kind !== 'signed-in') return undefined;
-  return `Your token's scope (${state.value.access.scope}) does not allow this.`;
+  return `Your token's scope (${state.value.access.scope}) does not allow this: an admin can give you one that does.`;
 };
 
 /** Other texts are no value of a header. */
