@@ -84,20 +84,24 @@ const takeThoughts = ({ thoughts }: Reading, delta: object): readonly ModelChunk
 
 const takeCall = ({ calls }: Reading, { index, id, function: called }: CallDelta): void => {
   const known = calls.findLast((call) => call.index === index);
-  const isNew = known === undefined || isAnother(known, { id, name: called?.name });
+  const isNew = known === undefined || isAnother(known, { id, called });
   const call = isNew ? { index, id: '', name: '', json: '' } : known;
   if (isNew) calls.push(call);
   call.id = id || call.id;
-  call.name += called?.name ?? '';
+  // Some servers send a name in pieces, others the whole name with each piece of the arguments.
+  if (called?.name !== call.name) call.name += called?.name ?? '';
   call.json += called?.arguments ?? '';
 };
 
-/** Another id, or without one another name after a call that is whole. */
+/** Another id, or without one a name after a call that is whole, unless it only repeats that of the call. */
 const isAnother = (
   known: OpenCall,
-  { id, name }: { readonly id: string | undefined; readonly name: string | undefined },
-): boolean =>
-  id ? known.id !== '' && known.id !== id : Boolean(name) && parsedObject(known.json) !== undefined;
+  { id, called }: { readonly id: string | undefined; readonly called: CallDelta['function'] },
+): boolean => {
+  if (id) return known.id !== '' && known.id !== id;
+  const isRepeated = called?.name === known.name && !called.arguments;
+  return Boolean(called?.name) && !isRepeated && parsedObject(known.json) !== undefined;
+};
 
 /** At the output limit, the call that was being written counts only if its arguments are complete. */
 const isWhole = ({ reason, calls }: Reading, { json }: OpenCall, index: number): boolean =>

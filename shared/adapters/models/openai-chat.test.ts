@@ -103,6 +103,25 @@ describe('calls', () => {
     expect(chunks.at(-1)).toMatchObject({ end: 'tool_use' });
   });
 
+  test.each([
+    ['an id', { index: 0, id: 'a' }],
+    ['an index', { index: 0 }],
+  ])('whose pieces each have the name, with %s, are one', async (_, head) => {
+    const pieces = ['', '{"path":', '"x"}', ''].map((json) =>
+      called({ ...head, function: { name: 'mcp_read', arguments: json } }),
+    );
+    const { chunks } = await ask([streamed(...pieces, done('tool_calls'))]);
+    expect(calls(chunks)).toMatchObject([{ name: 'mcp:read', args: { path: 'x' } }]);
+  });
+
+  test('may have a name in pieces', async () => {
+    const pieces = ['mcp_', 're', 'ad'].map((name) =>
+      called({ index: 0, id: 'a', function: { name, arguments: '' } }),
+    );
+    const { chunks } = await ask([streamed(...pieces, done('tool_calls'))]);
+    expect(calls(chunks)).toMatchObject([{ name: 'mcp:read', args: {} }]);
+  });
+
   test('that the output limit cut off do not run', async () => {
     const { chunks } = await ask([
       streamed(
