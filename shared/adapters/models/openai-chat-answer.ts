@@ -8,6 +8,7 @@ import type OpenAI from 'openai';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
+import { readContent } from './chat-content.ts';
 import { thoughtFields } from './openai-chat-input.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
@@ -66,9 +67,14 @@ const take = (reading: Reading, { choices, usage }: Chunk): readonly ModelChunk[
   const { content, refusal, tool_calls: calls, ...more } = choice.delta ?? {};
   for (const call of calls ?? []) takeCall(reading, call);
   reading.isRefused ||= Boolean(refusal);
-  const text = `${content ?? ''}${refusal ?? ''}`;
+  const said = readContent(content);
+  const text = `${said.text}${refusal ?? ''}`;
   reading.textCharacters += text.length;
-  return [...takeThoughts(reading, more), ...(text === '' ? [] : [{ type: 'text' as const, text }])];
+  return [
+    ...(said.thoughts === '' ? [] : [{ type: 'reasoning' as const, text: said.thoughts }]),
+    ...takeThoughts(reading, more),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+  ];
 };
 
 /** A server that gives both fields gives the same thoughts twice. */

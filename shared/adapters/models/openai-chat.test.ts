@@ -209,6 +209,20 @@ describe('thoughts', () => {
     expect(texts(chunks, 'reasoning')).toBe('hm');
   });
 
+  test('that come as parts of the content are shown apart, as Mistral gives them', async () => {
+    const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+    const { chunks, failure } = await ask([
+      streamed(
+        delta({ content: [thinking('let ')] }),
+        delta({ content: [thinking('me see'), { type: 'text', text: 'Lo' }, { type: 'reference' }, null] }),
+        delta({ content: 'ok.' }),
+        done('stop'),
+      ),
+    ]);
+    expect(failure).toBeUndefined();
+    expect([texts(chunks, 'reasoning'), texts(chunks, 'text')]).toEqual(['let me see', 'Look.']);
+  });
+
   test('have an effort, which a model may refuse', async () => {
     const refused = answered(400, { error: { message: '"qwen3:8b" does not support thinking' } });
     const yes = streamed(delta({ content: 'yes' }), done('stop'));
