@@ -139,9 +139,9 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
   /** Removes the mark, for a caller that uses it; false when it is not ready any more. */
   endIdleCheck(id: WorkspaceId, generation: number): Promise<boolean>;
   /**
-   * As `markStopping`, if no session entered since and none that was read changed: undefined otherwise. With more than
-   * `idleCheckUsersMax` sessions the mark of the workspace that was read must still be there, in place of the latter; else
-   * its execution sessions are paused in the same write.
+   * As `markStopping`, if no session entered since and none that was read changed: undefined otherwise. A mark of the workspace
+   * that was read must still be there; with more than `idleCheckUsersMax` sessions in place of the second condition, else its
+   * execution sessions are paused in the same write.
    */
   markIdle(
     workspace: Workspace,

@@ -96,19 +96,27 @@ describe('L5: a program that starts in a sandbox which is ready', () => {
     const touched = await ports.sessions.get(id);
     if (touched === undefined) throw new Error('the session is not in the table');
     const asked: number[] = [];
+    const inside = { before: async (_method: string): Promise<void> => undefined };
+    const running = () =>
+      asked.map(() => ({
+        ...{ processId: crypto.randomUUID(), command: 'sleep 9', state: 'running', pid: 7, startedAt: 1 },
+        ...{ isPty: false, attached: 0 },
+      }));
     const link = {
       fetch: async (
         { generation }: { readonly generation: number },
         { method }: { readonly method: string },
       ) => {
+        await inside.before(method);
+        const processes = running();
         if (method === 'POST') asked.push(generation);
-        return Response.json({ processes: [] });
+        return Response.json({ processes });
       },
     };
     const own = { ...ports, link };
     const opening = { lifetimes: ports.lifetimes };
     return {
-      ...{ ports: own, workspace, hooks, asked },
+      ...{ ports: own, workspace, hooks, asked, inside },
       evict: () => makeRoom(own, { holder }),
       start: () =>
         startProcess(own, touched, { opening, isRecorded: true, program: { command: 'sleep', args: ['9'] } }),
@@ -126,6 +134,55 @@ describe('L5: a program that starts in a sandbox which is ready', () => {
     expect(await evict()).toBe(false);
     expect(await read()).toMatchObject({ state: 'ready', hasProcesses: true });
     expect(asked).toEqual([1]);
+  });
+
+  test.each(['asks it for the last time', 'stops it'])(
+    'keeps it with a second process that begins as another session %s',
+    async (moment) => {
+      const { ports, workspace, hooks, inside, evict, start, read, asked } = await idle();
+      await ports.workspaces.recordProcesses(workspace, 1);
+      const begin = async (): Promise<void> => {
+        hooks.before = async () => undefined;
+        inside.before = async () => undefined;
+        await start();
+      };
+      let looks = 0;
+      inside.before = async () => {
+        looks += 1;
+        if (looks === 2 && moment !== 'stops it') await begin();
+      };
+      hooks.before = async ({ constructor: { name } }) => {
+        if (name === 'TransactWriteCommand') await begin();
+      };
+      expect(await evict()).toBe(false);
+      expect([(await read())?.state, asked]).toEqual(['ready', [1]]);
+    },
+  );
+
+  test('keeps it with a second process that was under way to it as it was marked', async () => {
+    const { ports, workspace, hooks, inside, evict, start, read, asked } = await idle();
+    await ports.workspaces.recordProcesses(workspace, 1);
+    const [sent, marked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let started: Promise<unknown> | undefined;
+    let isSent = false;
+    hooks.before = async (command) => {
+      if (!JSON.stringify(command.input).includes('idleCheck')) return;
+      hooks.before = async () => undefined;
+      inside.before = async (method) => {
+        if (method === 'POST') {
+          isSent = true;
+          sent.resolve();
+          await marked.promise;
+        } else if (isSent) {
+          marked.resolve();
+          await started;
+        }
+      };
+      started = start();
+      await sent.promise;
+    };
+    expect(await evict()).toBe(false);
+    expect([(await read())?.state, asked]).toEqual(['ready', [1]]);
   });
 
   test('starts in the next one when that gave way just before', async () => {

@@ -2,10 +2,13 @@
  * Makes room for a sandbox or a turn where no slot is free: the longest idle sandbox of the same counter is marked, which
  * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes, nor one whose turn
  * has work that no function does at the moment.
+ *
+ * A session that works has no write for each of its processes: before a sandbox that ever had one gives way, it is marked and
+ * asked again. A caller that uses it from then on removes the mark, and one that was under way has reached it.
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
-import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
+import { idleCheckUsersMax, stopRetryMs, underWayMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { pausedUntil } from '../../domain/session-sweep.ts';
@@ -42,7 +45,8 @@ export const makeRoom = async (
   for (const candidate of await candidates(ports, idle)) {
     const isKept =
       (await haveWork(ports, candidate)) || (await isKeptByProcesses(ports, candidate.workspace));
-    if (!isKept && (await evict(ports, candidate))) return true;
+    const unused = isKept ? undefined : await unusedBehindMark(ports, candidate);
+    if (unused !== undefined && (await evict(ports, unused))) return true;
   }
   return false;
 };
@@ -51,6 +55,19 @@ export const makeRoom = async (
 const haveWork = async (ports: RoomDeps, { users }: Candidate): Promise<boolean> => {
   const works = await Promise.all(users.map((user) => workOf(ports, user)));
   return works.some(({ work }) => work === 'own');
+};
+
+/** Undefined when it is used again, or stopped. The first process of one that had none is a condition of the stop itself. */
+const unusedBehindMark = async (ports: RoomDeps, candidate: Candidate): Promise<Candidate | undefined> => {
+  const { workspaces, world } = ports;
+  const { id, sandbox } = candidate.workspace;
+  if (sandbox?.hasProcesses === undefined) return candidate;
+  const idleCheck = world.uuid();
+  const marked = await workspaces.markIdleCheck(id, sandbox.generation, idleCheck);
+  if (marked === undefined) return undefined;
+  await world.sleep(underWayMs);
+  if (await isKeptByProcesses(ports, marked)) return undefined;
+  return { ...candidate, workspace: { ...candidate.workspace, sandbox: { ...sandbox, idleCheck } } };
 };
 
 /** The longest idle first. */

@@ -102,7 +102,10 @@ export const markIdle =
     const isMarked = users.length > idleCheckUsersMax;
     return stopWithSlot(table, {
       ...{ id, generation, at: stop.at, slot: sandbox?.slot },
-      change: whileIdle(isMarked ? markStays(change, sandbox) : change, workspace),
+      change: whileIdle(
+        isMarked || sandbox?.idleCheck !== undefined ? markStays(change, sandbox) : change,
+        workspace,
+      ),
       others: isMarked
         ? []
         : sessions.map((session) =>
