@@ -27,6 +27,19 @@ test('a new folder can be traversed but not listed by others, and its logs are p
   expect(modes).toEqual([0o711, 0o700]);
 });
 
+test.each(['/proc/sallyport', '/proc/sallyport/data', '/dev/null/data'])(
+  '%s, which no file system takes, is refused and not waited for',
+  async (home) => {
+    await expect(makeHome(home)).rejects.toThrow();
+  },
+);
+
+test('two starts may make a folder at once', async () => {
+  const home = join(await makeFolder(), 'a', 'b');
+  await Promise.all([makeHome(home), makeHome(home)]);
+  expect((await stat(join(home, 'logs'))).isDirectory()).toBe(true);
+});
+
 test('a secret is created once, for the owner only', async () => {
   const home = await makeFolder();
   const secret = await loadSecret(home, 'token', 'sp_');

@@ -9,7 +9,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, openSync, renameSync, statSync, type WriteStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 
 const ownFolder = 0o700;
@@ -25,8 +25,21 @@ export const findHome = (named: string | undefined, cwd: string, userHome: strin
 };
 
 export const makeHome = async (home: string): Promise<void> => {
-  await mkdir(home, { recursive: true, mode: passableFolder });
-  await mkdir(join(home, 'logs'), { recursive: true, mode: ownFolder });
+  await makeFolders(home, passableFolder);
+  await makeFolders(join(home, 'logs'), ownFolder);
+};
+
+/**
+ * With the folders above it. The option `recursive` of Node never ends below a file system that takes no folder and says that it
+ * lacks one, as `/proc` does.
+ */
+const makeFolders = async (folder: string, mode: number): Promise<void> => {
+  if (existsSync(folder)) return;
+  await makeFolders(dirname(folder), mode);
+  await mkdir(folder, { mode }).catch((error: unknown) => {
+    // Another start has made it meanwhile.
+    if (!existsSync(folder)) throw error;
+  });
 };
 
 /** A secret of this folder: created at the first start and read at every later one. */
