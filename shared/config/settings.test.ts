@@ -208,7 +208,7 @@ describe('choices', () => {
 });
 
 describe('texts', () => {
-  test.each(['MODEL', 'ANTHROPIC_BASE_URL', 'SALLYPORT_HOME', 'MSB_SHARED_VOLUME_PATH'])(
+  test.each(['MODEL', 'SALLYPORT_HOME', 'MSB_SHARED_VOLUME_PATH'])(
     '%s has at most 2048 characters',
     (name) => {
       const longest = 'x'.repeat(2048);
@@ -218,6 +218,27 @@ describe('texts', () => {
       ]);
     },
   );
+
+  describe.each([
+    'ANTHROPIC_BASE_URL',
+    'OPENAI_BASE_URL',
+    'GOOGLE_GEMINI_BASE_URL',
+    'BEDROCK_BASE_URL',
+    'PUBLIC_URL',
+  ])('%s', (name) => {
+    test.each(['http://127.0.0.1:11434/v1', 'https://gateway.example.org/'])('may be %s', (url) => {
+      expect(read({ [name]: url })).toEqual({ ok: true, value: { ...defaults, [name]: url } });
+    });
+
+    test.each(['zz', 'localhost:11434', 'ftp://example.org', 'https://', 'https://a.example.org/?v=1'])(
+      'is refused as %s',
+      (url) => {
+        expect(problemsOf({ [name]: url })).toEqual([
+          `${name}="${url}" is not allowed: set it to an http or https URL without query and fragment`,
+        ]);
+      },
+    );
+  });
 
   test.each(['/s', '/mnt/shared-1/data_2.x', `/${'x'.repeat(255)}`])('a volume may be at %s', (path) => {
     expect(read({ MSB_SHARED_VOLUME_GUEST_PATH: path })).toEqual({

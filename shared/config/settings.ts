@@ -36,6 +36,12 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
 
 const text = z.string().min(1).max(2048).describe('a text of 1 to 2048 characters');
 
+const address = z
+  .string()
+  .max(2048)
+  .refine((value) => /^https?:\/\/[^\s?#]+$/.test(value) && URL.canParse(value))
+  .describe('an http or https URL without query and fragment');
+
 const region = z
   .string()
   .regex(/^[a-z]{2}(-[a-z]+)+-\d$/)
@@ -89,16 +95,16 @@ export const modelSettings = z.object({
   /** `iam`: requests are signed with the function's own role, and there is no key. */
   ANTHROPIC_AUTH: oneOf(['key', 'iam']).default('key'),
   ANTHROPIC_AWS_WORKSPACE_ID: text.optional(),
-  ANTHROPIC_BASE_URL: text.optional(),
+  ANTHROPIC_BASE_URL: address.optional(),
   OPENAI_API_KEY: text.optional(),
-  OPENAI_BASE_URL: text.optional(),
+  OPENAI_BASE_URL: address.optional(),
   /** The wire that the server at that address speaks. */
   OPENAI_API: oneOf(['responses', 'chat']).default('responses'),
   GEMINI_API_KEY: text.optional(),
-  GOOGLE_GEMINI_BASE_URL: text.optional(),
+  GOOGLE_GEMINI_BASE_URL: address.optional(),
   /** Absent: the region of the functions. */
   BEDROCK_REGION: region.optional(),
-  BEDROCK_BASE_URL: text.optional(),
+  BEDROCK_BASE_URL: address.optional(),
   MODEL: text.optional(),
 });
 
@@ -204,12 +210,7 @@ export const senderSettings = z.object({
   /** The pause before the second attempt; every further one is twice as long. */
   WEBHOOK_RETRY_SECONDS: integer(1, 60).default(5),
   /** The address of the deployment for people; absent: the address it is served at. */
-  PUBLIC_URL: z
-    .string()
-    .max(2048)
-    .refine((value) => /^https?:\/\/[^\s?#]+$/.test(value) && URL.canParse(value))
-    .describe('an http or https URL without query and fragment')
-    .optional(),
+  PUBLIC_URL: address.optional(),
 });
 
 /** A folder that every sandbox of the deployment shares; on one machine it must exist. */
