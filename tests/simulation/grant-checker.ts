@@ -3,6 +3,7 @@
  * is answered, in those that it had under it; nor does a call that it allowed start (docs/spec/approvals.md).
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { isEnded } from '#shared/domain/session.ts';
 import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { callsOf, sessionOf, turnOf } from './stored.ts';
@@ -36,7 +37,8 @@ export class GrantChecker {
     const withdrawn = this.#withdrawn.get(id);
     const { table, sim } = this.#options;
     const session = withdrawn && sessionOf(table, id);
-    if (withdrawn === undefined || session === undefined) return;
+    // One that has ended runs nothing, and is resumed without grants.
+    if (withdrawn === undefined || session === undefined || isEnded(session.status)) return;
     const state = turnOf(table, id);
     for (const grant of grantsInForce(session, { state }))
       if (withdrawn.has(grant.id)) sim.violate('a withdrawn grant is in force no more', `${id}: ${grant.id}`);
