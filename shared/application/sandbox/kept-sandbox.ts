@@ -7,7 +7,7 @@
 import { keptUntil, lostWith } from '../../domain/process.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Deps, RoomDeps, StopDeps } from '../deps.ts';
-import { liveSandboxOf, processesOf, recordEnds } from './sandbox-processes.ts';
+import { callsIn, liveSandboxOf, processesOf, recordEnds } from './sandbox-processes.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
 /** The time of the next look; undefined when no process keeps it. A kept one is saved: nothing else does. */
@@ -28,6 +28,22 @@ export const isKeptByProcesses = async (ports: RoomDeps, workspace: Workspace): 
   const { link, processes } = ports;
   if (link === undefined) return lostWith(await processes.list(id), sandbox.generation).length > 0;
   return (await look({ ...ports, link }, workspace)).until !== undefined;
+};
+
+/**
+ * True when a call runs in a sandbox whose slot is needed: what a client runs in an agent's session is in no record. False where
+ * it cannot be asked.
+ */
+export const isKeptByCalls = async (ports: RoomDeps, workspace: Workspace): Promise<boolean> => {
+  const { link, telemetry } = ports;
+  const live = liveSandboxOf(workspace);
+  if (link === undefined || live === undefined) return false;
+  try {
+    return (await callsIn({ link }, live)) > 0;
+  } catch (error) {
+    telemetry.warn('an idle sandbox was not asked for its calls', { workspaceId: workspace.id, error });
+    return false;
+  }
 };
 
 type Look = { readonly until?: number | undefined; readonly isSilent: boolean };

@@ -64,6 +64,27 @@ test.each<[string, SandboxLink, 'first' | 'second']>([
   expect(await stopping()).toEqual([sessions[given].workspace]);
 });
 
+test('L5: a sandbox in which a client runs code in the session of an agent stays until that has ended', async () => {
+  const { ports, clock } = openQuietPorts();
+  const session = newSession({ status: 'idle', createdAt: clock.now, lastActiveAt: clock.now });
+  const { id, workspace } = session;
+  const holder = slotHolderOf(session);
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const sandbox = newSandbox({ requestedAt: clock.now, slot: { holder, session: id } });
+  await ports.workspaces.claimStart(workspace, sandbox, { known: {}, slotsMax: 2 });
+  await ports.workspaces.recordAddress(workspace, 1, { taskArn: 'task', address: 'http://10.42.0.9:8080' });
+  await ports.workspaces.markReady(workspace, 1, { at: clock.now });
+  /** Calls at each look. */
+  const evicts = (...calls: readonly number[]) => {
+    let look = 0;
+    const link: SandboxLink = {
+      fetch: async () => Response.json({ processes: [], calls: calls[look++] }),
+    };
+    return makeRoom({ ...ports, link }, { holder });
+  };
+  expect([await evicts(1), await evicts(0, 1), await evicts(0, 0)]).toEqual([false, false, true]);
+});
+
 test('a sandbox that its caller cannot ask stays while a record has no end', async () => {
   const { ports, request, stopping, first, second, clock } = await open();
   const { link: _link, ...others } = ports;

@@ -3,8 +3,8 @@
  * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes, nor one whose turn
  * has work that no function does at the moment.
  *
- * A session that works has no write for each of its processes: before a sandbox that ever had one gives way, it is marked and
- * asked again. A caller that uses it from then on removes the mark, and one that was under way has reached it.
+ * A session that works has no write for each of its processes, nor an agent's for each call of a client: before a sandbox that may
+ * have one gives way, it is marked and asked again. A caller that uses it from then on removes the mark, and one that was under way has reached it.
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
@@ -15,7 +15,7 @@ import { pausedUntil } from '../../domain/session-sweep.ts';
 import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
 import { auditSlots } from './audit-slots.ts';
-import { isKeptByProcesses } from './kept-sandbox.ts';
+import { isKeptByCalls, isKeptByProcesses } from './kept-sandbox.ts';
 import { markPaused } from './mark-paused.ts';
 import { workOf } from './turn-work.ts';
 
@@ -43,8 +43,7 @@ export const makeRoom = async (
     turn === undefined && sandbox !== undefined ? [sandbox.workspace] : [],
   );
   for (const candidate of await candidates(ports, idle)) {
-    const isKept =
-      (await haveWork(ports, candidate)) || (await isKeptByProcesses(ports, candidate.workspace));
+    const isKept = (await haveWork(ports, candidate)) || (await isUsedInside(ports, candidate));
     const unused = isKept ? undefined : await unusedBehindMark(ports, candidate);
     if (unused !== undefined && (await evict(ports, unused))) return true;
   }
@@ -57,16 +56,26 @@ const haveWork = async (ports: RoomDeps, { users }: Candidate): Promise<boolean>
   return works.some(({ work }) => work === 'own');
 };
 
-/** Undefined when it is used again, or stopped. The first process of one that had none is a condition of the stop itself. */
+const isOfAgent = ({ users }: Candidate): boolean => users.some(({ kind }) => kind === 'agent');
+
+const isUsedInside = async (ports: RoomDeps, candidate: Candidate): Promise<boolean> =>
+  (await isKeptByProcesses(ports, candidate.workspace)) ||
+  (isOfAgent(candidate) && (await isKeptByCalls(ports, candidate.workspace)));
+
+/**
+ * Undefined when it is used again, or stopped. The first process of one that had none is a condition of the stop itself, and a
+ * call of an execution session is in its record.
+ */
 const unusedBehindMark = async (ports: RoomDeps, candidate: Candidate): Promise<Candidate | undefined> => {
   const { workspaces, world } = ports;
   const { id, sandbox } = candidate.workspace;
-  if (sandbox?.hasProcesses === undefined) return candidate;
+  if (sandbox === undefined || (sandbox.hasProcesses === undefined && !isOfAgent(candidate)))
+    return candidate;
   const idleCheck = world.uuid();
   const marked = await workspaces.markIdleCheck(id, sandbox.generation, idleCheck);
   if (marked === undefined) return undefined;
   await world.sleep(underWayMs);
-  if (await isKeptByProcesses(ports, marked)) return undefined;
+  if (await isUsedInside(ports, candidate)) return undefined;
   return { ...candidate, workspace: { ...candidate.workspace, sandbox: { ...sandbox, idleCheck } } };
 };
 
