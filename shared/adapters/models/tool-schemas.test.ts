@@ -105,6 +105,11 @@ describe('forms at the top of a schema', () => {
   });
 });
 
+test('a schema of one form is as it was written, in its order', () => {
+  const schema = { $schema: 's', required: ['b'], properties: { b: {}, a: {} }, type: 'object', $defs: {} };
+  expect(JSON.stringify(taken(schema))).toBe(JSON.stringify(schema));
+});
+
 test('a list says what is in it, wherever it is', () => {
   const list = { type: 'array' };
   const pair = { type: 'array', items: [{ type: 'array' }, { type: 'string' }] };

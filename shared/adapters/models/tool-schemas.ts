@@ -17,6 +17,7 @@ type OfferedTool = ToolSpec & { readonly inputSchema: JsonObject & { readonly ty
 
 export const takenTool = ({ name, description, inputSchema }: ToolSpec): OfferedTool => {
   const given = withItems(inputSchema);
+  if (isPlain(given)) return { name, description, inputSchema: given };
   const isFolded = (keyword: string): boolean => foldedKeywords.some((folded) => folded === keyword);
   const kept = Object.entries(given).filter(([keyword]) => !isFolded(keyword) && keyword !== 'required');
   const folded = Object.entries(given).filter(([keyword]) => isFolded(keyword));
@@ -31,6 +32,14 @@ export const takenTool = ({ name, description, inputSchema }: ToolSpec): Offered
       ...(required.size === 0 ? {} : { required: [...required] }),
     },
   };
+};
+
+/** One form, with arguments by name: it stays as it was written. */
+const isPlain = (schema: JsonObject): schema is OfferedTool['inputSchema'] => {
+  const { type, properties, required = [] } = schema;
+  const isNamed = Array.isArray(required) && required.every((key) => typeof key === 'string');
+  const isFolded = foldedKeywords.some((keyword) => Object.hasOwn(schema, keyword));
+  return type === 'object' && objectOf(properties) !== undefined && isNamed && !isFolded;
 };
 
 const withFolded = (description: string, folded: JsonObject): string => {
