@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { Session } from '../session.ts';
-import { afterStep, spendOf } from './after-step.ts';
+import { afterHeldStep, afterStep, spendOf } from './after-step.ts';
 import { reduce } from './reduce.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, EventOf } from './turn.ts';
@@ -89,4 +89,19 @@ test('calls of a program that carries a turn are spent of its slices, and leave 
   });
   expect(spendOf(child, { ...event, toolCalls: 0 })).toBeUndefined();
   expect(spendOf({ id: 'c', hasChildren: true } as Session, event)).toBeUndefined();
+});
+
+test.each([
+  [5, 9, 9],
+  [9, 5, 9],
+])('a step leaves the newer sign of life: one at %i, and the step at %i', (lastActiveAt, at, newest) => {
+  const session = { ...sessionWith({}), lastActiveAt, title: 'mine', grants: [] } as unknown as Session;
+  const event = {
+    type: 'calls-started',
+    at,
+    callIds: [],
+    generation: 1,
+  } as unknown as EventOf<'calls-started'>;
+  const change = afterHeldStep(session, acting(), { event, step: step(acting()), isInboxEmpty: true });
+  expect(change.lastActiveAt).toBe(newest);
 });

@@ -86,7 +86,8 @@ export const afterHeldStep = (
   }: { readonly event: TurnEvent; readonly step: Step; readonly isInboxEmpty: boolean },
 ): SessionChange => ({
   ...titleBy(session, event),
-  lastActiveAt: event.at,
+  // Of functions whose clocks differ, one may have seen it later: the write would be refused once.
+  lastActiveAt: Math.max(session.lastActiveAt, event.at),
   grants: grantsInForce(session, { state: before }),
   status: step.state.kind === 'done' && isInboxEmpty ? 'idle' : 'running',
   ...('spentUsd' in step.state && step.state.runtime === undefined ? { costUsd: step.state.spentUsd } : {}),
