@@ -187,6 +187,7 @@ test('files of an agent session are read in the same way, and survive its sandbo
   );
   expect(fieldsOf(written)['created']).toBe(true);
   expect(phases).toEqual([
+    `[session ${id}]`,
     '[starting the sandbox]',
     expect.stringMatching(/^\[the sandbox is ready after \d+ ms/),
     '[saving the workspace]',
