@@ -349,12 +349,18 @@ describe('the overlap table', () => {
     { session: 'a pinned session that has ended meanwhile', sessionBehavior: 'resume' },
   ])('queue, $session: the run waits until the earlier one has ended', async ({ sessionBehavior }) => {
     const { id, former } = await begin({ overlapBehavior: 'queue', sessionBehavior });
-    if (sessionBehavior === 'resume')
+    if (sessionBehavior === 'resume') {
+      // The run that began may have yet to write its own.
+      await eventually(
+        () => pinOf(id),
+        (pin) => pin === former.sessionId,
+      );
       await makeScheduleStore(cloud.table).pin(
         id as ScheduleId,
         { project: (await show(id)).targets[0]?.projectId } as never,
         { session: randomUUID(), workspace: randomUUID() } as never,
       );
+    }
     await trigger(id);
     await second(id, ({ status }) => status === 'queued');
     await sweep(id);
