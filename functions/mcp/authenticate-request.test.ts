@@ -166,8 +166,8 @@ test('a request that fails to open is an internal error, in the shape of every e
 const rated = { limits: { rate: { perSecond: 10, burst: 3 } } } as McpSettings;
 const askAll = async (messages: number, room: number, before = ' ') => {
   let taken = 0;
-  const take = async () => {
-    taken += 1;
+  const take = async (_key: string, _now: number, requests = 1) => {
+    taken += requests;
     return taken <= room;
   };
   const body = JSON.stringify(Array.from({ length: messages }, (_, id) => ({ ...request, id })));

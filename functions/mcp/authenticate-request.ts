@@ -39,8 +39,7 @@ export const answer = async (
     if (isWellKnown(event)) return named(answerWellKnown(event, resource), requestId);
     refuseForeign(event, resource);
     const principal = await authenticate(auth, { token: bearerToken(event.headers), isMcp: true });
-    await throttle(auth, principal);
-    await throttleBatch(auth, principal, { event, settings });
+    await throttleMessages(auth, principal, { event, settings });
     const context = { ports: await open(), settings, principal, deadlineAt };
     return named(toResult(await answerMcp(toRequest(event), makeServer, context)), requestId);
   } catch (error) {
@@ -55,24 +54,25 @@ const named = ({ headers, ...answer }: StreamedResult, requestId: string): Strea
   headers: { ...headers, 'x-request-id': requestId },
 });
 
-type Batch = { readonly event: APIGatewayProxyEvent; readonly settings: McpSettings };
+type Rated = { readonly event: APIGatewayProxyEvent; readonly settings: McpSettings };
 
 /** Clients of 2025-03-26 may send several messages in one request: each counts in the rate of its token (AC8). */
-const throttleBatch = async (
+const throttleMessages = async (
   auth: McpAuthPorts,
   principal: Principal,
-  { event, settings }: Batch,
+  { event, settings }: Rated,
 ): Promise<void> => {
   // As the protocol decodes it: without a mark of the byte order.
   const text = new TextDecoder().decode(bytesOf(event));
   const messages = text.trimStart().startsWith('[') ? messagesOf(text).length : 1;
-  if (messages <= 1) return;
+  if (messages <= 1) return throttle(auth, principal);
   const { burst } = settings.limits.rate;
+  // More than the bucket holds could never be admitted: the refusal counts as one.
+  await throttle(auth, principal, messages > burst ? 1 : messages);
   if (messages > burst)
     throw new AppError('invalid_request', `a request has at most ${burst} messages`, {
       suggestions: ['Send them in several requests.'],
     });
-  for (let counted = 1; counted < messages; counted += 1) await throttle(auth, principal);
 };
 
 /** Every method but POST is refused alike, and a `Request` could not carry each of them. */

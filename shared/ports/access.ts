@@ -63,8 +63,8 @@ export type SignIn = { readonly issuer: IdentityIssuer; readonly rules: PersonRu
 
 /** Buckets that refill steadily: for the requests of a token, and for the frames of a connection. */
 export interface RateLimiter {
-  /** False when the bucket is empty. */
-  take(key: string, now: number): Promise<boolean>;
+  /** False when the bucket does not hold so many requests (1): none is taken then. */
+  take(key: string, now: number, requests?: number): Promise<boolean>;
 }
 
 /** A bucket of frames that all functions share. */

@@ -18,7 +18,10 @@ export const makeRateLimiter = (table: Table, { perSecond, burst }: Rate): RateL
   const takenMs = 1000 / perSecond;
   const bucketMs = (burst + 1 - slack) * takenMs;
   return {
-    take: async (key, now) => (await takeFrom(table, keys.rate(key), { takenMs, bucketMs, now })).isTaken,
+    take: async (key, now, requests = 1) => {
+      const request = { takenMs: takenMs * requests, bucketMs, now };
+      return (await takeFrom(table, keys.rate(key), request)).isTaken;
+    },
   };
 };
 
