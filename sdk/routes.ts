@@ -30,6 +30,7 @@ import { route } from './route.ts';
 
 type Out<Schema extends z.ZodType> = z.output<Schema>;
 type In<Schema extends z.ZodType> = z.input<Schema>;
+type Empty = { readonly answer: undefined };
 
 export type Session = Out<typeof sessions.sessionAnswer>;
 export type SessionTree = Out<typeof trees.treeAnswer>;
@@ -70,12 +71,14 @@ type InProject = { readonly query: In<typeof mcp.projectQuery> };
 /** Answers with JSON lines, as a stream. */
 export const auditExportPath = '/api/audit/export';
 
+const process = '/api/sessions/{id}/processes/{processId}';
+
 export const api = {
   access: route<Of<typeof access.accessAnswer>>()('GET', '/api/access'),
   showAuth: route<Of<typeof auth.authAnswer>>()('GET', '/api/auth'),
   /** For the address bar: it leads to the identity provider. */
   login: route<{ query: In<typeof auth.loginQuery>; answer: undefined }>()('GET', '/api/auth/login'),
-  signOut: route<With<typeof auth.logoutBody> & { readonly answer: undefined }>()('POST', '/api/auth/logout'),
+  signOut: route<With<typeof auth.logoutBody> & Empty>()('POST', '/api/auth/logout'),
   makeTicket: route<Of<typeof access.ticketAnswer>>()('POST', '/api/tickets'),
 
   listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
@@ -139,10 +142,7 @@ export const api = {
     'POST',
     '/api/sessions/{id}/snapshots',
   ),
-  deleteSnapshot: route<{ readonly answer: undefined }>()(
-    'DELETE',
-    '/api/sessions/{id}/snapshots/{snapshotId}',
-  ),
+  deleteSnapshot: route<Empty>()('DELETE', '/api/sessions/{id}/snapshots/{snapshotId}'),
   restoreSnapshot: route<With<typeof snapshots.restoreBody> & Of<typeof snapshots.snapshotAnswer>>()(
     'POST',
     '/api/sessions/{id}/restore',
@@ -167,16 +167,13 @@ export const api = {
     '/api/sessions/{id}/processes',
   ),
   listProcesses: route<Of<typeof processes.processesAnswer>>()('GET', '/api/sessions/{id}/processes'),
-  showProcess: route<Of<typeof processes.processAnswer>>()('GET', '/api/sessions/{id}/processes/{processId}'),
-  endProcess: route<Of<typeof processes.processAnswer>>()(
-    'DELETE',
-    '/api/sessions/{id}/processes/{processId}',
-  ),
-  signalProcess: route<With<typeof processes.signalBody> & { readonly answer: undefined }>()(
+  showProcess: route<Of<typeof processes.processAnswer>>()('GET', process),
+  endProcess: route<Of<typeof processes.processAnswer>>()('DELETE', process),
+  signalProcess: route<With<typeof processes.signalBody> & Empty>()(
     'POST',
     '/api/sessions/{id}/processes/{processId}/signal',
   ),
-  resizeProcess: route<With<typeof processes.resizeBody> & { readonly answer: undefined }>()(
+  resizeProcess: route<With<typeof processes.resizeBody> & Empty>()(
     'POST',
     '/api/sessions/{id}/processes/{processId}/resize',
   ),

@@ -8,7 +8,7 @@
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
-import { idleCheckUsersMax, stopRetryMs, underWayMs } from '../../domain/limits.ts';
+import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { pausedUntil } from '../../domain/session-sweep.ts';
@@ -55,6 +55,9 @@ const haveWork = async (ports: RoomDeps, { users }: Candidate): Promise<boolean>
   const works = await Promise.all(users.map((user) => workOf(ports, user)));
   return works.some(({ work }) => work === 'own');
 };
+
+/** The time that a request of a caller which found a sandbox ready may take to reach it, in milliseconds. */
+const underWayMs = 1000;
 
 const isOfAgent = ({ users }: Candidate): boolean => users.some(({ kind }) => kind === 'agent');
 
