@@ -69,9 +69,7 @@ const openMarked = async (
 ): Promise<AcquiredSandbox> => {
   for (let opens = 1; opens <= opensMax; opens += 1) {
     const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
-    const { sandbox, workspace } = opened;
-    if (workspace.sandbox?.hasProcesses) return opened;
-    if (await ports.workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation)) return opened;
+    if (await markProcesses(ports, opened)) return opened;
   }
   throw new AppError('sandbox_unavailable', 'the sandbox stopped each time before the program began', {
     suggestions: ['Try again.'],
@@ -80,6 +78,17 @@ const openMarked = async (
 };
 
 const opensMax = 3;
+
+/**
+ * Marks a sandbox before its first process: whatever happens to it from then on asks for processes, and counts those that end with
+ * it. False when it is no longer ready.
+ */
+export const markProcesses = async (
+  { workspaces }: Deps<'workspaces'>,
+  { sandbox, workspace }: Pick<AcquiredSandbox, 'sandbox' | 'workspace'>,
+): Promise<boolean> =>
+  workspace.sandbox?.hasProcesses !== undefined ||
+  workspaces.recordProcesses(sandbox.workspaceId, sandbox.generation);
 
 type StartIn = Start & {
   /** A repeat starts no second process. */

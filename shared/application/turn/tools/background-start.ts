@@ -12,7 +12,7 @@ import { AppError, isAppError } from '../../../errors.ts';
 import type { Lost, ToolOutcome } from '../../../ports/sandbox.ts';
 import type { SandboxDeps } from '../../deps.ts';
 import { codeProgram } from '../../process/background-program.ts';
-import { type Program, startIn } from '../../process/start-process.ts';
+import { markProcesses, type Program, startIn } from '../../process/start-process.ts';
 import type { UsedSandbox } from '../commit/turn-context.ts';
 
 type Known = Exclude<ToolOutcome, { status: 'lost' }>;
@@ -61,7 +61,7 @@ export const startInBackground = async (
   ports: SandboxDeps,
   { session, key, used, program }: BackgroundStart,
 ): Promise<Known | Lost> => {
-  if (!(await isMarked(ports, used))) return { status: 'lost', message: 'it stops', isUnsent: true };
+  if (!(await markProcesses(ports, used))) return { status: 'lost', message: 'it stops', isUnsent: true };
   const id = derivedUuid(ports.world.sha256(`process\n${session.id}\n${key}`));
   try {
     const response = await startIn(ports, session, { id, sandbox: used.sandbox, program, isRecorded: true });
@@ -73,10 +73,3 @@ export const startInBackground = async (
   const text = `Started in the background as process ${id}. The tool process shows its output and ends it.`;
   return { status: 'finished', content: [{ type: 'text', text }] };
 };
-
-/** Marked before the first start: what happens to the sandbox from then on asks for processes, and counts those that end with it. */
-const isMarked = async (
-  { workspaces }: SandboxDeps,
-  { sandbox: { workspaceId, generation }, workspace }: UsedSandbox,
-): Promise<boolean> =>
-  workspace.sandbox?.hasProcesses !== undefined || workspaces.recordProcesses(workspaceId, generation);
