@@ -67,3 +67,26 @@ test.each([
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `models-${colorScheme}${viewport ? '-phone' : ''}`);
 });
+
+test('a button at work says so, keeps its focus, and asks once', async () => {
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/models`);
+  await page.getByRole('region', { name: 'Demo' }).getByText('Default', { exact: true }).waitFor();
+  const gate = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  await page.route(/models\/available/, async (route) => {
+    asked.push(route.request().url());
+    await gate.promise;
+    await route.continue();
+  });
+  const refresh = page.getByRole('button', { name: 'Refresh' });
+  await refresh.press('Enter');
+  await page.locator('button[aria-busy="true"]').waitFor();
+  await expect.poll(() => asked).toHaveLength(2);
+  expect(await axe(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  expect(await refresh.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
+  expect(asked).toHaveLength(2);
+  gate.resolve();
+  await page.locator('button[aria-busy="true"]').waitFor({ state: 'detached' });
+});
