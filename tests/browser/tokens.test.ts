@@ -74,6 +74,31 @@ test('a token is created by keyboard alone', async () => {
   ).toBe(true);
 });
 
+test('the focus stays in the list when a row leaves, and on the page when none is left', async () => {
+  const { tokens } = await cloud.ask<{ tokens: readonly { id: string }[] }>('/api/tokens');
+  for (const { id } of tokens) await cloud.request(`/api/tokens/${id}`, { method: 'DELETE' });
+  for (const name of ['left', 'right'])
+    await cloud.ask('/api/tokens', { method: 'POST', body: JSON.stringify({ name, scope: 'admin:ro' }) });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/tokens`);
+  const revoke = async (): Promise<string> => {
+    const button = page.getByRole('button', { name: /^Revoke / }).first();
+    const name = (await button.getAttribute('aria-label')) ?? (await button.innerText());
+    await button.press('Enter');
+    const answer = page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' });
+    await answer.press('Enter');
+    await page.getByRole('button', { name }).waitFor({ state: 'detached' });
+    return name;
+  };
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id);
+  const first = await revoke();
+  const other = ['Revoke left', 'Revoke right'].find((name) => name !== first);
+  await expect.poll(focused).toBe(other);
+  await revoke();
+  await expect.poll(focused).toBe('main');
+});
+
 test('the page is closed without permission', async () => {
   const { token } = await cloud.ask<{ token: string }>('/api/tokens', {
     method: 'POST',
