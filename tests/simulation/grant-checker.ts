@@ -5,6 +5,7 @@
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import { isEnded } from '#shared/domain/session.ts';
 import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
+import { asksChild, type ToolCall } from '#shared/domain/turn/tool-call.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { callsOf, sessionOf, turnOf } from './stored.ts';
 
@@ -50,12 +51,15 @@ export class GrantChecker {
     }
   }
 
-  /** The write that says so has the turn after it. */
+  /** The write that says so has the turn after it. A child is asked before its call is recorded as begun. */
   #note(id: string, grant: string): void {
     this.#withdrawn.set(id, (this.#withdrawn.get(id) ?? new Set()).add(grant));
     const started = this.#started.get(id) ?? new Set();
-    for (const call of callsOf(turnOf(this.#options.table, id)))
-      if (call.grant === grant && call.status === 'executing') started.add(call.key);
+    const state = turnOf(this.#options.table, id);
+    const mayAsk = (call: ToolCall): boolean =>
+      state?.kind === 'acting' && call.status === 'approved' && asksChild(call);
+    for (const call of callsOf(state))
+      if (call.grant === grant && (call.status === 'executing' || mayAsk(call))) started.add(call.key);
     this.#started.set(id, started);
   }
 }

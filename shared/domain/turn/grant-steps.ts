@@ -2,7 +2,7 @@
 import { trialFor } from './approval-policy.ts';
 import { callEnded, hasBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
-import type { ToolCall } from './tool-call.ts';
+import { asksChild, type ToolCall } from './tool-call.ts';
 import { followedBy, ignore, silently } from './transitions.ts';
 import type { Acting, ApprovalPolicy, Deciding, EventOf, Running, TurnLimits, TurnStep } from './turn.ts';
 
@@ -23,9 +23,10 @@ export const grantWithdrawn = (
     history: [],
   };
   if (state.kind === 'thinking') return followedBy(output, silently({ ...state, policy }));
-  const isTaken = ({ grant, status }: ToolCall): boolean => grant === grantId && status === 'approved';
+  const isTaken = (call: ToolCall): boolean =>
+    call.grant === grantId && call.status === 'approved' && !mayHaveBegun(state, call);
   if (!state.calls.some(isTaken)) return followedBy(output, silently({ ...state, policy }));
-  const hasStarted = state.calls.some(({ status }) => hasBegun(status));
+  const hasStarted = state.calls.some((call) => mayHaveBegun(state, call));
   return followedBy(
     output,
     hasStarted
@@ -33,6 +34,10 @@ export const grantWithdrawn = (
       : askTaken({ ...state, kind: 'deciding', policy }, isTaken),
   );
 };
+
+/** A child is asked before the turn says so: once the queue runs, its function may be about to. */
+const mayHaveBegun = ({ kind }: Running, call: ToolCall): boolean =>
+  hasBegun(call.status) || (kind === 'acting' && call.status === 'approved' && asksChild(call));
 
 const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
   const before = state.calls.find(({ status }) => status === 'pending');

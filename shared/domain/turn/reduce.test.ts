@@ -678,6 +678,20 @@ describe('approvals', () => {
     expect(last.state.kind).toBe('thinking');
   });
 
+  test('a withdrawn grant leaves a call whose child may have been asked, and what is beside it fails', () => {
+    const policy = { mode: 'ask' as const, grants: [allTools] };
+    const byGrant = (callId: string): ToolCall => ({
+      ...{ ...call(callId, 'approved'), askedHuman: false, grant: 'grant-1' },
+    });
+    const child: ToolCall = { ...byGrant('c1'), route: { kind: 'platform', tool: 'session' } };
+    const withdrawn = { type: 'grant-withdrawn', at: 4, grantId: 'grant-1' } as const;
+    const running = after({ ...acting(child, byGrant('c2')), policy }, withdrawn);
+    expect(running.state).toMatchObject({ kind: 'acting', policy: { grants: [] } });
+    expect(statuses(running.state)).toEqual(['approved', 'failed']);
+    const waiting = after({ ...deciding(child, call('c2')), policy }, withdrawn);
+    expect(statuses(waiting.state)).toEqual(['pending', 'pending']);
+  });
+
   test('in auto mode no call needs approval', () => {
     const auto: Thinking = { ...thinking, policy: { mode: 'auto', grants: [] } };
     const step = after(auto, answered({ calls: askedCallsOf('shell', 'write') }));

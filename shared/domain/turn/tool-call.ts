@@ -69,5 +69,9 @@ export type CallWait = CallerWait | ChildWait | SandboxWait;
 /** True for a call that a client or a child ends, rather than its sandbox. */
 export const isDelegated = ({ wait }: ToolCall): boolean => wait !== undefined && !('endsBy' in wait);
 
+/** True for a call that makes, asks or ends a child: it does so before the turn records that it waits. */
+export const asksChild = ({ route }: Pick<ToolCall, 'route'>): boolean =>
+  route?.kind === 'platform' && route.tool === 'session';
+
 /** The generation of a call that is started outside the sandbox: its outcome lives and dies with the function that runs it. */
 export const remoteGeneration = 0;

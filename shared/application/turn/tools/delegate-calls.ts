@@ -10,6 +10,7 @@ import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
+import { asksChild } from '../../../domain/turn/tool-call.ts';
 import type { ToolEffect, TurnEvent } from '../../../domain/turn/turn.ts';
 import type { ErrorCode } from '../../../errors.ts';
 import type { Deps, LoopDeps } from '../../deps.ts';
@@ -21,7 +22,7 @@ import { cancelChildren } from '../requests/cancel-turn.ts';
 export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
 
 export const isDelegated = (effect: ToolEffect): effect is DelegatedCall =>
-  effect.route?.kind === 'caller' || (effect.route?.kind === 'platform' && effect.route.tool === 'session');
+  effect.route?.kind === 'caller' || asksChild(effect);
 
 type Work = { readonly context: TurnContext };
 type Delegation = { readonly calls: readonly DelegatedCall[]; readonly running: readonly CallId[] };
