@@ -38,7 +38,7 @@ export type ManifestRef = {
 
 /** The last checkpoint of a workspace. */
 export type Checkpoint = ManifestRef & {
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds at which the save began: what was written after that may not be in it. */
   readonly savedAt: number;
   /** The sandbox it was taken from. */
   readonly generation: number;

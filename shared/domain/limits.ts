@@ -41,6 +41,8 @@ export const deltaBatchMs = 50;
 export const carriedFrameBytesMax = 128 * 1024;
 /** The interval at which the list of subscribers is read again while a turn streams, in milliseconds. */
 export const subscriberRefreshMs = 2000;
+/** The clocks of two functions are at most so far apart, in milliseconds; Lambda keeps them much closer. */
+export const clocksApartMsMax = 4000;
 /** The longest `$connect`: the gateway gives it 29 s, and clocks differ. */
 export const connectMsMax = 60_000;
 /** The number of times that one piece of work is handed from function to function before it is left to the janitor. */

@@ -11,6 +11,7 @@ import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { KeptCheckpoints } from './kept-checkpoints.ts';
 import {
   addressLateMs,
+  clocksApartMsMax,
   previewPortCount,
   previewPortFirst,
   sandboxMeterLookMs,
@@ -226,11 +227,12 @@ export const lostSince = (
   return isSavedSince(workspace, steppedAt) ? undefined : `its sandbox was lost: ${reason}`;
 };
 
-/** True when a checkpoint of its sandbox has what was in it at that time. */
+/** True when a checkpoint of its sandbox has what was in it at that time, by whichever clock either was read. */
 export const isSavedSince = (
   { sandbox, checkpoint }: Pick<Workspace, 'sandbox' | 'checkpoint'>,
   at: number,
-): boolean => checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= at;
+): boolean =>
+  checkpoint?.generation === sandbox?.generation && (checkpoint?.savedAt ?? 0) >= at + clocksApartMsMax;
 
 /** The generation whose processes may be lost and were not named yet: the last one, or one before those that never began. */
 export const processesBefore = (sandbox: SandboxRecord | undefined): number | undefined => {

@@ -62,7 +62,7 @@ const tryCheckpoint = async (
     return { status: 'saved', leftOut: outcome.leftOut, ...ofShared };
   }
   const checkpoint = {
-    ...checkpointOf(ports, outcome, sandbox.generation),
+    ...checkpointOf(outcome, { generation: sandbox.generation, savedAt: startedAt }),
     ...(turn === undefined ? {} : { turn }),
   };
   const kept = keptAfter(workspace, { turn, at: checkpoint.savedAt });
@@ -71,11 +71,11 @@ const tryCheckpoint = async (
   return { status: 'saved', leftOut: outcome.leftOut, note, ...ofShared };
 };
 
+/** What is written while a save runs may not be in it: its time is that at which it began. */
 const checkpointOf = (
-  { world }: StopDeps,
   { manifest, files, bytes, packs }: Extract<SaveOutcome, { status: 'saved' }>,
-  generation: number,
-): Checkpoint => ({ ...manifest, savedAt: world.now(), generation, files, bytes, packs });
+  taken: Pick<Checkpoint, 'generation' | 'savedAt'>,
+): Checkpoint => ({ ...manifest, ...taken, files, bytes, packs });
 
 export type SaveRequest = {
   /** As it was read a moment ago; if another checkpoint was recorded since, it is read again. */

@@ -8,6 +8,7 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { MessageId, TurnId } from '../../../domain/ids.ts';
+import { clocksApartMsMax } from '../../../domain/limits.ts';
 import type { TurnState } from '../../../domain/turn/turn.ts';
 import { checkpointTurn } from './checkpoint-turn.ts';
 
@@ -49,11 +50,34 @@ test('files that were not saved before the sandbox was lost are lost', async () 
   expect(await open({ stoppedAt: steppedAt + 1 })).toMatchObject({ files: { lost: expect.any(String) } });
 });
 
-test('files that were saved after the last step are not', async () => {
-  expect(await open({ savedAt: steppedAt + 1, stoppedAt: steppedAt + 2 })).toEqual({
-    log: [],
-    files: { generation: 1 },
+test('files that were saved after the last step are not, by whichever clock', async () => {
+  const stoppedAt = steppedAt + clocksApartMsMax + 1;
+  expect(await open({ savedAt: stoppedAt - 1, stoppedAt })).toEqual({ log: [], files: { generation: 1 } });
+  expect(await open({ savedAt: stoppedAt - 2, stoppedAt })).toMatchObject({
+    files: { lost: expect.any(String) },
   });
+});
+
+test('a checkpoint has the time at which its save began', async () => {
+  const { ports, clock } = openQuietPorts();
+  const session = newSession({ createdAt: 1 });
+  const workspace = { ...workspaceOf(session), sandbox: newSandbox({ requestedAt: 1 }) };
+  const beganAt = clock.now;
+  const archive = {
+    ...ports.archive,
+    save: async () => {
+      clock.now += 5000;
+      const manifest = { id: 'k', sha256: 's' };
+      return { status: 'saved' as const, manifest, files: 1, bytes: 1, packs: ['k'], leftOut: [], logs: [] };
+    },
+  };
+  const sandbox = { workspaceId: workspace.id, generation: 1, address: 'http://s', flavor: 'micro' } as const;
+  const { files, taken } = await checkpointTurn(
+    { ...ports, archive },
+    { session, turn, inbox: [], used: { workspace, sandbox } },
+  );
+  expect(taken?.note.checkpoint.savedAt).toBe(beganAt);
+  expect(files?.savedAt).toBe(new Date(beganAt).toISOString());
 });
 
 test('nor are those of a sandbox that was lost before the turn', async () => {

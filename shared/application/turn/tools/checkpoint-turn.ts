@@ -57,8 +57,9 @@ export const checkpointAgain = async (
   { sandbox, workspace }: UsedSandbox,
   turn: TurnId | undefined,
 ): Promise<SavedAgain> => {
+  const savedAt = ports.world.now();
   const report = await saveWorkspace(ports, sandbox, { turn });
-  const files = { ...filesOf(report, ports.world.now()), ...savedIn(workspace) };
+  const files = { ...filesOf(report, savedAt), ...savedIn(workspace) };
   return { log: entriesOf(report), files };
 };
 
