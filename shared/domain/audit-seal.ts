@@ -20,6 +20,9 @@ export type ChainLink = {
 /** The newest row of a chain. */
 export type ChainHead = { readonly index: number; readonly hash: string };
 
+/** The newest decision as its turn keeps it. `at`: epoch milliseconds; absent in a record from before it was kept. */
+export type LastDecision = ChainHead & { readonly at?: number | undefined };
+
 export const noHash = '0'.repeat(64);
 
 export const nextLink = (head: ChainHead | undefined): ChainLink => ({

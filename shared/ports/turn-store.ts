@@ -5,7 +5,7 @@
  * epoch milliseconds.
  */
 import type { AuditRow } from '../domain/audit.ts';
-import type { ChainHead } from '../domain/audit-seal.ts';
+import type { LastDecision } from '../domain/audit-seal.ts';
 import type { Caller } from '../domain/caller-tool.ts';
 import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
@@ -70,7 +70,7 @@ export type TurnCommit = {
   /** The number of items in which the turn was read. */
   readonly parts?: number | undefined;
   /** The newest decision of the session in the audit log, this commit's included. */
-  readonly decided?: ChainHead;
+  readonly decided?: LastDecision;
   readonly measured?: TokenMeasure | undefined;
   readonly at: number;
   readonly log: readonly LogEntry[];

@@ -138,7 +138,7 @@ const runningTurn = z.object({
 /** The newest decision of a session in the audit log. */
 export const tokenMeasure: z.ZodType<TokenMeasure> = z.object({ estimated: count, counted: count });
 
-export const chainHead = z.object({ index: count, hash: z.string() });
+export const chainHead = z.object({ index: count, hash: z.string(), at: count.optional() });
 
 export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('idle') }),

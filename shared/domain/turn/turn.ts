@@ -7,7 +7,7 @@
 
 import type { ToolRoute } from '../asked-call.ts';
 import type { Attachment } from '../attachment.ts';
-import type { ChainHead } from '../audit-seal.ts';
+import type { LastDecision } from '../audit-seal.ts';
 import type { EffectPolicy } from '../effect-rule.ts';
 import type { LogEntry, ModelFailureOrigin, StopReason, ToolContent } from '../event-log.ts';
 import type { HistoryImage, HistoryMessage } from '../history.ts';
@@ -284,7 +284,7 @@ export type TurnRecord = {
   /** The number of items it is stored in, when in more than one: the next version deletes those that it does not need. */
   readonly parts?: number;
   /** The newest decision of the session in the audit log. */
-  readonly decided?: ChainHead;
+  readonly decided?: LastDecision;
   /** Of the last answer to a long history. */
   readonly measured?: TokenMeasure;
 };

@@ -8,7 +8,7 @@
 import { eventFrame } from '../../../contracts/frames.ts';
 import { InvariantError } from '../../../domain/assert.ts';
 import type { AuditRow } from '../../../domain/audit.ts';
-import type { ChainHead } from '../../../domain/audit-seal.ts';
+import type { LastDecision } from '../../../domain/audit-seal.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import { type FeaturesSeen, isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation } from '../../../domain/history.ts';
@@ -188,7 +188,7 @@ export type SingleStep = {
   readonly patch?: SessionPatch;
   readonly audits?: readonly AuditRow[];
   /** The last of these rows, if they are decisions. */
-  readonly decided?: ChainHead;
+  readonly decided?: LastDecision;
   /** Absent: one of its own. */
   readonly publisher?: Publisher;
   /** The turn function has something to do after it. */
