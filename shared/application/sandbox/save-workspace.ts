@@ -71,7 +71,7 @@ const tryCheckpoint = async (
   return { status: 'saved', leftOut: outcome.leftOut, note, ...ofShared };
 };
 
-/** What is written while a save runs may not be in it: its time is that at which it began. */
+/** A write during a save may not be in it: its time is that at which it began. */
 const checkpointOf = (
   { manifest, files, bytes, packs }: Extract<SaveOutcome, { status: 'saved' }>,
   taken: Pick<Checkpoint, 'generation' | 'savedAt'>,
