@@ -1,12 +1,16 @@
 /** The end of a call that runs, or was to run: its result, and the next model call once every call of the queue has ended. */
 import { resultOf } from './call-queue.ts';
-import type { ToolCall } from './tool-call.ts';
+import { asksChild, type ToolCall } from './tool-call.ts';
 import { followedBy, ignore, silently, thinkAgain } from './transitions.ts';
-import type { Acting, ToolResult, TurnLimits, TurnStep } from './turn.ts';
+import type { Acting, Running, ToolResult, TurnLimits, TurnStep } from './turn.ts';
 
 const unstarted: readonly ToolCall['status'][] = ['pending', 'approved', 'rejected'];
 
 export const hasBegun = (status: ToolCall['status']): boolean => !unstarted.includes(status);
+
+/** A child is asked before the turn says so: once the queue runs, its function may be about to. */
+export const mayHaveBegun = ({ kind }: Running, call: ToolCall): boolean =>
+  hasBegun(call.status) || (kind === 'acting' && call.status === 'approved' && asksChild(call));
 
 export const callEnded = (state: Acting, event: ToolResult, limits: TurnLimits): TurnStep => {
   const call = state.calls.find(({ callId }) => callId === event.callId);

@@ -49,6 +49,15 @@ test.each<[string, TurnState, EventOf<'started'> | undefined, readonly string[] 
     begin,
     ['agent:error tool_outcome_unknown', 'agent:error internal_error', ...ended],
   ],
+  [
+    'a call whose child may have been asked',
+    {
+      ...{ ...running, kind: 'acting' },
+      calls: [{ ...call, status: 'approved', route: { kind: 'platform', tool: 'session' } }],
+    },
+    begin,
+    ['agent:error tool_outcome_unknown', ...ended],
+  ],
 ])('the end of %s', (...[, state, event, log]) => {
   expect(logOf(state, event)).toEqual(log);
   if (log !== undefined)

@@ -3,6 +3,7 @@
  * try a call goes on without the trial: a person decides, which needs no function.
  */
 
+import { mayHaveBegun } from './call-ended.ts';
 import { type PrintedOutput, tellPrinted } from './printed.ts';
 import { reduce } from './reduce.ts';
 import { followedBy, silently } from './transitions.ts';
@@ -51,14 +52,15 @@ const trialFailures = (state: TurnState, { at, message }: Failure): readonly Tur
   return [{ type: 'trial-ended', at, callId: tried.callId, trial: { state: 'untried', reason } }];
 };
 
-/** Those that run have an unknown outcome. */
+/** Those that run, or may, have an unknown outcome. */
 const callFailures = (state: TurnState, { at, code, printed = {} }: Failure): readonly TurnEvent[] => {
-  const calls = state.kind === 'acting' ? state.calls : [];
-  return calls.flatMap(({ callId, status }) => {
+  if (state.kind !== 'acting') return [];
+  const open = state.calls.filter(({ status }) => status === 'approved' || status === 'executing');
+  return open.map((call) => {
+    const { callId } = call;
     const failed = { type: 'call-failed' as const, at, callId };
-    if (status === 'approved') return [{ ...failed, code, message: 'it did not run' }];
-    if (status !== 'executing') return [];
+    if (!mayHaveBegun(state, call)) return { ...failed, code, message: 'it did not run' };
     const ended = 'the turn was ended while it ran: it may have run in part';
-    return [{ ...failed, code: 'tool_outcome_unknown', message: tellPrinted(ended, printed[callId]) }];
+    return { ...failed, code: 'tool_outcome_unknown', message: tellPrinted(ended, printed[callId]) };
   });
 };

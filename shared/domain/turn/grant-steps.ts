@@ -1,8 +1,8 @@
 /** The step of a turn whose grant is withdrawn: what it allowed and has not started is asked about again, or fails. */
 import { trialFor } from './approval-policy.ts';
-import { callEnded, hasBegun } from './call-ended.ts';
+import { callEnded, mayHaveBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
-import { asksChild, type ToolCall } from './tool-call.ts';
+import type { ToolCall } from './tool-call.ts';
 import { followedBy, ignore, silently } from './transitions.ts';
 import type { Acting, ApprovalPolicy, Deciding, EventOf, Running, TurnLimits, TurnStep } from './turn.ts';
 
@@ -34,10 +34,6 @@ export const grantWithdrawn = (
       : askTaken({ ...state, kind: 'deciding', policy }, isTaken),
   );
 };
-
-/** A child is asked before the turn says so: once the queue runs, its function may be about to. */
-const mayHaveBegun = ({ kind }: Running, call: ToolCall): boolean =>
-  hasBegun(call.status) || (kind === 'acting' && call.status === 'approved' && asksChild(call));
 
 const askTaken = (state: Deciding, isTaken: (call: ToolCall) => boolean): TurnStep => {
   const before = state.calls.find(({ status }) => status === 'pending');

@@ -926,4 +926,13 @@ describe('cancelling', () => {
       history: [closed('c1', unknown), closed('c4', unrun)],
     });
   });
+
+  test('a call whose child may have been asked may have run, once its queue does', () => {
+    const child: ToolCall = { ...call('c1', 'approved'), route: { kind: 'platform', tool: 'session' } };
+    expect(after(acting(child), cancelled).history).toEqual([closed('c1', unknown)]);
+    expect(after(deciding(child, call('c2')), cancelled).history).toEqual([
+      closed('c1', unrun),
+      closed('c2', unrun),
+    ]);
+  });
 });

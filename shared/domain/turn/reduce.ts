@@ -7,7 +7,7 @@
  */
 import { assertNever } from '../assert.ts';
 import { isRepeatOf } from './begin-turn.ts';
-import { callEnded } from './call-ended.ts';
+import { callEnded, mayHaveBegun } from './call-ended.ts';
 import { applyDecision, firstApproval, noUsage } from './call-queue.ts';
 import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
@@ -222,14 +222,13 @@ const unreachedFailure = {
 /** Ends a turn in its middle; calls that have no result yet get one, so that the history stays whole. */
 const abandon = (state: Running, { printed = {}, partial }: EventOf<'cancelled'>): TurnStep => {
   const open = state.kind === 'thinking' ? [] : state.calls.filter((call) => !isClosed(call));
-  const history = open.map(({ callId, name, status }) => ({
+  const history = open.map((call) => ({
     role: 'tool' as const,
-    callId,
-    name,
-    text:
-      status === 'executing'
-        ? tellPrinted('The user cancelled the turn; this call may have run in part.', printed[callId])
-        : 'The user cancelled the turn; this call did not run.',
+    callId: call.callId,
+    name: call.name,
+    text: mayHaveBegun(state, call)
+      ? tellPrinted('The user cancelled the turn; this call may have run in part.', printed[call.callId])
+      : 'The user cancelled the turn; this call did not run.',
     outcome: 'failed' as const,
   }));
   const said = state.kind === 'thinking' ? partial : undefined;
