@@ -22,6 +22,7 @@ import {
   isListening,
   toJsonResponse,
   toNotListening,
+  unreadNewsBytesMax,
   withRefusalStatus,
 } from './mcp-response.ts';
 
@@ -60,7 +61,9 @@ export const answerMcp = async (
   // own.
   request.headers.set('accept', 'application/json, text/event-stream');
   const answered = await handler.fetch(request);
-  const response = isListening(request) ? await toNotListening(answered) : await withRefusalStatus(answered);
+  const response = isListening(request)
+    ? await toNotListening(answered)
+    : await withRefusalStatus(answered, isStream ? unreadNewsBytesMax : 0);
   return isStream ? response : toJsonResponse(response);
 };
 

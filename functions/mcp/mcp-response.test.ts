@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toJsonResponse, toNotListening, withRefusalStatus } from './mcp-response.ts';
 
 const frame = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
@@ -51,6 +51,63 @@ test('a reader that stops ends the stream', async () => {
   expect(reasons).toEqual(['gone']);
 });
 
+const deferredStream = () => {
+  let controller: ReadableStreamDefaultController | undefined;
+  const body = new ReadableStream({
+    start: (given) => {
+      controller = given;
+    },
+  });
+  const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  const send = (text: string): void => controller?.enqueue(new TextEncoder().encode(text));
+  /** Until nothing of it waits in this stream, whether the client reads or not. */
+  const taken = (): Promise<void> => vi.waitFor(() => expect(controller?.desiredSize).toBeOneOf([0, 1]));
+  const end = (text: string): void => {
+    send(text);
+    controller?.close();
+  };
+  return { response, send, taken, end, fail: () => controller?.error(new Error('lost')) };
+};
+
+const progress = {
+  ...{ jsonrpc: '2.0', method: 'notifications/progress' },
+  params: { progressToken: 1, message: 'x'.repeat(10_000) },
+};
+const readAll = async (response: Response): Promise<readonly string[]> =>
+  (await response.text()).split('\n\n').slice(0, -1);
+
+/** Its frames are all in their stream before the client reads the first one. */
+const unread = async (newsBytesMax?: number): Promise<readonly string[]> => {
+  const source = deferredStream();
+  const response = await withRefusalStatus(source.response, newsBytesMax);
+  for (let count = 0; count < 300; count += 1) source.send(frame(progress));
+  source.end(frame(result));
+  await source.taken();
+  return readAll(response);
+};
+
+test('of a client that does not read, news beyond a limit is dropped, its answer never', async () => {
+  const frames = await unread();
+  expect(frames.at(-1)).toBe(frame(result).trimEnd());
+  expect(frames.length).toBeGreaterThan(90);
+  expect(frames.length).toBeLessThan(102);
+});
+
+test('a client that reads gets all news', async () => {
+  const source = deferredStream();
+  const read = readAll(await withRefusalStatus(source.response));
+  for (let count = 0; count < 300; count += 1) {
+    source.send(frame(progress));
+    await source.taken();
+  }
+  source.end(frame(result));
+  expect((await read).length).toBe(301);
+});
+
+test('of an answer in JSON no news is kept while the call runs', async () => {
+  expect(await unread(0)).toEqual([frame(result).trimEnd()]);
+});
+
 test('subscribing is an unknown method; an invalid request for it stays invalid', async () => {
   const full = Response.json({ id: 3, error: { code: -32603, message: 'Subscription limit reached' } });
   const answer = await toNotListening(full);
@@ -61,21 +118,6 @@ test('subscribing is an unknown method; an invalid request for it stays invalid'
   const bad = Response.json({ id: 3, error: { code: -32020, message: 'Header mismatch' } }, { status: 400 });
   expect(await toNotListening(bad)).toBe(bad);
 });
-
-const deferredStream = () => {
-  let controller: ReadableStreamDefaultController | undefined;
-  const body = new ReadableStream({
-    start: (given) => {
-      controller = given;
-    },
-  });
-  const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-  const end = (text: string): void => {
-    controller?.enqueue(new TextEncoder().encode(text));
-    controller?.close();
-  };
-  return { response, end, fail: () => controller?.error(new Error('lost')) };
-};
 
 test('a client that takes JSON gets an answer in time as it is', async () => {
   const { response, end } = deferredStream();

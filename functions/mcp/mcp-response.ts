@@ -5,6 +5,9 @@
  * in between are dropped; a response that is no stream is passed on as it is. Before an answer that takes long white space is
  * sent, since proxies end a silent one.
  *
+ * The SDK queues frames without end for a client that does not read. Therefore its stream is read at once, whatever the client
+ * does, and of what waits for the client only answers exceed a limit: news beyond it is dropped.
+ *
  * The protocol wants to see two refusals as HTTP statuses: a client that lacks a capability (400), and an unknown method
  * (404). Listening is an unknown method: nothing is announced here, and the SDK would report too many listeners. A stream
  * without immediate bytes goes out as it is.
@@ -40,7 +43,7 @@ const answersOf = async (response: Response): Promise<unknown> => {
   const answers = (await response.text())
     .split(/\r?\n/)
     .flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice('data: '.length))] : []))
-    .filter((message: object) => 'result' in message || 'error' in message);
+    .filter(isAnswer);
   return answers.length === 1 ? answers[0] : answers;
 };
 
@@ -74,7 +77,13 @@ const brokenOff = {
   error: { code: internalError, message: 'the call broke off' },
 };
 
-export const withRefusalStatus = async (response: Response): Promise<Response> => {
+/** So much news waits for a client that reads slowly. */
+export const unreadNewsBytesMax = 1_000_000;
+
+export const withRefusalStatus = async (
+  response: Response,
+  newsBytesMax = unreadNewsBytesMax,
+): Promise<Response> => {
   if (response.status !== 200 || response.body === null || !isStream(response, 'content-type'))
     return response;
   const reader = response.body.getReader();
@@ -85,7 +94,15 @@ export const withRefusalStatus = async (response: Response): Promise<Response> =
     await reader.cancel();
     return Response.json(refusal, { status: 400 });
   }
-  return new Response(continued(first, reader), { status: response.status, headers: response.headers });
+  const body = new ReadableStream<Uint8Array>(
+    // The promise ends with the last frame: should it fail, the stream does.
+    {
+      start: (controller) => passOn(first, reader, controller),
+      cancel: (reason) => reader.cancel(reason),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: newsBytesMax }),
+  );
+  return new Response(body, { status: response.status, headers: response.headers });
 };
 
 const afterFirstBytes = (): Promise<undefined> =>
@@ -101,16 +118,24 @@ const refusalIn = (bytes: Uint8Array | undefined): object | undefined => {
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-const continued = (first: ReturnType<Reader['read']>, reader: Reader): ReadableStream<Uint8Array> => {
-  let begun: typeof first | undefined = first;
-  return new ReadableStream({
-    pull: async (controller) => {
-      const next = begun ?? reader.read();
-      begun = undefined;
-      const { done, value } = await next;
-      if (done) return controller.close();
-      controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
+const passOn = async (
+  first: ReturnType<Reader['read']>,
+  reader: Reader,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+): Promise<void> => {
+  for (let next = await first; !next.done; next = await reader.read()) {
+    const hasRoom = (controller.desiredSize ?? 0) > 0;
+    if (hasRoom || !isNews(next.value)) controller.enqueue(next.value);
+  }
+  controller.close();
 };
+
+/** A notification or a comment: the SDK sends each frame by itself. */
+const isNews = (frame: Uint8Array): boolean =>
+  new TextDecoder()
+    .decode(frame)
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .every((line) => !isAnswer(JSON.parse(line.slice('data: '.length))));
+
+const isAnswer = (message: object): boolean => 'result' in message || 'error' in message;
