@@ -41,8 +41,8 @@ export const createFileServer = (settings: RunnerSettings, send: Send) => {
   return async (request: FileAccess, payload: Buffer): Promise<void> => {
     switch (request.type) {
       case 'read': {
-        const { bytes, size, modifiedAt } = await readChunk(settings, request.path, request);
-        send({ type: 'chunk', id: request.id, size, modifiedAt }, bytes);
+        const { bytes, ...traits } = await readChunk(settings, request.path, request);
+        send({ type: 'chunk', id: request.id, ...traits }, bytes);
         return;
       }
       case 'write':

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { FileEntry, FileKind } from '../wire/messages.ts';
+import type { FileEntry, FileKind, FileState } from '../wire/messages.ts';
 import {
   codeOf,
   FileRefusal,
@@ -34,16 +34,24 @@ import {
 const listedEntriesMax = 10_000;
 
 type ReadRange = { readonly offset: number; readonly bytesMax: number };
-type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
+type FileChunk = FileState & { readonly bytes: Buffer; readonly modifiedAt: string };
 
 export const readChunk = async (roots: Roots, path: string, range: ReadRange): Promise<FileChunk> => {
   const target = await resolveInWorkspace(roots, path);
   await using file = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  const stat = await file.stat();
+  const stat = await file.stat({ bigint: true });
   if (!stat.isFile()) throw new FileRefusal('invalid_request', `${path} is not a file`);
-  const left = Math.max(0, Math.min(range.bytesMax, stat.size - range.offset));
+  const left = Math.max(0, Math.min(range.bytesMax, Number(stat.size) - range.offset));
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(left), 0, left, range.offset);
-  return { bytes: buffer.subarray(0, bytesRead), size: stat.size, modifiedAt: stat.mtime.toISOString() };
+  // A write during this read shows: in the first piece by the time of the next one, in any other by its own.
+  const state = range.offset === 0 ? stat : await file.stat({ bigint: true });
+  return {
+    bytes: buffer.subarray(0, bytesRead),
+    modifiedAt: state.mtime.toISOString(),
+    file: `${state.dev}:${state.ino}`,
+    size: Number(state.size),
+    writtenAt: String(state.mtimeNs),
+  };
 };
 
 type Written = { readonly isNew: boolean; readonly size: number };

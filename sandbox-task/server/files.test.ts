@@ -1,5 +1,5 @@
 /** Files over HTTP by a real server and runner: whole, in parts, removed. */
-import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
@@ -59,6 +59,40 @@ test('parts are written in order and replace the file with the last one, which k
     refusal('conflict', 'the next part must start at byte 0'),
   ]);
   expect((await readdir(sandbox.workspace)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+/** More than the buffers on its way hold: its end is read when the test reads it. */
+const long = (letter: string): Buffer => Buffer.alloc(16 * 1_048_576, letter);
+
+test.each<[string, (path: string) => Promise<void>]>([
+  [
+    'replaced by one of the same length',
+    async (path) => {
+      await writeFile(`${path}.new`, long('b'));
+      await rename(`${path}.new`, path);
+    },
+  ],
+  ['written again in its place', (path) => writeFile(path, long('b'))],
+  [
+    'written again in its place, and longer',
+    (path) => writeFile(path, Buffer.concat([long('b'), long('b')])),
+  ],
+  ['cut', (path) => writeFile(path, 'b')],
+])('a file that is %s while it is read breaks the answer off', async (_, change) => {
+  await writeFile(inside('torn'), long('a'));
+  sandbox.own();
+  const answer = await sandbox.open('GET', '/files/torn');
+  await change(inside('torn'));
+  sandbox.own();
+  await expect(answer.toArray().then(() => 'the whole')).rejects.toThrow('aborted');
+});
+
+test('a file that grows while it is read is sent as long as it was', async () => {
+  await writeFile(inside('grown.log'), long('a'));
+  sandbox.own();
+  const answer = await sandbox.open('GET', '/files/grown.log');
+  await appendFile(inside('grown.log'), 'b');
+  expect(Buffer.concat((await answer.toArray()) as Buffer[]).equals(long('a'))).toBe(true);
 });
 
 test('a part that is sent again, since its answer was lost, is answered as before; other bytes in its place are refused', async () => {

@@ -2,13 +2,14 @@
  * Files of the user over HTTP and for the tools: each operation is one request to the runner, and its answer is parsed.
  *
  * A piece is fetched from the runner when the previous one is sent, so a large file costs one piece of memory. The
- * response breaks off when a file changes its length while it is read.
+ * response breaks off when a file is replaced or written while it is read: its pieces would be of two contents. One that only grows, as a
+ * log does, is sent as long as it was.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { posix } from 'node:path';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
-import type { FileEntry } from '../wire/messages.ts';
+import type { FileEntry, FileState } from '../wire/messages.ts';
 import { namedPath } from '../wire/named-path.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
@@ -44,17 +45,35 @@ export const sendFile = async ({ userSide, response }: FileExchange, path: strin
     'content-length': first.size,
     'x-sallyport-modified-at': first.modifiedAt,
   });
-  let { bytes } = first;
+  let piece = first;
   let sent = 0;
   for (;;) {
-    sent += bytes.length;
-    await writePaced(response, bytes);
+    sent += piece.bytes.length;
+    await writePaced(response, piece.bytes);
     if (sent >= first.size) break;
     const range = { offset: sent, bytesMax: Math.min(pieceBytesMax, first.size - sent) };
-    ({ bytes } = await readChunk(userSide, path, range));
-    if (bytes.length === 0) throw new Refusal('internal_error', `${path} became shorter while it was read`);
+    const next = await readChunk(userSide, path, range);
+    const isWhole = next.bytes.length > 0 && (await continues(next, piece, { userSide, path, offset: sent }));
+    if (!isWhole) throw new Refusal('internal_error', `${path} changed while it was read`);
+    piece = next;
   }
   await endPaced(response);
+};
+
+type Place = { readonly userSide: UserSide; readonly path: string; readonly offset: number };
+
+/** True when nothing was written since the last piece, or behind it: that one is still there. */
+const continues = async (
+  next: FileChunk,
+  last: FileChunk,
+  { userSide, path, offset }: Place,
+): Promise<boolean> => {
+  if (next.file !== last.file) return false;
+  if (next.writtenAt === last.writtenAt) return true;
+  if (next.size <= last.size) return false;
+  const { length } = last.bytes;
+  const again = await readChunk(userSide, path, { offset: offset - length, bytesMax: length });
+  return again.bytes.equals(last.bytes);
 };
 
 export const receiveFile = async (
@@ -101,13 +120,13 @@ const parseContentRange = (header: string, bodyBytes: number): UploadRange => {
 
 const invalid = (what: string): Refusal => new Refusal('invalid_request', `Content-Range ${what}`);
 
-type FileChunk = { readonly bytes: Buffer; readonly size: number; readonly modifiedAt: string };
+type FileChunk = FileState & { readonly bytes: Buffer; readonly modifiedAt: string };
 type ReadRange = { readonly offset: number; readonly bytesMax: number };
 type Written = { readonly isNew: boolean; readonly size: number };
 export const readChunk = async (userSide: UserSide, path: string, range: ReadRange): Promise<FileChunk> => {
   const answer = await userSide.ask({ type: 'read', path, ...range });
-  const { size, modifiedAt } = expectAnswer(answer, 'chunk');
-  return { bytes: answer.payload, size, modifiedAt };
+  const { modifiedAt, file, size, writtenAt } = expectAnswer(answer, 'chunk');
+  return { bytes: answer.payload, modifiedAt, file, size, writtenAt };
 };
 
 export const writeFile = async (userSide: UserSide, path: string, content: Buffer): Promise<Written> =>

@@ -69,7 +69,12 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('process-output'), id, stream: z.enum(processStreams) }),
   z.object({ type: z.literal('process-ended'), id, isEnded: z.boolean() }),
   z.object({ type: z.literal('process-exit'), id, ...exit }),
-  z.object({ type: z.literal('chunk'), id, size: count, modifiedAt: z.iso.datetime() }),
+  z.object({
+    type: z.literal('chunk'),
+    id,
+    modifiedAt: z.iso.datetime(),
+    ...{ file: word, size: count, writtenAt: word },
+  }),
   z.object({ type: z.literal('written'), id, isNew: z.boolean(), size: count }),
   z.object({ type: z.literal('received'), id, bytes: count }),
   z.object({ type: z.literal('done'), id }),

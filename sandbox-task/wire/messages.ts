@@ -156,6 +156,9 @@ export type FileEntry = {
   readonly modifiedAt: string;
 };
 
+/** Two pieces of one content name the same file, and the same time (in nanoseconds) of its last write. */
+export type FileState = { readonly file: string; readonly size: number; readonly writtenAt: string };
+
 export type FileFailure =
   | 'path_outside_workspace'
   | 'file_not_found'
@@ -203,7 +206,7 @@ export type RunnerMessage =
       readonly results: readonly ResultShape[];
       readonly resultsLeftOut: number;
     }
-  | { readonly type: 'chunk'; readonly id: number; readonly size: number; readonly modifiedAt: string }
+  | ({ readonly type: 'chunk'; readonly id: number; readonly modifiedAt: string } & FileState)
   | { readonly type: 'written'; readonly id: number; readonly isNew: boolean; readonly size: number }
   /** A part arrived that was not the last; the bytes so far. */
   | { readonly type: 'received'; readonly id: number; readonly bytes: number }
