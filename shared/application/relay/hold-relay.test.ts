@@ -33,6 +33,9 @@ type Options = {
   readonly onSlice?: (slice: number, inside: RelayPeer) => void;
   /** Requests into the sandbox that are lost after they have arrived. */
   readonly lostAnswers?: number;
+  /** Sessions of the workspace, and those that end with the first slice. */
+  readonly users?: readonly string[];
+  readonly ending?: readonly string[];
   /** The answer to the release is lost. */
   readonly isReleaseLost?: boolean;
 };
@@ -94,7 +97,7 @@ const play = async (options: Options = {}) => {
   const network = 'network' in options ? options.network : listed;
   const sandbox = { state: 'ready', generation, address: 'http://10.0.0.1:8080', flavor: 'micro', network };
   const ports = {
-    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox }) },
+    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox, users: options.users ?? ['s'] }) },
     projects: {
       get: async () => {
         if (slice >= (options.narrowedFrom ?? Number.POSITIVE_INFINITY))
@@ -105,7 +108,12 @@ const play = async (options: Options = {}) => {
     egressCeiling: { allow: ['*.org', 'a.org'] },
     relayIdleSeconds: 30,
     egressBytesMax: 1000,
-    sessions: { get: async () => undefined },
+    sessions: {
+      get: async (id: SessionId) => {
+        const hasEnded = slice > 0 && options.ending?.includes(id);
+        return { id, status: hasEnded ? 'stopped' : 'running' };
+      },
+    },
     egressUsage: { read: unbounded, add: unbounded },
     link,
     relayStarter: { holdRelay: async (next: RelayWork) => void invoked.push(next) },
@@ -179,6 +187,18 @@ test('near its deadline the function hands over, once, to one that may take its 
 test('a function whose release is not answered hands over all the same (RL6)', async () => {
   const { invoked } = await play({ slices: 100, isReleaseLost: true });
   expect(invoked).toEqual([{ ...work, replaces: 'h' }]);
+});
+
+test('once its session has ended the relay is held for another one of the workspace, or for none', async () => {
+  const users = ['s', 'gone', 'other'];
+  const { asked, invoked } = await play({ slices: 100, users, ending: ['s', 'gone'] });
+  expect(asked.slice(-2)).toEqual(['GET /relay/upstream', 'POST /relay/release']);
+  expect(invoked).toEqual([{ ...work, sessionId: 'other', replaces: 'h' }]);
+  const alone = await play({ slices: 100, ending: ['s'] });
+  expect([alone.invoked, alone.asked.filter((one) => one === 'GET /relay/upstream')]).toEqual([
+    [],
+    ['GET /relay/upstream'],
+  ]);
 });
 
 test('a host is judged by sandbox, project and deployment, and its refusal is logged', async () => {

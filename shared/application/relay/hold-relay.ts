@@ -3,15 +3,19 @@
  * for as long as the sandbox needs it and this function lives.
  *
  * The sandbox decides who holds it, so that two invocations do no harm. Before each answer of the sandbox its network and its
- * project are read again: what is taken away is gone within a slice, on connections that are open too. Before its time is over the function hands over; the
- * connections that are open then end with an error that says so. Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
+ * project are read again: what is taken away is gone within a slice, on connections that are open too. Before its time is over the function hands over, and
+ * also once its session has ended, to another one of the workspace; the connections that are open then end with an error that says so.
+ * Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
  */
 
 import type { RelayReset, RelayTarget } from '../../contracts/relay/frame.ts';
 import { createRelayPeer, type RelayStream, type StreamSink } from '../../contracts/relay/peer.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { rulesOfBoth } from '../../domain/inject-rule.ts';
+import { idleCheckUsersMax } from '../../domain/limits.ts';
 import { relayMarginMs } from '../../domain/relay/limits.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
+import { isEnded } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { RelayWork } from '../../ports/invoker.ts';
 import { brokerCall } from '../broker/broker-call.ts';
@@ -50,7 +54,8 @@ export const holdRelay = async (ports: RelayDeps, work: HoldWork): Promise<void>
   const meter = await openEgressMeter(ports, work.sessionId);
   const held = openHeld(ports, work, { ...found, holder, meter });
   try {
-    if ((await readAll(ports, work, held)) === 'time is over') await handOver(ports, work, held);
+    const end = await readAll(ports, work, held);
+    if (end !== 'over') await handOver(ports, { ...work, sessionId: end.next }, held);
   } finally {
     await held.close();
   }
@@ -87,6 +92,8 @@ type Lists = { readonly policies: Policies; readonly injected: Injected };
 
 type Found = Lists & {
   readonly sandbox: LiveSandbox;
+  /** Of its workspace. */
+  readonly users: readonly SessionId[];
   /** Without one no host is reached. */
   readonly hasNetwork: boolean;
 };
@@ -173,7 +180,8 @@ const openHeld = (
   };
 };
 
-type End = 'over' | 'time is over';
+/** `next`: the session for which the relay is held from here. */
+type End = 'over' | { readonly next: SessionId };
 
 const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<End> => {
   const { world, telemetry } = ports;
@@ -187,15 +195,45 @@ const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<En
     if (failures > failuresMax) return 'over';
     if (end !== 'next') await world.sleep(failurePauseMs * Math.max(1, failures));
     await held.storeUsage();
-    const found = await findAgain(ports, work, hadNetwork);
-    if (found === undefined) {
-      await held.resetAll({ status: 403, message: 'the network was taken away' });
+    const again = await lookAgain(ports, work, hadNetwork);
+    if ('status' in again) {
+      await held.resetAll(again);
       return 'over';
     }
-    held.setLists(found);
-    hadNetwork = found.hasNetwork;
-    if (isTimeOver(work, held, world.now())) return 'time is over';
+    held.setLists(again.found);
+    hadNetwork = again.found.hasNetwork;
+    if (again.next !== work.sessionId || isTimeOver(work, held, world.now())) return again;
   }
+};
+
+/** All that may have changed during a slice, or the reason for which every connection ends. */
+const lookAgain = async (
+  ports: RelayDeps,
+  work: HoldWork,
+  hadNetwork: boolean,
+): Promise<{ readonly found: Found; readonly next: SessionId } | RelayReset> => {
+  const found = await findSandbox(ports, work);
+  if (found === undefined || (hadNetwork && !found.hasNetwork))
+    return { status: 403, message: 'the network was taken away' };
+  const next = await sessionAgain(ports, work, found);
+  return next === undefined
+    ? { status: 403, message: 'the session of this sandbox has ended' }
+    : { found, next };
+};
+
+/** The session of this work, or another living one of its workspace once that has ended; undefined when all have. */
+const sessionAgain = async (
+  { sessions }: RelayDeps,
+  { sessionId }: HoldWork,
+  { users }: Found,
+): Promise<SessionId | undefined> => {
+  const hasEnded = async (id: SessionId): Promise<boolean> => {
+    const session = await sessions.get(id);
+    return session !== undefined && isEnded(session.status);
+  };
+  const others = users.filter((id) => id !== sessionId).slice(0, idleCheckUsersMax);
+  for (const id of [sessionId, ...others]) if (!(await hasEnded(id))) return id;
+  return undefined;
 };
 
 const readSlice = async (
@@ -208,16 +246,6 @@ const readSlice = async (
     telemetry.warn('a relay was not read to the end of a slice', { error });
     return isAppError(error) && error.code === 'sandbox_unavailable' ? 'failed' : 'over';
   }
-};
-
-/** Undefined as well when its network was taken away since. */
-const findAgain = async (
-  ports: RelayDeps,
-  work: HoldWork,
-  hadNetwork: boolean,
-): Promise<Found | undefined> => {
-  const found = await findSandbox(ports, work);
-  return hadNetwork && found?.hasNetwork === false ? undefined : found;
 };
 
 /** Earlier while nothing is open, so that few connections end by it. */
@@ -238,6 +266,7 @@ const findSandbox = async (
   const project = await projects.get(workspace.project);
   return {
     sandbox: { workspaceId: workspace.id, generation, address, flavor },
+    users: workspace.users,
     policies: [network, project?.network, egressCeiling],
     injected: { project: workspace.project, rules: rulesOfBoth(network, project?.network) },
     hasNetwork: network !== undefined,
