@@ -45,5 +45,6 @@ export const withOwnToken = async <T>(
     return await use(token);
   } finally {
     await tokens.remove(id);
+    await tokens.forget(id);
   }
 };

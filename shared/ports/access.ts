@@ -15,8 +15,10 @@ export interface TokenStore {
     readonly after?: string;
     readonly itemsMax: number;
   }): Promise<{ readonly tokens: readonly AccessToken[]; readonly next?: string }>;
-  /** The removed token, which grants nothing from then on; undefined when there was none. */
+  /** The removed token, which grants nothing from then on; the same again until it is forgotten. Undefined when there is none. */
   remove(id: string): Promise<AccessToken | undefined>;
+  /** Deletes the rest of a removed token: its id is unknown from then on. */
+  forget(id: string): Promise<void>;
 }
 
 /** Sign-ins of browsers: found by the hash of their cookie like tokens, and together by their person. */

@@ -25,13 +25,15 @@ const newToken = (createdAt: number): AccessToken => ({
 });
 
 describe('a token', () => {
-  test('is read by its hash and deleted by its id, once', async () => {
+  test('is read by its hash, and removed by its id until it is forgotten', async () => {
     const tokens = makeTokenStore(fixture.table);
     const token = { ...newToken(5), expiresAt: 4_102_444_800_000 };
     await tokens.put(token);
     expect(await tokens.get(token.hash)).toEqual(token);
     expect(await tokens.remove(token.id)).toEqual(token);
     expect(await tokens.get(token.hash)).toBeUndefined();
+    expect(await tokens.remove(token.id)).toEqual(token);
+    await tokens.forget(token.id);
     expect(await tokens.remove(token.id)).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-/** A browser that signs in anew: what its former sign-in opened ends with it (AC10). */
+/** Sign-in of a browser: what it opened ends when its browser signs in anew, and when its person signs out (AC10). */
 import { expect, test } from 'vitest';
 import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
 import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
@@ -7,7 +7,7 @@ import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import type { AuditLog } from '../../ports/access.ts';
-import { finishSignIn, type LoginDeps, personOfCookie } from './browser-sign-in.ts';
+import { finishSignIn, type LoginDeps, personOfCookie, signOut } from './browser-sign-in.ts';
 
 const open = () => {
   const { ports: quiet, table } = openQuietPorts();
@@ -43,4 +43,53 @@ test('AC10: a sign-in that takes the place of another one closes the sockets tha
   expect(closed).toEqual([id]);
   expect(await personOfCookie(ports, ofAda)).toBeUndefined();
   expect(await personOfCookie(ports, ofBob)).toBeDefined();
+});
+
+test('AC10: a sign-out everywhere that failed is repeated to its end', async () => {
+  const { ports, closed, signIn } = open();
+  const [here, there] = [await signIn('ada'), await signIn('ada')];
+  for (const [id, secret] of [
+    ['here', here],
+    ['there', there],
+  ] as const) {
+    const principal = await personOfCookie(ports, secret);
+    if (principal === undefined) throw new Error('nobody is signed in');
+    await ports.connections.put({ id: id as ConnectionId, principal, connectedAt: 1 });
+  }
+  const everywhere = { secret: here, isEverywhere: true };
+  const ofHolder = () => Promise.reject(new Error('the table is throttled'));
+  await expect(signOut({ ...ports, grants: { ...ports.grants, ofHolder } }, everywhere)).rejects.toThrow(
+    'throttled',
+  );
+  expect(await personOfCookie(ports, here)).toBeDefined();
+  const close = () => Promise.reject(new Error('the gateway is not there'));
+  await expect(
+    signOut({ ...ports, sockets: { ...ports.sockets, close } }, { secret: here, isEverywhere: false }),
+  ).rejects.toThrow('the gateway');
+  expect(await personOfCookie(ports, here)).toBeUndefined();
+  await signOut(ports, everywhere);
+  expect(closed).toEqual(['here']);
+});
+
+test('AC10: a sign-out everywhere ends the clients and all sign-ins, whichever socket cannot be closed', async () => {
+  const { ports, closed, signIn } = open();
+  const [here, there] = [await signIn('ada'), await signIn('ada')];
+  const ada = await personOfCookie(ports, there);
+  if (ada === undefined) throw new Error('nobody is signed in');
+  await ports.connections.put({ id: 'there' as ConnectionId, principal: ada, connectedAt: 1 });
+  const asked: string[] = [];
+  const ofHolder = async (holder: string) => {
+    asked.push(holder);
+    return [];
+  };
+  const post = () => Promise.reject(new Error('its buffer is full'));
+  const slow = {
+    ...ports,
+    ...{ grants: { ...ports.grants, ofHolder }, sockets: { ...ports.sockets, post } },
+  };
+  await signOut(slow, { secret: here, isEverywhere: true });
+  expect(asked).toHaveLength(1);
+  expect(closed).toEqual(['there']);
+  expect(await personOfCookie(ports, here)).toBeUndefined();
+  expect(await personOfCookie(ports, there)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ import type { SignInSecrets } from '../../ports/access.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
 import { unauthenticated } from './authenticate.ts';
-import { type CloseDeps, closeOpened } from './close-opened.ts';
+import { type CloseDeps, closeOpened, settleAll } from './close-opened.ts';
 import { disconnectAll } from './connected-clients.ts';
 
 export type LoginDeps = AuditDeps &
@@ -78,20 +78,26 @@ export const personOfCookie = async (
   };
 };
 
-/** Ends this sign-in, or all of its person and the clients they connected. Without one there is nothing to do. */
+/**
+ * Ends this sign-in, or all of its person and the clients they connected. Its own is the last: while the rest has not ended, a
+ * repeat finds the person. Without one, only sockets can be left.
+ */
 export const signOut = async (
   ports: LoginDeps,
   { secret, isEverywhere }: { readonly secret: string | undefined; readonly isEverywhere: boolean },
 ): Promise<void> => {
-  const principal = secret === undefined ? undefined : await personOfCookie(ports, secret);
-  if (principal?.signIn === undefined) return;
-  const { signIn: own, tokenHash: person } = principal;
-  const others = isEverywhere ? await ports.signIns.ofPerson(person) : [];
-  const hashes = [...new Set([own, ...others.map(({ hash }) => hash)])];
-  await Promise.all(hashes.map((hash) => endSignIn(ports, hash)));
+  if (secret === undefined) return;
+  const own = hashOf(ports, secret);
+  const principal = await personOfCookie(ports, secret);
+  if (principal === undefined) return closeOpened(ports, own);
+  const { tokenHash: person } = principal;
+  const found = isEverywhere ? await ports.signIns.ofPerson(person) : [];
+  const others = found.map(({ hash }) => hash).filter((hash) => hash !== own);
   const clients = isEverywhere ? await disconnectAll(ports, principal) : 0;
-  const detail = { everywhere: isEverywhere, signIns: hashes.length, clients };
+  await settleAll(others.map((hash) => endSignIn(ports, hash)));
+  const detail = { everywhere: isEverywhere, signIns: others.length + 1, clients };
   await audit(ports, principal, { action: 'person.sign_out', subject: person, detail });
+  await endSignIn(ports, own);
 };
 
 /** The browsers in which a person is signed in; a token has none. */

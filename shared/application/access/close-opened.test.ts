@@ -43,6 +43,31 @@ test('AC12: a revoked token loses its sockets, with a session and without one, a
   expect(closed.toSorted()).toEqual(['of ann', 'of ann without a session']);
 });
 
+test('AC12: a socket that does not read is closed all the same', async () => {
+  const { ports, closed, asToken, connect } = await open();
+  const ann = await asToken('ann');
+  await connect('of ann', ann);
+  const post = () => Promise.reject(new Error('its buffer is full'));
+  await revokeToken({ ...ports, sockets: { ...ports.sockets, post } }, first, ann.tokenId);
+  expect(closed).toEqual(['of ann']);
+});
+
+test('AC12: a revocation that could not close a socket closes the others, and is repeated', async () => {
+  const { ports, closed, asToken, connect } = await open();
+  const ann = await asToken('ann');
+  for (const id of ['a', 'b', 'c']) await connect(id, ann);
+  const close = (id: ConnectionId) => {
+    if (id === 'a') return Promise.reject(new Error('the gateway is not there'));
+    return ports.sockets.close(id);
+  };
+  const failing = { ...ports, sockets: { ...ports.sockets, close } };
+  await expect(revokeToken(failing, first, ann.tokenId)).rejects.toThrow('the gateway');
+  expect(closed.toSorted()).toEqual(['b', 'c']);
+  await revokeToken(ports, first, ann.tokenId);
+  expect(closed).toContain('a');
+  await expect(revokeToken(ports, first, ann.tokenId)).rejects.toMatchObject({ code: 'token_not_found' });
+});
+
 test('a socket of a revoked token that was accepted before the revocation does not open', async () => {
   const { ports, asToken, connect } = await open();
   const ann = await asToken('ann');

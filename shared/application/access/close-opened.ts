@@ -5,20 +5,35 @@ import { errorBody } from '../../errors.ts';
 import type { Deps } from '../deps.ts';
 import { unauthenticated } from './authenticate.ts';
 
-export type CloseDeps = Deps<'connections' | 'sockets' | 'world' | 'correlation'>;
+export type CloseDeps = Deps<'connections' | 'sockets' | 'world' | 'correlation' | 'telemetry'>;
 
 /** Asked once the record is deleted: a connection that opens after that is refused, and one that was open is found. */
 export const closeOpened = async (ports: CloseDeps, hash: string): Promise<void> => {
   const opened = await ports.connections.openedBy(hash);
-  await Promise.all(opened.map((connection) => closeOne(ports, connection)));
+  await settleAll(opened.map((connection) => closeOne(ports, connection)));
 };
 
-const closeOne = async (
+/** Waits for all, and only then fails if one has failed. */
+export const settleAll = async (works: readonly Promise<unknown>[]): Promise<void> => {
+  const failed = (await Promise.allSettled(works)).find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+};
+
+/** A client that does not read is told nothing, and closed all the same. */
+const closeOne = async (ports: CloseDeps, id: ConnectionId): Promise<void> => {
+  try {
+    await tellEnd(ports, id);
+  } catch (error) {
+    ports.telemetry.warn('a socket is closed without a word', { connection: id, error });
+  }
+  await ports.sockets.close(id);
+};
+
+const tellEnd = async (
   { connections, sockets, world, correlation }: CloseDeps,
   id: ConnectionId,
 ): Promise<void> => {
   const { sessionId = null } = (await connections.get(id)) ?? {};
   const data = errorBody(unauthenticated(), correlation.id());
   await sockets.post(id, JSON.stringify(unnumberedFrame('error', { sessionId, at: world.now(), data })));
-  await sockets.close(id);
 };

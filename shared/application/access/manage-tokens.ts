@@ -71,5 +71,7 @@ export const revokeToken = async (
     project: projectOf(removed.scope),
     detail: { name: removed.name, scope: removed.scope },
   });
+  // Last, so that a request that failed before it can be repeated.
+  await ports.tokens.forget(id);
   return removed;
 };

@@ -49,6 +49,7 @@ const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void
       if (removed === undefined) continue;
       await closeOpened(ports, removed.hash);
       await audit(ports, janitor, { action: 'token.revoke', subject: id, project });
+      await ports.tokens.forget(id);
     }
     after = page.next;
   } while (after !== undefined);

@@ -1,4 +1,4 @@
-/** `TokenStore` on the one table: a token under its hash, and its hash under its id. */
+/** `TokenStore` on the one table: a token under its hash, which alone grants, and a copy under its id, by which it is removed. */
 import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { tokenRecord } from '#shared/contracts/stored/access-records.ts';
@@ -16,7 +16,7 @@ export const makeTokenStore = ({ client, name }: Table): TokenStore => ({
     const ownerSk = `${String(token.createdAt).padStart(13, '0')}#${token.id}`;
     const items = [
       { ...keys.token(token.hash), ...token, ...ttl, ownerPk: listPartition, ownerSk },
-      { ...keys.tokenId(token.id), hash: token.hash, ...ttl },
+      { ...keys.tokenId(token.id), ...token, ...ttl },
     ];
     await client.send(
       new TransactWriteCommand({ TransactItems: items.map((Item) => ({ Put: { TableName: name, Item } })) }),
@@ -53,8 +53,11 @@ export const makeTokenStore = ({ client, name }: Table): TokenStore => ({
     const { Attributes } = await client.send(
       new DeleteCommand({ TableName: name, Key: keys.token(String(Item['hash'])), ReturnValues: 'ALL_OLD' }),
     );
-    // Last, so that a caller that died before it can repeat the request.
+    if (Attributes !== undefined) return tokenFrom(Attributes);
+    // Under its id, earlier versions stored the hash alone.
+    return Item['id'] === undefined ? undefined : tokenFrom(Item);
+  },
+  forget: async (id) => {
     await client.send(new DeleteCommand({ TableName: name, Key: keys.tokenId(id) }));
-    return Attributes && tokenFrom(Attributes);
   },
 });
