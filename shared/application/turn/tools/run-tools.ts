@@ -97,8 +97,8 @@ const perform = async (
     // Last, since an answer moves the turn: a caller that moves it before that cancels it.
     const delegation = { calls: delegated, running: [...running.keys()] };
     const asked = await delegateCalls(ports, { ...work, context: begun.context }, delegation);
-    if (asked.status !== 'current') return asked;
-    const outcome = await collectToolResults(ports, { ...work, context: asked.context }, running);
+    const collected = { ...work, context: asked.context };
+    const outcome = asked.status === 'current' ? await collectToolResults(ports, collected, running) : asked;
     // The turn was cancelled: its programs end with it. Another holder would go on with them.
     if (outcome.status === 'moved') kill.abort();
     return outcome;
