@@ -110,6 +110,13 @@ test('a call is cancelled by its key', async () => {
   ]);
 });
 
+test('a call that its caller has left is not sent, and one that an earlier request began is killed', async () => {
+  const { tools, requests } = sandbox(() => done);
+  const outcome = await tools.callFor({ ...callOf(), waitMs: 5, signal: AbortSignal.abort() });
+  expect(outcome).toEqual({ status: 'lost', message: 'the call was cancelled before it was sent' });
+  expect(requests.map(({ path }) => path)).toEqual(['/calls/turn-1%3Acall-1/cancel']);
+});
+
 test('output is received while the tool runs', async () => {
   const heard: ToolProgress[] = [];
   const ears = new EventEmitter();

@@ -48,6 +48,11 @@ const ownRelease: PriorDiscovery = {
 
 export const makeSandboxTools = (link: SandboxLink): SandboxTools => {
   const ask = async (call: Asked): Promise<AskedOutcome> => {
+    if (call.signal?.aborted) {
+      // An earlier request may have begun it.
+      await cancel(link, call.sandbox, call.callKey);
+      return cancelledEarly;
+    }
     const onAbort = (): void => void cancel(link, call.sandbox, call.callKey);
     call.signal?.addEventListener('abort', onAbort, { once: true });
     try {
@@ -75,6 +80,8 @@ type Asked = SandboxCall & { readonly waitMs?: number | undefined };
 
 /** To a request without a bound: it is asked again. */
 const answeredEarly = { status: 'lost', message: 'the sandbox answered before the end of the call' } as const;
+
+const cancelledEarly = { status: 'lost', message: 'the call was cancelled before it was sent' } as const;
 
 /** The sandbox kills the call, and the call's own answer reports it. An unreachable sandbox has nothing to kill. */
 const cancel = async (link: SandboxLink, sandbox: LiveSandbox, callKey: string): Promise<void> => {
