@@ -126,8 +126,8 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
     generation: number,
     claim: { readonly at: number; readonly until: number },
   ): Promise<boolean>;
-  /** Releases the claim: another caller may save. */
-  unclaimLastSave(id: WorkspaceId, generation: number): Promise<void>;
+  /** Releases the claim until then, and no later one: another caller may save. */
+  unclaimLastSave(id: WorkspaceId, generation: number, until: number): Promise<void>;
   /** Records that ECS has accepted the stop, and whether the last save before it failed; repeated, it changes nothing. */
   recordStopRequest(
     id: WorkspaceId,

@@ -361,7 +361,9 @@ describe('a stop', () => {
     const claim = (at: number, until: number) => workspaces.claimLastSave(id, 1, { at, until });
     expect(tally(await atOnce(20, () => claim(8000, 8500)))).toEqual({ true: 1, false: 19 });
     expect([await claim(8499, 9000), await claim(8500, 9000)]).toEqual([false, true]);
-    await workspaces.unclaimLastSave(id, 1);
+    await workspaces.unclaimLastSave(id, 1, 8500);
+    expect(await claim(8501, 9001)).toBe(false);
+    await workspaces.unclaimLastSave(id, 1, 9000);
     expect(await claim(8501, 9001)).toBe(true);
     await workspaces.recordStopRequest(id, 1, { at: 8600, isUnsaved: true });
     await workspaces.recordStopRequest(id, 1, { at: 8700 });

@@ -77,7 +77,7 @@ const freeWorkspace = async (
   const { generation, restores, restoringUntil, savingUntil } = sandbox;
   if (restoringUntil !== undefined && restores !== undefined)
     await workspaces.unclaimRestore(id, generation, restores);
-  if (savingUntil !== undefined) await workspaces.unclaimLastSave(id, generation);
+  if (savingUntil !== undefined) await workspaces.unclaimLastSave(id, generation, savingUntil);
   if (sandbox.state === 'stopping') await workspaces.postpone(workspace, world.now());
   return true;
 };

@@ -132,6 +132,19 @@ test('a last save whose janitor died is made by another', async () => {
   expect(saves).toHaveLength(1);
 });
 
+test('a last save that throws is made again by the next sweep', async () => {
+  const { ports, clock, saves, read, ready, mark, invoked } = await open();
+  await ready();
+  await mark();
+  const save = () => Promise.reject(new Error('ThrottlingException'));
+  await expect(finishStop({ ...ports, archive: { ...ports.archive, save } }, await read())).rejects.toThrow(
+    'ThrottlingException',
+  );
+  clock.now += 31_000;
+  await finishStop(ports, await read());
+  expect([saves.length, invoked]).toEqual([1, ['StopTask task-1']]);
+});
+
 test('a stop that ECS refuses is retried after another save, since the sandbox still runs', async () => {
   const { ports, clock, saves, read, ready, mark, invoked } = await open();
   await ready();

@@ -57,11 +57,16 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
   }
   const saved = await saveLast(ports, id, sandbox);
   if (saved === 'others') return;
-  const isUnsaved = saved === 'failed' ? { isUnsaved: true as const } : {};
   const reason = sandbox.stoppedReason ?? 'stopped';
-  await askStop(ports, { id, generation, taskArn, reason, ...isUnsaved });
+  await askStop(ports, { id, generation, taskArn, reason, ...saved });
   // Behind the request: what cannot be settled keeps no sandbox.
   await settleSources(ports, workspace);
+};
+
+type LastSave = {
+  /** The claim under which it was made. */
+  readonly until?: number;
+  readonly isUnsaved?: true;
 };
 
 /**
@@ -72,37 +77,41 @@ const saveLast = async (
   ports: StopDeps,
   id: WorkspaceId,
   record: SandboxRecord,
-): Promise<'done' | 'failed' | 'others'> => {
+): Promise<LastSave | 'others'> => {
   const { generation, address, flavor } = record;
-  if (address === undefined || !isLastSaveOpen(record) || isPoolEntry(id)) return 'done';
+  if (address === undefined || !isLastSaveOpen(record) || isPoolEntry(id)) return {};
   const at = ports.world.now();
-  const claim = { at, until: at + lastSaveMsMax };
-  if (!(await ports.workspaces.claimLastSave(id, generation, claim))) return 'others';
-  await recordLastEnds(ports, { id, sandbox: record });
-  const { status } = await saveWorkspace(
-    ports,
-    { workspaceId: id, generation, address, flavor },
-    { triesMax: lastSaveTriesMax },
-  );
-  return status === 'failed' ? 'failed' : 'done';
+  const until = at + lastSaveMsMax;
+  if (!(await ports.workspaces.claimLastSave(id, generation, { at, until }))) return 'others';
+  try {
+    await recordLastEnds(ports, { id, sandbox: record });
+    const { status } = await saveWorkspace(
+      ports,
+      { workspaceId: id, generation, address, flavor },
+      { triesMax: lastSaveTriesMax },
+    );
+    return { until, ...(status === 'failed' ? { isUnsaved: true } : {}) };
+  } catch (error) {
+    await ports.workspaces.unclaimLastSave(id, generation, until);
+    throw error;
+  }
 };
 
-type Stopping = {
+type Stopping = LastSave & {
   readonly id: WorkspaceId;
   readonly generation: number;
   readonly taskArn: string;
   readonly reason: string;
-  readonly isUnsaved?: true;
 };
 
 const askStop = async (
   ports: StopDeps,
-  { id, generation, taskArn, reason, ...saved }: Stopping,
+  { id, generation, taskArn, reason, until, ...saved }: Stopping,
 ): Promise<void> => {
   const { workspaces, world } = ports;
   const asked = await requestTaskStop(ports, { id, taskArn, reason });
   if (asked === 'refused') {
-    await workspaces.unclaimLastSave(id, generation);
+    if (until !== undefined) await workspaces.unclaimLastSave(id, generation, until);
     return;
   }
   await workspaces.recordStopRequest(id, generation, { at: world.now(), ...saved });

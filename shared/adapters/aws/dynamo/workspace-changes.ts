@@ -186,10 +186,11 @@ export const lastSaveClaimed = (
   values: { ...stoppingValues(generation), ':at': at, ':until': until },
 });
 
-export const lastSaveGivenBack = (generation: number): Change => ({
-  when: isStopping,
+/** A claim that followed it, since it had run out, stays. */
+export const lastSaveGivenBack = (generation: number, until: number): Change => ({
+  when: `${isStopping} AND #sandbox.savingUntil = :until`,
   set: 'REMOVE #sandbox.savingUntil',
-  values: stoppingValues(generation),
+  values: { ...stoppingValues(generation), ':until': until },
 });
 
 export const stopAsked = (

@@ -78,8 +78,8 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     endIdleCheck: (id, generation) => isChanged(id, idleCheckEnded(generation)),
     markIdle: markIdle(table),
     claimLastSave: (id, generation, claim) => isChanged(id, lastSaveClaimed(generation, claim)),
-    unclaimLastSave: async (id, generation) => {
-      await change(id, lastSaveGivenBack(generation));
+    unclaimLastSave: async (id, generation, until) => {
+      await change(id, lastSaveGivenBack(generation, until));
     },
     recordStopRequest: async (id, generation, stop) => {
       await change(id, stopAsked(generation, stop));
