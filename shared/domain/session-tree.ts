@@ -56,7 +56,10 @@ export type SessionLimits = TreeLimits & {
 };
 
 /** Undefined: the operator's hold. A tree changes by its slices alone. */
-export type LimitsChange = { readonly limits?: SessionLimits | undefined; readonly tree?: SessionTree };
+export type LimitsChange = {
+  readonly limits?: SessionLimits | undefined;
+  readonly tree?: SessionTree | undefined;
+};
 
 type Limited = { readonly limits?: SessionLimits; readonly tree?: SessionTree };
 

@@ -70,8 +70,15 @@ export interface SessionStore {
   getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
   /** Records a sign of life; brings its next check forward to `dueAt` if that is sooner. */
   touch(session: Session, at: number, dueAt: number): Promise<void>;
-  /** The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. */
-  change(id: SessionId, change: DetailsChange & LimitsChange): Promise<Session | undefined>;
+  /**
+   * The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. With `read`
+   * only while those are as they were read (undefined: absent); undefined otherwise.
+   */
+  change(
+    id: SessionId,
+    change: DetailsChange & LimitsChange,
+    read?: DetailsChange & LimitsChange,
+  ): Promise<Session | undefined>;
   /** Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. */
   beginCall(
     id: SessionId,

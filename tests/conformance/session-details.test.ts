@@ -48,6 +48,18 @@ test('concurrent changes of different details both hold, and one that is removed
   expect(await sessions.get(id)).toEqual(now);
 });
 
+test('a change that follows from what was read is made only while that is as it was', async () => {
+  const { create, sessions } = onTable(fixture.table);
+  const { id } = await create(newSession({ limits: { costUsdMax: 2 } }));
+  const read = { limits: { costUsdMax: 2 }, network: undefined };
+  const limits = { costUsdMax: 2, ownCostUsdMax: 1 };
+  expect(await sessions.change(id, { limits, title: 'x' }, read)).toMatchObject({ limits, title: 'x' });
+  expect(await sessions.change(id, { limits: { costUsdMax: 9 } }, read)).toBeUndefined();
+  expect(await sessions.change(id, { limits: undefined }, { limits })).not.toHaveProperty('limits');
+  expect(await sessions.change(id, {}, { title: undefined })).toBeUndefined();
+  expect(await sessions.get(id)).toMatchObject({ title: 'x' });
+});
+
 test('a session that does not exist is not made by a change', async () => {
   const { sessions } = onTable(fixture.table);
   const id = crypto.randomUUID() as SessionId;

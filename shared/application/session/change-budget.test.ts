@@ -15,7 +15,7 @@ const principal = { tokenHash: 'a'.repeat(64), isPerson: false } as unknown as P
 
 const open = async (childLimits: readonly SessionLimits[] = []) => {
   const rows: AuditRow[] = [];
-  const { ports: quiet } = openQuietPorts();
+  const { ports: quiet, hooks } = openQuietPorts();
   const append = async (row: AuditRow) => void rows.push(row);
   const ports = { ...quiet, auditLog: { append } as unknown as AuditLog };
   const root = newSession({ limits: { costUsdMax: 10 } });
@@ -37,7 +37,7 @@ const open = async (childLimits: readonly SessionLimits[] = []) => {
     });
   const logged = async (id: SessionId) =>
     (await ports.eventLog.read(id, { since: -1, eventsMax: 10 })).events.map(({ data }) => data);
-  return { ports, root, children, rows, maxOf, change, logged };
+  return { ports, root, children, rows, hooks, maxOf, change, logged };
 };
 
 test('a limit is lowered and raised, and never over that of the project', async () => {
@@ -117,4 +117,37 @@ test('TM6: the limit of a child is of its branch, not of what the whole tree has
   expect(await askFor(below.id)).toBe('spent');
   await limit(null);
   expect(await askFor(below.id)).toEqual({ grantedUsd: 3 });
+});
+
+test('TM6: a change that comes after one that was cut short reaches the children, too', async () => {
+  const { ports, root, children, maxOf, change } = await open([{ costUsdMax: 5 }]);
+  const limits = { costUsdMax: 10, ownCostUsdMax: 8 };
+  await ports.sessions.change(root.id, { limits });
+  await change(8);
+  expect(await Promise.all(children.map(({ id }) => maxOf(id)))).toEqual([8]);
+});
+
+test('TM6: of two changes at the same time the children have the one that the root has', async () => {
+  const { root, children, hooks, maxOf, change } = await open([{ costUsdMax: 10 }, { costUsdMax: 10 }]);
+  const [first] = children;
+  hooks.before = async ({ constructor: { name }, input }) => {
+    if (name !== 'UpdateCommand' || !JSON.stringify(input).includes(`${first?.id}`)) return;
+    hooks.before = async () => undefined;
+    await change(1);
+  };
+  await change(6);
+  expect(await Promise.all([root, ...children].map(({ id }) => maxOf(id)))).toEqual([1, 1, 1]);
+});
+
+test('a change of the limit of a child and one of its root both hold', async () => {
+  const { ports, children, hooks, change } = await open([{ costUsdMax: 10 }]);
+  const [child] = children;
+  if (child === undefined) throw new Error('no child was made');
+  hooks.before = async ({ constructor: { name }, input }) => {
+    if (name !== 'UpdateCommand' || !JSON.stringify(input).includes(`SESSION#${child.id}`)) return;
+    hooks.before = async () => undefined;
+    await change(1);
+  };
+  await changeBudget(ports, child, { principal, costUsdMax: 7, operatorUsdMax });
+  expect((await ports.sessions.get(child.id))?.limits).toEqual({ costUsdMax: 1, ownCostUsdMax: 7 });
 });

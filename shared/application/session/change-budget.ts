@@ -15,6 +15,7 @@ import { audit } from '../access/audit.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { descendantsOf } from './read-session-tree.ts';
 
 type BudgetDeps = AuditDeps & Parameters<typeof appendAndPublish>[0] & Deps<'sessions' | 'trees'>;
@@ -29,76 +30,110 @@ export type BudgetChange = {
 export const changeBudget = async (
   ports: BudgetDeps,
   session: Session,
-  { principal, costUsdMax, operatorUsdMax }: BudgetChange,
+  wanted: BudgetChange,
 ): Promise<Session> => {
-  const { ownCostUsdMax: _, ...others } = session.limits ?? {};
-  const limits = costUsdMax === null ? others : { ...others, ownCostUsdMax: costUsdMax };
-  const before = costUsdMaxOf(session, operatorUsdMax);
-  const after = costUsdMaxOf({ limits }, operatorUsdMax);
-  const below = await descendantsOf(ports.sessions, session);
-  const tree = await sliceOf(ports, [session, ...below], costUsdMax);
-  const changed = await change(ports, session, { ...(tree && { tree }), limits, costUsdMax: after });
-  if (changed === undefined) throw sessionNotFound();
+  const { principal, operatorUsdMax } = wanted;
+  const changed = await changeOwn(ports, session, wanted);
   await audit(ports, principal, {
     action: 'session.budget',
     subject: session.id,
     project: session.project,
-    detail: { sessionId: session.id, maxCostUsd: after, before },
+    detail: {
+      sessionId: session.id,
+      maxCostUsd: costUsdMaxOf(changed, operatorUsdMax),
+      before: costUsdMaxOf(session, operatorUsdMax),
+    },
   });
-  for (const child of below) {
-    if (session.tree === undefined) await follow(ports, child, { before, after, operatorUsdMax });
-    if (tree !== undefined) await join(ports, child, { top: session, costUsdMax: after });
-  }
+  await changeBelow(ports, changed, operatorUsdMax);
   return changed;
 };
 
+/** Its own limit, whatever is changed concurrently of what it has from above. */
+const changeOwn = (
+  ports: BudgetDeps,
+  session: Session,
+  { costUsdMax, operatorUsdMax }: BudgetChange,
+): Promise<Session> =>
+  untilWon(async (race) => {
+    const read = race === 0 ? session : await ports.sessions.get(session.id);
+    if (read === undefined) throw sessionNotFound();
+    const { ownCostUsdMax: _, ...others } = read.limits ?? {};
+    const limits = costUsdMax === null ? others : { ...others, ownCostUsdMax: costUsdMax };
+    const tree = await sliceOf(ports, read, costUsdMax);
+    return change(ports, read, {
+      ...(tree && { tree }),
+      limits,
+      costUsdMax: costUsdMaxOf({ limits }, operatorUsdMax),
+    });
+  }, changesTooOften('the session'));
+
+/**
+ * The sessions below it have what it has by now. A listing that finds nothing to change is the last: a child that is made
+ * after it finds its parent changed (`align-child.ts`).
+ */
+const changeBelow = (ports: BudgetDeps, changed: Session, operatorUsdMax: number): Promise<void> =>
+  untilWon(async () => {
+    const below = await descendantsOf(ports.sessions, changed);
+    const top = below.length === 0 ? undefined : await ports.sessions.get(changed.id);
+    if (top === undefined) return undefined;
+    const costUsdMax = costUsdMaxOf(top, operatorUsdMax);
+    const changes = below.flatMap((child) => {
+      const wanted = changeOf(child, { top, costUsdMax, operatorUsdMax });
+      return wanted === undefined ? [] : [{ child, wanted }];
+    });
+    for (const { child, wanted } of changes) await change(ports, child, wanted);
+    return changes.length === 0 ? undefined : raceLost;
+  }, changesTooOften('the tree'));
+
 /** The branch of a child has a slice from now on, in which all that it has spent counts. It is written before any session names it. */
 const sliceOf = async (
-  { trees }: BudgetDeps,
-  branch: readonly [Session, ...Session[]],
+  { trees, sessions }: BudgetDeps,
+  top: Session,
   costUsdMax: number | null,
 ): Promise<SessionTree | undefined> => {
-  const [top] = branch;
   if (top.tree === undefined) return undefined;
   const isGiven = top.tree.slices?.includes(top.id) === true;
   if (costUsdMax === null && !isGiven) return undefined;
+  const branch = [top, ...(isGiven ? [] : await descendantsOf(sessions, top))];
   const spentUsd = branch.reduce((sum, session) => sum + totalsOf(session).costUsd, 0);
   await trees.limitSlice(top.tree.root, { session: top.id, usdMax: costUsdMax ?? anyUsd, spentUsd });
   return withSliceOf(top.tree, top);
 };
 
-/** Below a root: its limit, or the less that it was given. */
-const follow = async (
-  ports: BudgetDeps,
-  child: Session,
-  { before, after, operatorUsdMax }: { before: number; after: number; operatorUsdMax: number },
-): Promise<void> => {
-  const was = treeUsdMaxOf(child, operatorUsdMax);
-  const next = was === before ? after : Math.min(was, after);
-  if (next === was) return;
-  const limits = { ...child.limits, costUsdMax: next };
-  await change(ports, child, { limits, costUsdMax: costUsdMaxOf({ limits }, operatorUsdMax) });
+type Top = { readonly top: Session; readonly costUsdMax: number; readonly operatorUsdMax: number };
+type Changed = LimitsChange & { readonly costUsdMax: number };
+
+/** Below a root: its limit. Below a child: within its slice. */
+const changeOf = (child: Session, { top, costUsdMax, operatorUsdMax }: Top): Changed | undefined => {
+  if (top.tree === undefined) {
+    if (treeUsdMaxOf(child, operatorUsdMax) === costUsdMax) return undefined;
+    const limits = { ...child.limits, costUsdMax };
+    return { limits, costUsdMax: costUsdMaxOf({ limits }, operatorUsdMax) };
+  }
+  const isGiven = top.tree.slices?.includes(top.id) === true;
+  const tree = isGiven ? child.tree && withSliceOf(child.tree, top) : undefined;
+  return tree === undefined || tree === child.tree ? undefined : { tree, costUsdMax };
 };
 
-/** Below a child: within its slice. */
-const join = async (
-  ports: BudgetDeps,
-  child: Session,
-  { top, costUsdMax }: { readonly top: Session; readonly costUsdMax: number },
-): Promise<void> => {
-  const tree = child.tree && withSliceOf(child.tree, top);
-  if (tree !== undefined && tree !== child.tree) await change(ports, child, { tree, costUsdMax });
-};
-
+/** Lost when what it changes is not as it was read, or the session is deleted. */
 const change = async (
   ports: BudgetDeps,
-  { id }: Session,
-  { costUsdMax: maxCostUsd, ...changes }: LimitsChange & { readonly costUsdMax: number },
-): Promise<Session | undefined> => {
+  { id, limits: limitsRead, tree: treeRead }: Session,
+  { costUsdMax: maxCostUsd, ...changes }: Changed,
+): Promise<Session | typeof raceLost> => {
   const { limits } = changes;
   const isWithout = limits !== undefined && Object.keys(limits).length === 0;
-  const changed = await ports.sessions.change(id, isWithout ? { ...changes, limits: undefined } : changes);
+  const read = {
+    ...('limits' in changes ? { limits: limitsRead } : {}),
+    ...('tree' in changes ? { tree: treeRead } : {}),
+  };
+  const changed = await ports.sessions.change(
+    id,
+    isWithout ? { ...changes, limits: undefined } : changes,
+    read,
+  );
+  if (changed === undefined) return raceLost;
   const data = { kind: 'budget_changed', maxCostUsd };
-  if (changed !== undefined) await appendAndPublish(ports, id, [{ type: 'system', data }]);
+  await appendAndPublish(ports, id, [{ type: 'system', data }]);
   return changed;
 };

@@ -1,38 +1,45 @@
-/** Changes of what the client of a session chose: each detail by itself, so that concurrent changes of others hold. */
+/**
+ * Changes of what the client of a session chose: each detail by itself, so that concurrent changes of others hold; on request only
+ * while those that it follows from are as they were read.
+ */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { sessionFrom } from './session-items.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 
+/** DynamoDB refuses an empty one. */
+const mapOf = <Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> | undefined =>
+  entries.length === 0 ? undefined : Object.fromEntries(entries);
+
 export const changeDetails =
   ({ client, name }: Table): SessionStore['change'] =>
-  async (id, change) => {
-    const given = Object.entries(change);
+  async (id, change, read = {}) => {
+    const [given, wasRead] = [Object.entries(change), Object.entries(read)];
     const set = given.filter(([, value]) => value !== undefined);
     const removed = given.filter(([, value]) => value === undefined);
     const clauses = [
       ...(set.length === 0 ? [] : [`SET ${set.map(([field]) => `#${field} = :${field}`).join(', ')}`]),
       ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(([field]) => `#${field}`).join(', ')}`]),
     ];
+    const asRead = wasRead.map(([field, value]) =>
+      value === undefined ? `attribute_not_exists(#${field})` : `#${field} = :read_${field}`,
+    );
+    const names = [...given, ...wasRead].map(([field]) => [`#${field}`, field] as const);
+    const values = [
+      ...set.map(([field, value]) => [`:${field}`, value] as const),
+      ...wasRead.flatMap(([field, value]) =>
+        value === undefined ? [] : [[`:read_${field}`, value] as const],
+      ),
+    ];
     try {
       const { Attributes } = await client.send(
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          ConditionExpression: 'attribute_exists(pk)',
-          ...(clauses.length === 0
-            ? {}
-            : {
-                UpdateExpression: clauses.join(' '),
-                ExpressionAttributeNames: Object.fromEntries(given.map(([field]) => [`#${field}`, field])),
-              }),
-          ...(set.length === 0
-            ? {}
-            : {
-                ExpressionAttributeValues: Object.fromEntries(
-                  set.map(([field, value]) => [`:${field}`, value]),
-                ),
-              }),
+          ConditionExpression: ['attribute_exists(pk)', ...asRead].join(' AND '),
+          ...(clauses.length === 0 ? {} : { UpdateExpression: clauses.join(' ') }),
+          ExpressionAttributeNames: mapOf(names),
+          ExpressionAttributeValues: mapOf(values),
           ReturnValues: 'ALL_NEW',
         }),
       );

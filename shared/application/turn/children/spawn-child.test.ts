@@ -59,6 +59,29 @@ test.each(['before', 'after'])(
   },
 );
 
+test.each(['before', 'after'])(
+  'TM6: a parent whose money is changed just %s its child is made gives it that',
+  async (when) => {
+    const { ports, parent, hooks, spawn } = await open();
+    const root = parent.id;
+    const first = await spawn({}, { key: 'first', parent });
+    const middle = first && (await ports.sessions.get(first.session));
+    if (middle?.tree === undefined) throw new Error('no child was made');
+    const tree = { ...middle.tree, slices: [middle.id] };
+    let requests = 0;
+    hooks.before = async ({ constructor: { name } }) => {
+      if (name === 'TransactWriteCommand' || requests > 0) requests += 1;
+      if (requests !== (when === 'before' ? 1 : 2)) return;
+      hooks.before = async () => undefined;
+      await ports.sessions.change(middle.id, { tree, limits: { ...limits, costUsdMax: 0.1 } });
+    };
+    const below = await spawn({}, { key: 'second', parent: middle });
+    const child = below && (await ports.sessions.get(below.session));
+    expect(child?.limits?.costUsdMax).toBe(0.1);
+    expect(child?.tree).toEqual({ root, parent: middle.id, slices: [middle.id] });
+  },
+);
+
 test('a child whose parent stays as it is has what it was given', async () => {
   const { ports, spawn } = await open({ allow: ['a.org', '*.b.org'] });
   const child = await spawn();

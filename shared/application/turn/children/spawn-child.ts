@@ -8,9 +8,7 @@
 
 import type { ChildPart } from '../../../contracts/tools/slice-fields.ts';
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
-import { isSameNetwork } from '../../../domain/egress-policy.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
-import { narrowedTo } from '../../../domain/inject-rule.ts';
 import { type Session, slicesOf, totalsOf, treeOf } from '../../../domain/session.ts';
 import type { EnvironmentRef } from '../../../domain/session-environment.ts';
 import type { SessionTree, TreeLimits } from '../../../domain/session-tree.ts';
@@ -23,6 +21,7 @@ import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { offerMessage } from '../requests/accept-message.ts';
+import { alignChild } from './align-child.ts';
 import { newChild } from './new-child.ts';
 
 export type SpawnRequest = {
@@ -117,13 +116,6 @@ const addSlice = async (
   await trees.addSlice(tree.root, { session: id, ...limits });
 };
 
-/** Its parent may have been narrowed after it was read, by one who did not find this child yet (EG1). */
-const narrowToParent = async ({ sessions }: MessageDeps, { id, network, tree }: Session): Promise<void> => {
-  if (network === undefined || tree === undefined) return;
-  const narrowed = narrowedTo(network, (await sessions.get(tree.parent))?.network);
-  if (!isSameNetwork(narrowed, network)) await sessions.change(id, { network: narrowed });
-};
-
 const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session | undefined> => {
   const { parent, model, policy, instructions, limits, idleMs, sandbox, part } = request;
   const id = idFor<SessionId>(ports, request, 'session');
@@ -149,13 +141,11 @@ const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session 
   }, changesTooOften('the workspace'));
   switch (created) {
     case 'created':
-      await narrowToParent(ports, child);
-      return child;
+      return alignChild(ports, child);
     case 'exists': {
       const found = await ports.sessions.get(id);
       if (found === undefined) throw endedBefore();
-      await narrowToParent(ports, found);
-      return found;
+      return alignChild(ports, found);
     }
     case 'orphan':
       return undefined;
