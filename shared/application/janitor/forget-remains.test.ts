@@ -30,7 +30,8 @@ const open = () => {
     settledPins: async (...asked) => (pins.areMade ? undefined : ports.workspaces.settledPins(...asked)),
   };
   const saving = { ...ports, workspaces, archive: { ...ports.archive, forget } };
-  const left = (id: WorkspaceId) => memory.partition(`WORKSPACE#${id}`).map(({ sk }) => sk);
+  const left = (id: WorkspaceId) =>
+    memory.partition(`WORKSPACE#${id}`).flatMap(({ sk, ttl }) => (ttl === undefined ? [sk] : []));
   const look = () => sweep(saving, { lifetimes });
   return { ...quiet, ports: saving, pins, stored, left, look };
 };
@@ -73,6 +74,18 @@ test.each(deletions)('SN3: a save that ends after the deletion of %s leaves noth
   expect([...stored]).toEqual([]);
   expect(left(id)).toEqual([]);
   expect(await look()).toEqual({ due: 0, failed: 0 });
+});
+
+test('SN1: a workspace that lives keeps its files, whatever remains of one under its id', async () => {
+  const opened = open();
+  const { clock, stored, look, ports } = opened;
+  const [, deleted] = deletions[0] as (typeof deletions)[number];
+  const id = await deleted(opened);
+  await ports.workspaces.create({ ...workspaceOf(newSession()), id });
+  stored.add(id);
+  clock.now += lateSaveMsMax;
+  expect(await look()).toEqual({ due: 1, failed: 0 });
+  expect([...stored]).toEqual([id]);
 });
 
 test('SN3: a bucket that refuses is asked again by a later sweep', async () => {

@@ -10,13 +10,14 @@ type ForgetDeps = Deps<'workspaces' | 'archive' | 'world'>;
 
 /**
  * False while the pins are not known: each fork of a snapshot makes one, also on a workspace that was deleted long ago. The
- * remains of the workspace are due, and stay due until its files are deleted (SN3).
+ * remains of the workspace are due, and stay due until its files are deleted (SN3). One that is not deleted keeps its files (SN1).
  */
 export const forgetFiles = async (
   { workspaces, archive, world }: ForgetDeps,
   id: WorkspaceId,
 ): Promise<boolean> => {
   const workspace = await workspaces.get(id);
+  if (workspace !== undefined && workspace.deletedAt === undefined) return true;
   const set = await workspaces.settledPins(id, { workspace, at: world.now() });
   if (set === undefined) return false;
   await archive.forget(

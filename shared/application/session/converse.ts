@@ -93,9 +93,10 @@ const converse = async (ports: SessionDeps, spawn: Spawn): Promise<Conversed> =>
   const { principal, ref, messageId } = spawn;
   const once = messageId === undefined ? {} : { onceFor: messageId };
   // A lost race is a session that was created or ended concurrently, or a project that was deleted.
-  return untilWon(async () => {
+  return untilWon(async (race) => {
     const project = await workingProject(ports.projects, principal, spawn.project);
-    const where = await resolveWorkspace(ports, { project, principal }, { ...ref, ...once });
+    const asked = { ...ref, ...once, wasRefused: race > 0 };
+    const where = await resolveWorkspace(ports, { project, principal }, asked);
     const entered = await enter(ports, spawn, { project, where });
     if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);
     return (entered && (await say(ports, spawn, entered))) ?? raceLost;
