@@ -216,7 +216,7 @@ const approveCall = (
     calls: calls.map((call) => {
       if (call === waiting)
         return { ...call, ...(edited === undefined ? {} : { edited }), status: 'approved' as const };
-      return isCovered(call) ? { ...call, ...covered, status: 'approved' as const } : call;
+      return isCovered(call) ? { ...untriedYet(call), ...covered, status: 'approved' as const } : call;
     }),
     policy: grant === undefined ? policy : { ...policy, grants: [...policy.grants, grant] },
     log: [
@@ -230,6 +230,10 @@ const approveCall = (
     history: [],
   };
 };
+
+/** A call that was to be tried runs as it is, once nobody decides it by its effect. */
+const untriedYet = ({ trial, ...call }: ToolCall): ToolCall =>
+  trial === undefined || trial.state === 'due' ? call : { ...call, trial };
 
 /** The result of an ended call: its output, or its failure, for the user and for the model. */
 export const resultOf = (

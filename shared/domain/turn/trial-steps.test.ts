@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { toolIdentity } from '../asked-call.ts';
 import type { EffectRule } from '../effect-rule.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../ids.ts';
+import type { Grant } from './grant.ts';
 import { judgeDecision } from './judge-decision.ts';
 import { pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';
 import type { TurnCall } from './tool-call.ts';
 import type { TriedCall } from './trial.ts';
 import type { Thinking, TurnEvent, TurnState } from './turn.ts';
-import { waitingCall } from './waiting-call.ts';
+import { callToTry, triedBefore, waitingCall } from './waiting-call.ts';
 
 const limits = { stepsMax: 5, callsMax: 8, usdMax: 1 };
 const noUsage = { inputTokens: 0, outputTokens: 0 };
@@ -119,6 +121,33 @@ describe('a call that is asked by its effect', () => {
     expect([again.state.kind, types(again.state)]).toEqual(['deciding', ['try-call']]);
     const decided = after(waiting.state, approved('c1'), outdated('c1'));
     expect([decided.state.kind, types(decided.state)]).toEqual(['deciding', ['try-call']]);
+  });
+
+  test('is tried behind the approved calls before it, and never behind a later one', () => {
+    const ofSecond = { ...tried, workspace: 'fork of c2' as WorkspaceId };
+    const first = after(thinking, answer(asked('c1'), asked('c2')), ended('c1'), approved('c1'));
+    expect(triedBefore(first.state)).toEqual(tried);
+    const second = { ...ended('c2'), trial: ofSecond } as TurnEvent;
+    const both = after(first.state, second, approved('c2'));
+    const again = after(both.state, outdated('c1'));
+    expect(callToTry(again.state)?.callId).toBe('c1');
+    expect(triedBefore(again.state)).toBeUndefined();
+  });
+
+  test('is tried no more once a grant has approved it', () => {
+    const identity = toolIdentity(asked('c2'));
+    const by = { kind: 'token' as const, id: 't' };
+    const grant: Grant = { id: 'g', tool: 'execute_command', identity, by, at: 4 };
+    const queue = after(thinking, answer(asked('c1'), asked('c2'), asked('c3', 'write_file')), ended('c1'));
+    const { state } = after(queue.state, { ...approved('c1'), grant } as TurnEvent);
+    expect(callToTry(state)?.callId).toBe('c3');
+    expect(
+      state.kind === 'deciding' && state.calls.map(({ status, trial }) => [status, trial?.state]),
+    ).toEqual([
+      ['approved', 'tried'],
+      ['approved', undefined],
+      ['pending', 'due'],
+    ]);
   });
 
   test('fails as outdated where another call of its queue runs already', () => {

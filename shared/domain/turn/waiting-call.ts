@@ -9,7 +9,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { CallId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { ToolCall } from './tool-call.ts';
-import type { CallTrial } from './trial.ts';
+import type { CallTrial, TriedCall } from './trial.ts';
 import type { TurnState } from './turn.ts';
 
 /** The call that a person has to decide now: one at a time, in order. One that is to be tried waits for nobody yet. */
@@ -28,6 +28,16 @@ export type DueCall = ToolCall & { readonly trial: Extract<CallTrial, { state: '
 export const callToTry = (state: TurnState): DueCall | undefined => {
   const call = nextPending(state);
   return call?.trial?.state === 'due' ? { ...call, trial: call.trial } : undefined;
+};
+
+/** The result behind which that call is tried: it is applied before. One that comes after it in the queue is not. */
+export const triedBefore = (state: TurnState): TriedCall | undefined => {
+  if (state.kind !== 'deciding') return undefined;
+  const place = state.calls.findIndex(({ status }) => status === 'pending');
+  const before = state.calls
+    .slice(0, Math.max(place, 0))
+    .findLast(({ status, trial }) => status === 'approved' && trial?.state === 'tried');
+  return before?.trial?.state === 'tried' ? before.trial : undefined;
 };
 
 const nextPending = (state: TurnState): ToolCall | undefined =>

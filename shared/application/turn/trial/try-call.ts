@@ -16,6 +16,7 @@ import { slotHolderOf } from '../../../domain/slot-holder.ts';
 import { type FilesSource, sourceOfWorkspace } from '../../../domain/snapshot.ts';
 import type { TrialOutcome, TriedCall } from '../../../domain/turn/trial.ts';
 import type { EventOf, TrialEffect } from '../../../domain/turn/turn.ts';
+import { callToTry, triedBefore } from '../../../domain/turn/waiting-call.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { AskedOutcome } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
@@ -147,19 +148,16 @@ type Source = { readonly source: FilesSource; readonly live: string | undefined 
 /** The files as they are now; behind an approved call of the same queue, as that will leave them. */
 const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnContext): Promise<Source> => {
   const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
-  const calls = state.kind === 'deciding' ? state.calls : [];
-  const before = calls.findLast(({ status, trial }) => status === 'approved' && trial?.state === 'tried');
-  if (before?.trial?.state !== 'tried')
-    return { source: sourceOfWorkspace(id, checkpoint), live: checkpoint?.id };
-  const fork = await ports.workspaces.get(before.trial.workspace);
+  const before = triedBefore(state);
+  if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live: checkpoint?.id };
+  const fork = await ports.workspaces.get(before.workspace);
   if (fork === undefined || fork.deletedAt !== undefined)
     throw new AppError('conflict', 'the result of the call before it is gone');
   return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live: checkpoint?.id };
 };
 
 const callOf = ({ turn: { state } }: TurnContext) => {
-  const call =
-    state.kind === 'deciding' ? state.calls.find(({ trial }) => trial?.state === 'due') : undefined;
+  const call = callToTry(state);
   if (call === undefined) throw new Error('no call is to be tried');
   return call;
 };
