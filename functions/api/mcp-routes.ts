@@ -37,6 +37,7 @@ import {
   principalOf,
   queryOf,
 } from './api-route.ts';
+import { answerWhenDone } from './slow-answer.ts';
 
 export type McpPorts = ExecutionDeps & RegistryDeps & AuditDeps & Deps<'addressGuard'>;
 
@@ -62,7 +63,13 @@ export const mcpRoutes = ({ ports, mcpTimes: times, settings: defaults }: McpApi
     },
     handler: async (event) => {
       const trial = { name: nameOf(event), times, defaults };
-      return json(200, testView(await testMcpServer(ports, requestOf(event), trial)));
+      const request = requestOf(event);
+      const { requestId } = event.requestContext;
+      // A server on stdio is tried in a sandbox, which is started for it.
+      return answerWhenDone(async () => testView(await testMcpServer(ports, request, trial)), {
+        requestId,
+        telemetry: ports.telemetry,
+      });
     },
   },
 ];

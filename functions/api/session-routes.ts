@@ -44,6 +44,7 @@ import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
+import { answerWhenDone } from './slow-answer.ts';
 
 export type SessionPorts = SessionDeps &
   AuditDeps &
@@ -83,21 +84,7 @@ export const sessionRoutes = ({
   const show = async (session: Session, turn?: TurnRecord) =>
     viewOf(session, await ports.workspaces.get(session.workspace), turn);
   return [
-    {
-      method: 'POST',
-      path: '/api/sessions',
-      needs: 'own:write',
-      contract: {
-        summary: 'Create a session',
-        body: createSessionBody,
-        answers: { 201: sessionAnswer },
-        errors: createErrors,
-      },
-      handler: async (event: ApiEvent) => {
-        const body = bodyOf(event, createSessionBody);
-        return json(201, await show(await makeSession(ports, settings, { event, body })));
-      },
-    },
+    createRoute(ports, settings, show),
     {
       method: 'GET',
       path: '/api/sessions',
@@ -157,6 +144,29 @@ export const sessionRoutes = ({
     }),
   ];
 };
+
+const createRoute = (
+  ports: SessionPorts,
+  settings: SessionDefaults,
+  show: (session: Session) => Promise<unknown>,
+): ApiRoute => ({
+  method: 'POST',
+  path: '/api/sessions',
+  needs: 'own:write',
+  contract: {
+    summary: 'Create a session',
+    body: createSessionBody,
+    answers: { 201: sessionAnswer },
+    errors: createErrors,
+  },
+  handler: async (event) => {
+    const body = bodyOf(event, createSessionBody);
+    const { requestId } = event.requestContext;
+    // A fork saves the files of its source first.
+    const work = async () => show(await makeSession(ports, settings, { event, body }));
+    return answerWhenDone(work, { requestId, telemetry: ports.telemetry, status: () => 201 });
+  },
+});
 
 type Showing = {
   readonly lifetimes: Lifetimes;

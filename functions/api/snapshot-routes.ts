@@ -19,6 +19,7 @@ import {
 import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionSandboxPorts } from './session-sandbox.ts';
+import { answerWhenDone } from './slow-answer.ts';
 
 export type SnapshotPorts = SessionSandboxPorts & Deps<'snapshots'>;
 
@@ -44,8 +45,13 @@ export const snapshotRoutes = ({
     },
     handler: async (event, { session }) => {
       const { name } = bodyOf(event, snapshotBody);
-      const principal = principalOf(event);
-      return json(201, snapshotView(await makeSnapshot(ports, { session, principal, name, snapshotsMax })));
+      const request = { session, principal: principalOf(event), name, snapshotsMax };
+      const { requestId } = event.requestContext;
+      return answerWhenDone(async () => snapshotView(await makeSnapshot(ports, request)), {
+        requestId,
+        telemetry: ports.telemetry,
+        status: () => 201,
+      });
     },
   }),
   onSession(ports, {
@@ -92,9 +98,13 @@ export const snapshotRoutes = ({
       const principal = principalOf(event);
       const { snapshot: id } = bodyOf(event, restoreBody);
       const { project } = session;
-      const snapshot = await findSnapshot(ports, { project, id, principal, intent: 'read' });
-      await restoreSnapshot(ports, { session, principal, snapshot });
-      return json(200, snapshotView(snapshot));
+      const { requestId } = event.requestContext;
+      const work = async (): Promise<unknown> => {
+        const snapshot = await findSnapshot(ports, { project, id, principal, intent: 'read' });
+        await restoreSnapshot(ports, { session, principal, snapshot });
+        return snapshotView(snapshot);
+      };
+      return answerWhenDone(work, { requestId, telemetry: ports.telemetry });
     },
   }),
 ];

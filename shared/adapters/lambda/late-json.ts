@@ -2,22 +2,19 @@
  * JSON that is sent when it is there, after white space, which JSON allows before a value: the connections in front of a
  * function end an answer that stays silent.
  */
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const keepAliveMs = 15_000;
 
 /** Undefined when the work takes longer. */
 export const firstOf = async <T>(work: Promise<T>, waitMs: number): Promise<T | undefined> => {
-  const over = new AbortController();
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), waitMs);
   try {
-    return await Promise.race([work, pause(waitMs, over.signal)]);
+    return await Promise.race([work, late.promise]);
   } finally {
-    over.abort();
+    clearTimeout(timer);
   }
-};
-
-const pause = async (milliseconds: number, signal: AbortSignal): Promise<undefined> => {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
 };
 
 /** White space until the outcome is there, which must not fail, and then its JSON. */
@@ -42,7 +39,7 @@ export const lateJson = (outcome: Promise<unknown>): ReadableStream<Uint8Array> 
 
 const keepAlive = async (beat: () => void, over: AbortSignal): Promise<void> => {
   for (;;) {
-    await pause(keepAliveMs, over);
+    await sleep(keepAliveMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return;
     beat();
   }
