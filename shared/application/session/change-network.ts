@@ -16,6 +16,8 @@ import { projectNotFound } from '../access/find-project.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { configureSandbox } from '../sandbox/configure-sandbox.ts';
+import { alignChild } from '../turn/children/align-child.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { chooseNetwork, refuseBeyond, refuseRulesBeyond } from './choose-network.ts';
 import { descendantsOf } from './read-session-tree.ts';
 
@@ -37,9 +39,26 @@ export const changeNetwork = async (
   if (project === undefined) throw projectNotFound();
   const network = chooseNetwork(wanted, project);
   if (network !== undefined) await refuseBeyondParent(ports, session, network);
-  if (isSameNetwork(network, session.network)) return session;
-  const changed = await ports.sessions.change(session.id, { network });
-  if (changed === undefined) throw sessionNotFound();
+  const isSame = isSameNetwork(network, session.network);
+  const changed = isSame ? session : await changeOwn(ports, session, { principal, network });
+  // A repeat of one that was cut short goes on.
+  await applyToSandbox(ports, changed);
+  await narrowChildren(ports, changed);
+  return changed;
+};
+
+type OwnChange = { readonly principal: Principal; readonly network: Network | undefined };
+
+/** Its parent may have been narrowed since that was read, by one who found it within that. */
+const changeOwn = async (
+  ports: NetworkDeps,
+  session: Session,
+  { principal, network: wanted }: OwnChange,
+): Promise<Session> => {
+  const written = await ports.sessions.change(session.id, { network: wanted });
+  if (written === undefined) throw sessionNotFound();
+  const changed = await alignChild(ports, written);
+  const { network } = changed;
   await audit(ports, principal, {
     action: 'session.network',
     subject: session.id,
@@ -51,8 +70,6 @@ export const changeNetwork = async (
       ...(network?.inject === undefined ? {} : { inject: network.inject.map((rule) => ({ ...rule })) }),
     },
   });
-  await applyToSandbox(ports, session, network);
-  await narrowChildren(ports, session, network);
   return changed;
 };
 
@@ -68,25 +85,36 @@ const refuseBeyondParent = async (
   refuseRulesBeyond(network, parent.network, 'the session that started this one');
 };
 
-const narrowChildren = async (
-  ports: NetworkDeps,
-  session: Session,
-  above: Network | undefined,
-): Promise<void> => {
-  for (const child of await descendantsOf(ports.sessions, session)) {
-    const network = narrowedTo(child.network, above);
-    if (isSameNetwork(network, child.network)) continue;
-    await ports.sessions.change(child.id, { network });
-    if (child.workspace !== session.workspace) await applyToSandbox(ports, child, network);
-  }
-};
+/** A listing that finds nothing to narrow is the last: a child that is made after it finds its parent narrowed. */
+const narrowChildren = (ports: NetworkDeps, changed: Session): Promise<void> =>
+  untilWon(async () => {
+    const { sessions } = ports;
+    const below = await descendantsOf(sessions, changed);
+    const top = below.length === 0 ? undefined : await sessions.get(changed.id);
+    if (top === undefined) return undefined;
+    const wider = below.filter(
+      (child) => !isSameNetwork(narrowedTo(child.network, top.network), child.network),
+    );
+    for (const { id, workspace, network: read } of wider) {
+      const network = narrowedTo(read, top.network);
+      const narrowed = await sessions.change(id, { network }, { network: read });
+      if (narrowed !== undefined && workspace !== top.workspace) await applyToSandbox(ports, narrowed);
+    }
+    return wider.length === 0 ? undefined : raceLost;
+  }, changesTooOften('the tree'));
+
+/** The network of now, and again if it was changed meanwhile: of two changes the last one holds in the sandbox as well. */
+const applyToSandbox = (ports: NetworkDeps, { id }: Session): Promise<void> =>
+  untilWon(async () => {
+    const session = await ports.sessions.get(id);
+    if (session === undefined) return undefined;
+    await applyOnce(ports, session);
+    const now = await ports.sessions.get(id);
+    return now === undefined || isSameNetwork(now.network, session.network) ? undefined : raceLost;
+  }, changesTooOften('the session'));
 
 /** One that is not reached learns it when it is made ready, or has nothing more to learn. */
-const applyToSandbox = async (
-  ports: NetworkDeps,
-  { workspace: workspaceId }: Session,
-  network: Network | undefined,
-): Promise<void> => {
+const applyOnce = async (ports: NetworkDeps, { workspace: workspaceId, network }: Session): Promise<void> => {
   const { sandbox } = (await ports.workspaces.get(workspaceId)) ?? {};
   if (sandbox === undefined) return;
   const { generation, flavor, address } = sandbox;
