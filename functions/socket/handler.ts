@@ -64,7 +64,7 @@ export const handler = runtime.handler<SocketEvent, APIGatewayProxyResult>(async
       return connect(ports, request, defaults);
     case 'DISCONNECT':
       frameMeter.forget(request.connectionId);
-      await closeConnection(ports, request.connectionId, frameSettings.limits);
+      await closeConnection(ports, request, frameSettings.limits);
       break;
     case 'MESSAGE':
       await answerFrame(ports, request, frameSettings);

@@ -1,6 +1,7 @@
 /** The names under which an agent has the tools of callers: told apart, and taken once. */
 import { expect, test } from 'vitest';
-import { type Caller, offerCallerTools, takenName } from './caller-tool.ts';
+import { type Caller, offerCallerTools, openCallers, takenName } from './caller-tool.ts';
+import type { ConnectionId } from './ids.ts';
 
 const caller = (callerId: string, ...names: readonly string[]): Caller => ({
   callerId,
@@ -30,4 +31,17 @@ test('callers are offered in the order of their names, and a taken name is left 
 test('of two callers with one name the first in order has it', () => {
   const { routes } = offerCallerTools([caller('a_b', 'c'), caller('a', 'b_c')], new Set());
   expect([...routes.values()]).toEqual([{ kind: 'caller', caller: 'a', tool: 'b_c' }]);
+});
+
+test('a caller whose socket is closed offers nothing, and one without a socket does', () => {
+  const [here, gone] = ['here', 'gone'] as ConnectionId[];
+  const callers = [
+    { ...caller('ide', 'open'), connectionId: here },
+    { ...caller('old', 'open'), connectionId: gone },
+    caller('cli', 'run'),
+  ] as readonly Caller[];
+  expect(openCallers(callers, [here as ConnectionId]).map(({ callerId }) => callerId)).toEqual([
+    'ide',
+    'cli',
+  ]);
 });

@@ -14,6 +14,13 @@ export type Caller = {
   readonly connectionId?: ConnectionId;
 };
 
+/** Those that can answer: an offer outlives its socket where nobody was told that it closed. */
+export const openCallers = (
+  callers: readonly Caller[],
+  subscribers: readonly ConnectionId[],
+): readonly Caller[] =>
+  callers.filter(({ connectionId }) => connectionId === undefined || subscribers.includes(connectionId));
+
 export const callersPerSessionMax = 8;
 export const callerToolsMax = 64;
 /** Bytes of one caller's tools as JSON. */

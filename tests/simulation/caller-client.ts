@@ -28,7 +28,7 @@ export const offerTools = async (users: Users, id: SessionId): Promise<void> => 
     if (sim.now() > leavesAt) {
       platform.clients.delete(connectionId);
       await platform.request('disconnect', (ports) =>
-        closeConnection(ports, connectionId, platform.settings.limits),
+        closeConnection(ports, { connectionId, sessionId: id }, platform.settings.limits),
       );
       return;
     }

@@ -90,7 +90,7 @@ const reconnect = async (users: Users, id: SessionId, since: number): Promise<vo
   void sim.pause(sim.random.spread(1000, 90_000)).then(() => {
     platform.clients.delete(connection);
     return platform.request('disconnect', (ports) =>
-      closeConnection(ports, connection, platform.settings.limits),
+      closeConnection(ports, { connectionId: connection, sessionId: id }, platform.settings.limits),
     );
   });
 };

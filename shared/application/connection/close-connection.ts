@@ -4,22 +4,25 @@
  * (sweep.ts).
  */
 
-import type { ConnectionId } from '../../domain/ids.ts';
+import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
 import type { Deps, MessageDeps } from '../deps.ts';
 import { withdrawTools } from '../turn/requests/caller-tools.ts';
 
+type Closing = { readonly connectionId: ConnectionId; readonly sessionId: SessionId | undefined };
+
+/** A publisher that met the end first has removed the connection: the session is that of the request. */
 export const closeConnection = async (
   ports: MessageDeps & Deps<'callers'>,
-  id: ConnectionId,
+  { connectionId: id, sessionId }: Closing,
   limits: TurnLimits,
 ): Promise<void> => {
   const { connections, sessions, world } = ports;
-  const connection = await connections.remove(id);
-  if (connection?.sessionId === undefined) return;
-  const session = await sessions.get(connection.sessionId);
+  await connections.remove(id);
+  if (sessionId === undefined) return;
+  const session = await sessions.get(sessionId);
   if (session === undefined || isEnded(session.status)) return;
   if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
   if (session.isFleeting === undefined) return;

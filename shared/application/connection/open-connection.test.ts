@@ -68,7 +68,7 @@ test('a closing session is read once, and an unused one is deleted soon after', 
   const { connect, sessionId, ports, takeRequests, clock } = open();
   await connect(true);
   takeRequests();
-  await closeConnection(ports, connectionId, limits);
+  await closeConnection(ports, { connectionId, sessionId }, limits);
   expect(takeRequests()).toEqual(['Get', 'TransactWrite', 'Get', 'Update']);
   await sweep(ports, { lifetimes: defaults.lifetimes });
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
@@ -80,7 +80,7 @@ test('a closing session is read once, and an unused one is deleted soon after', 
 test('a connection that was lost resumes the session that it created', async () => {
   const { connect, sessionId, ports, clock } = open();
   await connect(true);
-  await closeConnection(ports, connectionId, limits);
+  await closeConnection(ports, { connectionId, sessionId }, limits);
   clock.now += unusedSessionMs - 1;
   await connect(false);
   clock.now += unusedSessionMs;
@@ -93,6 +93,6 @@ test('a session that a caller created explicitly stays when its last connection 
   const request = { id: sessionId, principal, options: {}, defaults };
   await createSession(ports, request);
   await connect(false);
-  await closeConnection(ports, connectionId, limits);
+  await closeConnection(ports, { connectionId, sessionId }, limits);
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });

@@ -7,7 +7,7 @@
  */
 
 import { type CallerRoute, problemOfArgs } from '../../domain/asked-call.ts';
-import { callerAnswerMs, offerCallerTools } from '../../domain/caller-tool.ts';
+import { callerAnswerMs, offerCallerTools, openCallers } from '../../domain/caller-tool.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
 import { isOffered, type Session } from '../../domain/session.ts';
@@ -33,8 +33,9 @@ export const callerCallFromSandbox = async (
   { session, turn }: { readonly session: Session; readonly turn: TurnRecord },
   { name, args, signal }: CallerCall,
 ): Promise<CallerCallResult> => {
-  const { callers, world } = ports;
-  const route = offerCallerTools(await callers.list(session.id), new Set()).routes.get(name);
+  const { callers, connections, world } = ports;
+  const offers = openCallers(await callers.list(session.id), await connections.subscribers(session.id));
+  const route = offerCallerTools(offers, new Set()).routes.get(name);
   if (route === undefined || !isOffered(session, name))
     throw new AppError('not_found', `no client of this session offers a tool ${name}`);
   const problem = problemOfArgs(args);

@@ -1,7 +1,7 @@
 /** The context of a turn: all that its holder has read of it, and the outcomes of a commit. */
 
 import type { ReadAttachment } from '../../../domain/attachment.ts';
-import type { Caller } from '../../../domain/caller-tool.ts';
+import { type Caller, openCallers } from '../../../domain/caller-tool.ts';
 import type { FeaturesSeen } from '../../../domain/features.ts';
 import type { HistoryLimits, HistoryMessage } from '../../../domain/history.ts';
 import type { CallId } from '../../../domain/ids.ts';
@@ -101,7 +101,8 @@ const loadWork = async (
   held: Session,
   read?: Acquired['work'],
 ) => {
-  const work = read ?? (await turns.loadWork(held.id));
+  const { callers, ...rest } = read ?? (await turns.loadWork(held.id));
+  const work = { ...rest, callers: openCallers(callers, rest.subscribers) };
   if (isSlotOf(held, work.turn.state)) return { ...work, session: held };
   const now = await sessions.get(held.id);
   return { ...work, session: now?.lease.fence === held.lease.fence ? now : held };

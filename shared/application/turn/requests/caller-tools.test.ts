@@ -6,11 +6,13 @@ import {
   newSession,
   workspaceOf,
 } from '../../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../../tests/fake.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
-import { withdrawTools } from './caller-tools.ts';
+import { closeConnection } from '../../connection/close-connection.ts';
+import { loadTurn, type StepLimits } from '../commit/turn-context.ts';
 
 const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };
 const connectionId = 'c' as ConnectionId;
@@ -22,8 +24,8 @@ const callOf = (caller: string): ToolCall => ({
   wait: { id: `wait-${caller}`, since: 1, until: 9_000_000 },
 });
 
-/** A child that waits for calls of these clients, of which the first leaves. */
-const leave = async (...callers: readonly string[]) => {
+/** A child that waits for calls of these clients. */
+const waiting = async (...callers: readonly string[]) => {
   const { ports, clock, invoked } = openQuietPorts();
   const parent = newSession();
   await ports.sessions.create(parent, { workspace: workspaceOf(parent) });
@@ -50,7 +52,14 @@ const leave = async (...callers: readonly string[]) => {
     ...{ historyNext: 0, historyFrom: 0, historyKept: 0, dueAt: clock.now + 60_000 },
   });
   invoked.length = 0;
-  await withdrawTools(ports, { session, connectionId, limits });
+  return { ports, session, invoked, parent };
+};
+
+/** The first of them leaves. */
+const leave = async (...callers: readonly string[]) => {
+  const { ports, session, invoked, parent } = await waiting(...callers);
+  const { id } = session;
+  await closeConnection(ports, { connectionId, sessionId: id }, limits);
   const { turn } = await ports.turns.loadWork(id);
   return { turn, left: await ports.callers.list(id), hears: invoked.includes(`turn ${parent.id}`) };
 };
@@ -70,4 +79,14 @@ test('where that was the last step of a child, its parent hears of the end', asy
   const { turn, hears } = await leave('ide');
   expect(turn.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
   expect(hears).toBe(true);
+});
+
+test('the tools of a client whose end was told to nobody are not offered', async () => {
+  const { ports, session } = await waiting('ide', 'shell');
+  const principal = { owner: session.owner, scope: 'admin', tokenHash: 'h' } as const;
+  const here = { id: 'other' as ConnectionId, sessionId: session.id, principal, connectedAt: 1 };
+  await ports.connections.put(here);
+  const hold = { limits: fake<StepLimits>({}), startedAt: 0, handoverAt: 1 };
+  const context = await loadTurn(ports, { session }, hold);
+  expect(context.callers.map(({ callerId }) => callerId)).toEqual(['shell']);
 });
