@@ -53,7 +53,7 @@ export type SandboxRecord = {
   readonly stopRequestedAt?: number;
   /** The last save runs until then at the latest. */
   readonly savingUntil?: number;
-  /** The time at which ECS accepted the stop: nothing can be saved any more. */
+  /** The time after its last save, just before ECS was asked to stop it: nothing is saved any more. */
   readonly taskStopRequestedAt?: number;
   /** Its last save failed. */
   readonly isUnsaved?: true;

@@ -120,7 +120,7 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
       readonly only?: 'starting' | 'unused' | { readonly lifetimeMs: number };
     },
   ): Promise<Workspace | undefined>;
-  /** True for the one caller that may make the last save now, until then; false once the stop was requested. */
+  /** True for the one caller that may make the last save now, until then; false once the stop is recorded. */
   claimLastSave(
     id: WorkspaceId,
     generation: number,
@@ -128,12 +128,14 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
   ): Promise<boolean>;
   /** Releases the claim until then, and no later one: another caller may save. */
   unclaimLastSave(id: WorkspaceId, generation: number, until: number): Promise<void>;
-  /** Records that ECS has accepted the stop, and whether the last save before it failed; repeated, it changes nothing. */
+  /** Records that ECS is about to be asked for the stop, and whether the last save failed; repeated, it changes nothing. */
   recordStopRequest(
     id: WorkspaceId,
     generation: number,
     stop: { readonly at: number; readonly isUnsaved?: true },
   ): Promise<void>;
+  /** Removes that record of that time, since ECS has refused: its last save can be claimed again. */
+  withdrawStopRequest(id: WorkspaceId, generation: number, at: number): Promise<void>;
   /** Marks a ready sandbox as checked for activity, in place of an earlier check; undefined when it is not ready. */
   markIdleCheck(id: WorkspaceId, generation: number, check: string): Promise<Workspace | undefined>;
   /** Removes the mark, for a caller that uses it; false when it is not ready any more. */

@@ -40,6 +40,7 @@ const said: Record<string, Said> = {
   claimLastSave: (store, id, generation) => store.claimLastSave(id, generation, { at: 71, until: 72 }),
   giveLastSaveBack: (store, id, generation) => store.unclaimLastSave(id, generation, 72),
   recordStopRequest: (store, id, generation) => store.recordStopRequest(id, generation, { at: 75 }),
+  withdrawStopRequest: (store, id, generation) => store.withdrawStopRequest(id, generation, 75),
   markIdle: (store, id, generation) =>
     store.markIdle(asRead(id, generation), [], { ...stop, pausedUntil: () => 99 }),
   markStopped: (store, id, generation) => store.markStopped(id, generation, { reason: 's', at: 90 }),
@@ -108,6 +109,6 @@ test('and the same event of the current one does', async () => {
     }),
   );
   const silent = Object.keys(said).filter((_, index) => !changed[index]);
-  // A start of the second once more is refused in each of its states; and no claim on it is there to be given back.
-  expect(silent).toEqual(['claimStart', 'giveRestoreBack', 'giveLastSaveBack']);
+  // A start of the second once more is refused in each of its states; and nothing is there to be given back.
+  expect(silent).toEqual(['claimStart', 'giveRestoreBack', 'giveLastSaveBack', 'withdrawStopRequest']);
 });

@@ -355,7 +355,7 @@ describe('a stop', () => {
     expect(await workspaces.markStopping(id, 1, { ...stop(7002), ...only })).toBeUndefined();
   });
 
-  test('is saved for the last time by one of twenty, until the claim expires, and not once ECS has accepted the stop', async () => {
+  test('is saved for the last time by one of twenty, until the claim expires, and not once the stop is recorded', async () => {
     const { workspaces, readWorkspace } = stores();
     const { id } = await inState('stopping');
     const claim = (at: number, until: number) => workspaces.claimLastSave(id, 1, { at, until });
@@ -370,7 +370,12 @@ describe('a stop', () => {
     const { sandbox } = await readWorkspace(id);
     expect(sandbox).toMatchObject({ taskStopRequestedAt: 8600, isUnsaved: true });
     expect(sandbox?.savingUntil).toBeUndefined();
+    await workspaces.withdrawStopRequest(id, 1, 8700);
     expect(await claim(9999, 10_000)).toBe(false);
+    await workspaces.withdrawStopRequest(id, 1, 8600);
+    const { taskStopRequestedAt: _, isUnsaved: __, ...before } = sandbox ?? {};
+    expect((await readWorkspace(id)).sandbox).toEqual(before);
+    expect(await claim(9999, 10_000)).toBe(true);
   });
 
   test('that was not requested reports ECS’s reason', async () => {

@@ -263,7 +263,7 @@ export class SandboxChecker {
     // A save of files that a restored snapshot replaced is recorded nowhere.
     if (sandbox?.generation !== generation || sandbox.isDiscarded) return;
     if (sandbox.taskStopRequestedAt !== undefined)
-      this.#violate('nothing is saved once ECS has taken the stop', `${workspaceId}: ${generation}`);
+      this.#violate('nothing is saved once the stop is recorded', `${workspaceId}: ${generation}`);
   }
 
   /** An object is deleted from the bucket: no workspace and no snapshot needs it (SN1). */

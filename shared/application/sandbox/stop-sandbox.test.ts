@@ -1,13 +1,14 @@
-/** The second phase of a stop: one janitor saves, and no more once ECS has taken the stop; and starts that take too long. */
+/** The second phase of a stop: one janitor saves, and no more once ECS is asked for the stop; and starts that take too long. */
 import { describe, expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
-import type { Workspace } from '../../domain/sandbox.ts';
+import { lossOf, type Workspace } from '../../domain/sandbox.ts';
 import { agentSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { sweep } from '../janitor/sweep.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
+import { recordStopped } from './record-stopped.ts';
 import { finishStop } from './stop-sandbox.ts';
 
 const address = 'http://10.42.0.9:8080';
@@ -130,6 +131,44 @@ test('a last save whose janitor died is made by another', async () => {
   clock.now += 1;
   await finishStop(ports, await read());
   expect(saves).toHaveLength(1);
+});
+
+test('a sandbox that ends before its janitor has heard from ECS was stopped in order', async () => {
+  const { ports, id, read, ready, mark } = await open();
+  await ready();
+  await mark();
+  const stop = async () => {
+    await recordStopped(ports, { workspaceId: id, generation: 1 }, 'Task stopped by user');
+    throw new Error('the function was ended');
+  };
+  await finishStop({ ...ports, host: { ...ports.host, stop } }, await read());
+  const { sandbox } = await read();
+  expect([sandbox?.state, lossOf(sandbox)]).toEqual(['stopped', undefined]);
+});
+
+test('a last save whose end cannot be recorded is made again by the next sweep', async () => {
+  const { ports, clock, saves, read, ready, mark, invoked } = await open();
+  await ready();
+  await mark();
+  const recordStopRequest = () => Promise.reject(new Error('ThrottlingException'));
+  const workspaces = { ...ports.workspaces, recordStopRequest };
+  await expect(finishStop({ ...ports, workspaces }, await read())).rejects.toThrow('ThrottlingException');
+  clock.now += 31_000;
+  await finishStop(ports, await read());
+  expect([saves.length, invoked]).toEqual([2, ['StopTask task-1']]);
+});
+
+test('a stop that is refused late leaves the record to the janitor that asked again', async () => {
+  const { ports, clock, read, ready, mark } = await open();
+  await ready();
+  await mark();
+  const stop = async () => {
+    clock.now += 31_000;
+    await finishStop(ports, await read());
+    throw new Error('ThrottlingException');
+  };
+  await finishStop({ ...ports, host: { ...ports.host, stop } }, await read());
+  expect((await read()).sandbox?.taskStopRequestedAt).toBe(clock.now - 31_000);
 });
 
 test('a last save that throws is made again by the next sweep', async () => {

@@ -55,66 +55,70 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
       await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
     return;
   }
-  const saved = await saveLast(ports, id, sandbox);
-  if (saved === 'others') return;
   const reason = sandbox.stoppedReason ?? 'stopped';
-  await askStop(ports, { id, generation, taskArn, reason, ...saved });
+  if (sandbox.taskStopRequestedAt !== undefined) await askStop(ports, { id, generation, taskArn, reason });
+  else {
+    const recordedAt = await concludeFiles(ports, id, sandbox);
+    if (recordedAt === undefined) return;
+    await askStop(ports, { id, generation, taskArn, reason, recordedAt });
+  }
   // Behind the request: what cannot be settled keeps no sandbox.
   await settleSources(ports, workspace);
 };
 
-type LastSave = {
-  /** The claim under which it was made. */
-  readonly until?: number;
-  readonly isUnsaved?: true;
-};
-
 /**
- * A save that fails is published with `savedAt`, and the sandbox stopped all the same. `others` while another caller
- * saves it.
+ * Saves it for the last time, and records that before ECS is asked: one that ends before the answer was not lost. The time
+ * recorded; undefined while another caller saves it.
  */
-const saveLast = async (
+const concludeFiles = async (
   ports: StopDeps,
   id: WorkspaceId,
   record: SandboxRecord,
-): Promise<LastSave | 'others'> => {
+): Promise<number | undefined> => {
+  const { workspaces, world } = ports;
   const { generation, address, flavor } = record;
-  if (address === undefined || !isLastSaveOpen(record) || isPoolEntry(id)) return {};
-  const at = ports.world.now();
+  const conclude = async (outcome: { readonly isUnsaved?: true }): Promise<number> => {
+    const at = world.now();
+    await workspaces.recordStopRequest(id, generation, { at, ...outcome });
+    return at;
+  };
+  if (address === undefined || !isLastSaveOpen(record) || isPoolEntry(id)) return conclude({});
+  const at = world.now();
   const until = at + lastSaveMsMax;
-  if (!(await ports.workspaces.claimLastSave(id, generation, { at, until }))) return 'others';
+  if (!(await workspaces.claimLastSave(id, generation, { at, until }))) return undefined;
   try {
     await recordLastEnds(ports, { id, sandbox: record });
-    const { status } = await saveWorkspace(
-      ports,
-      { workspaceId: id, generation, address, flavor },
-      { triesMax: lastSaveTriesMax },
-    );
-    return { until, ...(status === 'failed' ? { isUnsaved: true } : {}) };
+    const live = { workspaceId: id, generation, address, flavor };
+    // A save that fails is published with `savedAt`, and the sandbox stopped all the same.
+    const { status } = await saveWorkspace(ports, live, { triesMax: lastSaveTriesMax });
+    return await conclude(status === 'failed' ? { isUnsaved: true } : {});
   } catch (error) {
-    await ports.workspaces.unclaimLastSave(id, generation, until);
+    await workspaces.unclaimLastSave(id, generation, until);
     throw error;
   }
 };
 
-type Stopping = LastSave & {
+type Stopping = {
   readonly id: WorkspaceId;
   readonly generation: number;
   readonly taskArn: string;
   readonly reason: string;
+  /** Absent: recorded by an earlier request. */
+  readonly recordedAt?: number;
 };
 
 const askStop = async (
   ports: StopDeps,
-  { id, generation, taskArn, reason, until, ...saved }: Stopping,
+  { id, generation, taskArn, reason, recordedAt }: Stopping,
 ): Promise<void> => {
   const { workspaces, world } = ports;
   const asked = await requestTaskStop(ports, { id, taskArn, reason });
   if (asked === 'refused') {
-    if (until !== undefined) await workspaces.unclaimLastSave(id, generation, until);
+    // It still runs, and is saved again; unless it was asked to stop again meanwhile.
+    if (recordedAt !== undefined && world.now() - recordedAt < stopRetryMs)
+      await workspaces.withdrawStopRequest(id, generation, recordedAt);
     return;
   }
-  await workspaces.recordStopRequest(id, generation, { at: world.now(), ...saved });
   // The event that it stopped was lost, or comes late.
   if (asked?.lastStatus === 'STOPPED')
     await recordStopped(ports, { workspaceId: id, generation }, asked.stoppedReason ?? reason);

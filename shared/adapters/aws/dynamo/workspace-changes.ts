@@ -48,7 +48,7 @@ export const sessionAsRead = (TableName: string, { id, workSeq, lease, lastActiv
 type MarkedStop = Parameters<WorkspaceStore['markStopping']>[2];
 type ConfirmedStop = Parameters<WorkspaceStore['markStopped']>[2];
 
-const isGeneration = '#sandbox.generation = :generation';
+export const isGeneration = '#sandbox.generation = :generation';
 const isUnused = 'attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.restoringUntil <= :at';
 const isStarting = `${isGeneration} AND #sandbox.#state = :starting`;
 const startingValues = (generation: number) => ({ ':generation': generation, ':starting': 'starting' });
@@ -171,35 +171,6 @@ export const idleCheckEnded = (generation: number): Change => ({
   when: isReadyNow,
   set: 'REMOVE #sandbox.idleCheck',
   values: { ':generation': generation, ':ready': 'ready' },
-});
-
-const isStopping = `${isGeneration} AND #sandbox.#state = :stopping`;
-const stoppingValues = (generation: number) => ({ ':generation': generation, ':stopping': 'stopping' });
-
-/** Refused once ECS has accepted the stop: nothing can be saved any more. */
-export const lastSaveClaimed = (
-  generation: number,
-  { at, until }: { readonly at: number; readonly until: number },
-): Change => ({
-  when: `${isStopping} AND attribute_not_exists(#sandbox.taskStopRequestedAt) AND (attribute_not_exists(#sandbox.savingUntil) OR #sandbox.savingUntil <= :at)`,
-  set: 'SET #sandbox.savingUntil = :until',
-  values: { ...stoppingValues(generation), ':at': at, ':until': until },
-});
-
-/** A claim that followed it, since it had run out, stays. */
-export const lastSaveGivenBack = (generation: number, until: number): Change => ({
-  when: `${isStopping} AND #sandbox.savingUntil = :until`,
-  set: 'REMOVE #sandbox.savingUntil',
-  values: { ...stoppingValues(generation), ':until': until },
-});
-
-export const stopAsked = (
-  generation: number,
-  { at, isUnsaved }: { readonly at: number; readonly isUnsaved?: true },
-): Change => ({
-  when: `${isStopping} AND attribute_not_exists(#sandbox.taskStopRequestedAt)`,
-  set: `SET #sandbox.taskStopRequestedAt = :at${isUnsaved ? ', #sandbox.isUnsaved = :isUnsaved' : ''} REMOVE #sandbox.savingUntil`,
-  values: { ...stoppingValues(generation), ':at': at, ...(isUnsaved ? { ':isUnsaved': true } : {}) },
 });
 
 export const stopped = (

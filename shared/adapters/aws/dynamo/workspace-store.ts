@@ -19,8 +19,6 @@ import {
   idleCheckEnded,
   idleChecked,
   isReady,
-  lastSaveClaimed,
-  lastSaveGivenBack,
   lifetimeSet,
   logsSeen,
   lookedAt,
@@ -30,7 +28,6 @@ import {
   restoreClaimed,
   restoreGivenBack,
   restoreRenewed,
-  stopAsked,
   stopped,
   stopping,
   taskNoted,
@@ -38,6 +35,7 @@ import {
 } from './workspace-changes.ts';
 import { claimantOf, claimStart, claimWarm, markIdle } from './workspace-claims.ts';
 import { workspaceFrom, workspaceItem } from './workspace-items.ts';
+import { lastSaveClaimed, lastSaveGivenBack, stopAsked, stopRefused } from './workspace-last-saves.ts';
 import { makeRemains } from './workspace-remains.ts';
 import { restoreTo } from './workspace-restores.ts';
 import { stopWithSlot } from './workspace-stops.ts';
@@ -83,6 +81,9 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     },
     recordStopRequest: async (id, generation, stop) => {
       await change(id, stopAsked(generation, stop));
+    },
+    withdrawStopRequest: async (id, generation, at) => {
+      await change(id, stopRefused(generation, at));
     },
     // Its first phase has released the slot, as a rule.
     markStopped: (id, generation, stop) =>
