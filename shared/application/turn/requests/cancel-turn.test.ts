@@ -9,7 +9,7 @@ import {
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
-import type { Acting, Deciding, TurnState } from '../../../domain/turn/turn.ts';
+import type { Acting, Deciding, Thinking, TurnState } from '../../../domain/turn/turn.ts';
 import type { SessionPatch } from '../../../ports/turn-store.ts';
 import { cancelTurn } from './cancel-turn.ts';
 import { failTurn } from './fail-turn.ts';
@@ -106,4 +106,25 @@ test('a turn that no function continues ends with the work of its children', asy
   const left = await ports.turns.loadWork(child.id);
   expect(left.turn.state).toMatchObject({ kind: 'done', stopReason: 'cancelled' });
   expect(left.inbox).toEqual([]);
+});
+
+test('a cancel that loses to the last step of its turn leaves the turn of the next message', async () => {
+  const { ports, id, read, move } = await open();
+  await ports.inbox.accept(await read(), message('two', 2), inboxLimits);
+  const next: Thinking = {
+    kind: 'thinking',
+    ...running,
+    turnId: 'u' as TurnId,
+    messageId: 'two' as MessageId,
+  };
+  let isFirst = true;
+  const commit: typeof ports.turns.commit = async (step) => {
+    if (isFirst) {
+      isFirst = false;
+      await move(1, next);
+    }
+    return ports.turns.commit(step);
+  };
+  await cancelTurn({ ...ports, turns: { ...ports.turns, commit } }, id);
+  expect((await ports.turns.loadWork(id)).turn.state).toEqual(next);
 });

@@ -5,7 +5,7 @@
  * so that its turn moved and has its tools killed; results that it still gets of them are not written.
  */
 
-import type { SessionId, TurnId } from '../../../domain/ids.ts';
+import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import { isEnded, type Session, treeOf } from '../../../domain/session.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import { completedMessage } from '../../../domain/turn/after-step.ts';
@@ -28,11 +28,15 @@ const limits = {
   usdMax: Number.POSITIVE_INFINITY,
 };
 
-/** The request of a client; nothing to cancel is no error. */
-export const cancelTurn = (ports: TurnDeps, id: SessionId): Promise<void> =>
-  untilWon(async () => {
+/** The request of a client; nothing to cancel is no error. The work of a message that comes next is left alone. */
+export const cancelTurn = (ports: TurnDeps, id: SessionId): Promise<void> => {
+  let asked: MessageId | undefined;
+  return untilWon(async () => {
     const found = await readCancelable(ports, id);
-    if (found === undefined || (await cancelByHolder(ports, found))) return undefined;
+    if (found === undefined) return undefined;
+    const message = messageOf(found);
+    asked ??= message;
+    if (message !== asked || (await cancelByHolder(ports, found))) return undefined;
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') return raceLost;
     if (cancelled.status === 'nothing') return undefined;
@@ -41,6 +45,11 @@ export const cancelTurn = (ports: TurnDeps, id: SessionId): Promise<void> =>
     await notifyParent(ports, found.session);
     return undefined;
   }, changesTooOften('the turn'));
+};
+
+/** The message that is worked on, or that is next. */
+const messageOf = ({ turn: { state }, inbox }: Cancelable): MessageId | undefined =>
+  'messageId' in state ? state.messageId : inbox[0]?.messageId;
 
 /** Has the calls killed that run in the sandbox while no function waits for them. */
 export const killDetached = async (
