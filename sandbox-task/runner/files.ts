@@ -4,7 +4,7 @@
  * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
  * Parts of an upload are appended to a hidden partial, and the last one gives it its name; until then the old file stays.
  * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
- * unless it is the last one that arrived: its sender does not know that.
+ * unless it is the last one that arrived: its sender does not know that. The server remembers the part that ended an upload.
  * A link is removed, never its target.
  */
 import {
@@ -120,7 +120,6 @@ export const writePart = async (roots: Roots, part: Part, content: Buffer): Prom
     throw new FileRefusal('invalid_request', `${part.path} is not a file`);
   }
   const partial = partialOf(target);
-  if (isWritten({ target, partial }, part, content)) return { isNew: false, size: part.total };
   const received = appendPart(partial, part, content);
   if (received < part.total) return { received };
   if (old !== undefined) chmodFile(partial, old.mode & 0o777);
@@ -152,23 +151,6 @@ const endsWith = (descriptor: number, size: number, { start, content }: Placed):
   const there = Buffer.allocUnsafe(content.length);
   const read = readSync(descriptor, there, 0, there.length, start);
   return read === content.length && there.equals(content);
-};
-
-/** The last part was sent before: the file has its name, and no other upload has begun. */
-const isWritten = (
-  { target, partial }: { readonly target: string; readonly partial: string },
-  { start, total }: Part,
-  content: Buffer,
-): boolean => {
-  if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) return false;
-  const old = lstatSync(target, { throwIfNoEntry: false });
-  if (!old?.isFile() || old.size !== total || (old.mode & constants.S_IRUSR) === 0) return false;
-  const descriptor = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    return endsWith(descriptor, total, { start, content });
-  } finally {
-    closeSync(descriptor);
-  }
 };
 
 const openPartial = (partial: string, isFirst: boolean): number => {

@@ -3,11 +3,15 @@ import { type Exchange, parseUserPath, queryPath } from './exchange.ts';
 import { deleteFile, listFiles, receiveFile, sendFile } from './files.ts';
 import { changeFolder, receiveArchive, sendArchive, sendEntry, sendTree, watchFolder } from './folders.ts';
 import { Refusal } from './refusal.ts';
+import type { UploadMemory } from './upload-memory.ts';
 import type { UserSide } from './user-side.ts';
 
 type FileRoute = {
   readonly pattern: RegExp;
-  readonly serve: (parts: { readonly userSide: UserSide }, exchange: Exchange) => Promise<void>;
+  readonly serve: (
+    parts: { readonly userSide: UserSide; readonly uploads: UploadMemory },
+    exchange: Exchange,
+  ) => Promise<void>;
 };
 
 export const fileRoutes: readonly FileRoute[] = [
@@ -35,11 +39,11 @@ export const fileRoutes: readonly FileRoute[] = [
   },
   {
     pattern: /^PUT \/files\/(.*)$/s,
-    serve: ({ userSide }, exchange) => {
+    serve: ({ userSide, uploads }, exchange) => {
       const path = parseUserPath(exchange.name || '.');
-      if (isArchive(exchange)) return receiveArchive({ userSide, ...exchange }, path);
+      if (isArchive(exchange)) return receiveArchive({ userSide, uploads, ...exchange }, path);
       if (path.endsWith('/')) throw new Refusal('invalid_request', `${path} is the name of a folder`);
-      return receiveFile({ userSide, ...exchange }, path);
+      return receiveFile({ userSide, uploads, ...exchange }, path);
     },
   },
   {

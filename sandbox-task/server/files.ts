@@ -14,13 +14,14 @@ import { namedPath } from '../wire/named-path.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';
+import type { UploadAnswer, UploadMemory } from './upload-memory.ts';
 import { expectAnswer, type UserSide } from './user-side.ts';
 
 const pieceBytesMax = 256 * 1024;
 /** The body of one request; a larger file comes in parts. */
 const bodyBytesMax = 4 * 1_048_576;
 
-type FileExchange = {
+export type FileExchange = {
   readonly userSide: UserSide;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -76,16 +77,27 @@ const continues = async (
   return again.bytes.equals(last.bytes);
 };
 
+export type UploadExchange = FileExchange & { readonly uploads: UploadMemory };
+
 export const receiveFile = async (
-  { userSide, request, response }: FileExchange,
+  { userSide, uploads, request, response }: UploadExchange,
   path: string,
 ): Promise<void> => {
-  const { body, start, total, isWhole } = await readPart(request);
-  const written = isWhole
-    ? await writeFile(userSide, path, body)
-    : await writePart(userSide, { path, start, total }, body);
-  if ('received' in written) sendJson(response, { received: written.received }, 202);
-  else sendJson(response, { path: shownPath(path), size: written.size }, written.isNew ? 201 : 200);
+  const part = await readPart(request);
+  const { body, start, total, isWhole } = part;
+  const shown = shownPath(path);
+  const answerOf = (written: Written): UploadAnswer => ({
+    status: written.isNew ? 201 : 200,
+    body: { path: shown, size: written.size },
+  });
+  const take = async (): Promise<UploadAnswer> => {
+    const written = await writePart(userSide, { path, start, total }, body);
+    return 'received' in written ? { status: 202, body: written } : answerOf(written);
+  };
+  const answer = isWhole
+    ? answerOf(await writeFile(userSide, path, body))
+    : await uploads.take({ kind: 'file', path: shown, ...part }, take);
+  sendJson(response, answer.body, answer.status);
 };
 
 export const deleteFile = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {

@@ -80,9 +80,25 @@ test('an archive comes in parts like a file, and is unpacked with the last one',
     code: 'conflict',
   });
   const rest = `bytes ${middle}-${archive.length - 1}/${archive.length}`;
-  expect(await put('', archive.subarray(middle), rest)).toMatchObject({ status: 200, answer: { files: 2 } });
+  const unpacked = { status: 200, answer: { files: 2 } };
+  expect(await put('', archive.subarray(middle), rest)).toMatchObject(unpacked);
   expect(await readFile(inside('parts/two'), 'utf8')).toBe('first');
   expect((await lstat(inside('parts/two'))).ino).toBe((await lstat(inside('parts/one'))).ino);
+  // Sent again, since its answer was lost.
+  await rm(inside('parts/one'));
+  expect(await put('', archive.subarray(middle), rest)).toMatchObject(unpacked);
+  expect(await readdir(inside('parts'))).toEqual(['two']);
+});
+
+test('an archive that comes again while it is unpacked is unpacked once', async () => {
+  const body = forge(Array.from({ length: 3000 }, (_, at) => ({ path: `n${at}`, content: 'x' })));
+  const range = `bytes 9-${body.length - 1}/${body.length}`;
+  await put('twice', body.subarray(0, 9), `bytes 0-8/${body.length}`);
+  const send = async () => (await put('twice', body.subarray(9), range)).answer;
+  const written = { path: 'twice', files: 3000, bytes: 3000 };
+  expect(await Promise.all([send(), send()])).toEqual([written, written]);
+  const whole = async () => (await put('twice', body)).answer;
+  expect(await Promise.all([whole(), whole()])).toEqual([written, written]);
 });
 
 test('a file is no folder, and a folder no file', async () => {

@@ -6,24 +6,18 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { FileChange, JobWork } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
-import { readPart, shownPath } from './files.ts';
+import { type FileExchange, readPart, shownPath, type UploadExchange } from './files.ts';
 import { endPaced, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import { parseFileEntries } from './runner-message.ts';
+import type { UploadAnswer } from './upload-memory.ts';
 import { expectAnswer, type UserSide } from './user-side.ts';
 
-type FolderExchange = {
-  readonly userSide: UserSide;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-};
-
-export const sendEntry = async ({ userSide, response }: FolderExchange, path: string): Promise<void> =>
+export const sendEntry = async ({ userSide, response }: FileExchange, path: string): Promise<void> =>
   sendJson(response, { path: shownPath(path), ...(await statOf(userSide, path)) });
 
 const statOf = async (userSide: UserSide, path: string): Promise<FileEntry> => {
@@ -35,7 +29,7 @@ const statOf = async (userSide: UserSide, path: string): Promise<FileEntry> => {
 };
 
 /** `{"files": […], "truncated": true?}`, written as it comes. */
-export const sendTree = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+export const sendTree = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   await using job = openJob(userSide, { kind: 'tree', path });
   const { steps } = job;
   let step = await steps.next();
@@ -54,7 +48,7 @@ export const sendTree = async ({ userSide, response }: FolderExchange, path: str
   await endPaced(response);
 };
 
-export const sendArchive = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+export const sendArchive = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   await using job = openJob(userSide, { kind: 'pack', path });
   const { steps } = job;
   let step = await steps.next();
@@ -65,15 +59,20 @@ export const sendArchive = async ({ userSide, response }: FolderExchange, path: 
 };
 
 export const receiveArchive = async (
-  { userSide, request, response }: FolderExchange,
+  { userSide, uploads, request, response }: UploadExchange,
   path: string,
 ): Promise<void> => {
   const { body, start, total } = await readPart(request);
-  const answer = await userSide.ask({ type: 'write-archive', path, start, total }, body);
-  const received = expectAnswer(answer, 'received').bytes;
-  if (received < total) return sendJson(response, { received }, 202);
-  const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', path }));
-  sendJson(response, { path: shownPath(path), ...written }, isNew ? 201 : 200);
+  const shown = shownPath(path);
+  const take = async (): Promise<UploadAnswer> => {
+    const received = await userSide.ask({ type: 'write-archive', path, start, total }, body);
+    const { bytes } = expectAnswer(received, 'received');
+    if (bytes < total) return { status: 202, body: { received: bytes } };
+    const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', path }));
+    return { status: isNew ? 201 : 200, body: { path: shown, ...written } };
+  };
+  const answer = await uploads.take({ kind: 'archive', path: shown, start, total, body }, take);
+  sendJson(response, answer.body, answer.status);
 };
 
 export type FolderChange = {
@@ -84,7 +83,7 @@ export type FolderChange = {
 };
 
 export const changeFolder = async (
-  { userSide, response }: FolderExchange,
+  { userSide, response }: FileExchange,
   { op, path, ...relocation }: FolderChange,
 ): Promise<void> => {
   switch (op) {
@@ -119,7 +118,7 @@ const movedEntry = async (userSide: UserSide, path: string): Promise<Partial<Fil
 /** The longest watch, in milliseconds: a function that carries it may run for 15 minutes, and starts the sandbox before. */
 const watchMsMax = 720_000;
 
-export const watchFolder = async ({ userSide, response }: FolderExchange, path: string): Promise<void> => {
+export const watchFolder = async ({ userSide, response }: FileExchange, path: string): Promise<void> => {
   await using job = openJob(userSide, { kind: 'watch', path });
   const { steps } = job;
   const endsAt = performance.now() + watchMsMax;

@@ -33,6 +33,7 @@ import {
   settleCheckpoint,
   type WorkQueue,
 } from './transfers.ts';
+import type { UploadMemory } from './upload-memory.ts';
 import type { UserSide } from './user-side.ts';
 import type { WorkCount } from './work-count.ts';
 
@@ -47,6 +48,7 @@ export type RouteParts = {
   readonly frameOrder: FrameOrder;
   readonly arrivalOrder: ArrivalOrder;
   readonly transfers: WorkQueue;
+  readonly uploads: UploadMemory;
   readonly restores: RestoreFence;
   readonly hasSharedVolume: boolean;
   readonly relay: SandboxRelay;

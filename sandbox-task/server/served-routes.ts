@@ -30,6 +30,7 @@ import { createRestoreFence } from './restore-fence.ts';
 import { serveRoute } from './routes.ts';
 import { createStdioCaller } from './stdio-caller.ts';
 import { createWorkQueue } from './transfers.ts';
+import { createUploadMemory } from './upload-memory.ts';
 import type { UserSide } from './user-side.ts';
 import { createWorkCount } from './work-count.ts';
 
@@ -91,7 +92,8 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
   });
   const parts = {
     ...given,
-    ...{ mcp, registry, transfers, relay, work, agents, restores: createRestoreFence() },
+    ...{ mcp, registry, transfers, relay, work, agents },
+    ...{ restores: createRestoreFence(), uploads: createUploadMemory() },
     ...processPartsOf(processes),
   };
   listenInside(given, { relay, log });
