@@ -45,7 +45,7 @@ export type SenderLease = {
   readonly webhook: WebhookId;
   readonly fence: number;
   readonly wakes: number;
-  /** The last acceptance that a former holder has recorded. */
+  /** The last acceptance that a holder has recorded; a renewal records it. */
   readonly acceptedAt?: number;
 };
 

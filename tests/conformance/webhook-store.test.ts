@@ -319,6 +319,15 @@ describe('the sender’s lease', () => {
     expect(await queue().renewLease(renewed, 400)).toBeUndefined();
   });
 
+  test('has the acceptance that its holder recorded before it died', async () => {
+    const webhook = newId();
+    const lease = await queue().takeLease(webhook, { at: 100, until: 200 });
+    if (lease === undefined) throw new Error('another sender holds it');
+    expect(await queue().renewLease({ ...lease, acceptedAt: 150 }, 250)).toMatchObject({ acceptedAt: 150 });
+    expect(await queue().renewLease(lease, 300)).toMatchObject({ acceptedAt: 150 });
+    expect(await queue().takeLease(webhook, { at: 301, until: 400 })).toMatchObject({ acceptedAt: 150 });
+  });
+
   test('is due when its holder says so', async () => {
     const webhook = newId();
     const lease = await queue().takeLease(webhook, { at: 100, until: 200 });

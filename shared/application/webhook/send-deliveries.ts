@@ -77,13 +77,15 @@ const letGo = async (
   return renew(deliveries, holding, world.now());
 };
 
-/** Undefined when it was lost: another sender goes on. */
+/** Undefined when it was lost: another sender goes on. Records the last acceptance, also for a sender that follows one that died. */
 const renew = async (
   deliveries: DeliveryQueue,
   holding: Holding,
   now: number,
 ): Promise<Holding | undefined> => {
-  const lease = await deliveries.renewLease(holding.lease, now + senderLeaseMs);
+  const { acceptedAt } = holding;
+  const held = { ...holding.lease, ...(acceptedAt === undefined ? {} : { acceptedAt }) };
+  const lease = await deliveries.renewLease(held, now + senderLeaseMs);
   return lease && { ...holding, lease };
 };
 
@@ -124,8 +126,9 @@ const sendRound = async (
     due.map((delivery) => attempt(ports, { held, webhook, delivery, secret }, run)),
   );
   const hasAccepted = attempts.some(({ outcome }) => isAccepted(outcome));
-  const reason = reasonToDisable(attempts) ?? (await fullReason(ports, { held, due, hasAccepted }));
-  if (reason !== undefined) await disableWebhook(ports, webhook.id, reason);
+  const reason =
+    reasonToDisable(attempts, hasAccepted) ?? (await fullReason(ports, { held, due, hasAccepted }));
+  if (reason !== undefined) await disableWebhook(ports, webhook, reason);
   return {
     ...held,
     acceptedAt: hasAccepted ? world.now() : held.acceptedAt,
@@ -140,9 +143,11 @@ const withoutSecret = async ({ webhooks }: SenderDeps, held: Holding): Promise<H
   throw new Error(`webhook ${webhook} has no secret`);
 };
 
-const reasonToDisable = (attempts: readonly Attempted[]): string | undefined => {
+/** An acceptance in the same round counts, whichever of its attempts ended first. */
+const reasonToDisable = (attempts: readonly Attempted[], hasAccepted: boolean): string | undefined => {
   if (attempts.some(({ outcome }) => isGone(outcome)))
     return 'it answered with HTTP 410: it no longer exists';
+  if (hasAccepted) return undefined;
   const exhausted = attempts.find(({ settled }) => settled.state === 'exhausted');
   return exhausted && `it accepted nothing for a day: ${exhausted.outcome.error}`;
 };

@@ -15,7 +15,7 @@ import { newNotice, newWebhook } from '../../../tests/conformance/webhook-fixtur
 import { fake } from '../../../tests/fake.ts';
 import { type Command, openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
 import type { SenderDeps } from '../deps.ts';
-import { changeWebhook } from './manage-webhooks.ts';
+import { changeWebhook, type WebhookChange } from './manage-webhooks.ts';
 import { runSender, sendTest, sweepWebhooks } from './run-sender.ts';
 
 type Sent = SignedRequest & { readonly seconds: number };
@@ -314,6 +314,18 @@ describe('one sender at a time', () => {
   });
 });
 
+const administrator = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a hash' } as const;
+const nobody = () => Promise.reject(new Error('nobody is there'));
+/** The ports of a function that changes webhooks, and can invoke no sender. */
+const managing = () => ({
+  ...ports,
+  webhooks: makeWebhookStore(table),
+  webhookDispatcher: { test: nobody, dispatch: nobody },
+  webhookGuard: { check: async () => undefined },
+  webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
+  projects: fake<ProjectStore>({ get: async () => undefined }),
+});
+
 describe('a webhook', () => {
   const aDay = async (): Promise<void> => {
     const end = now + retryForMs + 2 * 3_600_000;
@@ -361,17 +373,7 @@ describe('a webhook', () => {
     answer = up;
     await sweep();
     const count = sent.length;
-    const nobody = () => Promise.reject(new Error('nobody is there'));
-    const administrator = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a hash' } as const;
-    const managing = {
-      ...ports,
-      webhooks: makeWebhookStore(table),
-      webhookDispatcher: { test: nobody, dispatch: nobody },
-      webhookGuard: { check: async () => undefined },
-      webhookSecrets: { newSecret: () => 'whsec_c2VjcmV0' },
-      projects: fake<ProjectStore>({ get: async () => undefined }),
-    };
-    await changeWebhook(managing, administrator, { id: webhook, change: { enabled: true } });
+    await changeWebhook(managing(), administrator, { id: webhook, change: { enabled: true } });
     expect(sent).toHaveLength(count);
     await sweep();
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
@@ -388,6 +390,56 @@ describe('a webhook', () => {
     expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
     expect(await rowsOf(webhook)).toMatchObject([{ state: 'delivered' }, { id: poison, state: 'failed' }]);
     expect(said).toContain('webhook_delivery_given_up');
+  });
+
+  test('that accepts another in the round in which a day is over stays enabled', async () => {
+    const webhook = await made();
+    const poison = await told(webhook);
+    answer = down;
+    await send(poison);
+    now += retryForMs;
+    answer = async ({ id }) => (id === poison ? down() : up());
+    await send(await told(webhook));
+    expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
+    await aDay();
+    expect(await rowsOf(webhook)).toMatchObject([{ state: 'delivered' }, { id: poison, state: 'failed' }]);
+  });
+
+  test('whose sender died after an acceptance stays enabled when another is refused for a day', async () => {
+    const webhook = await made();
+    const poison = await told(webhook);
+    let second: string | undefined;
+    answer = async ({ id }) => {
+      now += 1000;
+      if (id !== poison) return up();
+      if (second !== undefined) throw new Error('the process ends');
+      second = await told(webhook);
+      await send(second);
+      return down();
+    };
+    expect(await send(poison)).toEqual({ webhooks: 1, failed: 1 });
+    expect(sent.map(({ id }) => id)).toEqual([poison, second, poison]);
+    answer = down;
+    await aDay();
+    expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
+  });
+
+  test.each<[string, WebhookChange]>([
+    ['another address', { url: 'https://new.example' }],
+    ['another day', { enabled: true }],
+  ])('that is given %s while an attempt runs is not disabled by its answer', async (_, change) => {
+    const webhook = await made();
+    answer = async () => {
+      if (sent.length > 1) return up();
+      now += 1;
+      await changeWebhook(managing(), administrator, { id: webhook, change });
+      return { status: 410, error: 'it answered with HTTP 410' };
+    };
+    const notice = await told(webhook);
+    await send(notice);
+    expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
+    expect(rows.map(({ action }) => action)).toEqual(['webhook.update']);
+    expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
   });
 
   test('that answers 410 is disabled at once', async () => {

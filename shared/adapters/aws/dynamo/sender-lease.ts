@@ -70,12 +70,18 @@ export const takeLease =
 
 export const renewLease =
   (table: Table): DeliveryQueue['renewLease'] =>
-  async ({ webhook, fence }, until) => {
+  async ({ webhook, fence, acceptedAt }, until) => {
+    const accepted = acceptance(acceptedAt);
     const renewed = await update(table, {
       Key: keys.sender(webhook),
       ConditionExpression: 'leaseFence = :fence',
-      UpdateExpression: 'SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt',
-      ExpressionAttributeValues: { ':fence': fence, ':until': until, ...senderDue(webhook, until) },
+      UpdateExpression: `SET leaseUntil = :until, duePk = :duePk, dueAt = :dueAt${accepted.set}`,
+      ExpressionAttributeValues: {
+        ':fence': fence,
+        ':until': until,
+        ...accepted.values,
+        ...senderDue(webhook, until),
+      },
     });
     return renewed && leaseFrom(webhook, renewed);
   };
@@ -102,17 +108,22 @@ export const releaseLease =
     return Item?.['leaseFence'] === fence ? 'kept' : 'stale';
   };
 
+const acceptance = (at: number | undefined) =>
+  at === undefined
+    ? { set: '', values: {} }
+    : { set: ', acceptedAt = :acceptedAt', values: { ':acceptedAt': at } };
+
 const lettingGo = (
   webhook: SenderLease['webhook'],
   { dueAt, acceptedAt }: Parameters<DeliveryQueue['releaseLease']>[1],
 ): Pick<Change, 'UpdateExpression' | 'ExpressionAttributeValues'> => {
-  const accepted = acceptedAt === undefined ? '' : ', acceptedAt = :acceptedAt';
+  const accepted = acceptance(acceptedAt);
   const due = dueAt === undefined ? ' REMOVE duePk, dueAt' : ', duePk = :duePk, dueAt = :dueAt';
   return {
-    UpdateExpression: `SET leaseUntil = :never${accepted}${due}`,
+    UpdateExpression: `SET leaseUntil = :never${accepted.set}${due}`,
     ExpressionAttributeValues: {
       ':never': 0,
-      ...(acceptedAt === undefined ? {} : { ':acceptedAt': acceptedAt }),
+      ...accepted.values,
       ...(dueAt === undefined ? {} : senderDue(webhook, dueAt)),
     },
   };
