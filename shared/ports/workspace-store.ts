@@ -168,8 +168,8 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
       readonly at: number;
       /** Its sessions are to be told: at this time by the janitor, if the caller did not. */
       readonly tellAt?: number;
-      /** Only one that never became ready: undefined for any other. */
-      readonly only?: 'unready';
+      /** Only one whose task is not recorded, so that there is none to stop: undefined for any other. */
+      readonly only?: 'unplaced';
     },
   ): Promise<Workspace | undefined>;
   /** Its sessions were told of its end. */

@@ -387,14 +387,17 @@ describe('a stop', () => {
     });
   });
 
-  test('of one that was never ready is refused when it is ready, or was', async () => {
+  test('of one without a task is refused when it has one, or had', async () => {
     const { workspaces, readWorkspace } = stores();
-    const end = { reason: 'the start was refused', at: 8000, only: 'unready' } as const;
+    const end = { reason: 'the start was refused', at: 8000, only: 'unplaced' } as const;
     for (const state of ['ready', 'stopping'] as const) {
       const before = await inState(state);
       expect(await workspaces.markStopped(before.id, 1, end)).toBeUndefined();
       expect(await readWorkspace(before.id)).toEqual(before);
     }
+    const placed = await inState('starting');
+    await workspaces.recordTask(placed.id, 1, 'task-1');
+    expect(await workspaces.markStopped(placed.id, 1, end)).toBeUndefined();
     const { id } = await inState('starting');
     expect((await workspaces.markStopped(id, 1, end))?.sandbox?.state).toBe('stopped');
   });

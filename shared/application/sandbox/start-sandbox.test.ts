@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { AppError } from '../../errors.ts';
 import { startedFor } from './sandbox-request.ts';
 import { startSandbox } from './start-sandbox.ts';
 
 const open = async () => {
-  const { ports } = openQuietPorts();
+  const { ports, counted } = openQuietPorts();
   const session = newSession();
   const workspace = workspaceOf(session);
   await ports.sessions.create(session, { workspace });
@@ -16,6 +17,8 @@ const open = async () => {
       startSandbox({ ...ports, ...change }, workspace, startedFor(session)),
     sandbox: async () => (await ports.workspaces.get(workspace.id))?.sandbox,
     ready: () => ports.workspaces.markReady(workspace.id, 1, { at: 1 }),
+    place: () => ports.workspaces.recordTask(workspace.id, 1, 'task-1'),
+    counted,
   };
 };
 
@@ -43,6 +46,41 @@ test('a start whose answer was lost leaves the sandbox alone that another caller
   };
   await expect(start({ host: { ...host, start: unheard } })).rejects.toThrow();
   expect(await sandbox()).toMatchObject({ state: 'ready', generation: 1 });
+});
+
+const full = () => Promise.reject(new AppError('sandbox_unavailable', 'there is no capacity'));
+
+test.each([
+  ['without capacity', full],
+  ['that is refused', refused],
+])('a start %s ends nothing whose task another caller has got meanwhile', async (_, answer) => {
+  const { ports, start, sandbox, place, counted } = await open();
+  const late = async () => {
+    await place();
+    return answer();
+  };
+  const started = start({ host: { ...ports.host, start: late } });
+  if (answer === full) expect(await started).toBe('requested');
+  else await expect(started).rejects.toThrow('it was refused');
+  expect(await sandbox()).toMatchObject({ state: 'starting', taskArn: 'task-1' });
+  expect(counted.SandboxStartsFailed).toBeUndefined();
+});
+
+test('a start that is given up while its task is placed ends nothing', async () => {
+  const { ports, start, sandbox, place, counted } = await open();
+  const { markStopped } = ports.workspaces;
+  const workspaces = {
+    ...ports.workspaces,
+    markStopped: async (...given: Parameters<typeof markStopped>) => {
+      await place();
+      return markStopped(...given);
+    },
+  };
+  await expect(start({ host: { ...ports.host, start: full }, workspaces })).rejects.toMatchObject({
+    code: 'sandbox_unavailable',
+  });
+  expect(await sandbox()).toMatchObject({ state: 'starting', taskArn: 'task-1' });
+  expect(counted.SandboxStartsFailed).toBeUndefined();
 });
 
 const wide = { allow: ['a.org', 'b.org'] };

@@ -179,8 +179,7 @@ const requestTaskWithRetry = async (ports: SandboxDeps, named: Named): Promise<'
     if (attempt > 1) await ports.world.sleep(capacityPauseMs * 2 ** (attempt - 2));
     if (await isTaskPlaced(ports, named)) return 'started';
   }
-  await giveUp(ports, named, noCapacity.reason);
-  return 'no-capacity';
+  return (await giveUp(ports, named, noCapacity.reason)) === 'placed' ? 'started' : 'no-capacity';
 };
 
 /** False for lack of capacity. */
@@ -197,17 +196,21 @@ const isTaskPlaced = async (ports: SandboxDeps, named: Named): Promise<boolean> 
   return true;
 };
 
-/** One that became ready all the same stays: its address came with the task's event. */
+/** `placed`: it stays, since another caller's request or an event has named its task. */
 const giveUp = async (
   ports: SandboxDeps,
   { workspaceId, project, sandbox }: Named,
   reason: string,
-): Promise<void> => {
+): Promise<'placed' | 'over'> => {
   const { workspaces, telemetry, world } = ports;
   const { generation } = sandbox;
+  const current = (await workspaces.get(workspaceId))?.sandbox;
+  if (current?.generation === generation && current.taskArn !== undefined) return 'placed';
   await publishSandboxFailure(ports, { workspaceId, generation });
-  recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
-  await workspaces.markStopped(workspaceId, generation, { reason, at: world.now(), only: 'unready' });
+  const end = { reason, at: world.now(), only: 'unplaced' } as const;
+  if ((await workspaces.markStopped(workspaceId, generation, end)) !== undefined)
+    recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);
+  return 'over';
 };
 
 /** The claimant died before ECS answered: calls again under the same token. */

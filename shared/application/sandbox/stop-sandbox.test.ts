@@ -198,6 +198,23 @@ test('a stop that ECS refuses is retried after another save, since the sandbox s
   expect([saves.length, invoked]).toEqual([2, ['StopTask task-1']]);
 });
 
+test('a task that is recorded while its start is given up is stopped by the next sweep', async () => {
+  const { ports, clock, mark, invoked } = await open();
+  const workspace = workspaceOf(newSession());
+  const { id } = workspace;
+  await ports.workspaces.create(workspace);
+  await ports.workspaces.claimStart(id, newSandbox({ requestedAt: clock.now }));
+  await mark(id);
+  const read = async (): Promise<Workspace> => (await ports.workspaces.get(id)) ?? workspace;
+  clock.now += 120_001;
+  const stale = await read();
+  await ports.workspaces.recordTask(id, 1, 'task-2');
+  await finishStop(ports, stale);
+  expect((await read()).sandbox?.state).toBe('stopping');
+  await finishStop(ports, await read());
+  expect(invoked).toEqual(['StopTask task-2']);
+});
+
 describe('a sandbox that starts slowly', () => {
   test('is stopped by the sweep while it still starts', async () => {
     const { clock, read, sweep: look } = await open();

@@ -51,8 +51,8 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
   await ports.workspaces.postpone(workspace, now + stopRetryMs);
   if (taskArn === undefined) {
     // The caller that called ECS may still be about to record the task.
-    if (now - sandbox.requestedAt > orphanAgeMs)
-      await ports.workspaces.markStopped(id, generation, { reason: 'it never started', at: now });
+    const end = { reason: 'it never started', at: now, only: 'unplaced' } as const;
+    if (now - sandbox.requestedAt > orphanAgeMs) await ports.workspaces.markStopped(id, generation, end);
     return;
   }
   const reason = sandbox.stoppedReason ?? 'stopped';

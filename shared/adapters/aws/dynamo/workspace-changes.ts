@@ -181,8 +181,8 @@ export const stopped = (
   const set =
     'SET #sandbox.#state = :stopped, #sandbox.stoppedReason = if_not_exists(#sandbox.stoppedReason, :reason), #sandbox.stoppedAt = :at';
   const values = { ':generation': generation, ':stopped': 'stopped', ':reason': reason, ':at': at };
-  const isUnready = only === undefined ? '' : ' AND attribute_not_exists(#sandbox.readyAt)';
-  const when = `${isGeneration} AND #sandbox.#state <> :stopped${isUnready}`;
+  const isUnplaced = only === undefined ? '' : ' AND attribute_not_exists(#sandbox.taskArn)';
+  const when = `${isGeneration} AND #sandbox.#state <> :stopped${isUnplaced}`;
   if (tellAt === undefined) return { when, set: `${set} REMOVE duePk, dueAt, #sandbox.ports`, values };
   return {
     when,
