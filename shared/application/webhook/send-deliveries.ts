@@ -9,9 +9,11 @@
 import {
   type Delivery,
   isAccepted,
+  isExpired,
   isGone,
   type Outcome,
   rowAfter,
+  rowOf,
   type Settled,
   settle,
 } from '../../domain/webhook/delivery-retry.ts';
@@ -60,11 +62,33 @@ const goOn = async (ports: SenderDeps, holding: Holding, run: SenderRun): Promis
   const now = ports.world.now();
   const due = waiting.filter(({ nextAt }) => nextAt <= now);
   const hasTime = now < run.until;
+  const expired = waiting.filter((delivery) => isExpired(delivery, now));
+  if (expired.length > 0 && hasTime) return giveUp(ports, holding, expired);
   if (due.length > 0 && hasTime) return sendRound(ports, { holding, webhook, due }, run);
   const nextAt = due.length > 0 ? now : waiting[0]?.nextAt;
   if (nextAt !== undefined && hasTime && nextAt < run.until && nextAt - now <= senderWaitMsMax)
     return pause(ports, holding, nextAt);
   return letGo(ports, holding, nextAt);
+};
+
+const giveUp = async (
+  { deliveries, telemetry, world }: SenderDeps,
+  holding: Holding,
+  expired: readonly Delivery[],
+): Promise<Holding | undefined> => {
+  const { webhook: webhookId } = holding.lease;
+  await Promise.all(
+    expired.map((delivery) =>
+      deliveries.settle(delivery, { state: 'failed', next: delivery }, rowOf(delivery, 'failed')),
+    ),
+  );
+  telemetry.warn('deliveries expired', {
+    event: 'webhook_delivery_given_up',
+    webhookId,
+    reason: 'their retention is over',
+    notices: expired.map(({ id }) => id),
+  });
+  return renew(deliveries, holding, world.now());
 };
 
 const letGo = async (

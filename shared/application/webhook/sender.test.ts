@@ -6,7 +6,13 @@ import { noticePut } from '#shared/adapters/aws/dynamo/webhook-items.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
-import { retryForMs, senderLeaseMs, senderRunMs, sweptMax } from '#shared/domain/webhook/limits.ts';
+import {
+  deliveryKeptMs,
+  retryForMs,
+  senderLeaseMs,
+  senderRunMs,
+  sweptMax,
+} from '#shared/domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { AuditLog } from '#shared/ports/access.ts';
 import type { ProjectStore } from '#shared/ports/projects.ts';
@@ -377,6 +383,22 @@ describe('a webhook', () => {
     expect(sent).toHaveLength(count);
     await sweep();
     expect(await rowsOf(webhook)).toMatchObject([{ id: notice, state: 'delivered' }]);
+  });
+
+  test('that is enabled again after a week gets nothing that is older', async () => {
+    answer = down;
+    const webhook = await made();
+    for (let notice = 0; notice < 10; notice += 1) await send(await told(webhook));
+    await aDay();
+    now += deliveryKeptMs;
+    answer = up;
+    const count = sent.length;
+    await changeWebhook(managing(), administrator, { id: webhook, change: { enabled: true } });
+    const fresh = await told(webhook);
+    await send(fresh);
+    expect(sent.slice(count).map(({ id }) => id)).toEqual([fresh]);
+    expect(await ports.deliveries.waiting(webhook, 20)).toEqual([]);
+    expect(await ports.webhooks.get(webhook)).toMatchObject({ isEnabled: true });
   });
 
   test('that accepts others stays enabled when one is refused for a day', async () => {

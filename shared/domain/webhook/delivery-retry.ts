@@ -1,5 +1,5 @@
 /** A delivery of one notice to one webhook, and its retries: until it is accepted or its day is over (WH3, WH4). */
-import { retryForMs, retryMsMax } from './limits.ts';
+import { deliveryKeptMs, retryForMs, retryMsMax } from './limits.ts';
 import type { Webhook, WebhookEvent, WebhookId } from './webhook.ts';
 
 export const deliveryStates = ['waiting', 'delivered', 'failed'] as const;
@@ -45,6 +45,9 @@ export const isGone = ({ status }: Outcome): boolean => status === 410;
 /** The pause after this many attempts, in milliseconds: the first pause, doubled each time, up to an hour. */
 export const pauseAfter = (attempts: number, firstPauseMs: number): number =>
   Math.min(retryMsMax, firstPauseMs * 2 ** Math.min(attempts - 1, 30));
+
+/** It is sent no more: its retention is over, and the table deletes it some time later. */
+export const isExpired = ({ at }: Pick<Delivery, 'at'>, now: number): boolean => now >= at + deliveryKeptMs;
 
 export type Settled =
   | { readonly state: 'delivered' }
