@@ -11,7 +11,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.t
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting, Deciding, Thinking, TurnState } from '../../../domain/turn/turn.ts';
 import type { SessionPatch } from '../../../ports/turn-store.ts';
-import { cancelTurn } from './cancel-turn.ts';
+import { cancelTree, cancelTurn } from './cancel-turn.ts';
 import { failTurn } from './fail-turn.ts';
 
 const running = {
@@ -127,4 +127,38 @@ test('a cancel that loses to the last step of its turn leaves the turn of the ne
   };
   await cancelTurn({ ...ports, turns: { ...ports.turns, commit } }, id);
   expect((await ports.turns.loadWork(id)).turn.state).toEqual(next);
+});
+
+/** The children of the cancelled turn and of the next, which begins as soon as the cancel is written, and a message for each. */
+const openTree = async () => {
+  const { ports, id, read } = await open();
+  const newChild = async (name: string) => {
+    const parent = await read();
+    const child = newSession({ tree: { root: id, parent: id }, depth: 1 });
+    const under = { parent, agentsMax: 9, isUnleased: true as const };
+    await ports.sessions.create(child, { workspace: workspaceOf(child), child: under });
+    await ports.inbox.accept(child, message(name, 1_000_500), inboxLimits);
+    return child.id;
+  };
+  const made = [await newChild('of one')];
+  await ports.inbox.accept(await read(), message('two', 1_000_500), inboxLimits);
+  const runTurn = async () => {
+    if (made.length === 1) made.push(await newChild('of two'));
+  };
+  const waiting = () =>
+    Promise.all(made.map(async (child) => (await ports.turns.loadWork(child)).inbox.length));
+  return { ports: { ...ports, invoker: { ...ports.invoker, runTurn } }, id, waiting };
+};
+
+test('a cancel leaves the children of the next message alone', async () => {
+  const { ports, id, waiting } = await openTree();
+  await cancelTree(ports, id);
+  expect(await waiting()).toEqual([0, 1]);
+});
+
+test('a turn that stalled ends without the children of the next message', async () => {
+  const { ports, id, waiting } = await openTree();
+  const { version } = (await ports.turns.loadWork(id)).turn;
+  await failTurn(ports, id, { version });
+  expect(await waiting()).toEqual([0, 1]);
 });

@@ -6,7 +6,7 @@
  */
 
 import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
-import { isEnded, type Session, treeOf } from '../../../domain/session.ts';
+import { isEnded, type Session } from '../../../domain/session.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
 import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
@@ -29,21 +29,44 @@ const limits = {
 };
 
 /** The request of a client; nothing to cancel is no error. The work of a message that comes next is left alone. */
-export const cancelTurn = (ports: TurnDeps, id: SessionId): Promise<void> => {
+export const cancelTurn = async (ports: TurnDeps, id: SessionId): Promise<void> => {
+  await cancelWork(ports, id, async () => []);
+};
+
+/** Cancels the work of a session, and the work that all sessions under it do for it. */
+export const cancelTree = async (ports: TurnDeps, id: SessionId): Promise<void> => {
+  await cancelAll(ports, await cancelWork(ports, id, childrenOf));
+};
+
+/** The living, nearest first. */
+type Generations = readonly (readonly Session[])[];
+
+/**
+ * The children are listed before the cancel is written: those of the next message are not among them. One that the turn asks after
+ * the list moves the turn.
+ */
+const cancelWork = (
+  ports: TurnDeps,
+  id: SessionId,
+  list: (ports: TurnDeps, session: Session) => Promise<Generations>,
+): Promise<Generations> => {
   let asked: MessageId | undefined;
+  let children: Generations = [];
   return untilWon(async () => {
     const found = await readCancelable(ports, id);
-    if (found === undefined) return undefined;
+    if (found === undefined) return children;
     const message = messageOf(found);
     asked ??= message;
-    if (message !== asked || (await cancelByHolder(ports, found))) return undefined;
+    if (message !== asked) return children;
+    children = await list(ports, found.session);
+    if (await cancelByHolder(ports, found)) return children;
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') return raceLost;
-    if (cancelled.status === 'nothing') return undefined;
+    if (cancelled.status === 'nothing') return children;
     await killDetached(ports, cancelled);
     if (cancelled.status === 'more') await ports.invoker.runTurn(id);
     await notifyParent(ports, found.session);
-    return undefined;
+    return children;
   }, changesTooOften('the turn'));
 };
 
@@ -59,20 +82,18 @@ export const killDetached = async (
   if (kills.length > 0) await invoker.runTurn(session.id, { kills });
 };
 
-/** Cancels the work of a session, and the work that all sessions under it do for it. */
-export const cancelTree = async (ports: TurnDeps, id: SessionId): Promise<void> => {
-  await cancelTurn(ports, id);
-  const session = await ports.sessions.get(id);
-  if (session !== undefined && treeOf(session) !== undefined) await cancelChildren(ports, session);
+/** A session that was read before its first child was made does not know of it. */
+export const childrenOf = async (
+  { sessions }: Deps<'sessions'>,
+  { id, tree: membership }: Session,
+): Promise<Generations> => {
+  const tree = await sessions.descendants(membership?.root ?? id);
+  return generationsOf(tree, id).map((generation) => generation.filter(({ status }) => !isEnded(status)));
 };
 
 /** An idle child may have a message that has not been taken up yet. */
-export const cancelChildren = async (ports: TurnDeps, { id, tree: membership }: Session): Promise<void> => {
-  const tree = await ports.sessions.descendants(membership?.root ?? id);
-  for (const generation of generationsOf(tree, id)) {
-    const living = generation.filter(({ status }) => !isEnded(status));
-    await Promise.all(living.map((child) => cancelTurn(ports, child.id)));
-  }
+export const cancelAll = async (ports: TurnDeps, generations: Generations): Promise<void> => {
+  for (const living of generations) await Promise.all(living.map((child) => cancelTurn(ports, child.id)));
 };
 
 export type Cancelable = {

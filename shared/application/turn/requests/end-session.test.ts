@@ -103,3 +103,34 @@ test('a message that arrives while a waiting turn is cancelled is woken for', as
   expect((await ports.turns.loadWork(session.id)).inbox.map(({ messageId }) => messageId)).toEqual(['two']);
   expect(invoked).toEqual([`turn ${session.id}`]);
 });
+
+test('an end that comes late leaves the children of a resumed session alone', async () => {
+  const { ports, clock, session, end, read, hooks } = await open({ status: 'idle' });
+  const newChild = async () => {
+    const child = newSession({ tree: { root: session.id, parent: session.id }, depth: 1 });
+    const under = { parent: await read(), agentsMax: 9, isUnleased: true as const };
+    await ports.sessions.create(child, { workspace: workspaceOf(child), child: under });
+    return child;
+  };
+  await newChild();
+  const made: Session[] = [];
+  hooks.before = async ({ input }) => {
+    if (!JSON.stringify(input).includes('"CHILD#"')) return;
+    hooks.before = async () => undefined;
+    const resuming = { at: clock.now, dueAt: clock.now, conversationsMax: 9, log: [], audits: [] };
+    expect((await ports.sessions.resume(await read(), resuming)).status).toBe('resumed');
+    made.push(await newChild());
+  };
+  expect(await end(await read(), false)).toBe(true);
+  const now = await ports.sessions.getMany(made.map(({ id }) => id));
+  expect(now.map(({ status }) => status)).toEqual(['created']);
+});
+
+test('the children of a session that stays ended end with it', async () => {
+  const { ports, session, end, read } = await open({ status: 'idle' });
+  const child = newSession({ tree: { root: session.id, parent: session.id }, depth: 1 });
+  const under = { parent: await read(), agentsMax: 9, isUnleased: true as const };
+  await ports.sessions.create(child, { workspace: workspaceOf(child), child: under });
+  expect(await end(await read(), false)).toBe(true);
+  expect((await ports.sessions.get(child.id))?.status).toBe('completed');
+});

@@ -8,14 +8,20 @@ import { eventFrame } from '../../../contracts/frames.ts';
 import { redriveAfterMs } from '../../../domain/limits.ts';
 import { endedStatus, isEnded, type Session, totalsOf } from '../../../domain/session.ts';
 import { isAsRead } from '../../../domain/session-sweep.ts';
-import { generationsOf } from '../../../domain/session-tree.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher } from '../../events/publisher.ts';
 import { requestStop } from '../../sandbox/stop-sandbox.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
 import { cancelByHolder } from './cancel-by-holder.ts';
-import { type Cancelable, type Cancelled, cancelNext, killDetached, readCancelable } from './cancel-turn.ts';
+import {
+  type Cancelable,
+  type Cancelled,
+  cancelNext,
+  childrenOf,
+  killDetached,
+  readCancelable,
+} from './cancel-turn.ts';
 
 type Ending = {
   readonly reason: string;
@@ -60,15 +66,20 @@ export const leaveBehind = async (ports: TurnDeps, session: Session, ending: End
  */
 export const endChildren = async (
   ports: TurnDeps,
-  { id, tree: membership, hasChildren }: Session,
+  session: Session,
   { reason }: Pick<Ending, 'reason'>,
 ): Promise<void> => {
-  if (hasChildren === undefined) return;
-  const tree = await ports.sessions.descendants(membership?.root ?? id);
-  for (const generation of generationsOf(tree, id)) {
-    const living = generation.filter(({ status }) => !isEnded(status));
+  if (session.hasChildren === undefined) return;
+  const generations = await childrenOf(ports, session);
+  if (generations.flat().length === 0 || (await isReopened(ports, session))) return;
+  for (const living of generations)
     await Promise.all(living.map((child) => endSession(ports, child, { reason })));
-  }
+};
+
+/** Resumed since it was read: the children that were listed before may be of its new life. A child is not resumed. */
+const isReopened = async ({ sessions }: TurnDeps, { id, tree }: Session): Promise<boolean> => {
+  const now = tree === undefined ? await sessions.get(id) : undefined;
+  return now !== undefined && !isEnded(now.status);
 };
 
 const endOnce = (

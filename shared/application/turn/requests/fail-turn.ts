@@ -15,7 +15,7 @@ import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import { cancelChildren, readCancelable } from './cancel-turn.ts';
+import { cancelAll, childrenOf, readCancelable } from './cancel-turn.ts';
 
 const stalled = {
   code: 'internal_error',
@@ -53,6 +53,8 @@ export const failTurn = async (
   const isOver = isBetweenTurns(step.state);
   const hasMore = isOver && inbox.some((message) => message !== completed);
   const patch = { lastActiveAt: at, ...(isOver && !hasMore ? { status: 'idle' as const } : {}) };
+  // Before the commit, behind which the next message may have children of its own.
+  const children = isOver && treeOf(session) !== undefined ? await childrenOf(ports, session) : [];
   const commit = { session, turn, step, at, completed, patch, fence, wakes: hasMore };
   const committed = await commitStep(ports, commit);
   if (committed === undefined || committed === 'full') return;
@@ -65,6 +67,6 @@ export const failTurn = async (
     if (hasMore) await ports.invoker.runTurn(id);
   }
   if (!isOver) return;
-  if (treeOf(session) !== undefined) await cancelChildren(ports, session);
+  await cancelAll(ports, children);
   await notifyParent(ports, session);
 };

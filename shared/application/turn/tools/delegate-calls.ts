@@ -17,7 +17,7 @@ import type { Deps, LoopDeps } from '../../deps.ts';
 import { runSessionTool } from '../children/session-tool.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, reloadRunning, type TurnContext } from '../commit/turn-context.ts';
-import { cancelChildren } from '../requests/cancel-turn.ts';
+import { cancelAll, childrenOf } from '../requests/cancel-turn.ts';
 
 export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };
 
@@ -63,7 +63,7 @@ const delegateOne = async (
 
 /** The caller that cancelled the turn may have looked for its children before this one was asked. */
 const cancelAsked = async (ports: LoopDeps, { context }: Work, { route }: DelegatedCall): Promise<void> => {
-  if (route.kind === 'platform') await cancelChildren(ports, context.session);
+  if (route.kind === 'platform') await cancelAll(ports, await childrenOf(ports, context.session));
 };
 
 const isOwed = ({ turn }: TurnContext, { callId }: DelegatedCall): boolean =>
