@@ -73,14 +73,18 @@ export class ApiClient {
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       ...options,
     };
-    return this.exchange(pathOf(route.path, params) + queryOf(query), init, async (response) => {
+    return this.send(pathOf(route.path, params) + queryOf(query), init) as Promise<S['answer']>;
+  }
+
+  /** The JSON of an answer, read to its end: a slow one has sent its status before it failed. Undefined for one without a body. */
+  send(path: string, options: FetchOptions): Promise<unknown> {
+    return this.exchange(path, options, async (response) => {
       const text = await response.text();
       if (text === '') return undefined;
       const answer = this.#parsed(text, response.status);
-      // A slow answer has sent its status before it failed.
       const facts = readFacts(answer);
       if (facts?.requestId !== undefined) throw new SallyportError(response.status, facts);
-      return answer as S['answer'];
+      return answer;
     });
   }
 
@@ -92,7 +96,7 @@ export class ApiClient {
     }
   }
 
-  /** The answer as it is, its body not read yet; one that is no success is thrown. */
+  /** The answer as it is, its body not read yet; one that is no success is thrown, and one that fails after its status is not. */
   fetch(path: string, options: FetchOptions = {}): Promise<Response> {
     return this.exchange(path, options, async (response) => response);
   }

@@ -38,3 +38,42 @@ test('a list with fewer entries than its folder says so', async () => {
   await files.list('.', { onTruncated });
   expect(cut).toBe(1);
 });
+
+/** Of an answer that waited for its sandbox: the status was sent before the outcome was known. */
+const late = (outcome: object): Response => new Response(`  ${JSON.stringify(outcome)}`, { status: 200 });
+const lateRefusal = (code: string): Response => late({ error: { code, message: 'no', requestId: 'r' } });
+
+test.each<[string, (files: SandboxFiles) => Promise<void>]>([
+  ['write', (files) => files.write('a', 'x')],
+  ['upload', (files) => files.upload('a', 'x')],
+  ['mkdir', (files) => files.mkdir('a')],
+  ['move', (files) => files.move('a', 'b')],
+  ['copy', (files) => files.copy('a', 'b')],
+  ['remove', (files) => files.remove('a')],
+])('%s fails when its answer does, also after its status', async (_, change) => {
+  const { files } = filesOf([lateRefusal('resource_limit_exceeded')]);
+  await expect(change(files)).rejects.toMatchObject({ status: 200, code: 'resource_limit_exceeded' });
+});
+
+test('a write that met no sandbox is sent again, also when that was told after the status', async () => {
+  const { files, asked } = filesOf([lateRefusal('sandbox_unavailable'), late({ size: 1 })]);
+  await files.write('a', 'x');
+  expect(asked).toHaveLength(2);
+});
+
+test('a part is sent when the one before was received, not when its answer began', async () => {
+  const first = new TransformStream<Uint8Array, Uint8Array>();
+  const { files, asked } = filesOf([new Response(first.readable), Response.json({ size: 2 })]);
+  const sent: number[] = [];
+  const onProgress = (bytes: number): void => void sent.push(bytes);
+  const written = files.write('a', 'xy', { partBytes: 1, onProgress });
+  const writer = first.writable.getWriter();
+  const begun = writer.write(new TextEncoder().encode(' '));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect([asked.length, sent]).toEqual([1, []]);
+  await begun;
+  await writer.write(new TextEncoder().encode('{"received":1}'));
+  await writer.close();
+  await written;
+  expect([asked.length, sent]).toEqual([2, [1, 2]]);
+});

@@ -92,7 +92,7 @@ export class SandboxFiles {
     const body = bytesOf(content);
     const total = sizeOf(body);
     const put = (part: typeof body, headers: FetchOptions['headers'] = {}) =>
-      this.#client.fetch(address, {
+      this.#client.send(address, {
         method: 'PUT',
         body: part,
         headers: { 'content-type': 'application/octet-stream', ...headers },
@@ -123,7 +123,7 @@ export class SandboxFiles {
 
   async mkdir(path: string, { signal }: Signalled = {}): Promise<void> {
     // A folder that exists stays as it is.
-    await this.#client.fetch(this.#path(path, { op: 'mkdir' }), { method: 'POST', repeat: 'lost', signal });
+    await this.#client.send(this.#path(path, { op: 'mkdir' }), { method: 'POST', repeat: 'lost', signal });
   }
 
   /** Moves or renames. A file in its place is replaced with `overwrite` only, a folder never. */
@@ -143,11 +143,11 @@ export class SandboxFiles {
   }
 
   async #change(path: string, query: Query, { signal }: Signalled): Promise<void> {
-    await this.#client.fetch(this.#path(path, query), { method: 'POST', repeat: 'refused', signal });
+    await this.#client.send(this.#path(path, query), { method: 'POST', repeat: 'refused', signal });
   }
 
   async remove(path: string, { signal }: Signalled = {}): Promise<void> {
-    await this.#client.fetch(this.#path(path), { method: 'DELETE', signal });
+    await this.#client.send(this.#path(path), { method: 'DELETE', signal });
   }
 
   async stat(path: string, { signal }: Signalled = {}): Promise<FileStat> {

@@ -52,7 +52,7 @@ export class SandboxProcess {
   ): Promise<void> {
     const path = pathOf('/api/sessions/{id}/processes/{processId}/stdin', this.#params);
     const body = await bytesOf(input);
-    await this.#client.fetch(`${path}${isLast ? '?eof=1' : ''}`, { method: 'POST', body, signal });
+    await this.#client.send(`${path}${isLast ? '?eof=1' : ''}`, { method: 'POST', body, signal });
   }
 
   closeInput(options: Signalled = {}): Promise<void> {

@@ -72,6 +72,15 @@ def refusal_in(status: int, answer: object) -> SallyportError | None:
     )
 
 
+def late_refusal_of(response: httpx.Response) -> SallyportError | None:
+    """The refusal in an answer that has sent the status of a success, its body read."""
+    try:
+        refusal = refusal_in(response.status_code, json.loads(response.content))
+    except ValueError:
+        return None
+    return refusal if refusal is not None and refusal.request_id is not None else None
+
+
 def refusal_of(url: str, response: httpx.Response) -> SallyportError:
     """The refusal in an answer that is no success, its body read."""
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import httpx
 
@@ -59,12 +59,12 @@ class AsyncFiles:
         total = len(data)
         headers = {"content-type": "application/octet-stream"}
         if total <= PART_BYTES_MAX:
-            await self._client.send("PUT", address, content=data, headers=headers)
+            await self._change("PUT", address, content=data, headers=headers)
             return
         for start in range(0, total, PART_BYTES_MAX):
             end = min(start + PART_BYTES_MAX, total)
             part = {**headers, "content-range": f"bytes {start}-{end - 1}/{total}"}
-            await self._client.send("PUT", address, content=data[start:end], headers=part)
+            await self._change("PUT", address, content=data[start:end], headers=part)
 
     async def list(self, path: str = ".", *, recursive: bool = False) -> builtins.list[FileEntry]:
         address = session_path(self._session_id, "files")
@@ -74,16 +74,20 @@ class AsyncFiles:
 
     async def mkdir(self, path: str) -> None:
         # A folder that exists stays as it is.
-        await self._client.send("POST", self._path(path, op="mkdir"), repeat="lost")
+        await self._change("POST", self._path(path, op="mkdir"), repeat="lost")
 
     async def move(self, path: str, to: str) -> None:
-        await self._client.send("POST", self._path(path, op="move", to=to), repeat="refused")
+        await self._change("POST", self._path(path, op="move", to=to), repeat="refused")
 
     async def copy(self, path: str, to: str) -> None:
-        await self._client.send("POST", self._path(path, op="copy", to=to), repeat="refused")
+        await self._change("POST", self._path(path, op="copy", to=to), repeat="refused")
 
     async def remove(self, path: str) -> None:
-        await self._client.send("DELETE", self._path(path))
+        await self._change("DELETE", self._path(path))
+
+    async def _change(self, method: str, address: str, **options: Any) -> None:
+        """Ends when the change is done, or has failed: the status of a slow answer does not say it."""
+        await self._client.send(method, address, fails_late=True, **options)
 
     async def stat(self, path: str) -> FileStat:
         try:

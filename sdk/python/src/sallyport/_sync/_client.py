@@ -15,7 +15,7 @@ import httpx
 from .._clock import sleep_sync
 from .._errors import (
     SallyportError,
-    refusal_in,
+    late_refusal_of,
     refusal_of,
     repeated_page,
     unexpected_answer,
@@ -93,18 +93,15 @@ class Sallyport:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""
         content = None if body is None else json.dumps(body).encode()
         headers = {} if body is None else {"content-type": "application/json"}
-        response = self.send(method, path, content=content, headers=headers, **options)
+        response = self.send(
+            method, path, content=content, headers=headers, fails_late=True, **options
+        )
         if not response.content:
             return None
         try:
-            answer = json.loads(response.content)
+            return json.loads(response.content)
         except ValueError as error:
             raise unexpected_answer(self.url, "the answer is not JSON", response.status_code) from error
-        # A slow answer has sent its status before it failed.
-        refusal = refusal_in(response.status_code, answer)
-        if refusal is not None and refusal.request_id is not None:
-            raise refusal
-        return answer
 
     def send(
         self,
@@ -116,8 +113,12 @@ class Sallyport:
         repeat: Repeat | None = None,
         timeout_seconds: float | None = None,
         is_stream: bool = False,
+        fails_late: bool = False,
     ) -> httpx.Response:
-        """The answer, read unless it is a stream; one that is no success is raised."""
+        """The answer, read unless it is a stream; one that is no success is raised.
+
+        `fails_late`: it is no content of a user, and a failure may be in it, since a slow one has sent its status before it failed.
+        """
         tries, may_be_done = 0, False
         while True:
             tries += 1
@@ -131,11 +132,12 @@ class Sallyport:
                     timeout=httpx.Timeout(timeout_seconds or self._timeout_seconds, connect=10),
                 )
                 response = self._http.send(request, stream=is_stream, follow_redirects=False)
-                if response.is_success:
+                late = late_refusal_of(response) if fails_late and response.is_success else None
+                if response.is_success and late is None:
                     return response
                 response.read()
                 response.close()
-                error = refusal_of(self.url, response)
+                error = late or refusal_of(self.url, response)
                 retry_after = retry_after_of(response.headers.get("retry-after"))
                 # The first one was carried out, and its answer lost.
                 if may_be_done and method == "DELETE" and error.status == 404:

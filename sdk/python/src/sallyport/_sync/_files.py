@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import httpx
 
@@ -60,12 +60,12 @@ class Files:
         total = len(data)
         headers = {"content-type": "application/octet-stream"}
         if total <= PART_BYTES_MAX:
-            self._client.send("PUT", address, content=data, headers=headers)
+            self._change("PUT", address, content=data, headers=headers)
             return
         for start in range(0, total, PART_BYTES_MAX):
             end = min(start + PART_BYTES_MAX, total)
             part = {**headers, "content-range": f"bytes {start}-{end - 1}/{total}"}
-            self._client.send("PUT", address, content=data[start:end], headers=part)
+            self._change("PUT", address, content=data[start:end], headers=part)
 
     def list(self, path: str = ".", *, recursive: bool = False) -> builtins.list[FileEntry]:
         address = session_path(self._session_id, "files")
@@ -75,16 +75,20 @@ class Files:
 
     def mkdir(self, path: str) -> None:
         # A folder that exists stays as it is.
-        self._client.send("POST", self._path(path, op="mkdir"), repeat="lost")
+        self._change("POST", self._path(path, op="mkdir"), repeat="lost")
 
     def move(self, path: str, to: str) -> None:
-        self._client.send("POST", self._path(path, op="move", to=to), repeat="refused")
+        self._change("POST", self._path(path, op="move", to=to), repeat="refused")
 
     def copy(self, path: str, to: str) -> None:
-        self._client.send("POST", self._path(path, op="copy", to=to), repeat="refused")
+        self._change("POST", self._path(path, op="copy", to=to), repeat="refused")
 
     def remove(self, path: str) -> None:
-        self._client.send("DELETE", self._path(path))
+        self._change("DELETE", self._path(path))
+
+    def _change(self, method: str, address: str, **options: Any) -> None:
+        """Ends when the change is done, or has failed: the status of a slow answer does not say it."""
+        self._client.send(method, address, fails_late=True, **options)
 
     def stat(self, path: str) -> FileStat:
         try:
