@@ -70,9 +70,9 @@ export class AgentSession {
     return retryAndFollow(this.#client, this.id, { signal });
   }
 
-  /** Stops the running turn. */
+  /** Stops the running turn. Not sent twice: a second one would stop the next. */
   async cancel({ signal }: Signalled = {}): Promise<void> {
-    await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal, repeat: 'lost' });
+    await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal });
   }
 
   /** Reads the conversation so far. */

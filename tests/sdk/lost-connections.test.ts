@@ -1,5 +1,6 @@
 /** Lost connections: output, events and files arrive whole, in order and once, however often the connection breaks off. */
 import { afterEach, expect, test, vi } from 'vitest';
+import { AgentSession } from '#sdk/agent-session.ts';
 import type { SallyportError } from '#sdk/errors.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { outputFrom, type Piece, startWireServer, type WireServer } from './wire-server.ts';
@@ -230,7 +231,7 @@ test('a deletion whose answer was lost is done, and a file that never was there 
   expect(await failureOf(sandbox.files.remove('a.txt'))).toMatchObject({ status: 404 });
 });
 
-test.each(['exec', 'start', 'write'])('%s is not sent twice when its answer was lost', async (name) => {
+test.each(['exec', 'start', 'write', 'cancel'])('%s is not sent twice when its answer was lost', async (name) => {
   await using server = await startWireServer();
   const sandbox = await sandboxOf(server);
   server.faults.lostAnswers = 1;
@@ -238,6 +239,8 @@ test.each(['exec', 'start', 'write'])('%s is not sent twice when its answer was 
     exec: () => sandbox.exec('rm -r x'),
     start: () => sandbox.processes.start('rm -r x'),
     write: () => sandbox.processes.get('p').write('y\n'),
+    // It ends the turn that runs, so that a second one would end the next.
+    cancel: () => new AgentSession(open(server).sallyport, 's').cancel(),
   };
   const before = server.asked.length;
   expect(await failureOf(acts[name as keyof typeof acts]())).toMatchObject({

@@ -141,10 +141,13 @@ def test_a_deletion_that_a_gateway_did_not_wait_for_is_done(
 
 def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: Sallyport) -> None:
     sandbox = client.sandboxes.create()
+    session = client.sessions.create()
     acts: list[Callable[[], object]] = [
         lambda: sandbox.exec("rm -r x"),
         lambda: sandbox.processes.start("rm -r x"),
         lambda: sandbox.processes.get("p").write("y\n"),
+        # It ends the turn that runs, so that a second one would end the next.
+        lambda: session.cancel(),
     ]
     for act in acts:
         server.lost_answers = 1

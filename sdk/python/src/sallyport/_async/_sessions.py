@@ -123,8 +123,8 @@ class AsyncSession:
         )
 
     async def cancel(self) -> None:
-        """Stops the running turn."""
-        await self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
+        """Stops the running turn. Not sent twice: a second one would stop the next."""
+        await self._client.request("POST", session_path(self.id, "cancel"))
 
     async def messages(self) -> list[dict[str, Any]]:
         """Reads the conversation so far."""

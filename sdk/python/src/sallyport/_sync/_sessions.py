@@ -124,8 +124,8 @@ class Session:
         )
 
     def cancel(self) -> None:
-        """Stops the running turn."""
-        self._client.request("POST", session_path(self.id, "cancel"), repeat="lost")
+        """Stops the running turn. Not sent twice: a second one would stop the next."""
+        self._client.request("POST", session_path(self.id, "cancel"))
 
     def messages(self) -> list[dict[str, Any]]:
         """Reads the conversation so far."""
