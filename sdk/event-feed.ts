@@ -13,7 +13,7 @@ import { api } from './routes.ts';
 /** Frames overtake each other by milliseconds; what is later than this was lost. */
 const gapMsMax = 500;
 const fetchRetryMs = 3000;
-const eventsPerPageMax = 500;
+export const eventsPerPageMax = 500;
 
 export type EventPage = {
   readonly isAnswered: boolean;

@@ -6,7 +6,7 @@
  */
 import type { ApiClient } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';
-import { fetchEvents } from './event-feed.ts';
+import { eventsPerPageMax, fetchEvents } from './event-feed.ts';
 import { makeFrameQueue } from './frame-queue.ts';
 import type { Frame } from './frames.ts';
 import { backOffMs, pause } from './retry.ts';
@@ -18,7 +18,7 @@ export type MessageOptions = {
   readonly model?: string | undefined;
   /** The time that the model thinks before it answers, as a level; absent: as in the session. */
   readonly thinking?: NonNullable<Session['thinking']> | undefined;
-  /** The same id is accepted once; absent: a new one. */
+  /** The same id is accepted once: sent again, it gives the events of the first time. Absent: a new one. */
   readonly messageId?: string | undefined;
   /** Files of the workspace that it is about: images are shown to the model, others named. */
   readonly attachments?: readonly string[] | undefined;
@@ -39,6 +39,9 @@ export async function* sendAndFollow(
   message: Message,
 ): AsyncGenerator<Frame, void> {
   const { messageId = crypto.randomUUID(), text, model, thinking, attachments, signal } = message;
+  // One that was sent before may have all of its events already.
+  const known =
+    message.messageId === undefined ? undefined : await findMessage(client, sessionId, { messageId, signal });
   const body = {
     ...{ text, messageId },
     ...(model === undefined ? {} : { model }),
@@ -46,8 +49,11 @@ export async function* sendAndFollow(
     ...(attachments === undefined ? {} : { attachments: attachments.map((path) => ({ path })) }),
   };
   yield* followTurn(client, sessionId, {
-    request: () =>
-      client.request(api.sendMessage, { params: { id: sessionId }, body }, { signal, repeat: 'lost' }),
+    ...(known === undefined ? {} : { since: known.since }),
+    request: async () => {
+      if (known?.isFound === true) return;
+      await client.request(api.sendMessage, { params: { id: sessionId }, body }, { signal, repeat: 'lost' });
+    },
     begins: (frame) => frame.type === 'message' && frame.data.messageId === messageId,
     signal,
   });
@@ -65,7 +71,34 @@ export const retryAndFollow = (
     signal,
   });
 
+/** Where the log says the message, or else its end: events after `since` are those of the message, or not known yet. */
+const findMessage = async (
+  client: ApiClient,
+  sessionId: string,
+  { messageId, signal }: Signalled & { readonly messageId: string },
+): Promise<{ readonly since: number; readonly isFound: boolean }> => {
+  const params = { id: sessionId };
+  let [since, oldest] = [-1, 0];
+  for (;;) {
+    const query = { since_index: since, max_events: eventsPerPageMax };
+    const { events } = await client.request(api.readEvents, { params, query }, { signal });
+    const found = events.find(({ type, data }) => type === 'message' && data['messageId'] === messageId);
+    if (found !== undefined) return { since: found.index - 1, isFound: true };
+    if (since === -1) oldest = events[0]?.index ?? 0;
+    const last = events.at(-1);
+    if (last === undefined) break;
+    since = last.index;
+  }
+  // Its events may be among those that are no longer kept: a message of the history is not accepted again.
+  const { messages } =
+    oldest === 0 ? { messages: [] } : await client.request(api.readMessages, { params }, { signal });
+  if (messages.some((one) => one.role === 'user' && one.messageId === messageId)) throw eventsLost(oldest);
+  return { since, isFound: false };
+};
+
 type Asked = Signalled & {
+  /** The last event that is known; absent: the last one there is when following begins. */
+  readonly since?: number;
   readonly request: () => Promise<unknown>;
   readonly begins: (frame: Frame) => boolean;
 };
@@ -86,13 +119,13 @@ async function* followSocket(
   sessionId: string,
   asked: Asked,
 ): AsyncGenerator<Frame, void> {
-  const { signal } = asked;
+  const { signal, since } = asked;
   const queue = makeFrameQueue();
   const connected = makeSignal();
   let isBlocked = false;
   const connection = connectToSession(client, {
-    sessionId,
-    failuresMax,
+    ...{ sessionId, failuresMax },
+    ...(since === undefined ? {} : { since }),
     onFrame: queue.add,
     onState: (state) => {
       if (state.kind === 'connected') connected.set();
@@ -134,7 +167,7 @@ const makeSignal = () => {
 async function* followLog(client: ApiClient, sessionId: string, asked: Asked): AsyncGenerator<Frame, void> {
   const { signal } = asked;
   // Of a message that was sent twice, the second answer may come after its events.
-  let last = await lastIndexOf(client, sessionId, signal);
+  let last = asked.since ?? (await lastIndexOf(client, sessionId, signal));
   await asked.request();
   let pauseMs = lookMs.first;
   for (let failures = 0; failures <= failuresMax; ) {

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AgentSession } from '#sdk/agent-session.ts';
 import type { SallyportError } from '#sdk/errors.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
-import { outputFrom, type Piece, startWireServer, type WireServer } from './wire-server.ts';
+import { outputFrom, type Piece, serveTurn, startWireServer, type WireServer } from './wire-server.ts';
 
 const setRealTimeout = globalThis.setTimeout;
 /** The clock of our own pauses is faster; a timer with arguments belongs to Node's client. */
@@ -145,18 +145,6 @@ test('output that is no longer kept is a gap, and its result says so', async () 
   });
 });
 
-/** The log of a turn whose message is the one that was posted. */
-const serveTurn = (server: WireServer, eventsCount: number) =>
-  server.on('POST /messages', ({ body }, response) => {
-    const { messageId } = JSON.parse(String(body));
-    const middle = Array.from({ length: eventsCount }, (_, index) => ({ type: 'system', data: { index } }));
-    server.append({ type: 'message', data: { messageId, role: 'user', text: '' } }, ...middle, {
-      type: 'completion',
-      data: { stopReason: 'end_turn', text: 'done' },
-    });
-    server.send(response, 202, { messageId, lastSeq: -1 });
-  });
-
 test.each([
   ['over a WebSocket', undefined],
   ['without one', null],
@@ -231,24 +219,27 @@ test('a deletion whose answer was lost is done, and a file that never was there 
   expect(await failureOf(sandbox.files.remove('a.txt'))).toMatchObject({ status: 404 });
 });
 
-test.each(['exec', 'start', 'write', 'cancel'])('%s is not sent twice when its answer was lost', async (name) => {
-  await using server = await startWireServer();
-  const sandbox = await sandboxOf(server);
-  server.faults.lostAnswers = 1;
-  const acts = {
-    exec: () => sandbox.exec('rm -r x'),
-    start: () => sandbox.processes.start('rm -r x'),
-    write: () => sandbox.processes.get('p').write('y\n'),
-    // It ends the turn that runs, so that a second one would end the next.
-    cancel: () => new AgentSession(open(server).sallyport, 's').cancel(),
-  };
-  const before = server.asked.length;
-  expect(await failureOf(acts[name as keyof typeof acts]())).toMatchObject({
-    code: 'unreachable',
-    status: 0,
-  });
-  expect(server.asked.length - before).toBe(1);
-});
+test.each(['exec', 'start', 'write', 'cancel'])(
+  '%s is not sent twice when its answer was lost',
+  async (name) => {
+    await using server = await startWireServer();
+    const sandbox = await sandboxOf(server);
+    server.faults.lostAnswers = 1;
+    const acts = {
+      exec: () => sandbox.exec('rm -r x'),
+      start: () => sandbox.processes.start('rm -r x'),
+      write: () => sandbox.processes.get('p').write('y\n'),
+      // It ends the turn that runs, so that a second one would end the next.
+      cancel: () => new AgentSession(open(server).sallyport, 's').cancel(),
+    };
+    const before = server.asked.length;
+    expect(await failureOf(acts[name as keyof typeof acts]())).toMatchObject({
+      code: 'unreachable',
+      status: 0,
+    });
+    expect(server.asked.length - before).toBe(1);
+  },
+);
 
 test('a busy server is asked again after the pause that it names, and not if that is too long', async () => {
   await using server = await startWireServer();

@@ -180,3 +180,19 @@ export const outputFrom = (pieces: readonly Piece[], offset: number): string => 
   }
   return [...events, event('exit', { exitCode: 3 })].join('');
 };
+
+/** The log of a turn whose message is the one that was posted, once per id. */
+export const serveTurn = (server: WireServer, eventsCount: number): void => {
+  const accepted = new Set<unknown>();
+  server.on('POST /messages', ({ body }, response) => {
+    const { messageId } = JSON.parse(String(body));
+    if (accepted.has(messageId)) return server.send(response, 202, { messageId, lastSeq: -1 });
+    accepted.add(messageId);
+    const middle = Array.from({ length: eventsCount }, (_, index) => ({ type: 'system', data: { index } }));
+    server.append({ type: 'message', data: { messageId, role: 'user', text: '' } }, ...middle, {
+      type: 'completion',
+      data: { stopReason: 'end_turn', text: 'done' },
+    });
+    server.send(response, 202, { messageId, lastSeq: -1 });
+  });
+};

@@ -80,7 +80,7 @@ def test_a_command_longer_than_one_answer_is_followed(
     assert client.sandboxes.create().exec("make").stdout == text_of("stdout")
 
 
-def test_events_of_a_turn_arrive_once_and_in_order(server: WireServer, client: Sallyport) -> None:
+def serve_turn(server: WireServer) -> None:
     def accept(handler: Any, body: bytes) -> None:
         message_id = json.loads(body)["messageId"]
         if not any(event["data"].get("messageId") == message_id for event in server.log):
@@ -90,6 +90,10 @@ def test_events_of_a_turn_arrive_once_and_in_order(server: WireServer, client: S
         handler.answer(202, {"messageId": message_id, "lastSeq": -1})
 
     server.replies["POST /messages"] = accept
+
+
+def test_events_of_a_turn_arrive_once_and_in_order(server: WireServer, client: Sallyport) -> None:
+    serve_turn(server)
     server.log.append({"type": "completion", "data": {"of": "an earlier turn"}})
     session = client.sessions.create()
     server.lost_answers = 3
@@ -97,6 +101,33 @@ def test_events_of_a_turn_arrive_once_and_in_order(server: WireServer, client: S
     assert server.lost_answers == 0
     assert [event.seq for event in events] == list(range(1, 12))
     assert events[-1].type == "completion"
+
+
+def test_a_message_that_is_sent_again_under_its_id_gives_the_events_of_its_first_time(
+    server: WireServer, client: Sallyport
+) -> None:
+    serve_turn(server)
+    session = client.sessions.create()
+    first = list(session.send("hello", message_id="one"))
+    list(session.send("hello", message_id="two"))
+    assert first[0].seq == 0
+    assert list(session.send("hello", message_id="one")) == first
+    assert server.asked.count("POST /messages") == 2
+
+
+def test_a_message_that_is_sent_again_after_its_events_were_dropped_is_told_so(
+    server: WireServer, client: Sallyport
+) -> None:
+    kept = {"index": 7, "type": "system", "data": {}, "at": "", "sessionId": "s"}
+    pages = [[kept], []]
+    server.replies["GET /events"] = lambda handler, _: handler.answer(
+        200, {"lastIndex": 7, "events": pages.pop(0)}
+    )
+    said = {"role": "user", "messageId": "one", "text": "hello"}
+    server.replies["GET /messages"] = lambda handler, _: handler.answer(200, {"messages": [said]})
+    with pytest.raises(SallyportError) as lost:
+        list(client.sessions.create().send("hello", message_id="one"))
+    assert (lost.value.code, lost.value.status) == ("events_purged", 410)
 
 
 def test_parts_whose_answers_are_lost_are_sent_again(server: WireServer, client: Sallyport) -> None:

@@ -40,6 +40,12 @@ def connection_lost() -> SallyportError:
     return SallyportError(0, "connection_lost", "the connection was lost")
 
 
+def events_purged(oldest: int) -> SallyportError:
+    message = f"events before {oldest} are no longer kept"
+    suggestions = ["Read the conversation with messages()."]
+    return SallyportError(410, "events_purged", message, suggestions=suggestions)
+
+
 def unreachable(url: str, cause: Exception) -> SallyportError:
     why = "no answer in time" if isinstance(cause, httpx.TimeoutException) else str(cause) or repr(cause)
     suggestions = ["Check the URL, your connection, and that the server runs."]

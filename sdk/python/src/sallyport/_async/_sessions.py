@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._clock import sleep_async
 from .._digest import is_as_named
-from .._errors import SallyportError, connection_lost
+from .._errors import SallyportError, connection_lost, events_purged
 from .._paths import given, session_path, with_query
 from .._results import Event
 from .._retry import back_off_seconds
@@ -48,16 +48,37 @@ class AsyncSession:
     ) -> AsyncIterator[Event]:
         """Sends a message and gives the events until the end of its turn: the last one is its `completion`.
 
-        `attachments` are paths of the workspace: images are shown to the model, other files named.
+        `attachments` are paths of the workspace: images are shown to the model, other files named. The same `message_id` is
+        accepted once: sent again, it gives the events of the first time.
         """
-        message_id = message_id or str(uuid.uuid4())
-        # Of a message that was sent twice, the second answer may come after its events.
-        last = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"]
+        if message_id is None:
+            message_id = str(uuid.uuid4())
+            # Of a message that was sent twice, the second answer may come after its events.
+            last, is_found = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"], False
+        else:
+            last, is_found = await self._find_message(message_id)
         files = None if attachments is None else [{"path": path} for path in attachments]
         body = given(text=text, messageId=message_id, model=model, thinking=thinking, attachments=files)
-        await self._client.request("POST", session_path(self.id, "messages"), body, repeat="lost")
+        if not is_found:
+            path = session_path(self.id, "messages")
+            await self._client.request("POST", path, body, repeat="lost")
         async for event in self._follow_turn(last, message_id):
             yield event
+
+    async def _find_message(self, message_id: str) -> tuple[int, bool]:
+        """The index before its event and True; or that of the last event, where the log does not say it."""
+        last, oldest = -1, 0
+        while events := (await self._read_log(last))["events"]:
+            for event in events:
+                if event["type"] == "message" and event["data"].get("messageId") == message_id:
+                    return event["index"] - 1, True
+            oldest = events[0]["index"] if last == -1 else oldest
+            last = events[-1]["index"]
+        # Its events may be among those that are no longer kept: a message of the history is not accepted again.
+        history = [] if oldest == 0 else await self.messages()
+        if any(one["role"] == "user" and one["messageId"] == message_id for one in history):
+            raise events_purged(oldest)
+        return last, False
 
     async def retry(self) -> AsyncIterator[Event]:
         """Repeats the message of the last turn, which failed, and gives the events until the end of its turn."""
