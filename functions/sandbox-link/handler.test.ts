@@ -317,7 +317,8 @@ test('a workspace is saved, restored and deleted through the function', async ()
   const { sandbox, asked, archive, bucket } = await openWorkspace();
   const outcome = await archive.save(sandbox, { id: idOf(1), logsAfter: 0, owner });
   if (outcome.status !== 'saved') throw new Error(JSON.stringify(outcome));
-  expect(outcome).toMatchObject({ manifest: { id: idOf(1) }, files: 1, bytes: 3, leftOut: [], logs: [] });
+  expect(outcome).toMatchObject({ files: 1, bytes: 3, leftOut: [], logs: [] });
+  const { id } = outcome.manifest;
   expect(await archive.restore(sandbox, { manifest: outcome.manifest, owner, claim: 1 })).toEqual({
     status: 'restored',
     files: 1,
@@ -325,16 +326,16 @@ test('a workspace is saved, restored and deleted through the function', async ()
   });
   const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   expect(asked).toEqual([
-    ['GET', `/checkpoint?id=${idOf(1)}&base=`, 'Bearer b1'],
+    ['GET', `/checkpoint?id=${id}&base=`, 'Bearer b1'],
     ['GET', '/logs?after=0', 'Bearer b1'],
-    ['POST', `/restore?id=${idOf(1)}&claim=1`, 'Bearer b1'],
+    ['POST', `/restore?id=${id}&claim=1`, 'Bearer b1'],
     [{ type: 'begin', isFull: true }, 0],
     [{ type: 'file', path: 'a', mode: 0o644, mtimeMs: 1, size: 3, sha256 }, 0],
     [{ type: 'data' }, 3],
     [{ type: 'file-end', size: 3, sha256, isWhole: true }, 0],
     [{ type: 'end' }, 0],
   ]);
-  const key = `workspaces/${sandbox.workspaceId}/manifests/${idOf(1)}.json`;
+  const key = `workspaces/${sandbox.workspaceId}/manifests/${id}.json`;
   expect((await bucket.read(key, 100_000))?.length).toBeGreaterThan(100);
   await archive.forget(sandbox.workspaceId);
   expect(await bucket.read(key, 100_000)).toBeUndefined();
@@ -342,6 +343,41 @@ test('a workspace is saved, restored and deleted through the function', async ()
     status: 'refused',
     reason: 'the manifest is not the one that was saved',
   });
+});
+
+test('a save that was answered stays whole when another execution of its request ends after it', async () => {
+  const { archive } = await openWorkspace();
+  const events = new EventEmitter();
+  const texts: string[] = [];
+  let executions = 0;
+  const sandbox = await openSandbox(async (request, response) => {
+    if (request.method === 'POST') {
+      for await (const { payload } of readArchive(request)) texts.push(payload.toString());
+      return response.end('{"files":1,"missing":[]}');
+    }
+    if (request.url?.startsWith('/logs')) return response.end('{"lines":[]}');
+    executions += 1;
+    const isFirst = executions === 1;
+    if (isFirst) {
+      events.emit('begun');
+      await once(events, 'answered');
+    }
+    response.write(encodeArchiveFrame({ type: 'begin', isFull: true }));
+    response.write(encodeArchiveFrame({ type: 'file', path: 'a', mode: 0o644, mtimeMs: 1, size: 3 }));
+    response.write(encodeArchiveFrame({ type: 'data' }, Buffer.from(isFirst ? 'old' : 'new')));
+    response.write(encodeArchiveFrame({ type: 'file-end', size: 3, isWhole: true }));
+    return response.end(encodeArchiveFrame({ type: 'end' }));
+  });
+  const save = () => archive.save(sandbox, { id: idOf(7), logsAfter: 0, owner });
+  const begun = once(events, 'begun');
+  const first = save().catch(() => 'broken');
+  await begun;
+  const answered = await save();
+  if (answered.status !== 'saved') throw new Error(JSON.stringify(answered));
+  events.emit('answered');
+  await first;
+  const restored = await archive.restore(sandbox, { manifest: answered.manifest, owner, claim: 1 });
+  expect([restored.status, texts.join('')]).toEqual(['restored', 'new']);
 });
 
 test('an interrupted save or restore reports an unreachable sandbox', async () => {

@@ -4,6 +4,7 @@
  * It carries one request and streams the answer back, moves a checkpoint between a sandbox and the bucket, or
  * reads or adopts one. It refuses every target outside the address range of the sandboxes.
  */
+import { randomUUID } from 'node:crypto';
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/workspace-bucket.ts';
 import { openLambdaRuntime, type StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
@@ -36,12 +37,21 @@ export const handler = runtime.streamingHandler<unknown>(async (event) => {
   const { value: call } = decoded;
   if (call.correlationId !== undefined) runtime.correlation.follow(call.correlationId);
   if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });
-  if (call.kind === 'adopt') return report(call, adopt(call, { bucket, telemetry }));
+  if (call.kind === 'adopt') return report(call, adopt(asExecuted(call), { bucket, telemetry }));
   if (call.kind === 'compare') return report(call, compare(call, { bucket, telemetry }));
   const target = new URL(call.address);
   return (
     refuseTarget(target, { range: environment.SANDBOX_ADDRESS_RANGE, telemetry }) ?? answer(call, target)
   );
+});
+
+/**
+ * A request whose connection broke is repeated, and may be executed beside itself. Each execution writes objects under a name of
+ * its own, so that none replaces or deletes those that another has answered with.
+ */
+const asExecuted = <Call extends { readonly id: string }>(call: Call): Call => ({
+  ...call,
+  id: randomUUID(),
 });
 
 type SandboxCall = Exclude<LinkCall, { kind: 'saved' | 'adopt' | 'compare' }>;
@@ -51,11 +61,13 @@ const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
   switch (call.kind) {
     case 'fetch':
       return carry(call, { target, telemetry });
-    case 'save':
+    case 'save': {
+      const executed = asExecuted(call);
       return report(
         call,
-        save(call, context).then((saved) => withSharedSaved(call, context, saved)),
+        save(executed, context).then((saved) => withSharedSaved(executed, context, saved)),
       );
+    }
     case 'apply':
       return report(call, apply(call, context));
     case 'restore':

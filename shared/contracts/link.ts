@@ -48,7 +48,7 @@ const fetchCall = z.object({
 const saveCall = z.object({
   kind: z.literal('save'),
   ...target,
-  /** The new manifest's name. */
+  /** Names the request: each execution of it gives the new manifest a name of its own, and answers with that. */
   id: z.uuid(),
   /** The checkpoint that the table names. */
   base: manifest.exactOptional(),
@@ -86,7 +86,7 @@ const savedCall = z.object({
 const adoptCall = z.object({
   kind: z.literal('adopt'),
   workspace: z.uuid(),
-  /** The new manifest's name. */
+  /** Names the request: each execution of it gives the new manifest a name of its own, and answers with that. */
   id: z.uuid(),
   /** Absent: the new manifest is empty. */
   from: manifest.exactOptional(),
