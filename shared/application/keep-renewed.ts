@@ -1,5 +1,5 @@
 /**
- * Renews a hold in steps until it is stopped, or lost to another. A renewal that fails is told and repeated with the next step: only
+ * Renews a hold, or what grows old without it, in steps until it is stopped, or lost to another. A renewal that fails is told and repeated with the next step: only
  * the table knows that a hold is lost.
  */
 import type { Deps } from './deps.ts';

@@ -70,3 +70,52 @@ test('code that was interrupted with its request says so', async () => {
   expect(program.failure?.type).toBe('cancelled');
   expect(notices).toEqual([expect.stringContaining('interrupted after 840 s')]);
 });
+
+test('L5: code that runs is saved and keeps its session active, also after a request that was refused', async () => {
+  const { ports, session, warned, clock } = await open();
+  const over = Promise.withResolvers<void>();
+  const done = { saves: 0, touches: 0 };
+  let isBegun = false;
+  const refusedFirst = async (kind: keyof typeof done): Promise<void> => {
+    if (isBegun) done[kind] += 1;
+    if (done.saves > 2 && done.touches > 2) over.resolve();
+    if (isBegun && done[kind] === 1) throw new Error('throttled');
+  };
+  const { archive, sessions } = ports;
+  const world = {
+    ...ports.world,
+    sleep: async (milliseconds: number, signal?: AbortSignal) => {
+      if (signal?.aborted) return;
+      clock.now += milliseconds;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const failing = {
+    ...{ ...ports, world },
+    archive: fake<typeof archive>({
+      save: async (...given) => {
+        await refusedFirst('saves');
+        return archive.save(...given);
+      },
+    }),
+    sessions: {
+      ...sessions,
+      touch: async (...given: Parameters<typeof sessions.touch>) => {
+        await refusedFirst('touches');
+        return sessions.touch(...given);
+      },
+    },
+    tools: fake<SandboxTools>({
+      call: async () => {
+        isBegun = true;
+        await over.promise;
+        return { status: 'finished', content: [], structured };
+      },
+    }),
+  };
+  await runCode(failing, session, request);
+  expect([...warned].sort()).toEqual([
+    'a checkpoint was not renewed',
+    'the activity of a session was not renewed',
+  ]);
+});

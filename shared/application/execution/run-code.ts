@@ -11,6 +11,7 @@ import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
+import { keepRenewed } from '../keep-renewed.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { callInSandbox } from './call-in-sandbox.ts';
@@ -62,25 +63,20 @@ const occupy = async (ports: ExecutionDeps, session: Session, request: Keyed): P
 
 /** Heartbeats until `stop`: several within each idle limit. */
 const keepActive = (
-  { sessions, telemetry, world }: Deps<'sessions' | 'telemetry' | 'world'>,
+  ports: Deps<'sessions' | 'telemetry' | 'world'>,
   session: Session,
   lifetimes: Lifetimes,
 ): { readonly stop: () => Promise<void> } => {
-  const stopped = new AbortController();
+  const { sessions, world } = ports;
   const idleMs = idleLimit(session, lifetimes);
-  const beat = (async () => {
-    for (;;) {
-      await world.sleep(Math.min(heartbeatMsMax, idleMs / 4), stopped.signal);
-      if (stopped.signal.aborted) return;
+  return keepRenewed(ports, {
+    name: 'the activity of a session',
+    everyMs: Math.min(heartbeatMsMax, idleMs / 4),
+    renew: async () => {
       await sessions.touch(session, world.now(), world.now() + idleMs);
-    }
-  })().catch((error: unknown) => telemetry.warn('the heartbeats of a session ended', { error }));
-  return {
-    stop: () => {
-      stopped.abort();
-      return beat;
+      return true;
     },
-  };
+  });
 };
 
 const runIn = async (

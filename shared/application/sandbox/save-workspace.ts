@@ -14,6 +14,7 @@ import { isAppError } from '../../errors.ts';
 import type { CheckpointNote } from '../../ports/turn-store.ts';
 import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.ts';
 import type { Deps, StopDeps } from '../deps.ts';
+import { keepRenewed } from '../keep-renewed.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
@@ -215,19 +216,12 @@ export const keepSaving = (
   ports: StopDeps,
   sandbox: LiveSandbox,
   turn?: TurnId,
-): { readonly stop: () => Promise<void> } => {
-  const stopped = new AbortController();
-  const saving = (async () => {
-    for (;;) {
-      await ports.world.sleep(checkpointEveryMs, stopped.signal);
-      if (stopped.signal.aborted) return;
+): { readonly stop: () => Promise<void> } =>
+  keepRenewed(ports, {
+    name: 'a checkpoint',
+    everyMs: checkpointEveryMs,
+    renew: async () => {
       await saveWorkspace(ports, sandbox, { turn });
-    }
-  })().catch((error: unknown) => ports.telemetry.warn('periodic saving ended', { error }));
-  return {
-    stop: () => {
-      stopped.abort();
-      return saving;
+      return true;
     },
-  };
-};
+  });
