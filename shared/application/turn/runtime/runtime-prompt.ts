@@ -1,14 +1,16 @@
 /** The prompt of a turn for the program that carries it; in a sandbox after the first one, with what happened before. */
+import type { HistoryMessage } from '../../../domain/history.ts';
 import { asksOf, type RuntimePrompt, type RuntimeWork } from '../../../domain/runtime.ts';
 import { currentMessage } from '../../../domain/turn/after-step.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 
 export const promptOf = (
-  { session, inbox, instructions }: TurnContext,
+  context: TurnContext,
   state: Thinking & { readonly runtime: RuntimeWork },
 ): RuntimePrompt => {
-  const message = currentMessage(state, inbox);
+  const { session, instructions } = context;
+  const message = questionOf(context, state);
   const { provider, model, id } = session;
   return {
     runtime: state.runtime.name,
@@ -21,6 +23,16 @@ export const promptOf = (
     model: state.model ?? model,
     asks: asksOf(state.policy.mode),
   };
+};
+
+/** The message of a repeated turn is in the conversation alone: what waits names it, and has no text. */
+const questionOf = ({ history, inbox }: TurnContext, state: Thinking) => {
+  const waiting = currentMessage(state, inbox);
+  if (waiting !== undefined && waiting.repeats === undefined) return waiting;
+  return history.findLast(
+    (said): said is Extract<HistoryMessage, { role: 'user' }> =>
+      said.role === 'user' && said.messageId === state.messageId,
+  );
 };
 
 const restartNotice = ({ starts }: RuntimeWork): string =>
