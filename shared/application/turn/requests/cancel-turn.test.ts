@@ -81,7 +81,7 @@ test.each([
     expect((await ports.turns.loadWork(id)).turn.state.kind).toBe('done');
     const { status, runningCalls } = await read();
     expect({ status, runningCalls }).toEqual({ status: 'idle', runningCalls: {} });
-    if (how === 'cancel') expect(kills).toEqual([[key]]);
+    expect(kills).toEqual([[key]]);
   },
 );
 

@@ -77,7 +77,7 @@ const messageOf = ({ turn: { state }, inbox }: Cancelable): MessageId | undefine
 /** Has the calls killed that run in the sandbox while no function waits for them. */
 export const killDetached = async (
   { invoker }: Deps<'invoker'>,
-  { session, kills }: Extract<Cancelled, { status: 'done' | 'more' }>,
+  { session, kills }: Pick<Extract<Cancelled, { status: 'done' | 'more' }>, 'session' | 'kills'>,
 ): Promise<void> => {
   if (kills.length > 0) await invoker.runTurn(session.id, { kills });
 };

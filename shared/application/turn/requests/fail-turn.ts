@@ -10,12 +10,13 @@ import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
+import { killsOf } from '../../../domain/turn/pending-work.ts';
 import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import { cancelAll, childrenOf, readCancelable } from './cancel-turn.ts';
+import { cancelAll, childrenOf, killDetached, readCancelable } from './cancel-turn.ts';
 
 const stalled = {
   code: 'internal_error',
@@ -67,6 +68,7 @@ export const failTurn = async (
     if (hasMore) await ports.invoker.runTurn(id);
   }
   if (!isOver) return;
+  await killDetached(ports, { session, kills: killsOf(turn.state) });
   await cancelAll(ports, children);
   await notifyParent(ports, session);
 };

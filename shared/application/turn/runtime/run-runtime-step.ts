@@ -8,9 +8,11 @@
 import type { SessionId } from '../../../domain/ids.ts';
 import type { RuntimeEvent, RuntimeWork } from '../../../domain/runtime.ts';
 import { payersOf, totalsOf } from '../../../domain/session.ts';
+import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { toolCallsLeft } from '../../../domain/tool-call-use.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { runtimeTurnOf } from '../../../domain/turn/pending-work.ts';
+import { reduce } from '../../../domain/turn/reduce.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { type AppError, isAppError } from '../../../errors.ts';
 import type { LoopDeps } from '../../deps.ts';
@@ -18,7 +20,7 @@ import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { onRelayWanted } from '../../sandbox/start-relay.ts';
 import { verifySandbox } from '../../sandbox/verify-sandbox.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
-import { applyEvent } from '../commit/apply-event.ts';
+import { type Applied, applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,
   interrupted,
@@ -128,7 +130,11 @@ const recover = async (
   }
   const { code, message } = error;
   const event = { type: 'model-failed' as const, at: ports.world.now(), step: state.step, code, message };
-  return applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
+  const log = lazySandbox.takeLog();
+  if (used === undefined) return applyEvent(ports, context, { event, log });
+  const outcome = await writeSaved(ports, context, { event, log, used });
+  await stopEnded(ports, outcome, { turn: context.turn, used });
+  return outcome;
 };
 
 type Step = Drive & { readonly state: Carried };
@@ -206,22 +212,46 @@ const callsLeftFor = async (
 
 type Writing = Hearing & { readonly event: Extract<TurnEvent, { type: 'runtime-moved' }> };
 
-/** The workspace is saved before the turn says that it is done (L11), or waits for a person. A program over its limits is stopped. */
+/** A turn that ends, whoever ends it, or waits for a person is written with its files. A program over its limits is stopped. */
 const write = async (
   ports: LoopDeps,
   context: TurnContext,
-  { event, used, turn, lazySandbox }: Writing,
+  { event, used, lazySandbox }: Writing,
 ): Promise<CommitOutcome> => {
-  if (event.end === undefined && event.asked.length === 0) {
-    const outcome = await applyEvent(ports, context, { event, log: lazySandbox.takeLog() });
-    if (outcome.context.turn.state.kind === 'done') await abortRuntime(ports, turn.sandbox, turn.turn);
-    return outcome;
-  }
-  const saved = await unlessAborted(turn.signal, checkpointTurn(ports, { ...context, used }));
+  const log = lazySandbox.takeLog();
+  const { session, turn, limits } = context;
+  const { state } = reduce(turn.state, event, withOwnMoney(limits.turn, session));
+  if (state.kind !== 'done' && event.asked.length === 0) return applyEvent(ports, context, { event, log });
+  const outcome = await writeSaved(ports, context, { event, used, log });
+  if (event.end === undefined) await stopEnded(ports, outcome, { turn, used });
+  return outcome;
+};
+
+type Saving = Pick<Applied, 'event' | 'log'> & { readonly used: UsedSandbox };
+
+/** The workspace is saved before the turn says that it is done (L11). */
+const writeSaved = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  { event, log = [], used }: Saving,
+): Promise<CommitOutcome> => {
+  const { signal } = context.monitor;
+  const saved = await unlessAborted(signal, checkpointTurn(ports, { ...context, used }));
   if (saved === undefined) return interrupted(context);
-  const { log, files, taken } = saved;
-  const outcome = await applyEvent(ports, context, { event, log, files, checkpoint: taken?.note });
+  const { files, taken } = saved;
+  const applied = { event, log: [...log, ...saved.log], files, checkpoint: taken?.note };
+  const outcome = await applyEvent(ports, context, applied);
   if (outcome.status !== 'unsaved' || taken === undefined) return outcome;
-  const again = await unlessAborted(turn.signal, checkpointAgain(ports, taken, turnOf(context.turn)));
-  return again === undefined ? interrupted(context) : applyEvent(ports, context, { ...again, event });
+  const again = await unlessAborted(signal, checkpointAgain(ports, taken, turnOf(context.turn)));
+  if (again === undefined) return interrupted(context);
+  return applyEvent(ports, context, { ...again, event, log: [...log, ...again.log] });
+};
+
+type Worked = { readonly turn: TurnContext['turn']; readonly used: UsedSandbox };
+
+/** A program whose turn the platform has ended works on until it hears of it (RT5). */
+const stopEnded = async (ports: LoopDeps, outcome: CommitOutcome, { turn, used }: Worked): Promise<void> => {
+  const carried = carriedOf(turn.state);
+  if (outcome.context.turn.state.kind === 'done' && carried !== undefined)
+    await abortRuntime(ports, used.sandbox, runtimeTurnOf(carried.turnId, carried.runtime));
 };
