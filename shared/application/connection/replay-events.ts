@@ -11,6 +11,7 @@ import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.
 import { oldestKept } from '../../domain/event-log.ts';
 import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
+import { clocksApartMsMax } from '../../domain/limits.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { approvalRequest } from '../../domain/turn/call-queue.ts';
@@ -54,7 +55,8 @@ export const replayEvents = async (
   if (readyAt === undefined) return;
   if (!(await isStillIn(ports, connection))) return;
   const { since } = connection;
-  const wanted = since === undefined ? { since: session.lastSeq, until: readyAt } : { since };
+  const wanted =
+    since === undefined ? { since: session.lastSeq, until: readyAt + clocksApartMsMax } : { since };
   await replay(ports, { connectionId, session, ...wanted });
   const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
   for (const request of waiting)
@@ -141,7 +143,7 @@ type Replay = {
   readonly connectionId: ConnectionId;
   readonly session: Session;
   readonly since: number;
-  /** Epoch milliseconds: later events have come by themselves. */
+  /** Epoch milliseconds: later events have come by themselves, whichever function's clock they have. */
   readonly until?: number;
 };
 
