@@ -178,6 +178,55 @@ test('J7: a run without a credential is not started, and disables its schedule',
   expect(world.said).toHaveLength(1);
 });
 
+/** A schedule whose run has a session of its own, in which its agent works. */
+const runningAlone = async (dies?: 'before it is kept') => {
+  const world = openWorld(fixture.table);
+  const schedule = await made(world, { sessions: 'new' });
+  world.at.now = begin + minute;
+  const died = () => Promise.reject(new Error('it died'));
+  const schedules = dies ? { ...world.ports.schedules, saveRun: died } : world.ports.schedules;
+  const dispatched = dispatchSchedule(
+    { ...world.ports, schedules },
+    { id: schedule.id, runAt: begin + minute },
+  );
+  if (dies) await expect(dispatched).rejects.toThrow('it died');
+  else await dispatched;
+  const [run] = (await stateOf(world, schedule)).open;
+  return { world, schedule, session: run?.session ?? '' };
+};
+
+test('a session that was made for one run ends with it, although its dispatcher died before that', async () => {
+  const { world, schedule, session } = await runningAlone();
+  world.complete(session);
+  world.at.now += 2 * minute;
+  const end = () => Promise.reject(new Error('it died'));
+  const dying = { ...world.ports, converse: { ...world.ports.converse, end } };
+  await expect(dispatchSchedule(dying, { id: schedule.id })).rejects.toThrow('it died');
+  await world.dispatch(schedule.id);
+  expect(world.over).toEqual(new Set([session]));
+  expect(await historyOf(world, schedule)).toMatchObject([{ state: 'success', session }]);
+});
+
+test.each([undefined, 'before it is kept'] as const)(
+  'J8: a session that was made for a run of a deleted schedule ends with it, although its dispatcher died: %s',
+  async (dies) => {
+    const { world, schedule, session } = await runningAlone(dies);
+    const { schedule: read } = await stateOf(world, schedule);
+    const { nextRunAt: _, ...gone } = { ...read, isEnabled: false, isDeleted: true as const };
+    await world.ports.schedules.write(gone, { read, dueAt: world.at.now });
+    for (let look = 0; look < 3; look += 1) {
+      await world.dispatch(schedule.id);
+      world.at.now += 2 * minute;
+    }
+    expect([world.said.length, world.over.size]).toEqual([1, 0]);
+    world.complete(session);
+    await world.dispatch(schedule.id);
+    expect(world.over).toEqual(new Set([session]));
+    expect(await world.ports.schedules.find(schedule.id)).toBeUndefined();
+    expect(await historyOf(world, schedule)).toMatchObject([{ state: 'success', session }]);
+  },
+);
+
 test('J8: a deleted schedule is disarmed and deleted, and runs no more', async () => {
   const world = openWorld(fixture.table);
   const schedule = await made(world);

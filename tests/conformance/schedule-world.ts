@@ -65,7 +65,7 @@ export const openWorld = (table: Table) => {
     converse: {
       message: (request) => speak(request.session, request),
       spawn: (request) => speak(request.id, request),
-      end: async () => undefined,
+      end: async ({ id }) => void over.add(id),
     },
     sessions: fake<SessionStore>({
       get: async (id) =>

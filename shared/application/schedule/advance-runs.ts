@@ -17,7 +17,7 @@ import { holdsGrant } from '../access/connected-clients.ts';
 import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
 import { end, pollRun } from './poll-run.ts';
 import type { RunDeps } from './schedule-conversation.ts';
-import { startRun } from './start-run.ts';
+import { messageOf, startRun } from './start-run.ts';
 
 export type Drive = {
   readonly state: ScheduleState;
@@ -58,18 +58,41 @@ const advanceTarget = async (ports: RunDeps, runs: readonly Run[], drive: Drive)
 };
 
 const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> => {
-  if (run.state === 'running') {
-    const { run: seen, over } = await pollRun(ports, run);
-    const isMine = await keep(ports, seen, drive.state.schedule);
-    if (isMine && over !== undefined) await ports.converse.end(over);
-    return seen;
-  }
+  if (run.state === 'running') return look(ports, run, drive.state.schedule);
   const taken = drive.claimed.has(runName(run)) ? run : await takeOver(ports, run);
   if (taken === undefined) return run;
   const started = await start(ports, taken, drive);
   if (started === undefined) return run;
   await keep(ports, started, drive.state.schedule);
   return started;
+};
+
+/** The session of a run that is over ends before the run is kept: whoever dies in between finds the run again. */
+const look = async (ports: RunDeps, run: Run, schedule: Schedule): Promise<Run> => {
+  const { run: seen, over } = await pollRun(ports, run);
+  if (over !== undefined) await ports.converse.end(over);
+  await keep(ports, seen, schedule);
+  return seen;
+};
+
+/**
+ * Those runs of a deleted schedule that still have a session which ends with them. One whose dispatcher died may have spoken: it
+ * is looked for by the message that it sends.
+ */
+export const endAlone = async (
+  ports: RunDeps,
+  { schedule, open }: ScheduleState,
+): Promise<readonly Run[]> => {
+  const now = ports.world.now();
+  const alone = open.filter(({ isAlone, session }) => isAlone && session !== undefined);
+  const left: Run[] = [];
+  for (const run of alone) {
+    const spoken: Run =
+      run.state === 'running' ? run : { ...run, state: 'running', message: messageOf(run), since: -1 };
+    const seen = (run.dueAt ?? 0) > now ? run : await look(ports, spoken, schedule);
+    if (isOpen(seen.state)) left.push(seen);
+  }
+  return left;
 };
 
 /** It was abandoned, or it waited: one of any number of sweeps goes on with it. */

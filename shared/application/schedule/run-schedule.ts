@@ -17,7 +17,7 @@ import {
 import { isLateStart, type Run, runName } from '../../domain/schedule/run.ts';
 import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { advanceRuns } from './advance-runs.ts';
+import { advanceRuns, endAlone } from './advance-runs.ts';
 import type { RunDeps } from './schedule-conversation.ts';
 
 export type Dispatching = {
@@ -116,9 +116,17 @@ export const newRuns = ({ id, targets }: Schedule, { runAt, at, byHand }: Moment
     version: 0,
   }));
 
-/** It is hidden already; its remains are deleted (J8). */
-const clear = async ({ scheduler, schedules }: RunDeps, state: ScheduleState): Promise<void> => {
-  const { id, armedFor } = state.schedule;
-  if (armedFor !== undefined) await scheduler.disarm(id, armedFor);
+/** It is hidden already; its remains are deleted (J8), once the sessions have ended that end with its runs. */
+const clear = async (ports: RunDeps, state: ScheduleState): Promise<typeof raceLost | undefined> => {
+  const { scheduler, schedules, world } = ports;
+  const { armedFor, ...schedule } = state.schedule;
+  if (armedFor !== undefined) await scheduler.disarm(schedule.id, armedFor);
+  const left = await endAlone(ports, state);
+  if (left.length > 0) {
+    const dueAt = Math.min(...left.map((run) => run.dueAt ?? world.now()));
+    const written = await schedules.write(schedule, { read: state.schedule, dueAt });
+    return typeof written === 'string' ? raceLost : undefined;
+  }
   await schedules.clear(state);
+  return undefined;
 };

@@ -118,10 +118,12 @@ const resumeOrSpawn = async (
   }
 };
 
-const messageOf = ({ run }: Start): MessageId => `run-${run.schedule}-${run.runAt}-${run.part}` as MessageId;
+/** The message that it sends, in whichever session. */
+export const messageOf = ({ schedule, runAt, part }: Pick<Run, 'schedule' | 'runAt' | 'part'>): MessageId =>
+  `run-${schedule}-${runAt}-${part}` as MessageId;
 
-const ownSession = ({ world }: RunDeps, start: Start): SessionId =>
-  uuidOf(world.sha256(messageOf(start))) as SessionId;
+const ownSession = ({ world }: RunDeps, { run }: Start): SessionId =>
+  uuidOf(world.sha256(messageOf(run))) as SessionId;
 
 const spawnOf = (ports: RunDeps, start: Start): Spawn => {
   const { state, run } = start;
@@ -129,7 +131,7 @@ const spawnOf = (ports: RunDeps, start: Start): Spawn => {
   const { project, workspace } = run.target;
   return {
     id: ownSession(ports, start),
-    messageId: messageOf(start),
+    messageId: messageOf(start.run),
     principal,
     text,
     project,
@@ -162,7 +164,7 @@ const begun = (start: Start, { conversation, isAlone, chosen, at }: Spoken & Beg
     state,
     startedAt: at,
     session,
-    message: messageOf(start),
+    message: messageOf(run),
     since: run.version === 0 ? lastEventIndex : -1,
     ...(isAlone ? { isAlone } : {}),
     dueAt: at + runLookMsMin,
