@@ -50,6 +50,11 @@ describe('the next step of a caller that needs a sandbox', () => {
       { step: 'locate', taskArn: 'arn' },
     ],
     ['a task with an address', [sandbox({ taskArn: 'arn', address }), later(1)], { step: 'probe', address }],
+    [
+      'a task with an address that is late',
+      [sandbox({ taskArn: 'arn', address }), later(5001)],
+      { step: 'probe', address, lateTask: 'arn' },
+    ],
     ['an address, no task known', [sandbox({ address }), later(9000)], { step: 'probe', address }],
     [
       'somebody restores into it',

@@ -131,8 +131,8 @@ export type AcquireStep =
   | { readonly step: 'start'; readonly generation: number }
   /** The claimant died before ECS answered: call again with the same token. */
   | { readonly step: 'reissue'; readonly generation: number }
-  /** The task runs; check that its server answers, and restore the workspace into it. */
-  | { readonly step: 'probe'; readonly address: string }
+  /** The task runs; check that its server answers, and restore the workspace into it. With `lateTask` ECS is asked if it does not. */
+  | { readonly step: 'probe'; readonly address: string; readonly lateTask?: string }
   /** Its state event is late or lost: ask ECS about the task. */
   | { readonly step: 'locate'; readonly taskArn: string }
   | { readonly step: 'give-up' }
@@ -156,8 +156,9 @@ const startingStep = (sandbox: SandboxRecord, now: number): AcquireStep => {
   const age = now - sandbox.requestedAt;
   if (sandbox.restoringUntil !== undefined && sandbox.restoringUntil > now) return { step: 'wait' };
   if (age > sandboxStartMsMax) return { step: 'give-up' };
-  if (sandbox.address !== undefined) return { step: 'probe', address: sandbox.address };
-  const { taskArn, generation } = sandbox;
+  const { taskArn, address, generation } = sandbox;
+  const lateTask = taskArn !== undefined && age > addressLateMs ? { lateTask: taskArn } : {};
+  if (address !== undefined) return { step: 'probe', address, ...lateTask };
   if (taskArn !== undefined) return age > addressLateMs ? { step: 'locate', taskArn } : { step: 'wait' };
   return age > startReissueMs ? { step: 'reissue', generation } : { step: 'wait' };
 };

@@ -166,7 +166,9 @@ const tryOnce = async (
     case 'probe': {
       const live = liveSandbox(workspace, next.address);
       const ready = await readySandbox(ports, workspace, live);
-      return ready === undefined ? 'not-yet' : { sandbox: live, workspace, ...ready };
+      if (ready !== undefined) return { sandbox: live, workspace, ...ready };
+      if (next.lateTask !== undefined) await locate(next.lateTask);
+      return 'not-yet';
     }
     case 'locate':
       await locate(next.taskArn);

@@ -1,10 +1,15 @@
 /** The interval at which ECS is asked about a task that was not heard of, and what comes of its answers. */
 
 import { expect, test } from 'vitest';
+import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import type { HostTask } from '../../ports/sandbox.ts';
+import { taskGroup } from '../../domain/sandbox.ts';
+import type { HostTask, SandboxLink } from '../../ports/sandbox.ts';
 import type { StopDeps } from '../deps.ts';
+import { acquireSandbox } from './acquire-sandbox.ts';
 import { openLocator } from './record-task-event.ts';
+import { startedFor } from './sandbox-request.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
 const workspace = { id, users: [], sandbox: { generation: 2, state: 'starting' } };
@@ -75,4 +80,24 @@ test('a waiting caller asks every five seconds and no more often, also after a r
     'describe arn',
     'warn a sandbox that starts was not located',
   ]);
+});
+
+test('a sandbox that stays silent, since its task has ended unheard, is followed by another within seconds', async () => {
+  const { ports, clock } = openQuietPorts();
+  const session = newSession();
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const link: SandboxLink = {
+    fetch: async (_sandbox, { path }) =>
+      new Response(null, { status: isEnded && path === '/health' ? 200 : 503 }),
+  };
+  let isEnded = false;
+  const describe = async ([taskArn = '']: readonly string[]): Promise<readonly HostTask[]> => {
+    isEnded = true;
+    const group = taskGroup(session.workspace, 1);
+    return [{ taskArn, group, createdAt: 0, lastStatus: 'STOPPED', stoppedReason: 'exit code 137' }];
+  };
+  const host = { ...ports.host, describe };
+  const { sandbox } = await acquireSandbox({ ...ports, host, link }, startedFor(session));
+  expect(sandbox.generation).toBe(2);
+  expect(clock.now).toBeLessThan(1_000_000 + 10_000);
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { poolEntryId } from '../../domain/pool.ts';
 import { taskGroup } from '../../domain/sandbox.ts';
 import { recordTaskEvent } from './record-task-event.ts';
 
@@ -48,6 +49,36 @@ test('the task of a sandbox that must stop is recorded, so that it can be stoppe
   await say('task-1', 'RUNNING', { address });
   expect(await read()).toMatchObject({ state: 'stopping', taskArn: 'task-1' });
 });
+
+test.each([
+  ['stops', 'RUNNING', 'stopping'],
+  ['has stopped', 'STOPPED', 'stopped'],
+])(
+  'a warm task that %s while a workspace claims it stops for that workspace',
+  async (_, lastStatus, state) => {
+    const { ports } = openQuietPorts();
+    const { workspaces } = ports;
+    const [workspace, entry] = [workspaceOf(newSession()), poolEntryId(0)];
+    await workspaces.create(workspace);
+    await workspaces.create({ ...workspaceOf(newSession()), id: entry, users: [] });
+    await workspaces.claimStart(entry, newSandbox());
+    await workspaces.recordAddress(entry, 1, { taskArn: 'task-1', address });
+    await workspaces.markReady(entry, 1, { at: 1 });
+    const warm = await workspaces.get(entry);
+    if (warm === undefined) throw new Error('there is no pool entry');
+    const sandbox = newSandbox({ taskArn: 'task-1', address, source: 'pool' });
+    const claimantOf: typeof workspaces.claimantOf = async (name) => {
+      const claimant = await workspaces.claimantOf(name);
+      await workspaces.claimWarm(workspace.id, warm, { generation: 1, at: 2, sandbox });
+      return claimant;
+    };
+    await recordTaskEvent(
+      { ...ports, workspaces: { ...workspaces, claimantOf } },
+      { taskArn: 'task-1', group: taskGroup(entry, 1), lastStatus, desiredStatus: 'STOPPED' },
+    );
+    expect((await workspaces.get(workspace.id))?.sandbox?.state).toBe(state);
+  },
+);
 
 test('one that ECS stops is marked, and one that has stopped is final', async () => {
   const { say, read, invoked } = await open();

@@ -28,10 +28,20 @@ export type TaskEvent = {
 export const recordTaskEvent = async (ports: TaskDeps, event: TaskEvent): Promise<void> => {
   const named = decodeTaskGroup(event.group);
   if (named === undefined) return;
-  const isEntry = isPoolEntry(named.workspaceId);
-  const task = (isEntry ? await ports.workspaces.claimantOf(named) : undefined) ?? named;
-  if (event.lastStatus !== 'STOPPED' && event.desiredStatus !== 'STOPPED')
-    return event.lastStatus === 'RUNNING' ? recordRunning(ports, task, event) : undefined;
+  if (!isPoolEntry(named.workspaceId)) return recordFor(ports, named, event);
+  const claimant = await ports.workspaces.claimantOf(named);
+  await recordFor(ports, claimant ?? named, event);
+  if (claimant !== undefined || !isEnding(event)) return;
+  // The entry is marked now, so that no claim can follow; one that came before is known by now.
+  const late = await ports.workspaces.claimantOf(named);
+  if (late !== undefined) await recordFor(ports, late, event);
+};
+
+const isEnding = ({ lastStatus, desiredStatus }: TaskEvent): boolean =>
+  lastStatus === 'STOPPED' || desiredStatus === 'STOPPED';
+
+const recordFor = async (ports: TaskDeps, task: SandboxName, event: TaskEvent): Promise<void> => {
+  if (!isEnding(event)) return event.lastStatus === 'RUNNING' ? recordRunning(ports, task, event) : undefined;
   const workspace = await ports.workspaces.get(task.workspaceId);
   if (workspace === undefined || isOfAnother(workspace, task, event)) return;
   if (event.lastStatus === 'STOPPED')
