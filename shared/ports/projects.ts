@@ -2,6 +2,14 @@
 import type { OwnerId, ProjectId } from '../domain/ids.ts';
 import type { Project, ProjectChange } from '../domain/project.ts';
 
+/** A project that is being deleted. */
+export type MarkedProject = {
+  readonly project: Project;
+  readonly deletedAt: number;
+  /** It had no active session: it is being emptied. */
+  readonly isDecided: boolean;
+};
+
 /** Projects: created, read, changed, listed, deleted in two steps. The default project needs no record. */
 export interface ProjectStore {
   create(project: Project): Promise<void>;
@@ -16,10 +24,12 @@ export interface ProjectStore {
     change: ProjectChange,
     read?: { readonly [Field in keyof Project]?: Project[Field] | undefined },
   ): Promise<Project | undefined>;
-  /** Hides the project from now on. Returns it, even if it was marked before; undefined when there is none. */
-  markDeleted(id: ProjectId, at: number): Promise<Project | undefined>;
-  /** Removes that mark, or one whose maker has died since: the project is visible again. */
+  /** Hides the project from now on. Returns it with its mark, even if it was marked before; undefined when there is none. */
+  markDeleted(id: ProjectId, at: number): Promise<MarkedProject | undefined>;
+  /** Removes that mark, or one whose maker has died since, unless it was decided: the project is visible again. */
   unmarkDeleted(id: ProjectId, at: number): Promise<void>;
+  /** The mark stays, whatever is found later; false when it is not the mark that was read. */
+  decideDeleted(marked: MarkedProject): Promise<boolean>;
   /** Ends a marked project: the mark expires later. */
   remove(id: ProjectId, at: number): Promise<void>;
   /** Newest first. `after` is the previous page's `next`. */

@@ -136,12 +136,12 @@ test('a project that is marked as deleted is not found, and found again without 
   const { create, get, list, change, markDeleted, unmarkDeleted } = store();
   const project = projectOf({ owner: crypto.randomUUID() as OwnerId });
   await create(project);
-  expect(await markDeleted(project.id, 5000)).toEqual(project);
+  expect(await markDeleted(project.id, 5000)).toEqual({ project, deletedAt: 5000, isDecided: false });
   expect(await get(project.id)).toBeUndefined();
   expect(await change(project.id, { name: 'x' })).toBeUndefined();
   expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [] });
   // Only the first caller may take its mark away; another may once the first has died.
-  expect(await markDeleted(project.id, 6000)).toEqual(project);
+  expect(await markDeleted(project.id, 6000)).toEqual({ project, deletedAt: 5000, isDecided: false });
   await unmarkDeleted(project.id, 6000);
   expect(await get(project.id)).toBeUndefined();
   await unmarkDeleted(project.id, 5000);
@@ -149,6 +149,20 @@ test('a project that is marked as deleted is not found, and found again without 
   await markDeleted(project.id, 7000);
   await unmarkDeleted(project.id, 100_000);
   expect(await get(project.id)).toEqual(project);
+});
+
+test('a mark that was decided stays, and only the mark that was read is decided', async () => {
+  const { create, get, markDeleted, unmarkDeleted, decideDeleted } = store();
+  const project = projectOf();
+  await create(project);
+  const marked = { project, deletedAt: 5000, isDecided: false };
+  expect(await decideDeleted(marked)).toBe(false);
+  expect(await markDeleted(project.id, 6000)).toEqual({ ...marked, deletedAt: 6000 });
+  expect(await decideDeleted(marked)).toBe(false);
+  expect(await decideDeleted({ ...marked, deletedAt: 6000 })).toBe(true);
+  for (const at of [6000, 100_000]) await unmarkDeleted(project.id, at);
+  expect(await get(project.id)).toBeUndefined();
+  expect(await markDeleted(project.id, 7000)).toEqual({ project, deletedAt: 6000, isDecided: true });
 });
 
 test('a deleted project is remembered as deleted only', async () => {

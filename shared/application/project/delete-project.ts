@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { projectNotFound } from '../access/find-project.ts';
 import type { ProjectDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { activeSessionsOf } from './active-sessions.ts';
 
 /** For callers who may write resources of the deployment, which owns every project. */
@@ -17,18 +18,26 @@ export const deleteProject = async (ports: ProjectDeps, principal: Principal, id
     throw new AppError('conflict', 'cannot delete default project', {
       suggestions: ['Delete its sessions, workspaces, secrets and servers one by one.'],
     });
+  const project = await untilWon(() => decide(ports, id), changesTooOften('the project'));
+  await audit(ports, principal, { action: 'project.delete', subject: project, project });
+  await ports.forgetter.forgetProject(project);
+};
+
+/** Once it was decided, a session that is found was made by one who has died: the janitor ends it. */
+const decide = async (ports: ProjectDeps, id: string): Promise<ProjectId | typeof raceLost> => {
   const at = ports.world.now();
   const marked = isUuid(id) ? await ports.projects.markDeleted(id as ProjectId, at) : undefined;
   if (marked === undefined) throw projectNotFound();
-  if (await hasActiveSession(ports, marked.id)) {
-    await ports.projects.unmarkDeleted(marked.id, at);
+  const { project, isDecided } = marked;
+  if (isDecided) return project.id;
+  if (await hasActiveSession(ports, project.id)) {
+    await ports.projects.unmarkDeleted(project.id, at);
     throw new AppError('conflict', 'the project has active sessions', {
       suggestions: ['End its sessions first.'],
       recoveryActions: ['stop_session'],
     });
   }
-  await audit(ports, principal, { action: 'project.delete', subject: marked.id, project: marked.id });
-  await ports.forgetter.forgetProject(marked.id);
+  return (await ports.projects.decideDeleted(marked)) ? project.id : raceLost;
 };
 
 const hasActiveSession = async (ports: ProjectDeps, project: ProjectId): Promise<boolean> => {

@@ -8,7 +8,7 @@ import { projectRecord } from '#shared/contracts/stored/project-records.ts';
 import { deletedProjectSecondsMax } from '#shared/domain/limits.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
 import { type Project, type ProjectChange, theDefaultProject } from '#shared/domain/project.ts';
-import type { ProjectStore } from '#shared/ports/projects.ts';
+import type { MarkedProject, ProjectStore } from '#shared/ports/projects.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 
 const ownerPartition = (owner: string): string => `OWNER#${owner}#PROJECT`;
@@ -23,6 +23,12 @@ const listed = ({ id, owner, createdAt }: Project) => ({
 const markStaleMs = 60_000;
 
 const projectFrom = (item: Item): Project => decodeStored(projectRecord, item);
+
+const markedFrom = (item: Item): MarkedProject => ({
+  project: projectFrom(item),
+  deletedAt: Number(item['deletedAt']),
+  isDecided: item['isDecided'] === true,
+});
 
 export const makeProjectStore = (table: Table): ProjectStore => ({
   create: async (project) => {
@@ -54,15 +60,24 @@ export const makeProjectStore = (table: Table): ProjectStore => ({
       names: { '#name': 'name' },
       values: { ':at': at },
     });
-    return item && projectFrom(item);
+    return item && markedFrom(item);
   },
   unmarkDeleted: async (id, at) => {
     await update(table, id, {
-      when: 'attribute_exists(#name) AND (deletedAt = :at OR deletedAt < :stale)',
+      when: 'attribute_exists(#name) AND attribute_not_exists(isDecided) AND (deletedAt = :at OR deletedAt < :stale)',
       expression: 'REMOVE deletedAt',
       names: { '#name': 'name' },
       values: { ':at': at, ':stale': at - markStaleMs },
     });
+  },
+  decideDeleted: async ({ project: { id }, deletedAt }) => {
+    const item = await update(table, id, {
+      when: 'attribute_exists(#name) AND deletedAt = :at',
+      expression: 'SET isDecided = :true',
+      names: { '#name': 'name' },
+      values: { ':at': deletedAt, ':true': true },
+    });
+    return item !== undefined;
   },
   remove: async (id, at) => {
     const ttl = Math.ceil(at / 1000) + deletedProjectSecondsMax;
