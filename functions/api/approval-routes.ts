@@ -107,7 +107,7 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
     contract: {
       summary: 'Withdraw a grant',
       answers: { 200: grantAnswer },
-      errors: ['invalid_request', 'not_found', 'conflict'],
+      errors: ['invalid_request', 'not_found', 'conflict', 'invalid_session_state'],
     },
     handler: async (event, found) => {
       const grant = await withdrawGrant(ports, found, {

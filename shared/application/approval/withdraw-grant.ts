@@ -12,6 +12,7 @@ import type { TurnLimits } from '../../domain/turn/turn.ts';
 import { AppError } from '../../errors.ts';
 import { auditRow, recordAudit } from '../access/audit.ts';
 import type { AuditDeps, MessageDeps } from '../deps.ts';
+import { endedSession } from '../sandbox/ended-session.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
 import { commitWithoutLease, type FoundTurn } from '../turn/commit/commit-without-lease.ts';
@@ -30,14 +31,15 @@ export type Withdrawal = {
 const passesMax = 5;
 
 /**
- * Throws `not_found` when neither the session nor a descendant has such a grant: an interrupted withdrawal can be
- * repeated.
+ * Throws `invalid_session_state` when the session has ended, and `not_found` when neither it nor a descendant has such a
+ * grant: an interrupted withdrawal can be repeated.
  */
 export const withdrawGrant = async (
   ports: MessageDeps & AuditDeps,
   found: FoundTurn,
   withdrawal: Withdrawal,
 ): Promise<Grant> => {
+  if (isEnded(found.session.status)) throw endedSession(found.session);
   let grant = await withdrawFrom(ports, found, withdrawal);
   for (let pass = 0; pass < passesMax; pass += 1) {
     const below = await withdrawBelow(ports, found, withdrawal);
@@ -77,7 +79,8 @@ const withdrawFrom = (
     if (current === undefined) return undefined;
     const { session, turn } = current;
     const grant = grantsInForce(session, turn).find(({ id }) => id === withdrawal.grantId);
-    if (grant === undefined) return undefined;
+    // Nothing is written to a session that has ended.
+    if (grant === undefined || isEnded(session.status)) return undefined;
     const row = rowOf(ports, current, { withdrawal, grant });
     const isDone =
       'policy' in turn.state
