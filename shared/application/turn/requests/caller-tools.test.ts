@@ -75,6 +75,38 @@ test('its calls fail as it leaves, and those of others wait on', async () => {
   expect(hears).toBe(false);
 });
 
+test('a call that is asked while it leaves fails with the others', async () => {
+  const { ports, session } = await waiting('ide', 'shell');
+  const { id } = session;
+  const withdraw: typeof ports.callers.withdraw = async (...of) => {
+    const { turn } = await ports.turns.loadWork(id);
+    const now = (await ports.sessions.get(id)) ?? session;
+    if (turn.state.kind !== 'acting') throw new Error('the turn is over');
+    const [first] = turn.state.calls;
+    if (first === undefined) throw new Error('no call waits');
+    const late = { ...first, callId: 'call-late' as CallId, wait: { id: 'wait-late', since: 1, until: 9e6 } };
+    await ports.turns.commit({
+      ...{
+        session: now,
+        version: turn.version,
+        state: { ...turn.state, calls: [...turn.state.calls, late] },
+      },
+      ...{ at: 2, log: [], history: [], release: false, wakes: false, dueAt: 60_000 },
+      ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+    });
+    await ports.callers.withdraw(...of);
+  };
+  const leaving = { ...ports, callers: { ...ports.callers, withdraw } };
+  await closeConnection(leaving, { connectionId, sessionId: id }, limits);
+  const { turn } = await ports.turns.loadWork(id);
+  const calls = turn.state.kind === 'acting' ? turn.state.calls : [];
+  expect(calls.map(({ callId, status }) => `${callId} ${status}`)).toEqual([
+    'call-ide failed',
+    'call-shell executing',
+    'call-late failed',
+  ]);
+});
+
 test('where that was the last step of a child, its parent hears of the end', async () => {
   const { turn, hears } = await leave('ide');
   expect(turn.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });

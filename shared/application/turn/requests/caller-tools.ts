@@ -96,10 +96,11 @@ export const withdrawTools = async (
     (caller) => caller.connectionId === connectionId,
   );
   if (withdrawn.length === 0) return;
+  for (const { callerId } of withdrawn) await ports.callers.withdraw(session.id, callerId, connectionId);
+  // Behind that, since a call that was asked just before would wait until its time is over.
   const found = await ports.turns.getWithTurn(session.id);
+  if (found === undefined) return;
   for (const { callerId } of withdrawn) {
-    await ports.callers.withdraw(session.id, callerId, connectionId);
-    if (found === undefined) continue;
     const answer = { code: 'not_found', message: `the client ${callerId} has disconnected` };
     for (const { route, wait } of callsWithCallers(found.turn.state))
       if (route?.kind === 'caller' && route.caller === callerId)
