@@ -1,16 +1,19 @@
 /**
  * JSON-RPC 2.0 with an agent over its stdin and stdout, one message a line: requests of both sides, and notifications of the agent.
  *
- * Messages are taken in their order, each after its listener was ready for more; what waits is bounded, and an agent that is ahead of it
- * by too much, or writes a line without end, is given up. Lines that are no message are left out: programs print.
+ * Messages are taken in their order, each after its listener was ready for more; what waits, for that or for its answer, is bounded, and
+ * an agent that is ahead of it by too much, or writes a line without end, is given up. Lines that are no message are left out: programs
+ * print.
  */
 import * as z from 'zod';
 
 type Parts = {
   readonly write: (line: Buffer) => Promise<unknown>;
-  readonly onNotice: (method: string, params: unknown) => Promise<void>;
+  readonly onNotice: (method: string, params: unknown) => void;
   /** Its result is the answer; what it throws is told as an error. */
   readonly onRequest: (method: string, params: unknown) => Promise<unknown>;
+  /** Resolves when more may be said. */
+  readonly room: () => Promise<void>;
   /** Nothing is taken after it. */
   readonly onBroken: (reason: string) => void;
 };
@@ -32,9 +35,14 @@ const message = z.object({
   error: z.object({ message: z.string().catch('') }).exactOptional(),
 });
 
+type Message = z.output<typeof message>;
+type AgentRequest = { readonly id: number | string; readonly method: string; readonly params: unknown };
+
 const newline = 10;
 const lineBytesMax = 4 * 1_048_576;
 const waitingBytesMax = 8 * 1_048_576;
+/** A request that waits for its answer holds more than its line: a thousand may wait. */
+const requestBytesMin = waitingBytesMax / 1000;
 const methodNotFound = -32_601;
 const reasonCharactersMax = 1000;
 
@@ -42,10 +50,8 @@ export class UnknownMethod extends Error {
   override readonly name = 'UnknownMethod';
 }
 
-export const createAcpConnection = ({ write, onNotice, onRequest, onBroken }: Parts): AcpConnection => {
+export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnection => {
   const asked = new Map<number | string, PromiseWithResolvers<unknown>>();
-  let pieces: Buffer[] = [];
-  let held = 0;
   let waiting = 0;
   let lastId = 0;
   let isOver = false;
@@ -59,59 +65,56 @@ export const createAcpConnection = ({ write, onNotice, onRequest, onBroken }: Pa
   const breakOff = (reason: string): void => {
     if (isOver) return;
     close(reason);
-    onBroken(reason);
+    heard.onBroken(reason);
   };
   const send = async (body: object): Promise<void> => {
     if (isOver) return;
     const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...body })}\n`);
     await write(line).catch((cause: unknown) => breakOff(messageOf(cause)));
   };
-  const answer = async (id: number | string, method: string, params: unknown): Promise<void> => {
+  const hold = (bytes: number): void => {
+    waiting += bytes;
+    if (waiting > waitingBytesMax) breakOff('it says more than can be heard');
+  };
+  const answer = async ({ id, method, params }: AgentRequest, bytes: number): Promise<void> => {
+    hold(bytes);
+    if (isOver) return;
     try {
-      await send({ id, result: (await onRequest(method, params)) ?? null });
+      await send({ id, result: (await heard.onRequest(method, params)) ?? null });
     } catch (cause) {
       const code = cause instanceof UnknownMethod ? methodNotFound : -32_000;
       await send({ id, error: { code, message: messageOf(cause) } });
+    } finally {
+      waiting -= bytes;
     }
   };
-  const handle = async (line: Buffer): Promise<void> => {
-    const read = messageIn(line);
-    if (read === undefined || isOver) return;
-    const { id, method, params, result, error } = read;
-    if (method !== undefined && (id === undefined || id === null)) return onNotice(method, params);
-    // Not waited for: a person may have to decide, while the agent says more.
-    if (method !== undefined && id !== undefined && id !== null) return void answer(id, method, params);
+  const settle = ({ id, result, error }: Message): void => {
     const waits = asked.get(id ?? '');
     asked.delete(id ?? '');
     if (error !== undefined) waits?.reject(new Error(error.message.slice(0, reasonCharactersMax)));
     else waits?.resolve(result);
   };
-  const put = (line: Buffer): void => {
-    waiting += line.length;
-    if (waiting > waitingBytesMax) {
-      breakOff('it says more than can be heard');
-      return;
-    }
-    queue = queue
-      .then(() => handle(line))
-      .catch((cause: unknown) => breakOff(messageOf(cause)))
-      .finally(() => {
-        waiting -= line.length;
-      });
+  const handle = async (line: Buffer): Promise<void> => {
+    waiting -= line.length;
+    const read = messageIn(line);
+    if (read === undefined || isOver) return;
+    const { id, method, params } = read;
+    if (method === undefined) return settle(read);
+    if (id === undefined || id === null) heard.onNotice(method, params);
+    // Not waited for: a person may have to decide, while the agent says more.
+    else void answer({ id, method, params }, Math.max(line.length, requestBytesMin));
+    return room();
   };
+  const put = (line: Buffer): void => {
+    hold(line.length);
+    if (isOver) return;
+    queue = queue.then(() => handle(line)).catch((cause: unknown) => breakOff(messageOf(cause)));
+  };
+  const readLines = createLineReader(put);
   return {
     take: (bytes) => {
       if (isOver) return;
-      let from = 0;
-      for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
-        put(Buffer.concat([...pieces, bytes.subarray(from, at)]));
-        pieces = [];
-        held = 0;
-        from = at + 1;
-      }
-      pieces.push(bytes.subarray(from));
-      held += bytes.length - from;
-      if (held > lineBytesMax) breakOff('it wrote a line that is too long');
+      if (readLines(bytes) > lineBytesMax) breakOff('it wrote a line that is too long');
     },
     request: async (method, params, msMax) => {
       if (isOver) throw new Error('it no longer runs');
@@ -131,12 +134,30 @@ export const createAcpConnection = ({ write, onNotice, onRequest, onBroken }: Pa
   };
 };
 
+/** Returns the length of the line that has not ended. */
+const createLineReader = (put: (line: Buffer) => void): ((bytes: Buffer) => number) => {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  return (bytes) => {
+    let from = 0;
+    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+      put(Buffer.concat([...pieces, bytes.subarray(from, at)]));
+      pieces = [];
+      held = 0;
+      from = at + 1;
+    }
+    pieces.push(bytes.subarray(from));
+    held += bytes.length - from;
+    return held;
+  };
+};
+
 const late = (method: string): Error => new Error(`it did not answer ${method} in time`);
 
 const messageOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).slice(0, reasonCharactersMax);
 
-const messageIn = (line: Buffer): z.output<typeof message> | undefined => {
+const messageIn = (line: Buffer): Message | undefined => {
   try {
     return message.safeParse(JSON.parse(line.toString())).data;
   } catch {

@@ -3,7 +3,7 @@
  *
  * Text comes in pieces without an end: it is whole when something else comes. A call is told when it runs, and its output when it is over. The
  * protocol does not say what a model was asked for: each answer of the agent, up to the calls that it makes, counts as one step without
- * usage, which the model broker counts.
+ * usage, which the model broker counts. An update by which open calls would hold too much is not taken: it throws.
  */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -26,11 +26,24 @@ type Piece = {
   readonly of: string | undefined;
   text: string;
 };
-type Call = { tool: CalledTool; readonly since: number; isTold: boolean; isOver: boolean };
+type Call = {
+  tool: CalledTool;
+  /** The length of each field of the tool. */
+  lengths: Readonly<Record<string, number>>;
+  readonly since: number;
+  isTold: boolean;
+  isOver: boolean;
+};
+
+/** Of all calls that are not over. */
+const openCharactersMax = 8 * 1_048_576;
+/** A call is more than its fields. */
+const callCharactersMin = 1000;
 
 export const createAcpFacts = (workspace: string): AcpFacts => {
   const calls = new Map<string, Call>();
   let piece: Piece | undefined;
+  let openCharacters = 0;
   /** An answer of the model has begun. */
   let isAnswering = false;
 
@@ -58,10 +71,24 @@ export const createAcpFacts = (workspace: string): AcpFacts => {
   const note = (tool: CalledTool): Call => {
     const known = calls.get(tool.toolCallId);
     if (known === undefined) isAnswering = true;
-    const call = known ?? { tool, since: performance.now(), isTold: false, isOver: false };
-    call.tool = { ...call.tool, ...given(tool) };
+    const call = known ?? { tool, lengths: {}, since: performance.now(), isTold: false, isOver: false };
+    if (call.isOver) return call;
+    const said = given(tool);
+    const lengths = { ...call.lengths, ...lengthsOf(said) };
+    const all = openCharacters - sumOf(call.lengths) + sumOf(lengths);
+    if (all > openCharactersMax) throw new Error('it has more calls open than can be heard');
+    openCharacters = all;
+    call.tool = { ...call.tool, ...said };
+    call.lengths = lengths;
     calls.set(tool.toolCallId, call);
     return call;
+  };
+  const close = (call: Call): void => {
+    call.isOver = true;
+    openCharacters -= sumOf(call.lengths);
+    call.lengths = {};
+    const { toolCallId, name, kind } = call.tool;
+    call.tool = { toolCallId, name, kind };
   };
   const tell = (call: Call): readonly RuntimeFact[] => {
     if (call.isTold) return [];
@@ -75,8 +102,9 @@ export const createAcpFacts = (workspace: string): AcpFacts => {
     if (status === undefined || status === null || status === 'pending' || call.isOver) return [];
     const begun = tell(call);
     if (status === 'in_progress') return begun;
-    call.isOver = true;
-    return [...begun, outputOf(call, status === 'failed'), ...filesOf(call.tool, workspace), ...endStep()];
+    const end = [outputOf(call, status === 'failed'), ...filesOf(call.tool, workspace), ...endStep()];
+    close(call);
+    return [...begun, ...end];
   };
   return {
     read: (update) => {
@@ -92,7 +120,7 @@ export const createAcpFacts = (workspace: string): AcpFacts => {
       }
     },
     ask: (permission, asked) => {
-      const { tool } = note(asked);
+      const tool = { ...note(asked).tool, ...given(asked) };
       return [...flush(), { type: 'asked', permission, name: nameOf(tool), args: argumentsOf(tool) }];
     },
     rest: () => [...flush(), ...endStep()],
@@ -102,6 +130,14 @@ export const createAcpFacts = (workspace: string): AcpFacts => {
 /** A later update says only what has changed. */
 const given = (tool: CalledTool): Partial<CalledTool> =>
   Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined && value !== null));
+
+const lengthsOf = (said: Partial<CalledTool>): Readonly<Record<string, number>> => ({
+  call: callCharactersMin,
+  ...Object.fromEntries(Object.entries(said).map(([field, value]) => [field, JSON.stringify(value).length])),
+});
+
+const sumOf = (lengths: Readonly<Record<string, number>>): number =>
+  Object.values(lengths).reduce((sum, length) => sum + length, 0);
 
 /** Grants and logs need a name that does not change with each call, as its title does. */
 const nameOf = ({ name, kind }: CalledTool): string => name ?? kind ?? 'other';

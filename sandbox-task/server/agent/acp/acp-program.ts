@@ -118,13 +118,14 @@ const start = async (
   };
   const connection = createAcpConnection({
     write: (line) => control.ask({ type: 'write-input', isLast: false }, line),
-    onNotice: async (method, params) => {
-      if (method === 'session/update') await hear(running, params);
+    onNotice: (method, params) => {
+      if (method === 'session/update') hear(running, params);
     },
     onRequest: async (method, params) => {
       if (method === 'session/request_permission') return { outcome: await ask(running, params) };
       throw new UnknownMethod(`there is no ${method} here`);
     },
+    room: async () => running?.work?.listener.room(),
     onBroken: (reason) => {
       end(`the agent is no longer heard: ${reason}`);
       control.kill('cancelled');
@@ -178,7 +179,7 @@ const openSession = async (
   return sessionMade.parse(made).sessionId;
 };
 
-const hear = async (running: Running | undefined, params: unknown): Promise<void> => {
+const hear = (running: Running | undefined, params: unknown): void => {
   const { data } = sessionUpdate.safeParse(params);
   const work = running?.work;
   if (data === undefined || work === undefined || data.sessionId !== running?.session) return;
@@ -186,7 +187,6 @@ const hear = async (running: Running | undefined, params: unknown): Promise<void
   const { facts, deltas } = work.facts.read(data.update);
   for (const delta of deltas) work.listener.delta(delta);
   for (const fact of facts) work.listener.fact(fact);
-  await work.listener.room();
 };
 
 const cancelled = { outcome: 'cancelled' };
@@ -202,9 +202,15 @@ const ask = async (running: Running | undefined, params: unknown): Promise<objec
   if (!isAsked(work.prompt.asks, toolCall.kind)) return once === undefined ? cancelled : selected(once);
   const permission = randomUUID();
   const { promise, resolve } = Promise.withResolvers<object>();
+  const facts = work.facts.ask(permission, toolCall);
   work.questions.set(permission, { options, answer: resolve });
-  for (const fact of work.facts.ask(permission, toolCall)) work.listener.fact(fact);
+  for (const fact of facts) work.listener.fact(fact);
   return promise;
+};
+
+const takeBack = ({ questions }: Work): void => {
+  for (const { answer } of questions.values()) answer(cancelled);
+  questions.clear();
 };
 
 type Beginning = { readonly prompt: RuntimePrompt; readonly listener: AgentListener };
@@ -224,8 +230,7 @@ const begin = ({ workspace }: AgentParts, running: Running, { prompt, listener }
   running.hasForgotten = false;
   const abort = async (): Promise<void> => {
     await connection.notify('session/cancel', { sessionId });
-    for (const { answer } of work.questions.values()) answer(cancelled);
-    work.questions.clear();
+    takeBack(work);
   };
   const look = setInterval(() => {
     const isAsking = work.questions.size > 0;
@@ -247,6 +252,7 @@ const begin = ({ workspace }: AgentParts, running: Running, { prompt, listener }
     )
     .then((ended) => {
       clearInterval(look);
+      takeBack(work);
       if (running.work !== work) return;
       running.work = undefined;
       for (const fact of facts.rest()) listener.fact(fact);

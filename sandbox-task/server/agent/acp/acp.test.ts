@@ -4,13 +4,23 @@ import { type AcpConnection, createAcpConnection, UnknownMethod } from './acp-co
 import { createAcpFacts } from './acp-facts.ts';
 import { isAsked, modelVariables, optionFor, type SessionUpdate, sessionUpdate } from './acp-wire.ts';
 
-const play = (onNotice: (method: string) => Promise<void> = async () => undefined) => {
+const ready = async (): Promise<void> => undefined;
+const never = (): Promise<void> => new Promise(() => undefined);
+
+type PlayOptions = {
+  readonly onNotice?: (method: string) => void;
+  readonly room?: () => Promise<void>;
+};
+
+const play = ({ onNotice = () => undefined, room = ready }: PlayOptions = {}) => {
   const written: unknown[] = [];
   const broken: string[] = [];
   const connection: AcpConnection = createAcpConnection({
     write: async (line) => void written.push(JSON.parse(line.toString())),
     onNotice,
+    room,
     onRequest: async (method) => {
+      if (method === 'endless') return never();
       if (method === 'known') return { is: 'done' };
       throw new UnknownMethod(`there is no ${method} here`);
     },
@@ -26,7 +36,7 @@ const play = (onNotice: (method: string) => Promise<void> = async () => undefine
 describe('a connection', () => {
   test('joins lines that are cut anywhere, and leaves out those that are no message', async () => {
     const noticed: string[] = [];
-    const { connection, say, written } = play(async (method) => void noticed.push(method));
+    const { connection, say, written } = play({ onNotice: (method) => void noticed.push(method) });
     connection.take(Buffer.from('hello\n[]\n'));
     say({ method: 'one' });
     const asked = connection.request('ask', { a: 1 });
@@ -43,7 +53,8 @@ describe('a connection', () => {
     const writing = Promise.withResolvers<void>();
     const connection = createAcpConnection({
       write: () => writing.promise,
-      onNotice: async () => undefined,
+      onNotice: () => undefined,
+      room: ready,
       onRequest: async () => undefined,
       onBroken: () => undefined,
     });
@@ -85,10 +96,31 @@ describe('a connection', () => {
     const long = play();
     for (let piece = 0; piece < 5; piece += 1) long.connection.take(Buffer.alloc(1_048_576, 'x'));
     expect(long.broken).toEqual(['it wrote a line that is too long']);
-    const ahead = play(() => new Promise(() => undefined));
+    const ahead = play({ room: never });
     for (let line = 0; line < 10; line += 1)
       ahead.say({ method: 'x'.repeat(200), params: 'y'.repeat(1_000_000) }, 2_000_000);
     expect(ahead.broken).toEqual(['it says more than can be heard']);
+  });
+
+  test('is given up for more requests than can wait for their answers', async () => {
+    const { say, broken } = play();
+    const ask = async (count: number): Promise<void> => {
+      for (let id = 0; id < count; id += 1) say({ id, method: 'endless' });
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await ask(900);
+    expect(broken).toEqual([]);
+    await ask(200);
+    expect(broken).toEqual(['it says more than can be heard']);
+  });
+
+  test('forgets requests that were answered', async () => {
+    const { say, broken } = play();
+    for (let round = 0; round < 20; round += 1) {
+      for (let id = 0; id < 100; id += 1) say({ id, method: 'known' });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(broken).toEqual([]);
   });
 });
 
@@ -125,10 +157,27 @@ test('text is whole when something else comes, and each answer is a step', () =>
     { type: 'step' },
   ]);
   expect(facts.read(call('completed')).facts).toEqual([]);
+  expect(facts.ask('q', { toolCallId: 'c', rawInput: { path: 'b' } } as never)).toEqual([
+    { type: 'asked', permission: 'q', name: 'edit', args: { path: 'b' } },
+  ]);
   expect(facts.rest()).toEqual([]);
   facts.read(text('One', { messageId: '1' }));
   expect(facts.read(text('Two', { messageId: '2' })).facts).toMatchObject([{ type: 'text', text: 'One' }]);
   expect(facts.rest()).toMatchObject([{ type: 'text', text: 'Two' }, { type: 'step' }]);
+});
+
+test('an agent whose open calls hold too much is given up, and one that ends them is not', () => {
+  const rawInput = { text: 'x'.repeat(1_048_576) };
+  const say = (facts: ReturnType<typeof createAcpFacts>, toolCallId: string, status: string) =>
+    facts.read(read({ sessionUpdate: 'tool_call', toolCallId, status, rawInput }));
+  const open = createAcpFacts('/workspace');
+  for (let round = 0; round < 20; round += 1) say(open, 'same', 'pending');
+  for (let at = 0; at < 6; at += 1) say(open, `c${at}`, 'in_progress');
+  for (let time = 0; time < 2; time += 1)
+    expect(() => say(open, 'more', 'pending')).toThrow('it has more calls open than can be heard');
+  expect(open.ask('p', { toolCallId: 'small' })).toHaveLength(1);
+  const ending = createAcpFacts('/workspace');
+  for (let at = 0; at < 20; at += 1) say(ending, `c${at}`, 'completed');
 });
 
 test('updates that are not known are left out', () => {
