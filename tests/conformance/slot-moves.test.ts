@@ -373,6 +373,20 @@ describe('a session that was resumed', () => {
     expect((await readWorkspace(session.workspace)).users).toEqual([session.id]);
   });
 
+  test('may be worked on at once, and by none that had its turn before its end', async () => {
+    const { sessions, turns, read } = stores();
+    const { id } = await working(inProject());
+    const held = await turns.takeLease(id, { holder: 'before', at: 8000, until: 20_000 });
+    await sessions.end(await read(id), completed);
+    const resuming = { at: 9500, dueAt: farAway, conversationsMax: 9, log: [], audits: [] };
+    const resumed = await sessions.resume(await read(id), resuming);
+    expect('session' in resumed && resumed.session).toEqual(await read(id));
+    expect(held && (await turns.renewLease(held, 21_000))).toBe(false);
+    const next = await turns.takeLease(id, { holder: 'next', at: 9600, until: 21_000 });
+    expect(next?.lease).toMatchObject({ holder: 'next', until: 21_000 });
+    expect(next?.lease.fence).toBeGreaterThan(held?.lease.fence ?? 0);
+  });
+
   test('is one of twenty that were asked for', async () => {
     const { sessions, read } = stores();
     const session = await working(inProject());

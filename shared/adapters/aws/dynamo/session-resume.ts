@@ -19,6 +19,7 @@ export const resume =
     const resumed: Session = {
       ...session,
       ...{ status: 'idle', grants: [], lastActiveAt: at, dueAt, lastSeq: session.lastSeq + events.length },
+      lease: { holder: '', fence: session.lease.fence + 1, until: 0 },
     };
     const move: SlotMove = {
       ...{ holder: slotHolderOf(session), session: session.id, known: {}, at },
@@ -38,23 +39,30 @@ export const resume =
     return { status: isMoved ? 'moved' : 'gone' };
   };
 
-/** Its end and its check must be as read: the janitor moves them before it deletes the session. Each deletion seals it first. */
+/**
+ * Its end and its check must be as read: the janitor moves them before it deletes the session. Each deletion seals it first. Nobody
+ * gives the lease of an ended session back, so that it is free from here on, and its last holder refused.
+ */
 const reopened = (
   TableName: string,
   before: Session,
-  { status, grants, lastActiveAt, lastSeq, id, dueAt = 0 }: Session,
+  { status, grants, lastActiveAt, lastSeq, lease, id, dueAt = 0 }: Session,
 ): NonNullable<Actions[number]['Update']> => ({
   TableName,
   Key: keys.session(id),
-  ConditionExpression: `#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq AND ${isUnsealed}`,
+  ConditionExpression: `#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq AND leaseFence = :fenceBefore AND ${isUnsealed}`,
   UpdateExpression:
-    'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt',
+    'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt, leaseHolder = :holder, leaseFence = :fence, leaseUntil = :until',
   ExpressionAttributeNames: { '#status': 'status' },
   ExpressionAttributeValues: {
     ':before': before.status,
     ':endedAt': before.lastActiveAt,
     ':dueBefore': before.dueAt ?? 0,
     ':lastSeq': before.lastSeq,
+    ':fenceBefore': before.lease.fence,
+    ':holder': lease.holder,
+    ':fence': lease.fence,
+    ':until': lease.until,
     ':status': status,
     ':grants': grants,
     ':at': lastActiveAt,
