@@ -39,12 +39,12 @@ export interface TreeStore {
   /** The part of a child and all below it, once, after it was made and before it is asked anything. */
   addSlice(root: SessionId, of: SliceLimits & { readonly session: SessionId }): Promise<void>;
   /**
-   * The money of a slice is this from now on. One that does not exist yet has been spent as much as is said; of a tree that does not
-   * exist nothing changes.
+   * The money of a slice is this from now on, made if there is none. `spentUsd`: of one that no session names yet, which has been
+   * spent as much at least. Of a tree that does not exist nothing changes.
    */
   limitSlice(
     root: SessionId,
-    of: { readonly session: SessionId; readonly usdMax: number; readonly spentUsd: number },
+    of: { readonly session: SessionId; readonly usdMax: number; readonly spentUsd?: number | undefined },
   ): Promise<void>;
   /** Counts one call of a tool in slices, if each of them has one left. A caller that loses every race gets `busy`. */
   useToolCall(payers: Payers, at: number): Promise<ToolCallUse>;

@@ -236,18 +236,20 @@ describe('a slice', () => {
 
   test('is limited anew, and made for a branch that had none with what that has spent (TM6)', async () => {
     const { root, child, trees } = await sliced(2);
-    await trees.limitSlice(root, { session: child, usdMax: 5, spentUsd: 3 });
+    await trees.limitSlice(root, { session: child, usdMax: 5 });
     const other = newId();
     const limited = { session: other, usdMax: 4, spentUsd: 3 };
     await atOnce(3, () => trees.limitSlice(root, limited));
+    // The maker of its slice died before a session named it, and it was spent since.
+    await trees.limitSlice(root, { ...limited, spentUsd: 3.25 });
     await trees.limitSlice(root, { ...limited, usdMax: 3.5 });
     await trees.limitSlice(newId(), limited);
     expect((await read(root)).slices).toEqual({
       [child]: { usdMax: 5, spentUsd: 0, unsettledUsd: 0 },
-      [other]: { usdMax: 3.5, spentUsd: 3, unsettledUsd: 0 },
+      [other]: { usdMax: 3.5, spentUsd: 3.25, unsettledUsd: 0 },
     });
     const asked = options({ usd: 2, usdMin: 0.25, slices: [other] });
-    expect(await trees.reserve(root, asked)).toEqual({ grantedUsd: 0.5 });
+    expect(await trees.reserve(root, asked)).toEqual({ grantedUsd: 0.25 });
   });
 
   test('counts tokens and tool calls, of a child that older versions gave none (TM8, TM9)', async () => {

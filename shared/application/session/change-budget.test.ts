@@ -151,3 +151,17 @@ test('a change of the limit of a child and one of its root both hold', async () 
   await changeBudget(ports, child, { principal, costUsdMax: 7, operatorUsdMax });
   expect((await ports.sessions.get(child.id))?.limits).toEqual({ costUsdMax: 1, ownCostUsdMax: 7 });
 });
+
+test('TM6: a slice whose change was cut short counts what its branch has spent until it is given', async () => {
+  const { ports, root, children } = await open([{ costUsdMax: 10 }]);
+  const [child] = children;
+  if (child === undefined) throw new Error('no child was made');
+  const limit = (costUsd: number) =>
+    changeBudget(ports, { ...child, costUsd }, { principal, costUsdMax: 5, operatorUsdMax });
+  const { change } = ports.sessions;
+  Object.assign(ports.sessions, { change: () => Promise.reject(new Error('cut short')) });
+  await expect(limit(1)).rejects.toThrow('cut short');
+  Object.assign(ports.sessions, { change });
+  await limit(3);
+  expect((await ports.trees.read(root.id))?.slices?.[child.id]).toMatchObject({ usdMax: 5, spentUsd: 3 });
+});

@@ -94,7 +94,7 @@ const sliceOf = async (
   if (top.tree === undefined) return undefined;
   const isGiven = top.tree.slices?.includes(top.id) === true;
   if (costUsdMax === null && !isGiven) return undefined;
-  const branch = [top, ...(isGiven ? [] : await descendantsOf(sessions, top))];
+  const branch = isGiven ? [] : [top, ...(await descendantsOf(sessions, top))];
   const spentUsd = branch.reduce((sum, session) => sum + totalsOf(session).costUsd, 0);
   await trees.limitSlice(top.tree.root, { session: top.id, usdMax: costUsdMax ?? anyUsd, spentUsd });
   return withSliceOf(top.tree, top);

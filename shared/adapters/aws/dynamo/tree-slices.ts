@@ -74,10 +74,13 @@ export const addSlice =
     await transact(table, alone(treeUpdate(table.name, root, given)));
   };
 
-/** Made where there is none: whoever makes it first, the second update finds it. */
+/**
+ * Made where there is none: whoever makes it first, the second update finds it. Its maker may have died before a session named it:
+ * what the branch has spent since counts, too.
+ */
 export const limitSlice =
   (table: Table): TreeStore['limitSlice'] =>
-  async (root, { session, usdMax, spentUsd }) => {
+  async (root, { session, usdMax, spentUsd = 0 }) => {
     const ExpressionAttributeNames = { '#session': session };
     const made: Change = {
       ConditionExpression: 'attribute_exists(slices) AND attribute_not_exists(slices.#session)',
@@ -93,6 +96,14 @@ export const limitSlice =
       ExpressionAttributeValues: { ':usdMax': usdMax, ':one': 1 },
     };
     await transact(table, alone(treeUpdate(table.name, root, limited)));
+    if (spentUsd === 0) return;
+    const counted: Change = {
+      ConditionExpression: 'attribute_exists(slices.#session) AND slices.#session.spentUsd < :spentUsd',
+      UpdateExpression: 'SET slices.#session.spentUsd = :spentUsd ADD version :one',
+      ExpressionAttributeNames,
+      ExpressionAttributeValues: { ':spentUsd': spentUsd, ':one': 1 },
+    };
+    await transact(table, alone(treeUpdate(table.name, root, counted)));
   };
 
 /** Used without a reservation. Refused where one of the slices does not exist, or the tree is not of that version. */
