@@ -52,6 +52,11 @@ test('the janitor is asked for each of its sweeps, again and again', async () =>
   expect(timesOf('start')).toBe(1);
 });
 
+test('a save of all workspaces that does not end is waited for so long', async () => {
+  const { saveWorkspaces } = await open();
+  expect(await saveWorkspaces(50)).toBe(false);
+});
+
 test('functions know where sandboxes are started, and early task events are not lost', async () => {
   const seen: string[] = [];
   const { limits, endpoints } = await open({

@@ -26,6 +26,7 @@ import { type Credentials, type Keys, makeKeys } from './endpoint/account.ts';
 import { start as startEvents, type TimedRule } from './events/start.ts';
 import { bundledFunctions } from './function-bundles.ts';
 import { loadSealKey } from './home.ts';
+import { saveWorkspaces, takeOver } from './janitor-calls.ts';
 import { type LambdaMode, strictLambda } from './lambda/environment.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
 import { start as startLambda } from './lambda/start.ts';
@@ -99,6 +100,11 @@ export type Cloud = {
   readonly killFunctions: () => Promise<void>;
   /** As a deploy of other code: the next invocations have that of this folder, those that run end with their own. */
   readonly deploy: (functionsFolder: string) => void;
+  /**
+   * To be called before a stop that people ask for, since sandboxes end with it. False when not all workspaces could be saved in
+   * this time.
+   */
+  readonly saveWorkspaces: (msMax?: number) => Promise<boolean>;
   readonly stop: () => Promise<void>;
 };
 
@@ -201,10 +207,10 @@ export const startCloud = async (options: CloudOptions): Promise<Cloud> => {
   scheduler.fire();
   const running = starting.move();
   return {
-    ...{ url: publicUrl, endpoints, limits: sandboxes?.limits ?? 'none' },
+    ...{ url: publicUrl, endpoints, limits: sandboxes?.limits ?? 'none', deploy },
     credentials: keys.issue('local'),
     killFunctions: lambda.kill,
-    deploy,
+    saveWorkspaces: (msMax) => saveWorkspaces(lambda, msMax),
     stop: () => running.disposeAsync(),
   };
 };
@@ -267,16 +273,6 @@ const rulesOf = (sweepMs: number, publicUrl: () => string): readonly TimedRule[]
 const templatesOf = (variables: Variables): readonly NamedTemplate[] => {
   const settings = readVariables(sandboxSettings, variables);
   return settings.ok ? (settings.value.SANDBOX_TEMPLATES ?? []) : [];
-};
-
-/**
- * Every function of the last life is dead: what they held is free before the first one of this life begins. With a table
- * that others may share, nobody knows that.
- */
-const takeOver = async (functions: FunctionHost, log: (text: string) => void): Promise<void> => {
-  const { outcome } = await functions.invoke(functionNamed('janitor'), JSON.stringify({ sweep: 'start' }));
-  if (outcome.kind === 'failed')
-    log(`work of the previous start goes on when its leases have expired: ${outcome.error.errorMessage}\n`);
 };
 
 const ignore = (): void => undefined;

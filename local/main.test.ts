@@ -5,7 +5,9 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
+import { sandboxProcesses } from '../tests/e2e/sandbox-processes.ts';
 
 const children: ChildProcess[] = [];
 afterEach(async () => {
@@ -27,6 +29,8 @@ const run = (variables: Record<string, string>, flags: readonly string[] = []): 
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...quiet, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own, as a shell makes one.
+    detached: true,
   });
   children.push(child);
   const texts = { out: '', err: '' };
@@ -71,6 +75,53 @@ test('it starts, answers, keeps its token, and exits with 0 on SIGTERM', async (
   expect(again.out()).toContain(kept);
   again.child.kill('SIGINT');
   expect(await exitOf(again)).toBe(0);
+});
+
+/** As a terminal does, and once more, as npm does: the whole group gets it. */
+const pressCtrlC = ({ child: { pid = 0 } }: Run): void => {
+  process.kill(-pid, 'SIGINT');
+  process.kill(pid, 'SIGINT');
+};
+
+const askerOf = (url: string, key: string) => (path: string, init?: RequestInit) =>
+  fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
+
+/** A program of a session has written a file since the last save. */
+const writeUnsaved = async (ask: ReturnType<typeof askerOf>): Promise<string> => {
+  const send = (path: string, body: object) => ask(path, { method: 'POST', body: JSON.stringify(body) });
+  const made = await send('/api/sessions', { kind: 'execution', flavor: 'micro' });
+  const { id } = (await made.json()) as { id: string };
+  const command = 'printf kept > late; exec sleep 600';
+  expect((await send(`/api/sessions/${id}/processes`, { command })).status).toBe(201);
+  const file = `/api/sessions/${id}/files/late`;
+  await expect.poll(async () => (await ask(file)).status, { timeout: 60_000 }).toBe(200);
+  return file;
+};
+
+test('Ctrl-C saves what a program of a sandbox has written, before all ends', async () => {
+  const variables = { SALLYPORT_HOME: await makeHome(), SALLYPORT_TOKEN: `sp_${'ab'.repeat(32)}` };
+  const first = run(variables);
+  const file = await writeUnsaved(askerOf(await untilReady(first), variables.SALLYPORT_TOKEN));
+  pressCtrlC(first);
+  expect([await exitOf(first), first.out()]).toEqual([0, expect.stringMatching(/\nStopping\n$/)]);
+  expect(first.err()).toBe('');
+  expect(sandboxProcesses(variables.SALLYPORT_HOME)).toEqual([]);
+  const second = run(variables);
+  const ask = askerOf(await untilReady(second), variables.SALLYPORT_TOKEN);
+  expect(await (await ask(file)).text()).toBe('kept');
+});
+
+test('a second signal ends it at once, while it waits for a save', async () => {
+  const variables = { SALLYPORT_HOME: await makeHome(), SALLYPORT_TOKEN: `sp_${'ab'.repeat(32)}` };
+  const program = run(variables);
+  await writeUnsaved(askerOf(await untilReady(program), variables.SALLYPORT_TOKEN));
+  for (const { pid } of sandboxProcesses(variables.SALLYPORT_HOME)) process.kill(pid, 'SIGSTOP');
+  pressCtrlC(program);
+  await vi.waitFor(() => expect(program.out()).toMatch(/\nStopping\n$/), { timeout: 60_000 });
+  await delay(1000);
+  program.child.kill('SIGTERM');
+  expect([await exitOf(program), program.out()]).toEqual([1, expect.stringMatching(/\nStopping\n$/)]);
+  await vi.waitFor(() => expect(sandboxProcesses(variables.SALLYPORT_HOME)).toEqual([]), { timeout: 60_000 });
 });
 
 test('the flag takes precedence over the variable, and a given token is not stored', async () => {

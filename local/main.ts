@@ -1,7 +1,8 @@
 /**
  * `npm start`: runs the embedded cloud on this machine, in the foreground, until SIGINT or SIGTERM.
  *
- * A start that fails prints one line on stderr and exits with code 1; a stop by signal exits with code 0.
+ * A start that fails prints one line on stderr and exits with code 1; a stop by signal saves the workspaces of all sandboxes
+ * and exits with code 0. A second signal ends it at once, with code 1.
  */
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -67,6 +68,8 @@ const main = async (variables: Variables): Promise<void> => {
   }
   await stopped;
   print('Stopping');
+  if (!(await cloud.saveWorkspaces()))
+    print('Not every workspace was saved: files that changed since its last save are lost');
 };
 
 const sharedVolumeOf = ({
@@ -85,10 +88,20 @@ const readFlags = (): string | undefined => {
   }
 };
 
+/** Under npm, Ctrl-C arrives twice at once: from the terminal, and from npm, which passes it on. */
+const sameSignalMs = 500;
+
 /** Listens before anything is started, so that an early signal stops it in order, too. */
 const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    let firstAt: number | undefined;
+    const receive = (): void => {
+      const now = performance.now();
+      firstAt ??= now;
+      if (now - firstAt > sameSignalMs) process.exit(1);
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, receive);
   });
 
 const refuseHome = (cause: unknown, { home, isFlag }: { home: string; isFlag: boolean }): never => {

@@ -8,6 +8,7 @@ import type { Deps, ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#s
 import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { returnSandbox } from '#shared/application/janitor/return-sandbox.ts';
+import { saveAll } from '#shared/application/janitor/save-all.ts';
 import { sweep } from '#shared/application/janitor/sweep.ts';
 import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { takeOver } from '#shared/application/janitor/take-over.ts';
@@ -62,6 +63,8 @@ export const perform = async (
       return sealAudit(ports);
     case 'start':
       return takeOver(ports, { lifetimes, poolSize });
+    case 'end':
+      return saveAll(ports);
     case 'pool':
       return fillPool(ports, pool);
     case 'stop':

@@ -118,7 +118,8 @@ const launch = (
     {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      detached: false,
+      // The terminal's Ctrl-C does not reach it: its workspace is saved first.
+      detached: true,
     },
   );
   const options = child.stdio[3] as Writable;

@@ -121,8 +121,8 @@ export const startInContainer = async (
       ...shared(request.variables['SANDBOX_SHARED_PATH'] === 'none' ? undefined : sharedVolume),
       image,
     ],
-    // Podman's monitor writes a file into its folder when memory is short.
-    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    // Podman's monitor writes a file into its folder when memory is short. The terminal's Ctrl-C does not reach it.
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const running = starting.move();
   child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));

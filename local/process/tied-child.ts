@@ -1,5 +1,6 @@
 /**
- * A child process that ends when this process ends, even by SIGKILL.
+ * A child process that ends when this process ends, even by SIGKILL, and not before: the terminal's Ctrl-C reaches this process
+ * alone.
  *
  * `setpriv --pdeathsig` asks the kernel for that and then becomes the program. Without util-linux a shell holds the
  * other end of a pipe and kills the program when the pipe closes. That shell outlives the program, so there `exited`
@@ -36,6 +37,7 @@ export const startTiedChild = (
     tie === 'kernel' ? throughKernel(program, parameters) : throughPipe(program, parameters);
   const child = spawn(command, rest, {
     stdio: ['pipe', 'ignore', 'pipe', ...(hasMessages ? (['ipc'] as const) : [])],
+    detached: true,
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());

@@ -20,6 +20,8 @@ export const janitorTask = z.discriminatedUnion('sweep', [
   z.object({ sweep: z.literal('seals'), correlationId }),
   /** The start of a platform whose functions are all dead. */
   z.object({ sweep: z.literal('start'), correlationId }),
+  /** The end of a platform whose sandboxes end with it. */
+  z.object({ sweep: z.literal('end'), correlationId }),
   z.object({ sweep: z.literal('pool'), correlationId }),
   z.object({
     sweep: z.literal('stop'),

@@ -35,7 +35,10 @@ export const existingWorkspace = async (
 };
 
 /** Undefined when none runs, or when a restored snapshot has replaced its files. */
-const savable = (workspaceId: WorkspaceId, sandbox: SandboxRecord | undefined): LiveSandbox | undefined => {
+export const savable = (
+  workspaceId: WorkspaceId,
+  sandbox: SandboxRecord | undefined,
+): LiveSandbox | undefined => {
   if (sandbox?.address === undefined || sandbox.readyAt === undefined) return undefined;
   const { state, generation, address, flavor, taskStopRequestedAt, isDiscarded } = sandbox;
   const isUp = state === 'ready' || (state === 'stopping' && taskStopRequestedAt === undefined);
