@@ -38,3 +38,21 @@ test('a call that nobody waits for can be cancelled', async () => {
   await registry.run('c', { onOutput, waitMs: 0 }, work);
   expect([registry.cancel('c'), starts[0]?.aborted]).toEqual(['running', true]);
 });
+
+test('a call whose result was dropped ran, also when it was cancelled in its middle', async () => {
+  const { registry, work, end } = open();
+  const large = { content: [{ type: 'text' as const, text: 'x'.repeat(1000) }] };
+  await registry.run('c', { onOutput, waitMs: 0 }, work);
+  registry.cancel('c');
+  end();
+  await registry.run('c', { onOutput }, work);
+  await registry.run('larger', { onOutput }, async () => large);
+  await expect(registry.run('c', { onOutput }, work)).rejects.toThrow('the call ran');
+});
+
+test('a cancel that overtakes its call prevents it, also when it comes twice', async () => {
+  const { registry, starts, work } = open();
+  expect([registry.cancel('c'), registry.cancel('c')]).toEqual(['unknown', 'unknown']);
+  await expect(registry.run('c', { onOutput }, work)).rejects.toThrow('it did not run');
+  expect(starts).toEqual([]);
+});

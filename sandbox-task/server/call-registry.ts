@@ -32,6 +32,8 @@ export type CallRegistry = {
 type Entry = {
   readonly listeners: Set<(piece: OutputPiece) => void>;
   readonly abort: AbortController;
+  /** False: its cancel came first. */
+  readonly hasStarted: boolean;
   /** Absent when only the id is remembered. */
   result: Promise<CallToolResult> | undefined;
   isRunning: boolean;
@@ -62,12 +64,13 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
       else break;
     }
   };
-  const add = (callId: string, isRunning: boolean): Entry => {
+  const add = (callId: string, hasStarted: boolean): Entry => {
     const entry: Entry = {
       listeners: new Set(),
       abort: new AbortController(),
+      hasStarted,
       result: undefined,
-      isRunning,
+      isRunning: hasStarted,
       bytes: 0,
     };
     entries.set(callId, entry);
@@ -96,7 +99,7 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
   return {
     async run(callId, { onOutput, waitMs }, work) {
       const entry = entries.get(callId) ?? start(callId, work);
-      if (entry.result === undefined) throw entry.abort.signal.aborted ? cancelledEarly() : dropped();
+      if (entry.result === undefined) throw entry.hasStarted ? dropped() : cancelledEarly();
       entry.listeners.add(onOutput);
       try {
         return await within(entry.result, waitMs);
@@ -106,9 +109,11 @@ export const createCallRegistry = ({ callsMax, bytesMax }: RegistryBounds): Call
     },
     cancel(callId) {
       const entry = entries.get(callId);
-      if (entry === undefined) add(callId, false).abort.abort();
-      else if (entry.isRunning) entry.abort.abort();
-      return entry === undefined ? 'unknown' : entry.isRunning ? 'running' : 'finished';
+      if (entry === undefined) add(callId, false);
+      if (!entry?.hasStarted) return 'unknown';
+      if (!entry.isRunning) return 'finished';
+      entry.abort.abort();
+      return 'running';
     },
     isBusy: () => [...entries.values()].some(({ isRunning }) => isRunning),
   };
