@@ -3,11 +3,13 @@
  * interrupted.
  */
 
+import { notSavedEntry } from '../../../contracts/sandbox-start.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { detachedCalls, pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
+import { remoteGeneration } from '../../../domain/turn/tool-call.ts';
 import type { TurnEffect, TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
@@ -79,9 +81,10 @@ export const commitResult = async (
   for (;;) {
     const { session, turn, limits } = context;
     const used = lazySandbox.current();
-    const isLast = mayBeLast(reduce(turn.state, event, withOwnMoney(limits.turn, session)).state);
-    const saved = isLast
-      ? await unlessAborted(context.monitor.signal, saveLast(ports, context, used))
+    const after = reduce(turn.state, event, withOwnMoney(limits.turn, session)).state;
+    const saved = mayBeLast(after)
+      ? ((await unlessAborted(context.monitor.signal, saveLast(ports, context, used))) ??
+        withoutSave(context, event, after))
       : unsaved;
     const next = used === undefined ? context : { ...context, used };
     const outcome =
@@ -109,6 +112,22 @@ const mayBeLast = (state: TurnState): boolean =>
 const isAnswered = (effect: TurnEffect): boolean => effect.type === 'run-tool' && isDelegated(effect);
 
 const unsaved: SavedAgain = { log: [] };
+
+/** A result that nobody else gets is written at the deadline all the same: its call ends with this function. Undefined for another. */
+const withoutSave = (
+  { monitor, turn: { state } }: TurnContext,
+  { callId }: CallStep,
+  after: TurnState,
+): SavedAgain | undefined => {
+  if (monitor.interruption() !== 'deadline' || state.kind !== 'acting') return undefined;
+  const call = state.calls.find((one) => one.callId === callId);
+  if (call?.generation !== remoteGeneration) return undefined;
+  if (after.kind !== 'done' || state.unsaved === undefined) return unsaved;
+  const { generation } = state.unsaved;
+  return { log: [notSavedEntry(noTime, undefined)], files: { generation, lost: noTime } };
+};
+
+const noTime = 'the function that ran the turn had no time left for it';
 
 /** An earlier holder may have run calls in the sandbox, and have left only delegated ones to this one. */
 const saveLast = async (
