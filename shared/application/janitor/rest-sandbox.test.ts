@@ -12,6 +12,7 @@ import type { Session } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { acquireSandbox } from '../sandbox/acquire-sandbox.ts';
 import { startedFor } from '../sandbox/sandbox-request.ts';
+import { endSession } from '../turn/requests/end-session.ts';
 import { sweep } from './sweep.ts';
 
 const lifetimes = {
@@ -108,6 +109,38 @@ test('one that leaves while the sandbox is marked does not keep it until the oth
   await look();
   expect(await state()).toBe('stopping');
 });
+
+const endings: readonly (readonly [string, number, (crowd: Crowd, session: Session) => Promise<unknown>])[] =
+  [
+    ['has ended', 0, ({ ports }, session) => endSession(ports, session, { reason: 'a test' })],
+    [
+      'has left, and its function died',
+      3_600_000,
+      async ({ ports, workspace, clock }, { id, ...session }) => {
+        await ports.sessions.end(
+          { ...session, id },
+          { status: 'completed', at: clock.now, dueAt: clock.now },
+        );
+        await ports.workspaces.leave(workspace, id);
+      },
+    ],
+  ];
+
+test.each(endings)(
+  'the sandbox of others at rest is released once the one at work %s',
+  async (_, afterMs, end) => {
+    const crowd = await open(3);
+    const { ports, sessions, look, state, clock } = crowd;
+    const working = sessions[2] as Session;
+    await ports.sessions.touch(working, clock.now, clock.now + lifetimes.idleMs);
+    await look();
+    expect(await state()).toBe('ready');
+    await end(crowd, working);
+    clock.now += afterMs;
+    await look();
+    expect(await state()).toBe('stopping');
+  },
+);
 
 test('a check that is left behind keeps no later one from releasing it', async () => {
   const { ports, workspace, look, state } = await open(150);

@@ -41,7 +41,12 @@ export const openRests = (ports: StopDeps, settings: RestSettings): Rest => {
 
 type Resting = RestSettings & { readonly at: number };
 
-const restSandbox = async (ports: StopDeps, id: WorkspaceId, resting: Resting): Promise<boolean | number> => {
+/** As it is told of a session; true where no session is at rest, or another caller looks after it. */
+export const restSandbox = async (
+  ports: StopDeps,
+  id: WorkspaceId,
+  resting: Resting,
+): Promise<boolean | number> => {
   const found = await ports.workspaces.get(id);
   if (found?.sandbox?.state !== 'ready') return found?.sandbox?.state !== 'starting';
   const workspace = found.users.length > idleCheckUsersMax ? await marked(ports, found) : found;

@@ -32,7 +32,7 @@ import { failTurn } from '../turn/requests/fail-turn.ts';
 import { trialUse } from '../turn/trial/trial-use.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
-import { openRests, type Rest } from './rest-sandbox.ts';
+import { openRests, type Rest, restSandbox } from './rest-sandbox.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers' | 'trees'>;
 
@@ -72,7 +72,7 @@ export const openDueReader = (
       })),
       ...due[1].map((workspace) => ({
         key: `workspace ${workspace.id} ${workspace.sandbox?.generation} ${workspace.sandbox?.state}`,
-        sweep: () => sweepWorkspace(ports, workspace),
+        sweep: () => sweepWorkspace(ports, workspace, settings),
         putOff: (dueAt: number) => workspaces.postpone(workspace, dueAt),
       })),
       ...due[2].map((pin) => ({
@@ -204,7 +204,11 @@ const removedAsUnused = async (
   return sessions.removeUnused(session);
 };
 
-const sweepWorkspace = async (ports: SweepDeps, workspace: Workspace): Promise<void> => {
+const sweepWorkspace = async (
+  ports: SweepDeps,
+  workspace: Workspace,
+  settings: SweepSettings,
+): Promise<void> => {
   switch (workspace.sandbox?.state) {
     case 'starting': {
       const { id: workspaceId, project, sandbox } = workspace;
@@ -219,7 +223,7 @@ const sweepWorkspace = async (ports: SweepDeps, workspace: Workspace): Promise<v
     case 'stopping':
       return finishStop(ports, workspace);
     case 'ready':
-      return lookAt(ports, workspace, workspace.sandbox);
+      return lookAt(ports, { ...workspace, sandbox: workspace.sandbox }, settings);
     case 'stopped':
     case undefined: {
       // The index may be late.
@@ -230,9 +234,15 @@ const sweepWorkspace = async (ports: SweepDeps, workspace: Workspace): Promise<v
   }
 };
 
-/** A sandbox whose lifetime is over, or whose slice has no time left, is saved and stopped, whatever runs in it. */
-const lookAt = async (ports: SweepDeps, workspace: Workspace, sandbox: SandboxRecord): Promise<void> => {
+type Ready = Workspace & { readonly sandbox: SandboxRecord };
+
+/**
+ * A sandbox whose lifetime is over, or whose slice has no time left, is saved and stopped, whatever runs in it. One whose sessions are
+ * all idle is released: each of them may have been looked at for the last time while another was at work, which has left since.
+ */
+const lookAt = async (ports: SweepDeps, workspace: Ready, settings: SweepSettings): Promise<void> => {
   const now = ports.world.now();
+  const { sandbox } = workspace;
   const { meter, lifetimeMs } = sandbox;
   const endsAt = lifetimeEnd(sandbox);
   const lookAgainAt = now + (meter === undefined ? sandboxLookMs : sandboxMeterLookMs);
@@ -248,10 +258,21 @@ const lookAt = async (ports: SweepDeps, workspace: Workspace, sandbox: SandboxRe
       event: 'sandbox_seconds_over',
       reason: 'its sandbox seconds are used up',
     });
-  await ports.workspaces.postpone(
-    workspace,
-    usedUp === undefined ? (endsAt ?? lookAgainAt) : Math.min(endsAt ?? lookAgainAt, usedUp, lookAgainAt),
-  );
+  const restAt = await tryRest(ports, workspace, { ...settings, at: now });
+  const times = [lookAgainAt, endsAt, usedUp, restAt].filter((time) => time !== undefined);
+  await ports.workspaces.postpone(workspace, Math.min(...times));
+};
+
+/** The time of another try. That of a trial ends with it, and one without sessions is looked after by the sweep for orphans. */
+const tryRest = async (
+  ports: StopDeps,
+  { id, users, sandbox }: Ready,
+  settings: SweepSettings & { readonly at: number },
+): Promise<number | undefined> => {
+  if (sandbox.isTrial || users.length === 0) return undefined;
+  const rested = await restSandbox(ports, id, settings);
+  if (rested === true) return undefined;
+  return rested === false ? settings.at + stopRetryMs : rested;
 };
 
 type Over = StopRequest & { readonly event: string };

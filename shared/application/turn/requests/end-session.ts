@@ -126,15 +126,22 @@ const cancelOrEnd = async (
   return ended === undefined ? { status: 'moved' } : { status: 'ended', ended };
 };
 
-/** The ended session no longer uses its workspace; the last user's leaving stops the sandbox. */
+/**
+ * The ended session no longer uses its workspace; the last user's leaving stops the sandbox. Others that stay may be idle, and looked
+ * at for the last time: the sandbox is looked at soon. That of a parent is when the parent is, which hears of the end.
+ */
 export const letGo = async (
   ports: Deps<'workspaces' | 'invoker' | 'world'>,
-  { id, workspace: workspaceId }: Session,
+  { id, workspace: workspaceId, tree }: Session,
   { reason }: Ending,
 ): Promise<void> => {
   const workspace = await ports.workspaces.leave(workspaceId, id);
-  if (workspace === undefined || workspace.users.length > 0 || workspace.sandbox?.state === 'stopping')
+  if (workspace === undefined || workspace.sandbox?.state === 'stopping') return;
+  if (workspace.users.length > 0) {
+    if (workspace.sandbox?.state === 'ready' && tree === undefined)
+      await ports.workspaces.postpone(workspace, ports.world.now());
     return;
+  }
   // A session may enter concurrently.
   await requestStop(ports, workspace, { reason, only: 'unused' });
 };
