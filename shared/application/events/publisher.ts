@@ -25,6 +25,8 @@ export type Publisher = {
   readonly publish: (frames: readonly Frame[]) => Promise<void>;
   /** Sends the number of waiting calls to those who decide in the project. */
   readonly waitingChanged: (project: ProjectId) => Promise<void>;
+  /** As they were last read, without those that a post has shown to be gone. */
+  readonly subscribers: () => readonly ConnectionId[];
   /** The caller has just read the subscribers. */
   readonly setSubscribers: (subscribers: readonly ConnectionId[]) => void;
 };
@@ -58,6 +60,7 @@ export const openPublisher = (
   };
 
   return {
+    subscribers: () => subscribers,
     setSubscribers: (now) => {
       subscribers = now;
       readAt = ports.world.now();

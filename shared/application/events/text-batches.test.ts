@@ -26,7 +26,10 @@ const openSleeplessWorld = () => {
 const open = (world: World, tell: (frames: readonly Frame[]) => Promise<void>) =>
   openTextBatches(
     {
-      publisher: { publish: tell, waitingChanged: () => Promise.resolve(), setSubscribers: () => undefined },
+      publisher: {
+        ...{ publish: tell, waitingChanged: () => Promise.resolve() },
+        ...{ subscribers: () => [], setSubscribers: () => undefined },
+      },
       world,
       lengthOf: utf8Bytes,
     },

@@ -140,6 +140,7 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
               return posted;
             },
             waitingChanged: () => Promise.resolve(),
+            subscribers: () => [],
             setSubscribers: () => undefined,
           },
           monitor: {} as TurnMonitor,

@@ -5,7 +5,7 @@
  */
 
 import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/asked-call.ts';
-import { callerAnswerMs } from '../../../domain/caller-tool.ts';
+import { type Caller, callerAnswerMs, openCallers } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
 import { isOffered } from '../../../domain/session.ts';
@@ -84,13 +84,15 @@ const eventFor = async (
     : runSessionTool(ports, { context, effect: call });
 };
 
-const askCaller = (
-  ports: Deps<'world'>,
-  { callers }: TurnContext,
-  call: DelegatedCall & { readonly route: CallerRoute },
-): TurnEvent => {
+type CallerCall = DelegatedCall & { readonly route: CallerRoute };
+
+const askCaller = async (
+  ports: Deps<'turns' | 'world'>,
+  context: TurnContext,
+  call: CallerCall,
+): Promise<TurnEvent> => {
   const { callId, route, args } = call;
-  const caller = callers.find(({ callerId }) => callerId === route.caller);
+  const caller = await callerOf(ports, context, call);
   if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
     return failed(ports, call, { code: 'not_found', message: `${route.caller} does not offer it any more` });
   const at = ports.world.now();
@@ -100,6 +102,19 @@ const askCaller = (
   ];
   const wait = { id: requestId, since: at, until: at + callerAnswerMs };
   return { type: 'call-delegated', at, callId, wait, log };
+};
+
+/** One that has left since the turn was read may be back under another connection: it is read again. */
+const callerOf = async (
+  { turns }: Deps<'turns'>,
+  { callers, publisher, session }: TurnContext,
+  { route }: CallerCall,
+): Promise<Caller | undefined> => {
+  const isAsked = ({ callerId }: Caller): boolean => callerId === route.caller;
+  const known = openCallers(callers, publisher.subscribers()).find(isAsked);
+  if (known !== undefined) return known;
+  const { callers: offered, subscribers } = await turns.loadWork(session.id);
+  return openCallers(offered, subscribers).find(isAsked);
 };
 
 const failed = (
