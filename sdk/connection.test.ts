@@ -8,7 +8,13 @@ type Listeners = { readonly [type: string]: ((event: { readonly data: string }) 
 
 /** A server of one session: sockets that it can speak over and drop, and answers to requests. */
 const openServer = (answers: Readonly<Record<string, () => Response | Promise<Response>>> = {}) => {
-  const sockets: { url: string; sent: unknown[]; tell: (frame: object) => void; drop: () => void }[] = [];
+  const sockets: {
+    url: string;
+    sent: unknown[];
+    tell: (frame: object) => void;
+    fail: () => void;
+    drop: () => void;
+  }[] = [];
   const requests: string[] = [];
   const bodies: unknown[] = [];
   class FakeSocket implements SocketLike {
@@ -20,6 +26,8 @@ const openServer = (answers: Readonly<Record<string, () => Response | Promise<Re
         url: `${url} ${protocols.join(' ')}`,
         sent: this.#sent,
         tell: (frame) => this.#emit('message', { sessionId: 's', seq: null, at: '', data: {}, ...frame }),
+        fail: () =>
+          this.#emit('message', { message: 'Internal server error', connectionId: 'c', requestId: 'r' }),
         drop: () => this.#emit('close', {}),
       });
     }
@@ -179,6 +187,28 @@ test('a refusal on the socket ends it, too', async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(server.sockets).toHaveLength(1);
   expect(states.at(-1)).toMatchObject({ kind: 'ended', error: { code: 'provider_not_configured' } });
+});
+
+test('a frame whose function failed is told as an error, by the words of the gateway', async () => {
+  const server = openServer();
+  const { connection, frames, states } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.tell(ready(-1));
+  connection.send({ action: 'turn:cancel' });
+  server.sockets[0]?.fail();
+  expect(frames.at(-1)).toMatchObject({
+    ...{ type: 'error', seq: null, sessionId: null },
+    data: { error: { code: 'internal_error', requestId: 'r' } },
+  });
+  expect(states.at(-1)?.kind).toBe('connected');
+});
+
+test('before the greeting it is a lost connection, which is tried again', async () => {
+  const server = openServer();
+  const { frames, states } = connect(server);
+  await vi.advanceTimersByTimeAsync(0);
+  server.sockets[0]?.fail();
+  expect([states.at(-1)?.kind, frames]).toEqual(['lost', []]);
 });
 
 test('an unreachable server is retried with growing pauses, and at once on request', async () => {

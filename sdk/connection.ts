@@ -6,7 +6,7 @@
 
 import type { ApiClient, SocketLike } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';
-import type { ClientAction, Frame } from './frames.ts';
+import type { ClientAction, Frame, FrameOf } from './frames.ts';
 import { api } from './routes.ts';
 
 export type ConnectionState =
@@ -80,10 +80,12 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     }
   };
 
-  const receive = (frame: Frame): void => {
+  const receive = (received: Received): void => {
     heartbeat.heard();
+    const frame = 'type' in received ? received : failureFrame(received);
     if (frame.type === 'error' && !isReady) {
-      end(new SallyportError(0, frame.data.error));
+      if (frame !== received) lose(connectionLost());
+      else end(new SallyportError(0, frame.data.error));
       return;
     }
     if (frame.type === greeting && !isReady) {
@@ -154,6 +156,23 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
   };
 };
 
+/** The gateway's own frame, when the function that took one of ours failed or was too late: it does not name that frame. A5. */
+type GatewayFailure = { readonly message: string; readonly requestId?: string };
+type Received = Frame | GatewayFailure;
+
+const failureFrame = ({ message, requestId }: GatewayFailure): FrameOf<'error'> => ({
+  ...{ type: 'error', sessionId: null, seq: null, at: new Date().toISOString() },
+  data: {
+    error: {
+      code: 'internal_error',
+      message: `what was sent may not have been done: ${message}`,
+      suggestions: ['Look whether it was done, and send it again if not.'],
+      recoveryActions: [],
+      ...(requestId === undefined ? {} : { requestId }),
+    },
+  },
+});
+
 type ListenedSocket = {
   readonly send: (action: ClientAction) => boolean;
   /** It says nothing more, whatever is still delivered. */
@@ -165,7 +184,7 @@ const [connecting, open] = [0, 1];
 
 const listen = (
   socket: SocketLike,
-  on: { readonly onFrame: (frame: Frame) => void; readonly onClosed: () => void },
+  on: { readonly onFrame: (frame: Received) => void; readonly onClosed: () => void },
 ): ListenedSocket => {
   let isLeft = false;
   socket.addEventListener('message', ({ data }) => {

@@ -127,6 +127,18 @@ test('typed text that was on its way is told, and none is taken without a connec
   expect(terminal.type('x')).toBe(false);
 });
 
+test('a refusal that names no frame may be of typed text: it is told, and the numbers begin anew', async () => {
+  const { terminal, sockets, told } = open();
+  const first = await connected(sockets);
+  terminal.type('x');
+  first.tell('error', { error: { code: 'internal_error', message: '' } });
+  const second = await connected(sockets);
+  second.tell('error', { error: { code: 'internal_error', message: '' } });
+  const third = await connected(sockets);
+  expect(third.sent).toMatchObject([{ action: 'process:resize', order: 0 }]);
+  expect(told).toEqual(['lost: internal_error']);
+});
+
 test('a refusal that may pass begins the numbers anew, and one that lasts ends the terminal', async () => {
   const { terminal, sockets, told } = open();
   const first = await connected(sockets);

@@ -7,7 +7,7 @@
 import type { ApiClient } from './api-client.ts';
 import { type Connection, type ConnectionState, openConnection } from './connection.ts';
 import { connectionLost, SallyportError } from './errors.ts';
-import type { Frame, OutputPiece } from './frames.ts';
+import type { Frame, FrameOf, OutputPiece } from './frames.ts';
 import { exitOf, type ProcessAddress, type ProcessExit, unseenPart } from './process-output.ts';
 import { api, type TerminalSize } from './routes.ts';
 import { openTerminalInput } from './terminal-input.ts';
@@ -75,16 +75,12 @@ export const openTerminal = (
     } else if (frame.type === 'process:exit' && frame.data.processId === processId) {
       close();
       onExit(exitOf(frame.data));
-    } else if (frame.type === 'error' && frame.data.processId === processId) refuse(frame.data);
+    } else if (frame.type === 'error' && (frame.data.processId ?? processId) === processId)
+      // One that names no process is of a frame of this connection, too.
+      refuse(frame.data);
   };
 
-  const refuse = ({
-    error: facts,
-    order: refused,
-  }: {
-    error: SallyportError['facts'];
-    order?: number;
-  }): void => {
+  const refuse = ({ error: facts, order: refused }: FrameOf<'error'>['data']): void => {
     const error = new SallyportError(0, facts);
     const isLasting = !passing.has(error.code) || refusals >= refusalsMax;
     if (isLasting) {
@@ -95,7 +91,8 @@ export const openTerminal = (
     if (retryTimer !== undefined) return;
     refusals += 1;
     input.clear();
-    if (refused !== undefined && refused > 0) onInputLost(error);
+    // The first frame is the size.
+    if (refused === undefined ? order > 1 : refused > 0) onInputLost(error);
     connection.close();
     retryTimer = setTimeout(() => {
       retryTimer = undefined;
