@@ -125,6 +125,7 @@ test('a call is accepted when its computed digest matches the answer and the req
 test.each([
   new Response('<html>', { status: 504 }),
   Response.json(refusal('internal_error'), { status: 500 }),
+  Response.json(refusal('sandbox_unavailable'), { status: 503, ...soon }),
   new TypeError('fetch failed'),
 ])('a deletion whose first answer was lost is done when nothing is left: %s', async (lost) => {
   const gone = () => Response.json(refusal('not_found'), { status: 404 });

@@ -117,7 +117,8 @@ export class ApiClient {
       // The first one was carried out, and its answer lost.
       if (mayBeDone && method === 'DELETE' && error.status === 404)
         return read(new Response(null, { status: 204 }));
-      mayBeDone ||= isLost(error);
+      // A sandbox that cannot be reached may have gone after its work.
+      mayBeDone ||= isLost(error) || error.code === 'sandbox_unavailable';
       const pauseMs = retryPauseMs(error, retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
       await pause(pauseMs, signal);

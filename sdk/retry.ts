@@ -7,7 +7,7 @@
 import type { SallyportError } from './errors.ts';
 import type { Repeat } from './route.ts';
 
-/** Nothing was done yet: the sandbox did not run in time. */
+/** The sandbox did not run in time: nothing was done, or nothing that a second try would do otherwise. */
 const unstarted: ReadonlySet<string> = new Set(['sandbox_starting', 'sandbox_unavailable']);
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 const pauseMsFirst = 250;

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { changeFiles } from '#shared/application/session/change-files.ts';
+import { changeFiles, type FileChange } from '#shared/application/session/change-files.ts';
 import { header } from '#shared/contracts/credentials.ts';
 import {
   archiveQuery,
@@ -18,7 +18,6 @@ import {
 } from '#shared/contracts/rest/file-view.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import type { LinkRequest } from '#shared/ports/sandbox.ts';
 import { type ApiEvent, type ApiRoute, bytesOf, queryOf } from './api-route.ts';
 import { checkedPath, filePathOf } from './file-path.ts';
 import { onSession } from './resource-route.ts';
@@ -90,14 +89,15 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
         summary: 'Make a folder, or move or copy a file or folder',
         query: folderChangeQuery,
         answers: { 200: changedAnswer, 201: changedAnswer },
-        errors: changeErrors,
+        errors: [...changeErrors, 'tool_outcome_unknown'],
       },
       handler: (event, { session }) => {
         const { op, to, overwrite } = queryOf(event, folderChangeQuery);
         if (op !== 'mkdir' && to === undefined)
           throw new AppError('invalid_request', `to: ${op} needs the new path`);
         const query = { op, to: checkedPath(to ?? '.'), ...(overwrite ? { overwrite: '1' } : {}) };
-        return change(event, session, { method: 'POST', path: addressOf(filePathOf(event), query) });
+        const path = addressOf(filePathOf(event), query);
+        return change(event, session, { method: 'POST', path, isOnce: op !== 'mkdir' });
       },
     }),
     onSession(ports, {
@@ -120,7 +120,7 @@ const changeErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found
 const uploaded = { headers: partHeaders, body: 'bytes', errors: changeErrors } as const;
 const uploadAnswer = z.union([writtenAnswer, unpackedAnswer]);
 
-type Change = Omit<LinkRequest, 'signal'>;
+type Change = Omit<FileChange, 'signal'>;
 
 /** Segments are encoded, slashes stay. */
 export const addressOf = (path: string, query: Readonly<Record<string, string>>): string => {

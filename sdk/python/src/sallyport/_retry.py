@@ -14,7 +14,7 @@ from ._errors import SallyportError
 #: `lost`: also when its answer was lost. `refused`: only when the server did nothing. `limited`: only for its rate.
 Repeat = Literal["lost", "refused", "limited"]
 
-#: Nothing was done yet: the sandbox did not run in time.
+#: The sandbox did not run in time: nothing was done, or nothing that a second try would do otherwise.
 UNSTARTED = frozenset({"sandbox_starting", "sandbox_unavailable"})
 GATEWAY_STATUSES = frozenset({502, 503, 504})
 PAUSE_SECONDS_FIRST = 0.25

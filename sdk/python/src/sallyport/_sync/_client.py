@@ -148,7 +148,8 @@ class Sallyport:
                 # A server that was silent for the whole time is not asked again.
                 if isinstance(cause, httpx.ReadTimeout):
                     raise error from cause
-            may_be_done = may_be_done or is_lost(error)
+            # A sandbox that cannot be reached may have gone after its work.
+            may_be_done = may_be_done or is_lost(error) or error.code == "sandbox_unavailable"
             pause = retry_pause_seconds(
                 error,
                 retry_after,
