@@ -22,6 +22,8 @@ export type FetchOptions = RequestOptions & {
   readonly method?: Method | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Blob | Uint8Array<ArrayBuffer>;
+  /** No further try begins after its abort; the one that is under way goes on to its answer. */
+  readonly triesSignal?: AbortSignal | undefined;
 };
 
 /** As much of a WebSocket as is used: that of a browser, of Node, or of the package `ws`. */
@@ -107,7 +109,8 @@ export class ApiClient {
     options: FetchOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const { signal, method = 'GET', repeat = repeatOf(method) } = options;
+    const { signal, triesSignal, method = 'GET', repeat = repeatOf(method) } = options;
+    const ends = [signal, triesSignal].filter((given) => given !== undefined);
     const { triesMax = triesMaxDefault } = this.#options;
     let mayBeDone = false;
     for (let tries = 1; ; tries += 1) {
@@ -121,7 +124,7 @@ export class ApiClient {
       mayBeDone ||= isLost(error) || error.code === 'sandbox_unavailable';
       const pauseMs = retryPauseMs(error, retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
-      await pause(pauseMs, signal);
+      await pause(pauseMs, AbortSignal.any(ends));
     }
   }
 

@@ -28,25 +28,56 @@ export const runCommand = async (
   sessionId: string,
   { onStdout, onStderr, signal, ...body }: ExecOptions & { readonly command: string },
 ): Promise<ExecResult> => {
+  signal?.throwIfAborted();
   const startedAt = Date.now();
   const listeners = { onStdout, onStderr };
   const params = { id: sessionId };
-  const options = { signal, timeoutMs: answerMsMax, repeat: 'refused' } as const;
+  const options = { timeoutMs: answerMsMax, repeat: 'refused' } as const;
   if (onStdout === undefined && onStderr === undefined && signal === undefined) {
     const answer = await client.request(api.exec, { params, body }, options);
     if (!('processId' in answer)) return answer;
     return collect(client, { sessionId, startedAt, listeners, processId: answer.processId });
   }
-  const first = await client.fetch(pathOf(api.exec.path, params), {
-    ...options,
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+  const abort = abortWhenNamed(signal);
+  const follow = async (): Promise<ExecResult> => {
+    const first = await client.fetch(pathOf(api.exec.path, params), {
+      ...options,
+      ...{ signal: abort.signal, triesSignal: signal, method: 'POST', body: JSON.stringify(body) },
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    });
+    const { signal: stopped, onNamed } = abort;
+    return collect(client, { sessionId, startedAt, listeners, first, signal: stopped, onNamed });
+  };
+  try {
+    return await Promise.race([follow(), abort.unnamed]);
+  } finally {
+    abort.release();
+  }
+};
+
+/** A command is ended by its name: an abort before it has one is told at once, and takes effect when the name comes. */
+const abortWhenNamed = (given: AbortSignal | undefined) => {
+  const named = new AbortController();
+  let isNamed = false;
+  let tell = (_reason: unknown): void => undefined;
+  const unnamed = new Promise<never>((_, reject) => {
+    tell = reject;
   });
-  return collect(client, { sessionId, startedAt, listeners, first, signal });
+  const stop = (): void => (isNamed ? named.abort(given?.reason) : tell(given?.reason));
+  given?.addEventListener('abort', stop, { once: true });
+  return {
+    signal: named.signal,
+    unnamed,
+    onNamed: (): void => {
+      isNamed = true;
+      if (given?.aborted) named.abort(given.reason);
+    },
+    release: (): void => given?.removeEventListener('abort', stop),
+  };
 };
 
 type Collected = Omit<Followed, 'onStart' | 'offset'> & {
+  readonly onNamed?: () => void;
   readonly sessionId: string;
   readonly startedAt: number;
   readonly listeners: OutputListeners;
@@ -54,15 +85,17 @@ type Collected = Omit<Followed, 'onStart' | 'offset'> & {
 
 const collect = async (
   client: ApiClient,
-  { sessionId, startedAt, listeners, ...followed }: Collected,
+  { sessionId, startedAt, listeners, onNamed = () => undefined, ...followed }: Collected,
 ): Promise<ExecResult> => {
   const output = makeOutputCollector();
   let { processId } = followed;
   const onStart = (id: string): void => {
     processId = id;
+    onNamed();
   };
   try {
     for await (const event of followOutput(client, sessionId, { ...followed, onStart })) {
+      followed.signal?.throwIfAborted();
       output.add(event);
       report(event, listeners);
       if (event.type === 'exit')

@@ -1,4 +1,5 @@
 /** Lost connections: output, events and files arrive whole, in order and once, however often the connection breaks off. */
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AgentSession } from '#sdk/agent-session.ts';
 import type { SallyportError } from '#sdk/errors.ts';
@@ -126,6 +127,42 @@ test('an aborted command is ended, and its caller gets the reason of the abort',
   );
   expect(await ended).toMatchObject({ message: 'enough' });
   expect(server.asked.at(-1)?.route).toBe('DELETE /processes/p');
+});
+
+test('a command that is aborted before it has a name is ended when it gets one; its caller waits for nothing', async () => {
+  await using server = await startWireServer();
+  const abort = new AbortController();
+  const asked = Promise.withResolvers<ServerResponse>();
+  server.on('POST /exec', (_, response) => asked.resolve(response));
+  const ended = Promise.withResolvers<void>();
+  server.on('DELETE /processes/p', (_, response) => {
+    server.send(response, 200, { processId: 'p', state: 'exited', exitCode: 143 });
+    ended.resolve();
+  });
+  const sandbox = await sandboxOf(server);
+  const failed = failureOf(sandbox.exec('sleep 60', { signal: abort.signal }));
+  const response = await asked.promise;
+  abort.abort(new Error('enough'));
+  expect(await failed).toMatchObject({ message: 'enough' });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('event: start\ndata: {"processId":"p"}\n\n');
+  await ended.promise;
+});
+
+test('a command that is aborted while it met no sandbox is not sent again', async () => {
+  await using server = await startWireServer();
+  const abort = new AbortController();
+  server.on('POST /exec', (_, response) => {
+    abort.abort(new Error('enough'));
+    const error = { code: 'sandbox_starting', message: 'soon', requestId: 'r' };
+    response.writeHead(503, { 'retry-after': '0.01' }).end(JSON.stringify({ error }));
+  });
+  const sandbox = await sandboxOf(server);
+  const failed = failureOf(sandbox.exec('sleep 60', { signal: abort.signal }));
+  expect(await failed).toMatchObject({ message: 'enough' });
+  // A second one would come in a hundredth of a second.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(server.asked.filter(({ route }) => route === 'POST /exec')).toHaveLength(1);
 });
 
 test('output that is no longer kept is a gap, and its result says so', async () => {
