@@ -10,8 +10,10 @@ import {
   keptAfter,
   keptCheckpointsMax,
 } from './kept-checkpoints.ts';
+import { filesOfFork, sourceOfKept } from './snapshot.ts';
 
 const id = 'w' as WorkspaceId;
+const other = 'v' as WorkspaceId;
 
 const checkpoint = (savedAt: number, turn?: string): Checkpoint => ({
   ...{ id: `m${savedAt}`, sha256: 'x', savedAt, generation: 1, files: 1, bytes: 1, packs: [`p${savedAt}`] },
@@ -66,9 +68,24 @@ test('a restore counts from the time it was made, not from that of its files', (
   expect(checkpointAt(restored, 35)).toMatchObject({ id: 'm10' });
 });
 
+test('a branch knows nothing of the time before its source had its files', () => {
+  const files = after(checkpoint(10), checkpoint(20));
+  const restored = { id, checkpoint: { ...checkpoint(10), id: 'again' }, kept: keptAfter(files, { at: 30 }) };
+  const branch = filesOfFork(sourceOfKept(restored, restored.checkpoint), other);
+  expect([checkpointAt(branch, 25), checkpointAt(branch, 29)]).toEqual(['unknown', 'unknown']);
+  expect(checkpointAt(branch, 30)).toMatchObject({ id: 'again', workspace: id });
+  const again = filesOfFork(sourceOfKept({ ...branch, id: other }, branch.checkpoint), 'x' as WorkspaceId);
+  expect(checkpointAt(again, 29)).toBe('unknown');
+  const earlier = filesOfFork(sourceOfKept(restored, checkpoint(20)), other);
+  expect(checkpointAt(earlier, 19)).toBe('unknown');
+  expect(checkpointAt(earlier, 20)).toMatchObject({ id: 'm20' });
+  expect(earlier.kept).toBeUndefined();
+  expect(filesOfFork(sourceOfKept(restored, undefined), other)).toEqual({});
+});
+
 test('objects of kept checkpoints are held, but for those of other workspaces', () => {
-  const other = { ...checkpoint(10), workspace: 'v' as WorkspaceId, packs: ['p1', 'w/p2'] };
-  const files = after(other, checkpoint(20), checkpoint(30));
+  const foreign = { ...checkpoint(10), workspace: other, packs: ['p1', 'w/p2'] };
+  const files = after(foreign, checkpoint(20), checkpoint(30));
   expect(heldObjects({ id, ...files })).toEqual(['packs/p2', 'manifests/m20.json', 'packs/p20']);
   expect(heldObjects({ id })).toEqual([]);
 });

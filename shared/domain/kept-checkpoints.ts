@@ -18,7 +18,7 @@ export type KeptCheckpoints = {
   readonly since: number;
 };
 
-type Files = { readonly checkpoint?: Checkpoint; readonly kept?: KeptCheckpoints };
+export type Files = { readonly checkpoint?: Checkpoint; readonly kept?: KeptCheckpoints };
 
 const keptOf = ({ checkpoint, kept }: Files): KeptCheckpoints =>
   kept ?? { states: [], since: checkpoint?.savedAt ?? 0 };
@@ -44,6 +44,14 @@ export const checkpointAt = (files: Files, at: number): Checkpoint | undefined |
   if (at < since) return 'unknown';
   const state = states.find(({ until }) => until > at);
   return state === undefined ? files.checkpoint : state.checkpoint;
+};
+
+/** The time from which on the workspace had the files of this checkpoint, its last one or a kept one: of restored files, the restore. */
+export const hadSince = (files: Files, { id, savedAt }: Checkpoint): number => {
+  const { states, since } = keptOf(files);
+  const place = states.findIndex(({ checkpoint }) => checkpoint?.id === id);
+  const earlier = place < 0 ? states : states.slice(0, place);
+  return Math.max(savedAt, earlier.at(-1)?.until ?? since);
 };
 
 /** All checkpoints that the workspace needs. */

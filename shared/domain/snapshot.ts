@@ -5,6 +5,7 @@
  */
 import type { Checkpoint } from './checkpoint.ts';
 import type { OwnerId, ProjectId, SessionId, SnapshotId, WorkspaceId } from './ids.ts';
+import { type Files, hadSince } from './kept-checkpoints.ts';
 import { sourcesOf } from './pins.ts';
 
 export type Snapshot = {
@@ -24,6 +25,8 @@ export type Snapshot = {
 /** The files that a fork begins with: those of a workspace as its checkpoint has them, or of a snapshot. */
 export type FilesSource = {
   readonly checkpoint?: Checkpoint;
+  /** The time from which on they were the files of the source, in epoch milliseconds; absent: of the checkpoint. */
+  readonly since?: number;
   readonly of:
     | {
         readonly kind: 'workspace';
@@ -45,11 +48,19 @@ export const sourceOfWorkspace = (id: WorkspaceId, checkpoint: Checkpoint | unde
 
 /** The files of an earlier checkpoint of a workspace, while that is kept: as long as the last one has not changed. */
 export const sourceOfKept = (
-  { id, checkpoint: last }: { readonly id: WorkspaceId; readonly checkpoint?: Checkpoint },
+  { id, checkpoint: last, kept }: Files & { readonly id: WorkspaceId },
   checkpoint: Checkpoint | undefined,
 ): FilesSource => ({
   of: { kind: 'workspace', id, ...(last === undefined ? {} : { last: last.id }) },
-  ...(checkpoint === undefined ? {} : { checkpoint: ownedBy(id, checkpoint) }),
+  ...(checkpoint === undefined
+    ? {}
+    : {
+        checkpoint: ownedBy(id, checkpoint),
+        since: hadSince(
+          { checkpoint: last ?? checkpoint, ...(kept === undefined ? {} : { kept }) },
+          checkpoint,
+        ),
+      }),
 });
 
 export const sourceOfSnapshot = ({ id, project, checkpoint }: Snapshot): FilesSource => ({
@@ -57,12 +68,17 @@ export const sourceOfSnapshot = ({ id, project, checkpoint }: Snapshot): FilesSo
   ...(checkpoint === undefined ? {} : { checkpoint }),
 });
 
-/** A fork begins with the checkpoint of its source: no file is copied. */
+/**
+ * A fork begins with the checkpoint of its source: no file is copied. A branch has messages of earlier times, of which it must not
+ * say that it had these files then.
+ */
 export const filesOfFork = (
   source: FilesSource | undefined,
   workspace: WorkspaceId,
-): { readonly checkpoint?: Checkpoint; readonly sources?: readonly WorkspaceId[] } => {
+): Files & { readonly sources?: readonly WorkspaceId[] } => {
   if (source?.checkpoint === undefined) return {};
   const checkpoint = { ...source.checkpoint, generation: 0 };
-  return { checkpoint, sources: sourcesOf(workspace, checkpoint) };
+  const { since = checkpoint.savedAt } = source;
+  const kept = since > checkpoint.savedAt ? { kept: { states: [], since } } : {};
+  return { checkpoint, ...kept, sources: sourcesOf(workspace, checkpoint) };
 };

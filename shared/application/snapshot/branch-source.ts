@@ -9,7 +9,7 @@ import { checkpointAt } from '../../domain/kept-checkpoints.ts';
 import { eventsPerSessionMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { type FilesSource, sourceOfKept, sourceOfWorkspace } from '../../domain/snapshot.ts';
+import { type FilesSource, sourceOfKept } from '../../domain/snapshot.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
@@ -55,8 +55,8 @@ export const branchFiles = async (
   files: BranchOf['files'] = 'then',
 ): Promise<FilesSource> => {
   if (files === 'now' || branch.filesAt === 'now') {
-    const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
-    return sourceOfWorkspace(id, checkpoint);
+    const saved = await savedWorkspace(ports, session.workspace);
+    return sourceOfKept(saved, saved.checkpoint);
   }
   const workspace = await existingWorkspace(ports, session.workspace);
   const found = branch.filesAt === undefined ? 'unknown' : checkpointAt(workspace, branch.filesAt);
