@@ -10,7 +10,14 @@
 import type { TurnId } from '../ids.ts';
 import { detachedLookMs } from '../limits.ts';
 import type { RuntimeWork } from '../runtime.ts';
-import type { CallerWait, CallWait, ChildWait, SandboxWait, ToolCall } from './tool-call.ts';
+import {
+  type CallerWait,
+  type CallWait,
+  type ChildWait,
+  remoteGeneration,
+  type SandboxWait,
+  type ToolCall,
+} from './tool-call.ts';
 import type { Deciding, ToolEffect, TrialEffect, TurnEffect, TurnState } from './turn.ts';
 import { callToTry, waitingCall } from './waiting-call.ts';
 
@@ -95,9 +102,14 @@ export const runtimeTurnOf = (turnId: TurnId, { starts }: RuntimeWork): string =
 
 const runtimeKey = 'agent:';
 
-/** The work that goes on in the sandbox for a turn that is over: its detached calls, and the program that carries it. */
-export const killsOf = (state: TurnState): readonly string[] => [
-  ...detachedCalls(state).map(({ key }) => key),
+/**
+ * The work that goes on in the sandbox for a turn that is over: its calls, and the program that carries it. The function that holds
+ * the turn kills the calls that it waits for itself.
+ */
+export const killsOf = (state: TurnState, isHeld: boolean): readonly string[] => [
+  ...(isHeld ? detachedCalls(state) : runningCalls(state))
+    .filter(({ generation }) => generation !== remoteGeneration)
+    .map(({ key }) => key),
   ...('runtime' in state && state.runtime?.generation !== undefined
     ? [runtimeKey + runtimeTurnOf(state.turnId, state.runtime)]
     : []),

@@ -131,8 +131,8 @@ describe('RT6: a turn begins again in the next sandbox', () => {
   });
 
   test('RT5: what is over leaves the name of what is to be stopped', () => {
-    expect(killsOf(thinking)).toEqual(['agent:t.1']);
-    expect(killsOf(deciding('one'))).toEqual(['agent:t.1']);
+    expect(killsOf(thinking, true)).toEqual(['agent:t.1']);
+    expect(killsOf(deciding('one'), true)).toEqual(['agent:t.1']);
   });
 });
 

@@ -162,3 +162,17 @@ test('a turn that stalled ends without the children of the next message', async 
   await failTurn(ports, id, { version });
   expect(await waiting()).toEqual([0, 1]);
 });
+
+test.each([
+  ['cancel', 2_000_000, []],
+  ['cancel', 0, [[key]]],
+  ['failure', 0, [[key]]],
+] as const)(
+  'a %s kills a call that a function waits for only where none holds the turn (until %i)',
+  async (...[how, until, expected]) => {
+    const { ports, id, kills } = await open();
+    if (until > 0) await ports.turns.takeLease(id, { holder: 'h', at: 1_000_000, until });
+    await (how === 'cancel' ? cancelTurn(ports, id) : failTurn(ports, id, { version: 1 }));
+    expect(kills).toEqual(expected);
+  },
+);

@@ -74,7 +74,7 @@ const cancelWork = (
 const messageOf = ({ turn: { state }, inbox }: Cancelable): MessageId | undefined =>
   'messageId' in state ? state.messageId : inbox[0]?.messageId;
 
-/** Has the calls killed that run in the sandbox while no function waits for them. */
+/** Has the calls killed that run in the sandbox while no function waits for them, as between two holders. */
 export const killDetached = async (
   { invoker }: Deps<'invoker'>,
   { session, kills }: Pick<Extract<Cancelled, { status: 'done' | 'more' }>, 'session' | 'kills'>,
@@ -138,7 +138,7 @@ export const cancelNext = async (
   const commit = { session, turn, step, at, completed, patch, wakes: hasMore };
   const committed = await commitStep(ports, commit);
   if (committed === undefined || committed === 'full') return { status: 'moved' };
-  const kills = killsOf(state);
+  const kills = killsOf(state, session.lease.until > at);
   return { status: hasMore ? 'more' : 'done', session: committed, kills };
 };
 

@@ -68,7 +68,7 @@ export const failTurn = async (
     if (hasMore) await ports.invoker.runTurn(id);
   }
   if (!isOver) return;
-  await killDetached(ports, { session, kills: killsOf(turn.state) });
+  await killDetached(ports, { session, kills: killsOf(turn.state, false) });
   await cancelAll(ports, children);
   await notifyParent(ports, session);
 };
