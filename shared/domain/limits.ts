@@ -156,11 +156,6 @@ export const pinsQuietMs = 15_000;
  * had read the record before, and that of the link which it then invoked.
  */
 export const lateSaveMsMax = 1_860_000;
-/**
- * The time for which the id of a deleted workspace is not given again, in seconds: ECS knows the task of a generation for a day, and
- * the table its processes for a week.
- */
-export const deletedWorkspaceSeconds = 8 * 86_400;
 /** Characters of a running call's output that are kept, the newest. */
 export const printedCharactersMax = 10_000;
 /** The time from a running call's first output until it is stored, and between two writes of it, in milliseconds. */

@@ -18,8 +18,5 @@ export interface RemainsStore {
   ): Promise<readonly Remains[]>;
   /** The remains as they are due from then on; undefined when another janitor moved them. */
   postponeRemains(remains: Remains, dueAt: number): Promise<Remains | undefined>;
-  /** Leaves a mark in their place, which expires: for a week the id is not given again. */
-  endRemains(remains: Remains, at: number): Promise<void>;
-  /** True while the id of a deleted workspace is not given again. */
-  hasRemains(id: WorkspaceId): Promise<boolean>;
+  removeRemains(remains: Remains): Promise<void>;
 }

@@ -6,7 +6,6 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import {
   atOnce,
-  farAway,
   inboxLimits,
   message,
   newExecution,
@@ -172,34 +171,6 @@ describe('a named workspace', () => {
     await workspaces.markStopped(named.id, 1, { reason: 'gone', at: 7000 });
     expect(await workspaces.remove(named.id, 7000)).toBe(true);
     expect(await workspaces.get(named.id)).toBeUndefined();
-  });
-
-  test('WS2: is not made again while anything of the deleted one may be left, and for a week', async () => {
-    const { workspaces, sessions, item } = stores();
-    const named = namedWorkspace();
-    await workspaces.makeNamed(named);
-    await workspaces.markDeleted(named, 5000);
-    expect(await workspaces.hasRemains(named.id)).toBe(false);
-    expect(await workspaces.remove(named.id, 7000)).toBe(true);
-    const first = memberOf(named);
-    const isRefused = async () => {
-      expect(await workspaces.makeNamed(named)).toBe(false);
-      expect(await sessions.create(first, { workspace: { ...named, users: [first.id] } })).toBe('moved');
-      expect(await workspaces.hasRemains(named.id)).toBe(true);
-      expect(await workspaces.get(named.id)).toBeUndefined();
-    };
-    await isRefused();
-    const remains = { id: named.id, dueAt: 7000 + 1_860_000 };
-    await workspaces.endRemains({ ...remains, dueAt: 1 }, 1_900_000);
-    expect((await item(keys.remains(named.id)))?.['dueAt']).toBe(remains.dueAt);
-    await workspaces.endRemains(remains, 1_900_000);
-    await isRefused();
-    expect(await item(keys.remains(named.id))).toEqual({
-      ...keys.remains(named.id),
-      ...{ id: named.id, ttl: 1900 + 8 * 86_400 },
-    });
-    const due = await workspaces.dueRemains(farAway, 99);
-    expect(due.filter(({ id }) => id === named.id)).toEqual([]);
   });
 
   test('one without a name is not marked', async () => {

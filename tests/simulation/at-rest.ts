@@ -126,7 +126,7 @@ const isKept = (items: readonly Item[]): boolean => items.some((item) => item['t
 
 const checkPins = ({ sim, table }: Platform): void => {
   for (const id of idsOf(table, 'WORKSPACE#'))
-    for (const { sk, ttl } of table.partition(`WORKSPACE#${id}`))
-      if (String(sk).startsWith('PIN') || (sk === 'REMAINS' && ttl === undefined))
+    for (const { sk } of table.partition(`WORKSPACE#${id}`))
+      if (String(sk).startsWith('PIN') || sk === 'REMAINS')
         sim.violate('SN3: no pin and no remains are left in the end', `${id} ${sk}`);
 };

@@ -30,8 +30,7 @@ const open = () => {
     settledPins: async (...asked) => (pins.areMade ? undefined : ports.workspaces.settledPins(...asked)),
   };
   const saving = { ...ports, workspaces, archive: { ...ports.archive, forget } };
-  const left = (id: WorkspaceId) =>
-    memory.partition(`WORKSPACE#${id}`).flatMap(({ sk, ttl }) => (ttl === undefined ? [sk] : []));
+  const left = (id: WorkspaceId) => memory.partition(`WORKSPACE#${id}`).map(({ sk }) => sk);
   const look = () => sweep(saving, { lifetimes });
   return { ...quiet, ports: saving, pins, stored, left, look };
 };

@@ -16,5 +16,5 @@ export const forgetRemains = async (
   const { workspaces, world } = ports;
   const claimed = await workspaces.postponeRemains(remains, world.now() + stopRetryMs);
   if (claimed === undefined) return;
-  if (await forgetFiles(ports, claimed.id)) await workspaces.endRemains(claimed, world.now());
+  if (await forgetFiles(ports, claimed.id)) await workspaces.removeRemains(claimed);
 };

@@ -64,12 +64,8 @@ export const makeWorkspace = async (
       : await resolveWorkspace(ports, within, { ...ref, creates: true });
   if (!wanted.isNew) return wanted;
   const { workspace } = wanted;
-  if (!(await workspaces.makeNamed(workspace))) {
-    const again = { id: workspace.id, creates: true, wasRefused: true };
-    const other = await resolveWorkspace(ports, within, again);
-    if (other.isNew) throw workspaceNotFound(workspace.id);
-    return other;
-  }
+  if (!(await workspaces.makeNamed(workspace)))
+    return resolveWorkspace(ports, within, { id: workspace.id, creates: false });
   await audit(ports, within.principal, {
     action: 'workspace.create',
     subject: workspace.id,

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { fake } from '../../../tests/fake.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { OwnerId, ProjectId } from '../../domain/ids.ts';
 import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import type { AuditLog } from '../../ports/access.ts';
-import { findProject } from '../access/find-project.ts';
-import { makeWorkspace } from '../project/manage-workspaces.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { type Message, messageWorkspace, type Spawn, spawnSession } from './converse.ts';
 
@@ -64,27 +60,6 @@ test('WS3: of many concurrent messages one creates the session, and every messag
   expect(all.filter(({ workspaceCreated }) => workspaceCreated)).toHaveLength(1);
   const [first] = all;
   expect(first && (await inboxOf(first.session))).toHaveLength(20);
-});
-
-test('WS2: nothing is made under the id of a deleted workspace', async () => {
-  const { say, ports, clock, takeRequests } = opened();
-  const ref = { id: crypto.randomUUID(), creates: true };
-  const project = await findProject(ports.projects, {
-    id: defaultProject,
-    principal: admin,
-    intent: 'write',
-  });
-  const within = { project, principal: admin };
-  const making = { ...ports, auditLog: fake<AuditLog>({ append: async () => undefined }) };
-  const { workspace } = await makeWorkspace(making, within, ref);
-  await ports.workspaces.markDeleted(workspace, clock.now);
-  await ports.workspaces.remove(workspace.id, clock.now);
-  takeRequests();
-  const refusal = { code: 'conflict', message: 'a workspace cannot be created under this id' };
-  await expect(say({ ref })).rejects.toMatchObject(refusal);
-  expect(takeRequests().filter((name) => name.startsWith('TransactWrite'))).toHaveLength(1);
-  await expect(makeWorkspace(making, within, ref)).rejects.toMatchObject(refusal);
-  expect(await ports.workspaces.get(workspace.id)).toBeUndefined();
 });
 
 test('WS3: messages to a session that ends concurrently go to the next one', async () => {

@@ -93,10 +93,9 @@ const converse = async (ports: SessionDeps, spawn: Spawn): Promise<Conversed> =>
   const { principal, ref, messageId } = spawn;
   const once = messageId === undefined ? {} : { onceFor: messageId };
   // A lost race is a session that was created or ended concurrently, or a project that was deleted.
-  return untilWon(async (race) => {
+  return untilWon(async () => {
     const project = await workingProject(ports.projects, principal, spawn.project);
-    const asked = { ...ref, ...once, wasRefused: race > 0 };
-    const where = await resolveWorkspace(ports, { project, principal }, asked);
+    const where = await resolveWorkspace(ports, { project, principal }, { ...ref, ...once });
     const entered = await enter(ports, spawn, { project, where });
     if (entered !== undefined && !isEnded(entered.session.status)) await spawn.prepare?.(entered.session);
     return (entered && (await say(ports, spawn, entered))) ?? raceLost;

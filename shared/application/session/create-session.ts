@@ -41,10 +41,9 @@ export const createSession = async (
 ): Promise<Session | undefined> => {
   const { principal, options } = request;
   // A lost race is a concurrent creation, use or deletion of the same workspace, or the deletion of its project.
-  return untilWon(async (race) => {
+  return untilWon(async () => {
     const project = await workingProject(ports.projects, principal, options.project);
-    const ref = options.ref && { ...options.ref, wasRefused: race > 0 };
-    const where = ref && (await resolveWorkspace(ports, { project, principal }, ref));
+    const where = options.ref && (await resolveWorkspace(ports, { project, principal }, options.ref));
     if (request.sourceIn !== undefined && where?.isNew === false) throw workspaceHasFiles();
     const source = await request.sourceIn?.(project);
     const made = await createIn(ports, request, {

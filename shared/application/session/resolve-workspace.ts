@@ -19,8 +19,6 @@ export type WorkspaceRef = {
   readonly source?: string | undefined;
   /** A new one without an id is named after it: repeated, one is created. */
   readonly onceFor?: string | undefined;
-  /** The write of a new one was refused: it may be that its id is one of a deleted workspace. */
-  readonly wasRefused?: boolean;
 };
 
 export type Within = { readonly project: Project; readonly principal: Principal };
@@ -46,7 +44,7 @@ export const resolveWorkspace = async (
     case 'new':
       return onceMade(ports, within, ref);
     case 'make':
-      return made(ports, within, { ...ref, id: named });
+      return { workspace: newWorkspace(ports.world, within, { ...ref, id: named }), isNew: true };
     case 'conflict':
       throw idTaken();
     case 'not-found':
@@ -100,21 +98,9 @@ const onceMade = async (
   const key = `new workspace\n${within.project.id}\n${within.principal.owner}\n${ref.onceFor}`;
   const id = derivedUuid(world.sha256(key)) as WorkspaceId;
   const found = await workspaces.get(id);
-  if (found === undefined) return made(ports, within, { ...ref, id });
+  if (found === undefined) return { workspace: newWorkspace(world, within, { ...ref, id }), isNew: true };
   if (!isUsable(found, within)) throw idTaken();
   return { workspace: found, isNew: false };
-};
-
-type NewRef = Omit<WorkspaceRef, 'id'> & { readonly id: WorkspaceId | undefined };
-
-const made = async (
-  { workspaces, world }: Deps<'workspaces' | 'world'>,
-  within: Within,
-  ref: NewRef,
-): Promise<ResolvedWorkspace> => {
-  const { id, wasRefused = false } = ref;
-  if (wasRefused && id !== undefined && (await workspaces.hasRemains(id))) throw idTaken();
-  return { workspace: newWorkspace(world, within, ref), isNew: true };
 };
 
 const idOf = (id: string, creates: boolean): WorkspaceId => {

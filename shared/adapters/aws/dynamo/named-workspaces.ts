@@ -36,20 +36,10 @@ export const makeWorkspaceActions = (
   ...(workspace.isNamed ? namedActions(TableName, workspace) : []),
 ];
 
-/**
- * Its entry in its project, unless that is deleted: nobody would remove the entry (WS5). A client may give the id of a workspace that
- * was deleted, whose files and task are not all gone yet (WS2).
- */
+/** Its entry in its project, unless that is deleted: nobody would remove the entry (WS5). */
 const namedActions = (TableName: string, workspace: Workspace): Actions => [
   { Put: { TableName, Item: pointerOf(workspace) } },
   inLivingProject(TableName, workspace.project),
-  {
-    ConditionCheck: {
-      TableName,
-      Key: keys.remains(workspace.id),
-      ConditionExpression: 'attribute_not_exists(pk)',
-    },
-  },
 ];
 
 /** A session begins to use an existing workspace, unless that is being deleted. */

@@ -77,7 +77,7 @@ export const keys = {
   pin: (owner: string, holder: string) => ({ pk: `WORKSPACE#${owner}`, sk: `PIN#${holder}` }),
   /** The version of the set of pins. */
   pins: (owner: string) => ({ pk: `WORKSPACE#${owner}`, sk: 'PINS' }),
-  /** The second deletion of a deleted workspace's objects, for those of a late save; afterwards a mark, so that its id is not given again. */
+  /** The second deletion of a deleted workspace's objects, for those of a late save. */
   remains: (id: string) => ({ pk: `WORKSPACE#${id}`, sk: 'REMAINS' }),
   claim: (entry: string, generation: number) => ({ pk: `WORKSPACE#${entry}`, sk: `CLAIM#${generation}` }),
   sandboxLog: (id: string, at: number, part: string) => ({

@@ -1,19 +1,18 @@
 /**
  * The end of a workspace's record, and what it leaves: one item that is due when no save that began before can write any
- * more. Record and item change in one transaction, so that no deletion goes without its second look (SN3). For as long as it is there,
- * and a week more, no workspace is made under the same id (WS2).
+ * more. Record and item change in one transaction, so that no deletion goes without its second look (SN3).
  */
-import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { remainsRecord } from '#shared/contracts/stored/workspace-records.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { deletedWorkspaceSeconds, lateSaveMsMax } from '#shared/domain/limits.ts';
+import { lateSaveMsMax } from '#shared/domain/limits.ts';
 import { sourcesReleasedMax, workspaceHolder } from '#shared/domain/pins.ts';
-import type { Remains, RemainsStore } from '#shared/ports/remains.ts';
+import type { RemainsStore } from '#shared/ports/remains.ts';
 import { dueRecords } from './due.ts';
 import { removable } from './named-workspaces.ts';
 import { releaseActions, sourcesReleased } from './pin-actions.ts';
-import { dueValues, isConditionFailed, keys, namesDeclared, type Table } from './table.ts';
+import { dueValues, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { workspaceFrom } from './workspace-items.ts';
 
@@ -24,15 +23,14 @@ export const makeRemains = (table: Table): RemainsStore => ({
       decodeStored(remainsRecord, item),
     ),
   postponeRemains: postpone(table),
-  endRemains: async (remains, at) => {
-    const set = 'SET #ttl = :ttl REMOVE duePk, dueAt';
-    const values = { ':ttl': Math.ceil(at / 1000) + deletedWorkspaceSeconds };
-    await changeAsRead(table, remains, { set, values });
-  },
-  hasRemains: async (id) => {
+  removeRemains: async ({ id, dueAt }) => {
     const { client, name: TableName } = table;
-    const read = { TableName, Key: keys.remains(id), ConsistentRead: true };
-    return (await client.send(new GetCommand(read))).Item !== undefined;
+    const wanted = { TableName, Key: keys.remains(id), ...asRead(dueAt) };
+    try {
+      await client.send(new DeleteCommand(wanted));
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+    }
   },
 });
 
@@ -92,32 +90,23 @@ const removeHolding = (table: Table, { id, at, sources }: Removal) => {
   return transact(table, new TransactWriteCommand({ TransactItems }));
 };
 
+const asRead = (dueAt: number) => ({
+  ConditionExpression: 'dueAt = :before',
+  ExpressionAttributeValues: { ':before': dueAt },
+});
+
 const postpone =
-  (table: Table): RemainsStore['postponeRemains'] =>
-  async (remains, dueAt) => {
-    const moved = { set: 'SET dueAt = :dueAt', values: { ':dueAt': dueAt } };
-    return (await changeAsRead(table, remains, moved)) ? { id: remains.id, dueAt } : undefined;
+  ({ client, name: TableName }: Table): RemainsStore['postponeRemains'] =>
+  async ({ id, dueAt: before }, dueAt) => {
+    const { ConditionExpression, ExpressionAttributeValues } = asRead(before);
+    const change = { ConditionExpression, UpdateExpression: 'SET dueAt = :dueAt' };
+    const values = { ...ExpressionAttributeValues, ':dueAt': dueAt };
+    const wanted = { TableName, Key: keys.remains(id), ...change, ExpressionAttributeValues: values };
+    try {
+      await client.send(new UpdateCommand(wanted));
+      return { id, dueAt };
+    } catch (error) {
+      if (!isConditionFailed(error)) throw error;
+      return undefined;
+    }
   };
-
-type Change = { readonly set: string; readonly values: Readonly<Record<string, number>> };
-
-/** False when another janitor moved them. */
-const changeAsRead = async (
-  { client, name: TableName }: Table,
-  { id, dueAt }: Remains,
-  { set, values }: Change,
-): Promise<boolean> => {
-  try {
-    await client.send(
-      new UpdateCommand({
-        ...{ TableName, Key: keys.remains(id), UpdateExpression: set, ...namesDeclared(set) },
-        ConditionExpression: 'dueAt = :before',
-        ExpressionAttributeValues: { ...values, ':before': dueAt },
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (!isConditionFailed(error)) throw error;
-    return false;
-  }
-};
