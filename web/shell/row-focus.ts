@@ -24,7 +24,9 @@ const placeOf = (control: EventTarget | null): Place | undefined => {
 
 /** The row beside one that left; Vue keeps empty texts between rows. */
 const neighbour = ({ nextSibling, previousSibling }: MutationRecord): Element | null => {
-  const [next, previous] = [nextSibling, previousSibling].map((node) => (node instanceof Element ? node : null));
+  const [next, previous] = [nextSibling, previousSibling].map((node) =>
+    node instanceof Element ? node : null,
+  );
   return (
     next ??
     (nextSibling instanceof Text ? nextSibling.nextElementSibling : null) ??
@@ -42,7 +44,9 @@ export const useRowFocus = (page: Readonly<ShallowRef<HTMLElement | null>>): voi
   const follow = (records: readonly MutationRecord[]): void => {
     const left = place;
     if (left === undefined || document.activeElement !== document.body) return;
-    const record = records.find(({ removedNodes }) => [...removedNodes].some((node) => node.contains(left.control)));
+    const record = records.find(({ removedNodes }) =>
+      [...removedNodes].some((node) => node.contains(left.control)),
+    );
     if (record === undefined) return;
     const beside = neighbour(record);
     // Later, so that a page that moves the focus by itself has done so.
