@@ -176,7 +176,7 @@ const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {
   const ignore = (): void => undefined;
   let lateMs = 0;
   const deps = {
-    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox: live }) },
+    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox: live, users: [] }) },
     projects: { get: async () => ({ network }) },
     sessions: { get: async () => ({ ...session, provider: 'demo', model: 'demo', costUsd: 0, lastSeq: 0 }) },
     trees: {
