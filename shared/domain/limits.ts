@@ -254,8 +254,6 @@ export const terminalCellsMax = 1000;
 export const terminalsPerConnectionMax = 16;
 /** Bytes of input to processes that one connection may send per second. */
 export const inputBytesPerSecondMax = 64 * 1024;
-/** The time that a numbered frame waits for the one before it, in milliseconds. */
-export const frameOrderWaitMs = 5000;
 /** The time that a frame without a number waits for frames that were received before it, in milliseconds. */
 export const arrivalOrderMs = 150;
 /** The time for which a follower of a terminal may stay silent before another one takes its place, in milliseconds. */

@@ -4,7 +4,6 @@
  *
  * A frame that was refused may come again under its number. Nothing is written after one that is missing (TW4).
  */
-import { frameOrderWaitMs } from '#shared/domain/limits.ts';
 import { Refusal } from '../refusal.ts';
 
 export type FrameOrder = {
@@ -14,6 +13,8 @@ export type FrameOrder = {
 
 type Stream = { next: number; isWriting: boolean; readonly waiting: Set<() => void> };
 
+/** The time that a numbered frame waits for the one before it, in milliseconds. */
+const frameOrderWaitMs = 5000;
 const streamsMax = 1000;
 /** More than a connection can send while one of its frames is awaited. */
 const waitingMax = 512;
