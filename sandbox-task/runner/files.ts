@@ -102,10 +102,11 @@ export const statEntry = async (roots: Roots, path: string): Promise<FileEntry> 
 
 /** An entry that vanished since it was read is left out; sockets, FIFOs and devices are listed as files. */
 export const describeEntry = async (folder: string, name: string): Promise<FileEntry | undefined> => {
-  const stat = await lstat(join(folder, name)).catch(() => undefined);
+  // As a `bigint` a time is cut to whole milliseconds, as by reading; otherwise Node rounds it.
+  const stat = await lstat(join(folder, name), { bigint: true }).catch(() => undefined);
   if (stat === undefined) return undefined;
   const type: FileKind = stat.isDirectory() ? 'directory' : stat.isSymbolicLink() ? 'symlink' : 'file';
-  return { name, type, size: stat.size, modifiedAt: stat.mtime.toISOString() };
+  return { name, type, size: Number(stat.size), modifiedAt: stat.mtime.toISOString() };
 };
 
 export type Part = { readonly path: string; readonly start: number; readonly total: number };
