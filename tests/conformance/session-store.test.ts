@@ -389,7 +389,9 @@ test.each([
     const session = await created();
     await inbox.accept(session, message('m'), inboxLimits);
     const held = await leased(session.id);
-    expect(await turns.releaseLease(held, { dueAt: 5000, isIdle })).toBe('released');
+    const done = await turns.commit(commitOf(held, { completed: message('m') }));
+    if (done.status !== 'committed') throw new Error(done.status);
+    expect(await turns.releaseLease(done.session, { dueAt: 5000, isIdle })).toBe('released');
     expect((await read(session.id)).status).toBe(status);
   },
 );

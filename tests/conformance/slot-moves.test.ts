@@ -127,7 +127,7 @@ describe('a message', () => {
     const { inbox, turns, read } = stores();
     const before = await working(inProject());
     const slot = { change: 'turn-rested', known: { turn: true } } as const;
-    const rested = step(before, { patch: { status: 'idle' }, slot, wakes: false });
+    const rested = step(before, { patch: { status: 'idle' }, slot, wakes: false, completed: message('m') });
     expect((await turns.commit(rested)).status).toBe('committed');
     expect(await countOf(slotHolderOf(before))).toEqual({ counted: 0, held: 0 });
     expect(await inbox.accept(before, message('next'), one)).toBe('accepted');
@@ -180,7 +180,10 @@ describe('a turn', () => {
     const { turns, read } = stores();
     const session = await working(inProject());
     const held = await turns.takeLease(session.id, { holder: 'a', at: 2500, until: 9999 });
-    expect(await turns.releaseLease(held ?? session, resting)).toBe('released');
+    const ended = { fence: 1, completed: message('m'), wakes: false };
+    const after = await turns.commit(step(held ?? session, ended));
+    if (after.status !== 'committed') throw new Error(after.status);
+    expect(await turns.releaseLease(after.session, resting)).toBe('released');
     expect(await read(session.id)).toMatchObject({ slot: {}, lease: { holder: '', until: 0 } });
     expect(await countOf(slotHolderOf(session))).toEqual({ counted: 0, held: 0 });
   });
@@ -271,7 +274,8 @@ describe('a sandbox', () => {
     expect(taken).toEqual([{ session: id, turn: true, sandbox, movedAt: 5000 }]);
     // The session's record knows the turn alone: the write finds the rest.
     const slot = { change: 'turn-rested', known: { turn: true } } as const;
-    const rested = await turns.commit(step(session, { slot, patch: { status: 'idle' }, wakes: false }));
+    const ended = { slot, patch: { status: 'idle' }, wakes: false, completed: message('m') } as const;
+    const rested = await turns.commit(step(session, ended));
     expect(rested).toMatchObject({ status: 'committed', session: { slot: { sandbox } } });
     expect(await countOf(slotHolderOf(session))).toEqual({ counted: 1, held: 1 });
     expect(await inbox.accept(await read(id), message('next'), one)).toBe('accepted');

@@ -66,6 +66,9 @@ export class SessionChecker {
       const own = this.#leases.get(by) ?? new Map<string, number>();
       this.#leases.set(by, own.set(id, Number(after['leaseFence'])));
     }
+    const counted = Number(after['inboxMessages'] ?? 0);
+    if (counted !== this.#waiting(id).length)
+      this.#violate('WS6: a session counts its waiting messages', `${id}: ${counted}`);
     if (isEnded(session.status) && status !== undefined && !isEnded(status)) this.#ended(id);
     const waiting = session.status === 'idle' ? this.#waiting(id) : [];
     if (waiting.length > 0)

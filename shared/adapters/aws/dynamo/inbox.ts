@@ -73,12 +73,22 @@ const isRefused = (cancellation: Cancellation | undefined): boolean =>
   cancellation?.code === 'ConditionalCheckFailed';
 
 /**
- * WS6. The counters of a session's inbox, which holds the message in progress as well, are in its item, and only the code that adds
- * to them reads them.
+ * WS6. The counters of a session's inbox, which holds the message in progress as well, are in its item.
  */
-const isCrowded = ({ inboxMessages, inboxBytes }: Item, { text }: InboxMessage): boolean =>
-  Number(inboxMessages ?? 0) > waitingMessagesMax ||
-  Number(inboxBytes ?? 0) > waitingBytesMax - utf8Bytes(text);
+const isCrowded = (item: Item, { text }: InboxMessage): boolean =>
+  waitingIn(item) > waitingMessagesMax || Number(item['inboxBytes'] ?? 0) > waitingBytesMax - utf8Bytes(text);
+
+/** The number of messages in the inbox, the one in progress included, as the session's item says. */
+export const waitingIn = ({ inboxMessages }: Item): number => Number(inboxMessages ?? 0);
+
+/**
+ * An inbox that was read may lack a message whose session was read with it: a query may meet half of a transaction. A write that says
+ * how many there are proves it.
+ */
+export const inboxHolds = (messages: number) => ({
+  when: `(inboxMessages = :inbox${messages === 0 ? ' OR attribute_not_exists(inboxMessages)' : ''})`,
+  values: { ':inbox': messages },
+});
 
 const obstacle = (item: Item, message: InboxMessage): AcceptResult | undefined => {
   const { status } = sessionFrom(item);

@@ -10,6 +10,7 @@ import { isAsRead } from '#shared/domain/session-sweep.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
+import { inboxHolds, waitingIn } from './inbox.ts';
 import { enterWorkspaceAction, makeWorkspaceActions } from './named-workspaces.ts';
 import { treeActions } from './session-children.ts';
 import { pointerOf, sessionDue, sessionFrom, sessionItem } from './session-items.ts';
@@ -85,8 +86,8 @@ export const end =
         const lastSeq = current.lastSeq + events.length;
         return { session: { ...current, status, lastActiveAt: at, dueAt, lastSeq }, events };
       }
-      const moved = movedTo(result);
-      if (moved === undefined || (ending.unlessMoved && !isSpokenOf(moved, current))) return undefined;
+      const moved = movedTo(result, ending.unlessMoved ? current : undefined);
+      if (moved === undefined) return undefined;
       current = moved;
     }
     throw new Error(`session ${session.id}: it moved ${racesMax} times while it was ended`);
@@ -96,10 +97,12 @@ export const end =
 const isSpokenOf = (now: Session, before: Session): boolean =>
   isAsRead(now, before) && now.status === before.status;
 
-/** Undefined when it is deleted. */
-const movedTo = (moved: Moved): Session | undefined => {
+/** Undefined when it is deleted; and when more than its log moved, or a message waits, if it shall end as it was read alone. */
+const movedTo = (moved: Moved, asRead: Session | undefined): Session | undefined => {
   const item = moved.status === 'refused' ? moved.reasons[0]?.item : undefined;
-  return item && sessionFrom(item);
+  const now = item && sessionFrom(item);
+  if (now === undefined || asRead === undefined) return now;
+  return waitingIn(item ?? {}) === 0 && isSpokenOf(now, asRead) ? now : undefined;
 };
 
 /** The turn of a session that ends holds no slot any more, whatever it did. */
@@ -122,7 +125,8 @@ const endingOf = (
   const conditions = ['attribute_exists(pk)', '#status = :before', 'lastSeq = :lastSeq'];
   // Ending a session ends its children, too: one that was made concurrently is read first.
   if (session.hasChildren === undefined) conditions.push('attribute_not_exists(hasChildren)');
-  if (unlessMoved) conditions.push('lastActiveAt = :lastActiveAt', 'workSeq = :workSeq');
+  const empty = inboxHolds(0);
+  if (unlessMoved) conditions.push('lastActiveAt = :lastActiveAt', 'workSeq = :workSeq', empty.when);
   const update = {
     TableName,
     Key: keys.session(session.id),
@@ -133,7 +137,9 @@ const endingOf = (
     ExpressionAttributeValues: {
       ':before': session.status,
       ':lastSeq': session.lastSeq,
-      ...(unlessMoved ? { ':lastActiveAt': session.lastActiveAt, ':workSeq': session.workSeq } : {}),
+      ...(unlessMoved
+        ? { ':lastActiveAt': session.lastActiveAt, ':workSeq': session.workSeq, ...empty.values }
+        : {}),
       ':status': status,
       ':at': at,
       ':newSeq': session.lastSeq + events.length,

@@ -25,7 +25,7 @@ import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
 import { turnItems } from './turn-items.ts';
-import { sessionUpdate, wakesForNothingElse } from './turn-session.ts';
+import { hasInboxAsSeen, sessionUpdate, wakesForNothingElse } from './turn-session.ts';
 import { noticePut } from './webhook-items.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
 
@@ -131,11 +131,11 @@ const afterRace = (
   if (lostLease || isEnded(now.status)) return 'stale';
   // The session was read before the turn, by a holder of the lease with it: this patch lacks the cost of a turn that ended in between.
   if (!hasCostAsRead(now, commit.session)) return 'moved';
-  // It wakes nothing for what came since its inbox was read.
-  if (wakesForNothingElse(commit) && now.workSeq !== commit.session.workSeq) return 'moved';
-  if (isDecidedOtherwise(commit, now)) return 'moved';
   const { lastSeq, workSeq, hasChildren } = now;
-  const sawAllWork = workSeq === commit.session.workSeq;
+  const sawAllWork = workSeq === commit.session.workSeq && hasInboxAsSeen(commit, session.item);
+  // It wakes nothing for what came since its inbox was read.
+  if (wakesForNothingElse(commit) && !sawAllWork) return 'moved';
+  if (isDecidedOtherwise(commit, now)) return 'moved';
   // A message that came may be the work: its turn needs the slot.
   const keepsSlot = commit.state.kind === 'done' && !sawAllWork;
   return {

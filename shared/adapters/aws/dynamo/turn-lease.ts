@@ -10,6 +10,7 @@ import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { Slot } from '#shared/domain/slot.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
+import { inboxHolds } from './inbox.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { transactMoving } from './slot-moves.ts';
@@ -140,6 +141,8 @@ const releasing = (
   { dueAt, isIdle, slot }: Left & { readonly slot?: Slot },
 ) => {
   const becomesIdle = isIdle && status === 'running';
+  const empty = isIdle ? inboxHolds(0) : undefined;
+  const conditions = [lives, 'leaseFence = :fence', 'workSeq = :workSeq', ...(empty ? [empty.when] : [])];
   const sets = [
     'leaseHolder = :nobody',
     'leaseUntil = :zero',
@@ -152,7 +155,7 @@ const releasing = (
     TableName: name,
     Key: keys.session(id),
     // An ended session stays due as its end or its lease left it: the janitor then cleans up (CH4).
-    ConditionExpression: `${lives} AND leaseFence = :fence AND workSeq = :workSeq`,
+    ConditionExpression: conditions.join(' AND '),
     UpdateExpression: `SET ${sets.join(', ')}`,
     ExpressionAttributeNames: statusNames,
     ExpressionAttributeValues: {
@@ -161,6 +164,7 @@ const releasing = (
       ':workSeq': workSeq,
       ':nobody': '',
       ':zero': 0,
+      ...empty?.values,
       ...sessionDue(id, dueAt),
       ...(becomesIdle ? { ':idle': 'idle' } : {}),
       ...(slot === undefined ? {} : { ':slot': slot }),

@@ -3,12 +3,20 @@ import { redriveAfterMs } from '#shared/domain/limits.ts';
 import type { Slot } from '#shared/domain/slot.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
+import { inboxHolds, waitingIn } from './inbox.ts';
 import { sessionDue } from './session-items.ts';
 import type { Actions } from './slot-moves.ts';
-import { keys } from './table.ts';
+import { type Item, keys } from './table.ts';
 
 /** A writer without the lease that invokes no turn: it has to have seen all work. */
 export const wakesForNothingElse = ({ fence, wakes }: TurnCommit): boolean => fence === undefined && !wakes;
+
+/** A session becomes idle with its last message: that is the one in the inbox, where a turn ends. */
+const inboxOf = ({ completed }: Pick<TurnCommit, 'completed'>): number => (completed === undefined ? 0 : 1);
+
+/** False when a message waits that a writer did not see, which says that the session is idle. */
+export const hasInboxAsSeen = (commit: Pick<TurnCommit, 'completed' | 'patch'>, now: Item): boolean =>
+  commit.patch?.status !== 'idle' || waitingIn(now) === inboxOf(commit);
 
 export const sessionUpdate = (
   TableName: string,
@@ -46,6 +54,11 @@ export const sessionUpdate = (
   if (release || wakesForNothingElse(commit) || patch.status === 'idle') {
     conditions.push('workSeq = :workSeq');
     values[':workSeq'] = session.workSeq;
+  }
+  if (patch.status === 'idle') {
+    const inbox = inboxHolds(inboxOf(commit));
+    conditions.push(inbox.when);
+    Object.assign(values, inbox.values);
   }
   if (release) {
     sets.push('leaseHolder = :nobody', 'leaseUntil = :zero');
