@@ -163,12 +163,18 @@ export const openAgent = async (cloud: Sessions, options: object = {}): Promise<
   const client = await connect(cloud, { sessionId: made.id });
   await client.untilType('system:ready');
   let turns = 0;
-  const say = async (text: string): Promise<readonly Received[]> => {
+  const turnOf = async (text: string): Promise<readonly Received[]> => {
     const from = client.frames.length;
     client.send('message', { text });
     await client.untilType('completion', turns);
     turns += 1;
     return client.frames.slice(from);
+  };
+  const say = (text: string): Promise<readonly Received[]> => {
+    const turn = turnOf(text);
+    // A test that fails before it awaits the turn leaves it behind: its end is then nobody's failure.
+    turn.catch(() => undefined);
+    return turn;
   };
   return {
     ...made,

@@ -93,7 +93,10 @@ test('an idle limit does not take the sandbox of a detached call', async () => {
 
 const untilEnded = async (agent: Agent, turn: Promise<unknown>): Promise<void> => {
   let isOver = false;
-  void turn.then(() => (isOver = true));
+  const end = (): void => {
+    isOver = true;
+  };
+  void turn.then(end, end);
   await eventually(
     async () => {
       await sweepSession(agent);
