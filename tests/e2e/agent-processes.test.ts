@@ -1,6 +1,6 @@
 /** Programs that an agent starts in the background: read, written to, ended, and lost with their sandbox. */
 import { StopTaskCommand } from '@aws-sdk/client-ecs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Agent, openAgent, toolOutput } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import type { Received } from './socket-client.ts';
@@ -9,12 +9,13 @@ let cloud: EmbeddedCloud;
 let agent: Agent;
 beforeAll(async () => {
   cloud = await openEmbeddedCloud();
+});
+afterAll(() => cloud.stop());
+// One for each try: the turn and the processes of a try that failed are not those of the next.
+beforeEach(async () => {
   agent = await openAgent(cloud);
 });
-afterAll(async () => {
-  await agent.close();
-  await cloud.stop();
-});
+afterEach(() => agent.close());
 
 /** A prompt that the demo provider turns into a call of the tool. */
 const call = (tool: string, args: object): string => `call ${tool} ${JSON.stringify(args)}`;
