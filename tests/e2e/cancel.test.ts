@@ -1,6 +1,6 @@
 /** A cancel: what runs is killed, what waits is over, what is queued goes on. */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Agent, openAgent, showSession, toolOutput } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { sandboxProcesses } from './sandbox-processes.ts';
@@ -10,6 +10,13 @@ beforeAll(async () => {
   cloud = await openEmbeddedCloud();
 });
 afterAll(() => cloud.stop());
+
+/** Closed with its try: programs of one that failed would be found by the next. */
+const open = async (options: object = {}): Promise<Agent> => {
+  const agent = await openAgent(cloud, options);
+  onTestFinished(agent.close);
+  return agent;
+};
 
 const cancelByRest = ({ id }: Agent): Promise<Response> =>
   cloud.request(`/api/sessions/${id}/cancel`, { method: 'POST' });
@@ -30,7 +37,7 @@ const commandOf = (pid: number): string => {
 };
 
 test('a running program is killed long before its end, and the message behind it runs', async () => {
-  const agent = await openAgent(cloud);
+  const agent = await open();
   await agent.run('$ true');
   agent.client.send('message', { text: '$ echo begun; sleep 290.5; touch survived', messageId: 'long' });
   await agent.client.untilType('tool:progress');
@@ -54,11 +61,10 @@ test('a running program is killed long before its end, and the message behind it
   agent.client.send('message', { text: "$ grep -lsa 'sleep 290[.]5' /proc/[0-9]*/cmdline; ls survived" });
   await agent.client.untilType('completion', 3);
   expect(toolOutput(agent.client.frames.slice(left))).not.toMatch(/\/proc\/|^survived/m);
-  await agent.close();
 });
 
 test('of two running programs none survives a cancel, even if one ends at that moment', async () => {
-  const agent = await openAgent(cloud);
+  const agent = await open();
   await agent.run('$ true');
   const both = '$ echo a; until [ -e go ]; do sleep 0.02; done\n$ echo b; sleep 291.5';
   agent.client.send('message', { text: both });
@@ -71,11 +77,10 @@ test('of two running programs none survives a cancel, even if one ends at that m
     () => Promise.resolve([...running('sleep 291.5'), ...running('until [ -e go ]')]),
     (pids) => pids.length === 0,
   );
-  await agent.close();
 });
 
 test('a pending call ends, and cannot be approved any more', async () => {
-  const agent = await openAgent(cloud, { approvals: 'ask' });
+  const agent = await open({ approvals: 'ask' });
   agent.client.send('message', { text: '$ echo never >> ran.txt' });
   const { data } = await agent.client.untilType('tool:approval_required');
   expect((await cancelByRest(agent)).status).toBe(202);
@@ -88,11 +93,10 @@ test('a pending call ends, and cannot be approved any more', async () => {
     outcome: 'failed',
     text: 'The user cancelled the turn; this call did not run.',
   });
-  await agent.close();
 });
 
 test('with nothing to cancel the log is unchanged, and the answer is 202', async () => {
-  const agent = await openAgent(cloud);
+  const agent = await open();
   await agent.run('$ true');
   const { lastSeq } = (await agent.client.untilType('system:ready')).data;
   expect(lastSeq).toBe(-1);
@@ -100,7 +104,6 @@ test('with nothing to cancel the log is unchanged, and the answer is 202', async
   expect((await cancelByRest(agent)).status).toBe(202);
   expect(await cloud.ask(`/api/sessions/${agent.id}/events`)).toEqual(before);
   expect(await agent.run('$ echo fine')).toBe('fine\n');
-  await agent.close();
 });
 
 test('a turn that waits for its sandbox to start is cancelled, too, and the next message is answered', async () => {
