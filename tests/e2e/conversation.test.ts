@@ -17,6 +17,7 @@ afterAll(async () => {
   model.close();
 });
 beforeEach(() => {
+  model.script.length = 0;
   model.asked.length = 0;
 });
 
