@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { auditItem, makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
@@ -16,10 +16,11 @@ import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect } from './socket-client.ts';
 
 let cloud: EmbeddedCloud;
-beforeAll(async () => {
+// One for each try: its first seal has all of its rows, and a row that is sealed cannot be moved.
+beforeEach(async () => {
   cloud = await openEmbeddedCloud({ variables: { LLM_PROVIDER: 'demo' } });
 });
-afterAll(() => cloud.stop());
+afterEach(() => cloud.stop());
 
 type Line = Readonly<Record<string, unknown>> & { readonly type: string };
 const linesOf = (text: string): Line[] =>
@@ -28,10 +29,10 @@ const linesOf = (text: string): Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Line);
 
-test('decisions form a chain, are exported with their seals, and a change of the file is found', async () => {
+/** The session of two calls that were rejected. */
+const rejectTwo = async (): Promise<string> => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
   const client = await connect(cloud, { sessionId: id });
-  onTestFinished(() => client.close());
   await client.untilType('system:ready');
   client.send('message', { text: '$ echo one\n$ echo two' });
   for (const place of [0, 1]) {
@@ -39,6 +40,12 @@ test('decisions form a chain, are exported with their seals, and a change of the
     client.send('tool:approval', { callId: data.callId, approved: false, digest: data.digest });
   }
   await client.untilType('completion');
+  await client.close();
+  return id;
+};
+
+test('decisions form a chain, are exported with their seals, and a change of the file is found', async () => {
+  const id = await rejectTwo();
   const response = await cloud.request('/api/audit/export');
   expect(response.headers.get('content-type')).toContain('jsonl');
   const text = await response.text();
@@ -114,6 +121,7 @@ const forgeriesOf = (lines: readonly Line[]): Readonly<Record<string, readonly L
 };
 
 test('rows are sealed and signed by the janitor, and only an administrator exports them', async () => {
+  await rejectTwo();
   const rows = await moveRows();
   expect(rows.some(({ chain }) => chain !== undefined)).toBe(true);
   expect(await cloud.janitor({ sweep: 'seals' })).toEqual({ sealed: rows.length });
