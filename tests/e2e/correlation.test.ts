@@ -48,9 +48,10 @@ const untilSaidBy = (id: string, services: readonly string[]): Promise<readonly 
 
 test('a message on a socket: socket, turn, link and the sandbox’s own log have its id', async () => {
   const agent = await openAgent(cloud);
-  agent.client.send('message', { text: '$ echo followed', messageId: 'followed' });
+  const messageId = crypto.randomUUID();
+  agent.client.send('message', { text: '$ echo followed', messageId });
   await agent.client.untilType('completion');
-  const id = await acceptedUnder('followed');
+  const id = await acceptedUnder(messageId);
   expect(id).toMatch(/\S{8}/);
   const door = ['socket', 'turn', 'sandbox-link', sandbox];
   expect(await untilSaidBy(id, door)).toEqual(expect.arrayContaining(door));
@@ -64,7 +65,7 @@ test('a message on a socket: socket, turn, link and the sandbox’s own log have
   );
   expect(answered.length).toBeGreaterThan(0);
   const ended = await eventually(
-    () => Promise.resolve(lineOf('turn_ended', { messageId: 'followed' })),
+    () => Promise.resolve(lineOf('turn_ended', { messageId })),
     (line) => line !== undefined,
   );
   expect(ended).toMatchObject({ correlation_id: id, stopReason: 'end_turn', sessionId: agent.id });
@@ -73,12 +74,13 @@ test('a message on a socket: socket, turn, link and the sandbox’s own log have
 
 test('a message over REST: its request id is the correlation id, and the answer names it', async () => {
   const { id: session } = await makeSession(cloud, { approvals: 'auto', flavor: 'micro' });
+  const messageId = crypto.randomUUID();
   const response = await cloud.request(`/api/sessions/${session}/messages`, {
     method: 'POST',
-    body: JSON.stringify({ text: '$ echo by rest', messageId: 'by-rest' }),
+    body: JSON.stringify({ text: '$ echo by rest', messageId }),
   });
   const requestId = response.headers.get('x-request-id') ?? '';
-  expect(await acceptedUnder('by-rest')).toBe(requestId);
+  expect(await acceptedUnder(messageId)).toBe(requestId);
   const door = ['api', 'turn', 'sandbox-link', sandbox];
   expect(await untilSaidBy(requestId, door)).toEqual(expect.arrayContaining(door));
 });
@@ -86,12 +88,13 @@ test('a message over REST: its request id is the correlation id, and the answer 
 test('a child’s work for a message has the id of that message', async () => {
   const agent = await openAgent(cloud);
   const prompt = { action: 'spawn', prompt: '$ echo by a child' };
-  agent.client.send('message', { text: `call session ${JSON.stringify(prompt)}`, messageId: 'by-child' });
+  const messageId = crypto.randomUUID();
+  agent.client.send('message', { text: `call session ${JSON.stringify(prompt)}`, messageId });
   await agent.client.until(
     ({ type, seq }) => type === 'completion' && seq !== null,
     'a completion of the parent',
   );
-  const id = await acceptedUnder('by-child');
+  const id = await acceptedUnder(messageId);
   const ended = await eventually(
     () =>
       Promise.resolve(linesOf(cloud).filter((line) => line['event'] === 'turn_ended' && idOf(line) === id)),
@@ -125,13 +128,14 @@ test('a scheduled run: the schedules function and the turn have one id', async (
   const targets = [{ projectId }];
   const schedule = { name: 's', cronExpr: '0 0 1 1 *', prompt: '$ echo by schedule', targets };
   const { id } = await cloud.ask<{ id: string }>('/api/schedules', post(schedule));
+  const earlier = linesOf(cloud).length;
   await cloud.ask(`/api/schedules/${id}/trigger`, post({}));
   const accepted = await eventually(
     () =>
       Promise.resolve(
-        linesOf(cloud).find(
-          (line) => line['event'] === 'message_accepted' && serviceOf(line) === 'schedules',
-        ),
+        linesOf(cloud)
+          .slice(earlier)
+          .find((line) => line['event'] === 'message_accepted' && serviceOf(line) === 'schedules'),
       ),
     (line) => line !== undefined,
     20_000,
@@ -144,11 +148,12 @@ test('after an approval the turn continues under the message’s id', async () =
   const { id: session } = await makeSession(cloud, { flavor: 'micro' });
   const client = await connect(cloud, { sessionId: session });
   await client.untilType('system:ready');
-  client.send('message', { text: '$ echo approved', messageId: 'approved' });
+  const messageId = crypto.randomUUID();
+  client.send('message', { text: '$ echo approved', messageId });
   const { data } = await client.untilType('tool:approval_required');
   client.send('tool:approval', { callId: data.callId, approved: true });
   await client.untilType('completion');
-  const id = await acceptedUnder('approved');
+  const id = await acceptedUnder(messageId);
   const decided = await eventually(
     () => Promise.resolve(lineOf('approval_decided', { sessionId: session })),
     (line) => line !== undefined,
@@ -161,14 +166,15 @@ test('after an approval the turn continues under the message’s id', async () =
 
 test('queued messages each have their own id', async () => {
   const agent = await openAgent(cloud);
-  agent.client.send('message', { text: '$ sleep 1; echo one', messageId: 'first-of-two' });
-  agent.client.send('message', { text: '$ echo two', messageId: 'second-of-two' });
+  const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+  agent.client.send('message', { text: '$ sleep 1; echo one', messageId: first });
+  agent.client.send('message', { text: '$ echo two', messageId: second });
   await agent.client.untilType('completion', 1);
-  const [one, two] = [await acceptedUnder('first-of-two'), await acceptedUnder('second-of-two')];
+  const [one, two] = [await acceptedUnder(first), await acceptedUnder(second)];
   expect(one).not.toBe(two);
   for (const [messageId, id] of [
-    ['first-of-two', one],
-    ['second-of-two', two],
+    [first, one],
+    [second, two],
   ]) {
     const ended = await eventually(
       () => Promise.resolve(lineOf('turn_ended', { messageId })),
