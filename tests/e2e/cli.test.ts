@@ -40,6 +40,8 @@ const json = async (...args: readonly string[]) => {
 };
 
 test('a new user logs in with the address that npm start prints', async () => {
+  // As new as at first: a try that failed may have logged in.
+  await rm(join(folder, '.config'), { recursive: true, force: true });
   expect((await sallyport(['sessions'])).stderr).toContain('sallyport login');
   const login = await sallyport(['login', '--url', `${server.url}/#token=${server.token}`]);
   expect([login.code, login.stderr]).toEqual([0, '']);
