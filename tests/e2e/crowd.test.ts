@@ -1,5 +1,5 @@
 /** Many at once: one session, one sandbox. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Server, startServer } from './server.ts';
 import { type Client, connect } from './socket-client.ts';
 
@@ -15,7 +15,16 @@ test('two hundred simultaneous connections with as many messages as may wait sta
     body: JSON.stringify({ approvals: 'auto' }),
   });
   const { id } = (await made.json()) as { id: string };
-  const clients = await Promise.all(Array.from({ length: 200 }, () => connect(server, { sessionId: id })));
+  // Turns and readers of a try that failed would be beside those of the next.
+  onTestFinished(async () => {
+    await server.request(`/api/sessions/${id}`, { method: 'DELETE' });
+  });
+  const join = async (): Promise<Client> => {
+    const client = await connect(server, { sessionId: id });
+    onTestFinished(client.terminate);
+    return client;
+  };
+  const clients = await Promise.all(Array.from({ length: 200 }, join));
   for (const [index, client] of clients.slice(0, 100).entries())
     client.send('message', { text: `$ echo ${index}`, messageId: `m${index}` });
   const first = clients[0] as Client;
@@ -27,5 +36,4 @@ test('two hundred simultaneous connections with as many messages as may wait sta
   );
   expect(started).toHaveLength(1);
   expect(clients.flatMap(({ frames }) => frames.filter(({ type }) => type === 'error'))).toEqual([]);
-  for (const client of clients) client.terminate();
 });
