@@ -1,5 +1,5 @@
 /** Faults of Fargate: a start that is refused, dies, or is not reported, and the caller's answer. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { sandboxWaitMsMax } from '#shared/domain/limits.ts';
 import { endSession, makeSession, openAgent, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -23,7 +23,12 @@ beforeEach(async () => {
 });
 afterAll(() => cloud.stop());
 
-const make = (options: object = {}) => makeSession(cloud, { kind: 'execution', flavor: 'micro', ...options });
+/** Ended with its try, also one that failed: tasks of all tests are counted. */
+const make = async (options: object = {}) => {
+  const made = await makeSession(cloud, { kind: 'execution', flavor: 'micro', ...options });
+  onTestFinished(() => endSession(cloud, made.id));
+  return made;
+};
 
 type Refused = {
   readonly error: {
@@ -47,12 +52,12 @@ test('a start without capacity is retried with growing pauses until there is roo
   const { status, ms } = await firstRequest(id);
   expect(status).toBe(200);
   expect(ms).toBeGreaterThan(1500);
-  await endSession(cloud, id);
 });
 
 test('without any capacity every waiting caller is told, with advice', async () => {
   const { id, workspace } = await make();
   const agent = await openAgent(cloud);
+  onTestFinished(agent.close);
   await cloud.setFaults({ capacityFailures: always });
   const first = firstRequest(id);
   await eventually(
@@ -80,7 +85,6 @@ test('without any capacity every waiting caller is told, with advice', async () 
   expect(await cloud.runningTasks()).toEqual([]);
   await cloud.setFaults({});
   expect((await firstRequest(id)).status).toBe(200);
-  await Promise.all([endSession(cloud, id), agent.close()]);
 });
 
 test('a session that allows it gets the next smaller sandbox when its own size has no capacity', async () => {
@@ -93,14 +97,12 @@ test('a session that allows it gets the next smaller sandbox when its own size h
     status: 503,
     error: { code: 'sandbox_unavailable' },
   });
-  await Promise.all([endSession(cloud, id), endSession(cloud, strict.id)]);
 });
 
 test('throttled starts are retried, and succeed when ECS accepts them', async () => {
   const { id } = await make();
   await cloud.setFaults({ throttles: 5 });
   expect((await firstRequest(id)).status).toBe(200);
-  await endSession(cloud, id);
 });
 
 test('a sandbox that dies while starting is started again; one that always dies has failed to start', async () => {
@@ -119,7 +121,6 @@ test('a sandbox that dies while starting is started again; one that always dies 
     state: 'stopped',
     reason: expect.stringContaining('CannotPullContainerError'),
   });
-  await Promise.all([endSession(cloud, id), endSession(cloud, doomed.id)]);
 });
 
 test('a sandbox without an address event is found by asking ECS', async () => {
@@ -129,7 +130,6 @@ test('a sandbox without an address event is found by asking ECS', async () => {
   expect(status).toBe(200);
   expect(ms).toBeGreaterThan(5000);
   expect(ms).toBeLessThan(giveUpMs);
-  await endSession(cloud, id);
 });
 
 test('a failed start without an event is found by asking ECS, and repeated', async () => {
@@ -141,7 +141,6 @@ test('a failed start without an event is found by asking ECS, and repeated', asy
   expect(ms).toBeGreaterThan(5000);
   expect(ms).toBeLessThan(giveUpMs);
   expect((await sandboxRecord(cloud, workspace)).generation).toBe(2);
-  await endSession(cloud, id);
 });
 
 test('repeated events out of order start, ready and stop a sandbox once', async () => {
@@ -164,7 +163,6 @@ test('repeated events out of order start, ready and stop a sandbox once', async 
   );
   expect(starts).toHaveLength(2);
   expect(await systemEvents(cloud, id, 'sandbox_stopped')).toHaveLength(1);
-  await endSession(cloud, id);
 });
 
 test('a sandbox that cannot be reached at first is waited for', async () => {
@@ -174,5 +172,4 @@ test('a sandbox that cannot be reached at first is waited for', async () => {
   expect(status).toBe(200);
   expect(ms).toBeGreaterThan(5000);
   expect((await sandboxRecord(cloud, workspace)).generation).toBe(1);
-  await endSession(cloud, id);
 });
