@@ -1,5 +1,5 @@
 /** Links to files: no token opens them, a write uses one up, and they end with the token that made them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeSession, restSandbox, showSession } from './agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 
@@ -11,10 +11,11 @@ let id: string;
 let maker: Token;
 beforeAll(async () => {
   cloud = await openEmbeddedCloud();
-  maker = await newToken('admin');
-  ({ id } = await makeSession(cloud, { flavor: 'micro' }));
 });
 afterAll(() => cloud.stop());
+beforeEach(async () => {
+  maker = await newToken('admin');
+});
 
 const newToken = (scope: string): Promise<Token> =>
   cloud.ask<Token>('/api/tokens', { method: 'POST', body: JSON.stringify({ name: 'a maker', scope }) });
@@ -38,6 +39,8 @@ const put = (url: string, body: string, headers: Record<string, string> = {}): P
   fetch(url, { method: 'PUT', body, headers });
 
 test('a link writes a file once, also when two try', async () => {
+  // Of each try its own, in which the file is new. The tests below read it.
+  ({ id } = await makeSession(cloud, { flavor: 'micro' }));
   const { url } = await linkTo('in/ü x.txt', 'PUT');
   expect((await fetch(url)).status).toBe(404);
   expect(await codeOf(await put(url, 'part', { 'content-range': 'bytes 0-3/8' }))).toEqual([
@@ -58,6 +61,8 @@ test('a write that is refused leaves the link good', async () => {
 });
 
 test('AC9: a link reads the file as an attachment, and starts no sandbox', async () => {
+  // A try that failed may have stopped its sandbox.
+  await cloud.request(`/api/sessions/${id}/files`);
   const { url } = await linkTo('in/ü x.txt', 'GET');
   const running = await fetch(url);
   expect([running.status, await running.text()]).toEqual([200, 'hello']);

@@ -19,7 +19,6 @@ beforeAll(async () => {
   cloud = await openEmbeddedCloud();
   const body = JSON.stringify({ name: 'a reader', scope: 'admin:ro' });
   ({ token: readerToken } = await cloud.ask<{ token: string }>('/api/tokens', { method: 'POST', body }));
-  ({ id } = await makeSession(cloud, { flavor: 'micro' }));
   scratch = await mkdtemp(join(tmpdir(), 'sallyport-files-'));
 });
 afterAll(async () => {
@@ -43,6 +42,8 @@ const codeOf = async (response: Response) => {
 const strange = `${encodeURIComponent('größe\n1')}`;
 
 test('a folder is made, a file moved and copied, and each change is answered with its entry', async () => {
+  // Of each try its own, in which nothing is there yet. The tests below read it.
+  ({ id } = await makeSession(cloud, { flavor: 'micro' }));
   const made = await asked('POST', '/files/src/deep?op=mkdir');
   expect([made.status, await made.json()]).toMatchObject([201, { path: 'src/deep', type: 'directory' }]);
   expect((await asked('POST', '/files/src/deep?op=mkdir')).status).toBe(200);
@@ -127,6 +128,8 @@ test('HEAD describes a file and a folder', async () => {
 });
 
 test('a folder comes in by parts as an archive, and goes out', async () => {
+  // The answer says whether the folder is new, and a try that failed may have filled it.
+  await asked('DELETE', '/files/unpacked');
   const folder = join(scratch, 'in');
   await mkdir(join(folder, 'sub'), { recursive: true });
   const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7919) % 251));
@@ -155,33 +158,37 @@ test('a folder comes in by parts as an archive, and goes out', async () => {
 });
 
 test('a watch reports changes as events', async () => {
+  const path = `src/new-${crypto.randomUUID()}`;
   const stream = await asked('GET', '/watch?path=src');
   expect(stream.headers.get('content-type')).toBe('text/event-stream');
-  await asked('PUT', '/files/src/new', { body: 'x' });
+  await asked('PUT', `/files/${path}`, { body: 'x' });
   let text = '';
   for await (const piece of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += piece;
     if (text.includes('data: ')) break;
   }
-  expect(text).toContain('event: changed\ndata: {"path":"src/new","kind":"created"}\n\n');
+  expect(text).toContain(`event: changed\ndata: {"path":"${path}","kind":"created"}\n\n`);
 });
 
 test('the client library sees the same', async () => {
   const files = new SandboxFiles(new Sallyport(cloud), id);
-  await files.write('library/a/ü.txt', 'hello');
-  const [, below] = await files.list('library', { recursive: true });
-  expect(below).toMatchObject({ path: 'library/a/ü.txt', size: 5 });
-  expect(await files.stat('library/a/ü.txt')).toMatchObject({
+  const own = crypto.randomUUID();
+  const [library, twice, thrice] = [`${own}/library`, `${own}/twice`, `${own}/thrice`];
+  await files.write(`${library}/a/ü.txt`, 'hello');
+  const [, below] = await files.list(library, { recursive: true });
+  expect(below).toMatchObject({ path: `${library}/a/ü.txt`, size: 5 });
+  expect(await files.stat(`${library}/a/ü.txt`)).toMatchObject({
     type: 'file',
     size: 5,
     modifiedAt: below?.modifiedAt,
   });
-  await files.copy('library', 'twice');
-  await expect(files.move('library/a/ü.txt', 'twice/a/ü.txt')).rejects.toMatchObject({ code: 'conflict' });
-  await files.move('library/a/ü.txt', 'twice/a/ü.txt', { overwrite: true });
-  await files.upload('thrice', await files.download('twice'));
-  expect(await files.read('thrice/a/ü.txt')).toBe('hello');
-  const { url } = await files.link('thrice/a/ü.txt');
+  await files.copy(library, twice);
+  const move = (options = {}) => files.move(`${library}/a/ü.txt`, `${twice}/a/ü.txt`, options);
+  await expect(move()).rejects.toMatchObject({ code: 'conflict' });
+  await move({ overwrite: true });
+  await files.upload(thrice, await files.download(twice));
+  expect(await files.read(`${thrice}/a/ü.txt`)).toBe('hello');
+  const { url } = await files.link(`${thrice}/a/ü.txt`);
   expect(await (await fetch(url)).text()).toBe('hello');
 });
 
@@ -202,6 +209,8 @@ test('AC5: a reader gets the same from the running sandbox and from what was sav
       head: [status, headers.get('content-length'), headers.get('x-sallyport-type')],
     };
   };
+  // A try that failed may have stopped its sandbox.
+  await asked('GET', '/files');
   const running = await everything();
   await restSandbox(cloud, id);
   expect(await everything()).toEqual(running);
