@@ -14,6 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
+/** Of each try its own: one that is there ends the program at once. */
+const newFile = (): string => `end-${crypto.randomUUID()}`;
+
 /** Counts aloud until it is told to stop. */
 const counting = (file: string): string =>
   `i=0; until [ -e ${file} ]; do i=$((i + 1)); echo "line $i"; sleep 0.02; done; echo end; exit 7`;
@@ -41,7 +44,8 @@ const killOften = async (shown: () => string, reading: Promise<unknown>): Promis
 };
 
 test('a process that is followed runs on, and no line of it is missing or repeated', async () => {
-  const process = await sandbox.processes.start(counting('first'));
+  const file = newFile();
+  const process = await sandbox.processes.start(counting(file));
   let text = '';
   const reading = (async () => {
     for await (const event of process.output()) {
@@ -53,30 +57,32 @@ test('a process that is followed runs on, and no line of it is missing or repeat
   })();
   await killOften(() => text, reading);
   expect(await process.info()).toMatchObject({ state: 'running' });
-  await sandbox.files.write('first', '');
+  await sandbox.files.write(file, '');
   expect(await reading).toBe(7);
   expectWhole(text);
   expect(await process.info()).toMatchObject({ state: 'exited', exitCode: 7 });
 });
 
 test('a process that nobody follows meanwhile runs on, and its output is there afterwards', async () => {
-  const process = await sandbox.processes.start(counting('second'));
+  const file = newFile();
+  const process = await sandbox.processes.start(counting(file));
   await cloud.killFunctions();
-  await sandbox.files.write('second', '');
+  await sandbox.files.write(file, '');
   let text = '';
   for await (const event of process.output()) text += event.text;
   expectWhole(text);
 });
 
 test('a command whose live output is read goes on, and its result is whole', async () => {
+  const file = newFile();
   let shown = '';
-  const running = sandbox.exec(counting('third'), {
+  const running = sandbox.exec(counting(file), {
     onStdout: (text) => {
       shown += text;
     },
   });
   await killOften(() => shown, running);
-  await sandbox.files.write('third', '');
+  await sandbox.files.write(file, '');
   const { exitCode, stdout } = await running;
   expect([exitCode, stdout]).toEqual([7, shown]);
   expectWhole(stdout);
