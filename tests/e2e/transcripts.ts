@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
 import { compileCache, type Server } from './server.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
@@ -72,10 +73,13 @@ export const runTranscripts = async (
     const onPage = (text: string): string =>
       all.reduce((changed, [from, to]) => changed.replaceAll(to, from), text);
     await writeFile(join(folder, 'page.sh'), shellScript(transcripts, inTest));
-    await promisify(execFile)('bash', [join(folder, 'page.sh')], {
+    const shell = promisify(execFile)('bash', [join(folder, 'page.sh')], {
       cwd: work,
       env: { ...compileCache, PATH: '/usr/bin:/bin', HOME: folder },
     });
+    // A loop of a page that waits in vain would go on beside the next try.
+    onTestFinished(() => void shell.child.kill());
+    await shell;
     const outputs = transcripts.map((_, index) => readFile(join(folder, `${index}.txt`), 'utf8'));
     return (await Promise.all(outputs)).map(onPage);
   } finally {
