@@ -1,5 +1,5 @@
 /** Many programs at once, in many sandboxes, under the limits of a fresh installation: each answer is whole and its own. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -7,11 +7,11 @@ const sandboxCount = 10;
 const programsEach = 10;
 
 let server: Server;
-beforeAll(async () => {
+beforeEach(async () => {
   const limits = { RATE_LIMIT_PER_SECOND: '10', RATE_LIMIT_BURST: '20' };
   server = await startServer({ variables: { MSB_DEFAULT_FLAVOR: 'micro', ...limits } });
 });
-afterAll(() => server.stop());
+afterEach(() => server.stop());
 
 test('a hundred simultaneous programs in ten sandboxes are all answered rightly', async () => {
   const { sandboxes } = new Sallyport(server);

@@ -1,16 +1,16 @@
 /** A file that `write_file` says is written is safe: its sandbox may die the moment after. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, fieldsOf, type McpClient } from './mcp-clients.ts';
 import { killServer } from './sandbox-processes.ts';
 
 let cloud: EmbeddedCloud;
 let client: McpClient;
-beforeAll(async () => {
+beforeEach(async () => {
   cloud = await openEmbeddedCloud({ variables: { MSB_DEFAULT_FLAVOR: 'micro' } });
   client = await connect(cloud);
 });
-afterAll(async () => {
+afterEach(async () => {
   await client.close();
   await cloud.stop();
 });

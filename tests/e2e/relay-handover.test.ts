@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { type OutsideHost, openHttpHost, openTcpHost } from './egress-hosts.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -16,7 +16,9 @@ let echo: OutsideHost;
 const asked: ServerResponse[] = [];
 let tunnels = 0;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  asked.length = 0;
+  tunnels = 0;
   web = await openHttpHost((_, response) => void asked.push(response));
   echo = await openTcpHost(
     createServer((socket) => {
@@ -37,7 +39,7 @@ beforeAll(async () => {
     network: { allow: ['localhost', 'other.example.org'] },
   });
 });
-afterAll(async () => {
+afterEach(async () => {
   await cloud.stop();
   for (const host of [web, echo]) host.close();
 });
