@@ -84,7 +84,7 @@ test('a cancel that matches two calls cancels none', async () => {
 /** Calls by hand, and closes the response stream while the program runs. */
 const leaveCall = async (seconds: number, meta: object): Promise<string> => {
   const leave = new AbortController();
-  const path = `/workspace/left-${seconds}`;
+  const path = `/workspace/left-${crypto.randomUUID()}`;
   const command = `sleep ${seconds}; echo whole > ${path}`;
   const params = { name: 'execute_command', arguments: { command, session_id }, ...meta };
   const asked = server.request('/mcp', {

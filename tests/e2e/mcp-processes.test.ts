@@ -26,6 +26,7 @@ const use = async (action: string, args: Fields): Promise<Fields> =>
   fieldsOf(await client.call('process', { action, session_id, ...args }));
 
 test('a command without a session starts one, and is read by offset until it ends', async () => {
+  session_id = undefined;
   const started = await start('execute_command', {
     command: 'echo first; read line; echo "got $line $SHADE in $PWD"',
     env: ['SHADE=green'],

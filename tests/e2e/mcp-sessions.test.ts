@@ -1,5 +1,5 @@
 /** `session` and `workspace` of `/mcp`, black-box: agents in workspaces, spoken to by either generation of client. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './embedded-cloud.ts';
 import {
   connect,
@@ -39,7 +39,7 @@ const said = async (message: string, args: Fields = {}): Promise<Fields> => {
 };
 
 describe('the resolution table', () => {
-  beforeAll(async () => {
+  beforeEach(async () => {
     project_id = await newProject();
   });
   const message = (args: Fields) => session('message', { message: 'hello', project_id, ...args });

@@ -86,21 +86,22 @@ test('a result names a file as a listing does, however the request wrote its pat
 });
 
 test('a file is written, listed and read, and code sees it', async () => {
+  const folder = `deep/${crypto.randomUUID()}`;
   const content = 'first line\nné 🙂\n';
-  expect(await call('write_file', { path: 'deep/er/a b?.txt', content })).toEqual({
-    path: 'deep/er/a b?.txt',
+  expect(await call('write_file', { path: `${folder}/a b?.txt`, content })).toEqual({
+    path: `${folder}/a b?.txt`,
     size: Buffer.byteLength(content),
     created: true,
-    message: 'Successfully wrote to deep/er/a b?.txt',
+    message: `Successfully wrote to ${folder}/a b?.txt`,
   });
-  expect(await call('read_file', { path: '/workspace/deep/er/a b?.txt' })).toEqual({
-    path: '/workspace/deep/er/a b?.txt',
+  expect(await call('read_file', { path: `/workspace/${folder}/a b?.txt` })).toEqual({
+    path: `/workspace/${folder}/a b?.txt`,
     size: Buffer.byteLength(content),
     mime_type: 'text/plain',
     content,
   });
-  expect(await call('list_files', { path: 'deep/er' })).toEqual({
-    path: 'deep/er',
+  expect(await call('list_files', { path: folder })).toEqual({
+    path: folder,
     files: [
       {
         name: 'a b?.txt',
@@ -110,10 +111,10 @@ test('a file is written, listed and read, and code sees it', async () => {
       },
     ],
   });
-  expect(await call('write_file', { path: 'deep/er/a b?.txt', content: '' })).toMatchObject({
+  expect(await call('write_file', { path: `${folder}/a b?.txt`, content: '' })).toMatchObject({
     created: false,
   });
-  expect(await call('execute_command', { command: 'cat deep/er/*; touch new' })).toMatchObject({
+  expect(await call('execute_command', { command: `cat ${folder}/*; touch new` })).toMatchObject({
     stdout: '',
   });
   const { files } = await call('list_files');
@@ -266,7 +267,7 @@ test.each(['object', 'list'] as const)('folder and variables, as an %s, hold for
 
 test.each(generations)('a client of %s receives output in time to answer it', async (generation) => {
   const caller = await connect(server, generation);
-  const path = `go-${generation.replace(' ', '-')}`;
+  const path = `go-${crypto.randomUUID()}`;
   const { promise: heard, resolve } = Promise.withResolvers<void>();
   const command = `echo ready; until [ -e ${path} ]; do sleep 0.05; done; echo done`;
   const running = caller.call(

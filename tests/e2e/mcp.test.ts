@@ -1,6 +1,6 @@
 /** `/mcp`, black-box: what a program that runs code through us sees, in the protocol of this year and of an older one. */
 import { Client, type ProgressCallback, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
 
@@ -10,6 +10,12 @@ let client: Client;
 beforeAll(async () => {
   server = await startServer({ variables: micro });
   client = await connect(server);
+});
+/** Tests count the sessions: those of a failed try are none of the next one's. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  const { sessions } = await call(client, 'get_sessions');
+  for (const { id } of sessions as { id: string }[]) await call(client, 'stop_session', { session_id: id });
 });
 afterAll(async () => {
   await client.close();
@@ -296,6 +302,9 @@ test('projects are created, shown and listed, and enforce their allowed sizes', 
     name: 'small things',
     template: 'node',
     flavors_allowed: ['MICRO'],
+  });
+  onTestFailed(async () => {
+    await client.callTool({ name: 'project', arguments: { action: 'delete', project_id: made['id'] } });
   });
   const project = {
     id: expect.any(String),
