@@ -16,8 +16,6 @@ let server: Server;
 
 beforeAll(async () => {
   issuer = await startRealIssuer();
-  for (const who of ['ada', 'bob'])
-    issuer.people[who] = { email: `${who}@example.com`, sallyport_scope: defaultScope };
   server = await startServer({
     variables: {
       ...{ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'sallyport', OIDC_CLIENT_ID: 'sallyport' },
@@ -32,7 +30,14 @@ afterAll(async () => {
   await issuer?.stop();
 });
 
-const signedIn = async (who: string): Promise<Jar> => {
+/** Each try of a test has people of its own: what is theirs is counted. */
+const newPerson = (): string => {
+  const who = crypto.randomUUID();
+  issuer.people[who] = { email: `${who}@example.com`, sallyport_scope: defaultScope };
+  return who;
+};
+
+const signedIn = async (who = newPerson()): Promise<Jar> => {
   const jar = openJar();
   const isBack = (url: string): boolean => url.startsWith(`${server.url}/api/auth/callback`);
   await jar.ask(await jar.signIn(`${server.url}/api/auth/login`, who, isBack));
@@ -66,7 +71,7 @@ const statusOfMcp = async (token = ''): Promise<number> =>
     .status;
 
 test('OA5: a page of another origin consents to nothing with the cookie of a person', async () => {
-  const ada = await signedIn('ada');
+  const ada = await signedIn();
   const { provider, kept } = makeProvider(redirectUrl);
   await auth(provider, { serverUrl: serverUrl() });
   const body = { ...(await fieldsAt(kept.page)), approved: true, scope: defaultScope };
@@ -85,7 +90,7 @@ test('OA5: a page of another origin consents to nothing with the cookie of a per
 });
 
 test('OA8: a client acts as its person, who alone sees it, and a sign-out everywhere ends it', async () => {
-  const [ada, bob] = [await signedIn('ada'), await signedIn('bob')];
+  const [ada, bob] = [await signedIn(), await signedIn()];
   const [mine, his] = [await connectAs(ada), await connectAs(bob)];
   const tokenOf = (kept: typeof mine): string => kept.tokens?.access_token ?? '';
   const client = await connect({ url: server.url, token: tokenOf(mine) });
@@ -110,7 +115,8 @@ test('OA8: a client acts as its person, who alone sees it, and a sign-out everyw
 });
 
 test('a person sees the sign-ins of their browsers and ends one', async () => {
-  const [here, there] = [await signedIn('ada'), await signedIn('ada')];
+  const ada = newPerson();
+  const [here, there] = [await signedIn(ada), await signedIn(ada)];
   type SignIns = { signIns: { id: string; isCurrent: boolean }[] };
   const signIns = async (): Promise<SignIns['signIns']> =>
     ((await (await ask(here, '/api/auth/sign-ins')).json()) as SignIns).signIns;

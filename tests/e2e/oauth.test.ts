@@ -64,13 +64,14 @@ test('the metadata leads from /mcp to the authorization server of the platform',
 });
 
 test('the client of the MCP SDK registers, waits for a person, and calls tools of the project it was given', async () => {
-  const { provider, kept } = makeProvider(redirectUrl, { client_name: 'Claude Code' });
+  const clientName = `Claude Code ${crypto.randomUUID()}`;
+  const { provider, kept } = makeProvider(redirectUrl, { client_name: clientName });
   const serverUrl = `${server.url}/mcp`;
   expect(await auth(provider, { serverUrl })).toBe('REDIRECT');
   expect(new URL(kept.page).searchParams.get('resource')).toBe(serverUrl);
   const shown = await readJson(`/api/auth/consent?${new URLSearchParams(await fieldsAt(kept.page))}`);
   expect(shown).toMatchObject({
-    client: { name: 'Claude Code', redirectUri: redirectUrl, host: 'this machine' },
+    client: { name: clientName, redirectUri: redirectUrl, host: 'this machine' },
     access: ['write', 'read'],
   });
   const back = await consent(server, kept.page);
@@ -85,10 +86,10 @@ test('the client of the MCP SDK registers, waits for a person, and calls tools o
   await client.close();
   expect(
     await eventually(
-      () => clients(),
+      async () => (await clients()).filter(({ name }) => name === clientName),
       (found) => found.length > 0,
     ),
-  ).toMatchObject([{ name: 'Claude Code', scope: defaultScope, host: 'this machine' }]);
+  ).toMatchObject([{ scope: defaultScope, host: 'this machine' }]);
 });
 
 test('a person may refuse, which the client is told', async () => {
