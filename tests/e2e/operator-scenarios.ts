@@ -66,6 +66,8 @@ const noteRuns = async (cloud: EmbeddedCloud, id: string): Promise<void> => {
   await cloud.schedules({ sweep: 'schedules' });
 };
 
+type Health = { readonly mcps: readonly { readonly name: string; readonly consecutiveFailures: number }[] };
+
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'a warm sandbox is ready and taken, a person approves, the turn ends': {
     metrics: [
@@ -99,7 +101,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await cloud.janitor({ sweep: 'orphans' });
       const { taskArn = '' } = await sandboxRecord(cloud, agent.workspace);
       killServer(cloud.home, taskArn);
-      await until(cloud, 'SandboxesLost');
+      await eventually(
+        () => sandboxRecord(cloud, agent.workspace),
+        ({ state }) => state === 'stopped',
+        60_000,
+      );
       await agent.run('$ cat file');
       await agent.close();
     },
@@ -111,9 +117,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await agent.run('$ echo kept > file');
       const bytes = await bytesOf(cloud);
       await rename(bytes, `${bytes}.away`);
-      await agent.run('$ echo changed > file');
-      await until(cloud, 'WorkspaceSavesFailed', 60_000);
-      await rename(`${bytes}.away`, bytes);
+      try {
+        await agent.run('$ echo changed > file');
+        await until(cloud, 'WorkspaceSavesFailed', 60_000);
+      } finally {
+        await rename(`${bytes}.away`, bytes);
+      }
       await agent.run('$ echo again > file');
       await restSandbox(cloud, agent.id);
       for (const file of await readdir(bytes)) await rm(join(bytes, file));
@@ -273,14 +282,19 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'an MCP server that never answers': {
     metrics: ['McpChecksFailed', 'McpServersLost'],
     happens: async (cloud) => {
+      const name = `silent-${crypto.randomUUID()}`;
       const config = { transport: 'http', url: 'http://127.0.0.1:1/mcp' };
-      await cloud.ask('/api/mcp/add', post({ name: 'silent', config }));
-      await until(cloud, 'McpChecksFailed');
+      await cloud.ask('/api/mcp/add', post({ name, config }));
+      await eventually(
+        () => cloud.ask<Health>('/api/mcp/health'),
+        ({ mcps }) => mcps.some((one) => one.name === name && one.consecutiveFailures > 0),
+        60_000,
+      );
       // As if it had been tried for minutes: the next failure is the last.
       const failed = 'health.consecutiveFailures = :f, health.attempts = :a, health.lastCheck = :long';
       const set = `${failed}, duePk = :duePk, dueAt = :dueAt`;
       const values = { ':f': 7, ':a': 4, ':long': 1, ...dueValues('mcp', defaultProject, 1) };
-      await update(cloud, keys.mcpServer(defaultProject, 'silent'), { set, values });
+      await update(cloud, keys.mcpServer(defaultProject, name), { set, values });
       await cloud.janitor({ sweep: 'mcp' });
     },
   },
