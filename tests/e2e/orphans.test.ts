@@ -5,7 +5,7 @@
 
 import { RunTaskCommand } from '@aws-sdk/client-ecs';
 import { DeleteCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeApprovalStore } from '#shared/adapters/aws/dynamo/approvals.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
@@ -29,8 +29,16 @@ import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cl
 import { killServer } from './sandbox-processes.ts';
 
 let cloud: EmbeddedCloud;
+const open = (): Promise<EmbeddedCloud> =>
+  openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '3', MSB_EVICT_IDLE: 'false' } });
 beforeAll(async () => {
-  cloud = await openEmbeddedCloud({ variables: { MSB_MAX_SESSIONS: '3', MSB_EVICT_IDLE: 'false' } });
+  cloud = await open();
+});
+/** What a failed try has left apart would be swept and counted with what the next one makes. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  await cloud.stop();
+  cloud = await open();
 });
 afterAll(() => cloud.stop());
 

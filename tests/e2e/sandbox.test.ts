@@ -1,5 +1,5 @@
 /** Actions on a sandbox through the chat, and its answers. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Server, startServer } from './server.ts';
 import { type Client, connect, type Received } from './socket-client.ts';
 
@@ -26,6 +26,12 @@ const open = async (): Promise<Client> => {
 };
 
 let turns = 0;
+/** A failed try leaves files, and maybe a turn: the next one has a session of its own. */
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  client = await open();
+  turns = 0;
+});
 /** All frames of one turn. */
 const say = async (text: string): Promise<readonly Received[]> => {
   const from = client.frames.length;
