@@ -1,6 +1,6 @@
 /** Preview: a web server in a sandbox is shown to its owner, learns nothing of ours, and opens no other door. */
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Agent, endSession, makeSession, openAgent, sandboxRecord, showSession } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -192,6 +192,8 @@ test('a port outside the range is refused, and one without a listener is reporte
 
 test('leases rotate, are counted, and end with the sandbox', async () => {
   const { id, workspace } = await makeSession(cloud, { kind: 'execution', flavor: 'micro' });
+  // The ports of all sessions are counted.
+  onTestFailed(() => endSession(cloud, id));
   const lease = async (port?: number): Promise<number> => {
     const body = JSON.stringify(port === undefined ? {} : { port });
     const leased = await cloud.ask<{ port: number; path: string }>(`/api/sessions/${id}/ports`, {

@@ -1,5 +1,5 @@
 /** The choices of a client for its sessions, black-box: labels and the lists they filter, archives, lifetimes, refusals. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 
 let cloud: EmbeddedCloud;
@@ -40,22 +40,27 @@ test('a label that objects of the language reserve is refused, not dropped', asy
 });
 
 test('sessions are found by their labels, and a change of labels replaces them', async () => {
-  const red = await create({ labels: { team: 'red', run: '1' } });
-  const blue = await create({ labels: { team: 'blue' } });
-  expect(red).toMatchObject({ labels: { team: 'red', run: '1' }, archived: false, network: 'none' });
-  expect(await listed('label=team:red')).toEqual([red.id]);
-  expect(await patch(blue.id, { labels: { team: 'red' }, title: ' Mine ' })).toMatchObject({
-    labels: { team: 'red' },
+  // Teams of this try alone.
+  const teams = { red: `red-${crypto.randomUUID()}`, blue: `blue-${crypto.randomUUID()}` };
+  const red = await create({ labels: { team: teams.red, run: '1' } });
+  const blue = await create({ labels: { team: teams.blue } });
+  expect(red).toMatchObject({ labels: { team: teams.red, run: '1' }, archived: false, network: 'none' });
+  expect(await listed(`label=team:${teams.red}`)).toEqual([red.id]);
+  expect(await patch(blue.id, { labels: { team: teams.red }, title: ' Mine ' })).toMatchObject({
+    labels: { team: teams.red },
     title: 'Mine',
   });
-  expect(await listed('label=team:red')).toEqual([blue.id, red.id]);
-  expect(await listed('label=team:blue')).toEqual([]);
+  expect(await listed(`label=team:${teams.red}`)).toEqual([blue.id, red.id]);
+  expect(await listed(`label=team:${teams.blue}`)).toEqual([]);
   expect(await patch(blue.id, { labels: null, title: null })).toMatchObject({ labels: {} });
   expect(await refused('GET', '/api/sessions?label=team')).toContain('label');
 });
 
 test('an archived session is in no list but that of the archived', async () => {
   const { id } = await create({});
+  onTestFailed(async () => {
+    await patch(id, { archived: false });
+  });
   expect(await patch(id, { archived: true })).toMatchObject({ archived: true });
   expect(await listed('')).not.toContain(id);
   expect(await listed('archived=true')).toEqual([id]);

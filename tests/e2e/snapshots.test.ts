@@ -1,6 +1,6 @@
 /** Snapshots, forks and restores through the real parts: files of one moment, shared between workspaces, never lost. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { api, type Snapshot } from '#sdk/routes.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
@@ -39,8 +39,13 @@ const read = async ({ id }: Shown, path: string): Promise<string | number> => {
   return response.ok ? text : response.status;
 };
 
-const snapshotOf = ({ id }: Shown, name?: string): Promise<Snapshot> =>
-  client.request(api.makeSnapshot, { params: { id }, body: name === undefined ? {} : { name } });
+const snapshotOf = async (session: Shown, name?: string): Promise<Snapshot> => {
+  const body = name === undefined ? {} : { name };
+  const snapshot = await client.request(api.makeSnapshot, { params: { id: session.id }, body });
+  // The project has room for few.
+  onTestFailed(() => drop(session, snapshot).catch(() => undefined));
+  return snapshot;
+};
 
 const drop = ({ id }: Shown, snapshot: Snapshot): Promise<undefined> =>
   client.request(api.deleteSnapshot, { params: { id, snapshotId: snapshot.id } });

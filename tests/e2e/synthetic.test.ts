@@ -1,6 +1,6 @@
 /** The synthetic check against the embedded cloud, invoked as the rules of EventBridge would invoke it. */
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 
 const ownProject = '00000000-0000-4000-8000-00000000c4ec';
@@ -40,7 +40,16 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
+/** Tests count the sessions: those of a failed try are none of the next one's. */
+const forgetSessions = async (): Promise<void> => {
+  for (const { id } of await sessionsOf(cloud, 'active'))
+    await cloud.request(`/api/sessions/${id}`, { method: 'DELETE' });
+  const body = JSON.stringify({ project: ownProject, maxAgeHours: 0 });
+  await cloud.request('/api/sessions/cleanup', { method: 'POST', body });
+};
+
 test('a turn is sent, answered and timed, and no session stays active', async () => {
+  onTestFailed(forgetSessions);
   const report = await cloud.synthetic({ check: 'turn', url: cloud.url });
   expect(report).toEqual({ check: 'turn', durationMs: expect.any(Number) });
   expect(metricsIn(cloud.printed())['SyntheticTurnMs']).toBe(report['durationMs']);
@@ -50,6 +59,7 @@ test('a turn is sent, answered and timed, and no session stays active', async ()
 });
 
 test('a sandbox is started, answers, is timed and stopped at once', async () => {
+  onTestFailed(forgetSessions);
   const report = await cloud.synthetic({ check: 'sandbox', url: cloud.url });
   // On one machine a sandbox sees no cgroup: the program outside counts for it.
   expect(report).toEqual({ check: 'sandbox', durationMs: expect.any(Number), cgroups: 'unseen' });
@@ -64,6 +74,7 @@ test('its token is revoked at its end', async () => {
 });
 
 test('the next check ends the sessions of one that died, and leaves new ones alone', async () => {
+  onTestFailed(forgetSessions);
   const body = JSON.stringify({ project: ownProject, provider: 'demo' });
   const make = () => cloud.ask<Session>('/api/sessions', { method: 'POST', body });
   const [old, young] = [await make(), await make()];
