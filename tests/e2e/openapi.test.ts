@@ -4,7 +4,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { auth } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import type * as z from 'zod';
 import { errorAnswer } from '#shared/contracts/rest/error-view.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
@@ -222,6 +222,9 @@ test('a schedule', async () => {
 
 test('the registry', async () => {
   const body = { name: 'here', config: { transport: 'stdio', command: 'true', toolPrefix: 'h' } };
+  onTestFailed(async () => {
+    await server.request('/api/mcp/here', { method: 'DELETE' });
+  });
   await ask('postMcpAdd', { body });
   const path = { name: 'here' };
   await ask('postMcpByNameTest', { path });

@@ -1,7 +1,7 @@
 /** Programs and processes over REST, black-box: run, followed, typed into, signalled, ended, lost. */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { ageSandbox, makeSession, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { openProcesses, readEvents, textOf } from './process-client.ts';
@@ -69,12 +69,13 @@ describe('a program', () => {
   });
 
   test('goes on as a process when its request has waited long enough', async () => {
-    const line = 'while [ ! -e go-on ]; do sleep 0.1; done; echo late';
+    const go = `go-on-${randomUUID()}`;
+    const line = `while [ ! -e ${go} ]; do sleep 0.1; done; echo late`;
     const { status, body } = await client.exec(line, { timeoutSeconds: 600 });
     expect([status, Object.keys(body)]).toEqual([202, ['processId']]);
     const processId = String(body['processId']);
     expect(await client.show(processId)).toMatchObject({ state: 'running', command: line });
-    await client.exec('touch go-on');
+    await client.exec(`touch ${go}`);
     expect(textOf(await client.output(processId))).toBe('late\n');
   });
 
@@ -134,6 +135,9 @@ describe('a process', () => {
     expect(await client.ask('DELETE', `/processes/${process}`)).toMatchObject({ status: 200, body });
     expect(await client.show(process)).toMatchObject(body);
     const group = await client.start("setsid sleep 987654 & trap '' TERM; sleep 987654; sleep 987654");
+    onTestFailed(async () => {
+      await client.ask('DELETE', `/processes/${group}`);
+    });
     await eventually(
       async () => (await client.exec('pgrep -c -x sleep')).body['stdout'],
       (count) => Number(count) >= 2,

@@ -1,6 +1,6 @@
 /** A token that may only read: files come from the sandbox that runs, else from what was saved, and none is started. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { makeSession, restSandbox, showSession } from './agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, errorOf, fieldsOf, type McpClient } from './mcp-clients.ts';
@@ -52,8 +52,11 @@ test('files are read from a running sandbox, which stays idle', async () => {
     ['note.txt', 'kept'],
   ] as const) {
     const headers = { 'content-type': 'application/octet-stream' };
-    const put = await cloud.request(`/api/sessions/${id}/files/${path}`, { method: 'PUT', body, headers });
-    expect(put.status).toBe(201);
+    const file = `/api/sessions/${id}/files/${path}`;
+    onTestFailed(async () => {
+      await cloud.request(file, { method: 'DELETE' });
+    });
+    expect((await cloud.request(file, { method: 'PUT', body, headers })).status).toBe(201);
   }
   const before = await lastActiveAt();
   expect(Buffer.from(await (await read('/files/folder/large.bin')).arrayBuffer()).equals(large)).toBe(true);

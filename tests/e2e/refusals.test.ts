@@ -81,10 +81,11 @@ test('a change that is not an object is refused', async () => {
   const send = (path: string, method: string, body: unknown) =>
     server.request(path, { method, body: JSON.stringify(body) });
   const config = { transport: 'stdio', command: 'cat', enabled: false };
-  expect((await send('/api/mcp/add', 'POST', { name: 'kept', config })).status).toBe(201);
+  const name = `kept-${crypto.randomUUID()}`;
+  expect((await send('/api/mcp/add', 'POST', { name, config })).status).toBe(201);
   const options = { name: 'kept', cronExpr: '0 0 1 1 *', prompt: 'x', enabled: false };
   const { id } = (await (await send('/api/schedules', 'POST', options)).json()) as { id: string };
-  for (const path of ['/api/mcp/kept', `/api/schedules/${id}`])
+  for (const path of [`/api/mcp/${name}`, `/api/schedules/${id}`])
     for (const body of [[], 'x', 7, null])
       expect([path, body, await codeOf(path, { method: 'PATCH', body: JSON.stringify(body) })]).toEqual([
         path,

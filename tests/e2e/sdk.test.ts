@@ -1,5 +1,5 @@
 /** The client library against the real program: each of its calls, as its users make them. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, onTestFinished, test } from 'vitest';
 import { SallyportError } from '#sdk/errors.ts';
 import { Sallyport } from '#sdk/sallyport.ts';
 import type { Sandbox } from '#sdk/sandbox.ts';
@@ -36,6 +36,9 @@ test('code keeps its variables, and shows the value of its last expression', asy
 
 test('files are written, read, listed, moved, copied, described and removed', async () => {
   const { files } = sandbox;
+  onTestFailed(async () => {
+    for (const path of ['d', 'e']) await files.remove(path).catch(() => undefined);
+  });
   await files.mkdir('d');
   await files.mkdir('d');
   await files.write('d/ä b.txt', 'hello');
@@ -85,8 +88,8 @@ test('changes of files are seen as they happen', async () => {
     })(),
   );
   const timer = setInterval(() => void sandbox.files.write('seen.txt', String(seen.length)), 500);
+  onTestFinished(() => clearInterval(timer));
   expect(await ended).toMatchObject({ message: 'enough' });
-  clearInterval(timer);
   expect(seen.at(-1)).toMatch(/^(created|modified) seen\.txt$/);
 });
 
@@ -97,6 +100,9 @@ test('a link needs no token', async () => {
 });
 
 test('sandboxes are found by their id and their labels, changed and stopped', async () => {
+  onTestFailed(async () => {
+    await sandbox.update({ labels: { of: 'test' } });
+  });
   expect((await sallyport.sandboxes.get(sandbox.id)).session).toMatchObject({ labels: { of: 'test' } });
   expect((await sallyport.sandboxes.list({ label: 'of:test' })).map(({ id }) => id)).toEqual([sandbox.id]);
   expect(await sallyport.sandboxes.list({ label: 'of:nothing' })).toEqual([]);

@@ -1,7 +1,7 @@
 /** Secrets of a project: set, listed by name, removed; a value goes in and is seen nowhere else. */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
 import { startServer } from './server.ts';
 
@@ -49,6 +49,9 @@ test('a secret is set, replaced, listed by name and deleted', async () => {
 
 test('the default project has secrets, too', async () => {
   const path = '/api/projects/00000000-0000-4000-8000-000000000000/secrets';
+  onTestFailed(async () => {
+    await admin(`${path}/A`, remove);
+  });
   expect(await admin(`${path}/A`, put('a'))).toEqual([201, { name: 'A' }]);
   expect(await admin(`${path}/A`, remove)).toEqual([200, { message: 'Secret A removed' }]);
 });
