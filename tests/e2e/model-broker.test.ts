@@ -2,7 +2,7 @@
  * The model broker, black-box: a program in a sandbox without a network asks models by the providers' own client libraries, with the keys
  * of the deployment, which the sandbox never has, and within its session's models.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession, showSession } from './agent.ts';
 import { brokerProgram } from './broker-program.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
@@ -136,9 +136,11 @@ test('what is no call of a model is refused in the wire of its provider', async 
 
 test('an execution session has no models', async () => {
   const agent = id;
+  onTestFinished(() => {
+    id = agent;
+  });
   id = await newSession({ kind: 'execution' });
   expect(await ask('anthropic', haiku)).toContain('only the session of an agent has models');
-  id = agent;
 });
 
 test('a call whose program goes away is over, and counted', async () => {

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
@@ -46,9 +46,10 @@ let cloud: EmbeddedCloud;
 let unswept: EmbeddedCloud;
 /** Made before the other tests and looked at after them: its minute comes while they run. */
 let minutely: Shown;
+const makeMinutely = (): Promise<Shown> => make({ cronExpr: '* * * * *', prompt: 'say hello' }, unswept);
 beforeAll(async () => {
   [cloud, unswept] = await Promise.all([openEmbeddedCloud(), openEmbeddedCloud()]);
-  minutely = await make({ cronExpr: '* * * * *', prompt: 'say hello' }, unswept);
+  minutely = await makeMinutely();
 });
 afterAll(() => Promise.all([cloud.stop(), unswept.stop()]));
 
@@ -474,6 +475,10 @@ test('a schedule whose token was revoked stops with the reason, and runs again f
 });
 
 test('a schedule that runs every minute runs within the minute, by itself, with its outcome', async () => {
+  // Its first run comes once: the next try looks at that of another schedule.
+  onTestFailed(async () => {
+    minutely = await makeMinutely();
+  });
   const { id, nextRunAt } = minutely;
   const history = await eventually(
     () => historyOf(id, unswept),

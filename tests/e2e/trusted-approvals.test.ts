@@ -1,6 +1,6 @@
 /** The approved call is the one that runs: by digest, whole, on record, and by no other owner. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from './agent.ts';
 import { type AnthropicServer, openAnthropicServer } from './anthropic-server.ts';
 import { digestOf } from './call-digest.ts';
@@ -14,6 +14,10 @@ beforeAll(async () => {
   cloud = await openEmbeddedCloud({
     variables: { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' },
   });
+});
+/** A failed try leaves answers that nobody asked for. */
+beforeEach(() => {
+  model.script.length = 0;
 });
 afterAll(async () => {
   await cloud.stop();
