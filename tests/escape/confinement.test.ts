@@ -210,7 +210,7 @@ console.log(await changed, Object.keys(os.networkInterfaces()).length >= 0);
 test('npm installs a package from a folder and from a tarball, and runs a script', async () => {
   const text = await sandbox.run(`
 set -e
-mkdir -p /tmp/n/dep /tmp/n/app && cd /tmp/n/dep
+rm -rf /tmp/n && mkdir -p /tmp/n/dep /tmp/n/app && cd /tmp/n/dep
 echo '{"name":"dep","version":"1.2.3","main":"index.js"}' > package.json; echo 'module.exports = 6 * 7' > index.js
 npm pack --silent --offline
 cd ../app; echo '{"name":"app","version":"1.0.0","scripts":{"ask":"node ask.js"}}' > package.json; echo 'console.log(require("dep"))' > ask.js

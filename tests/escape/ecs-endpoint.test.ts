@@ -278,7 +278,7 @@ test('the shared volume is one folder for all sandboxes, also for files of other
   expect(
     await bash(
       one.address,
-      'cat /shared/from-host && mkdir /shared/d && echo one > /shared/d/f && echo made',
+      'cat /shared/from-host && rm -rf /shared/d && mkdir /shared/d && echo one > /shared/d/f && echo made',
     ),
   ).toMatch(/host\s*made/);
   expect(
@@ -335,21 +335,23 @@ test('a StopTask that fails is an error of the server, and the next one works', 
 });
 
 test('a task of another deployment is recognized by its startedBy', async () => {
-  const mine = await run({ startedBy: 'mine', clientToken: 'token-1' });
-  expect(await run({ startedBy: 'mine', clientToken: 'token-1' })).toBe(mine);
-  await expect(run({ startedBy: 'theirs', clientToken: 'token-1' })).rejects.toMatchObject({
+  // Names of this try alone: the tasks of a failed one still run.
+  const [us, them, clientToken] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  const mine = await run({ startedBy: us, clientToken });
+  expect(await run({ startedBy: us, clientToken })).toBe(mine);
+  await expect(run({ startedBy: them, clientToken })).rejects.toMatchObject({
     name: 'ConflictException',
     resourceIds: [mine],
   });
-  const theirs = await run({ startedBy: 'theirs', tags: [{ key: 'k', value: 'v' }] });
+  const theirs = await run({ startedBy: them, tags: [{ key: 'k', value: 'v' }] });
   const list = async (startedBy: string) =>
     (await client.send(new ListTasksCommand({ cluster: 'sallyport', startedBy }))).taskArns;
-  expect([await list('mine'), await list('theirs')]).toEqual([[mine], [theirs]]);
+  expect([await list(us), await list(them)]).toEqual([[mine], [theirs]]);
   const described = await client.send(
     new DescribeTasksCommand({ cluster: 'sallyport', tasks: [theirs], include: ['TAGS'] }),
   );
   expect(described.tasks?.map(({ startedBy, tags }) => ({ startedBy, tags }))).toEqual([
-    { startedBy: 'theirs', tags: [{ key: 'k', value: 'v' }] },
+    { startedBy: them, tags: [{ key: 'k', value: 'v' }] },
   ]);
 });
 

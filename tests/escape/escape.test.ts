@@ -117,7 +117,9 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', as
 
 test('W13: an MCP server runs as the user, behind the same walls, and is killed at the same limits', async () => {
   await call('write_file', { path: 'server.cjs', content: mcpServer });
-  const server = { name: 'walled', command: 'node', args: ['server.cjs'], env: { TOKEN: 'walled-token' } };
+  // Another configuration is another process: a failed try has left one that counts on.
+  const env = { TOKEN: 'walled-token', TRY: crypto.randomUUID() };
+  const server = { name: 'walled', command: 'node', args: ['server.cjs'], env };
   const ask = async (tool: string) => {
     const outcome = await call('mcp_call', { server, tool, timeout: 20 });
     if (outcome.status !== 'finished') return `${outcome.status} ${outcome.message}`;
