@@ -1,5 +1,5 @@
 /** Tokens page: create, show once, revoke; by keyboard; closed without permission. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
 
@@ -9,6 +9,17 @@ beforeAll(async () => {
   await cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify({ name: 'Website' }) });
 });
 afterAll(() => cloud.stop());
+/** Each try of a test begins without tokens. */
+beforeEach(async () => {
+  const { tokens } = await cloud.ask<{ tokens: readonly { id: string }[] }>('/api/tokens');
+  for (const { id } of tokens) await cloud.request(`/api/tokens/${id}`, { method: 'DELETE' });
+});
+
+const makeReader = (): Promise<{ readonly token: string }> =>
+  cloud.ask('/api/tokens', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'reader', scope: 'admin:ro', expiresInSeconds: 86_400 }),
+  });
 
 const statusWith = async (token: string, path: string): Promise<number> =>
   (await fetch(`${cloud.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -75,8 +86,6 @@ test('a token is created by keyboard alone', async () => {
 });
 
 test('the focus stays in the list when a row leaves, and on the page when none is left', async () => {
-  const { tokens } = await cloud.ask<{ tokens: readonly { id: string }[] }>('/api/tokens');
-  for (const { id } of tokens) await cloud.request(`/api/tokens/${id}`, { method: 'DELETE' });
   for (const name of ['left', 'right'])
     await cloud.ask('/api/tokens', { method: 'POST', body: JSON.stringify({ name, scope: 'admin:ro' }) });
   const page = await openApp(cloud);
@@ -100,10 +109,7 @@ test('the focus stays in the list when a row leaves, and on the page when none i
 });
 
 test('the page is closed without permission', async () => {
-  const { token } = await cloud.ask<{ token: string }>('/api/tokens', {
-    method: 'POST',
-    body: JSON.stringify({ name: 'reader', scope: 'admin:ro', expiresInSeconds: 86_400 }),
-  });
+  const { token } = await makeReader();
   const page = await openApp({ url: cloud.url, token });
   await page.goto(`${cloud.url}/#/tokens`);
   await page.getByText("Your token's scope (admin:ro) does not allow this").last().waitFor();
@@ -115,6 +121,7 @@ test.each([
   ['light', phone],
   ['dark', phone],
 ] as const)('axe finds no violation (%s, %j)', async (colorScheme, viewport) => {
+  await makeReader();
   const page = await openApp(cloud, { colorScheme, ...(viewport && { viewport }) });
   await page.goto(`${cloud.url}/#/tokens`);
   await page.getByText('reader').waitFor();

@@ -1,5 +1,5 @@
 /** Webhooks page: create with a secret shown once, test, disable, delete; deliveries. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Loopback, listen, text } from '../../shared/adapters/mcp/fixtures/loopback-servers.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -20,6 +20,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await cloud.stop();
   await receiver.stop();
+});
+/** Each try of a test begins without webhooks. */
+beforeEach(async () => {
+  const { webhooks } = await cloud.ask<{ webhooks: readonly { id: string }[] }>('/api/webhooks');
+  for (const { id } of webhooks) await cloud.request(`/api/webhooks/${id}`, { method: 'DELETE' });
 });
 
 test('a webhook is created, tested, used, disabled and deleted', async () => {
