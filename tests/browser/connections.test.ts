@@ -73,6 +73,7 @@ test('a refusal reaches the client, and a request with a fault is explained', as
 });
 
 test('a connected client is listed and ended', async () => {
+  onTestFinished(async () => void (await cloud.request('/api/auth/clients', { method: 'DELETE' })));
   const { tokens } = await connectByOAuth(cloud);
   expect(await statusOfMcp(tokens?.access_token)).not.toBe(401);
   const page = await openApp(cloud);

@@ -1,6 +1,6 @@
 /** Projects page: create, edit and delete projects, workspaces and secrets. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
 import { goTo, inEveryLook, tabTo } from './looks.ts';
@@ -11,8 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const makeProject = (options: object): Promise<{ readonly id: string }> =>
-  cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify(options) });
+/** It is gone after its test: another try makes one of the same name. */
+const makeProject = async (options: object): Promise<{ readonly id: string }> => {
+  const made = await cloud.ask<{ readonly id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify(options),
+  });
+  onTestFinished(async () => void (await cloud.request(`/api/projects/${made.id}`, { method: 'DELETE' })));
+  return made;
+};
 
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/projects${path}`);
 const idOf = (page: Page): string => page.url().split('/').at(-1) ?? '';

@@ -1,6 +1,6 @@
 /** Schedules page: create, run, edit, disable and delete schedules; run history. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
 import { goTo, inEveryLook, tabTo } from './looks.ts';
@@ -14,8 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-const makeSchedule = (options: object): Promise<{ readonly id: string }> =>
-  cloud.ask('/api/schedules', {
+/** It is gone after its test: another try makes one of the same name. */
+const makeSchedule = async (options: object): Promise<{ readonly id: string }> => {
+  const made = await cloud.ask<{ readonly id: string }>('/api/schedules', {
     method: 'POST',
     body: JSON.stringify({
       name: 'report',
@@ -25,6 +26,9 @@ const makeSchedule = (options: object): Promise<{ readonly id: string }> =>
       ...options,
     }),
   });
+  onTestFinished(async () => void (await cloud.request(`/api/schedules/${made.id}`, { method: 'DELETE' })));
+  return made;
+};
 
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/schedules${path}`);
 

@@ -1,6 +1,6 @@
 /** Sessions page: several at once, the archive, and a search in messages. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { axe, desktop, openApp, type PageOptions, phone, screenshot } from './browser.ts';
@@ -12,8 +12,16 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
+const forget = async (id: string): Promise<void> => {
+  await cloud.request(`/api/sessions/${id}`, { method: 'DELETE' });
+  const body = JSON.stringify({ sessions: [id] });
+  await cloud.request('/api/sessions/cleanup', { method: 'POST', body });
+};
+
+/** It is gone after its test: another try makes one of the same title. */
 const titled = async (title: string): Promise<string> => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
+  onTestFinished(() => forget(id));
   const body = JSON.stringify({ title });
   await cloud.request(`/api/sessions/${id}`, {
     method: 'PATCH',

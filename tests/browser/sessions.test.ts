@@ -37,9 +37,10 @@ const makeSessionTree = async (
   return { parent, child: found?.id ?? '' };
 };
 
-/** A session with a pending approval. */
+/** A session with a pending approval, which is ended with its test. */
 const makeWaiting = async (): Promise<string> => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
+  onTestFinished(async () => void (await end(id)));
   await say(id, '$ rm -rf build');
   await eventually(
     () => cloud.ask<{ pendingApprovals: readonly unknown[] }>(`/api/sessions/${id}`),
@@ -82,10 +83,7 @@ test('children are under their parent, and stopping the parent stops them', asyn
 test('sessions with pending approvals come first and link to the chat', async () => {
   const waiting = await makeWaiting();
   const { id: newer } = await makeSession(cloud, {});
-  onTestFinished(async () => {
-    await end(waiting);
-    await end(newer);
-  });
+  onTestFinished(async () => void (await end(newer)));
   const page = await openApp(cloud);
   await visit(page);
   await page.getByText('1 pending approval ·').waitFor();
@@ -96,15 +94,13 @@ test('sessions with pending approvals come first and link to the chat', async ()
 test('a session is found by its first message', async () => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
   onTestFinished(async () => void (await end(id)));
-  await say(id, 'What is in the attic?');
+  const question = `What is in the attic ${id.slice(0, 8)}?`;
+  await say(id, question);
   const page = await openApp(cloud);
   await visit(page);
   await page.getByRole('searchbox', { name: 'Search' }).fill('attic');
-  await rowOf(page, id).getByRole('link', { name: 'What is in the attic?' }).click();
-  await page
-    .getByRole('navigation', { name: 'Recent sessions' })
-    .getByText('What is in the attic?')
-    .waitFor();
+  await rowOf(page, id).getByRole('link', { name: question }).click();
+  await page.getByRole('navigation', { name: 'Recent sessions' }).getByText(question).waitFor();
 });
 
 test('sessions are searched and filtered', async () => {
@@ -166,7 +162,7 @@ test('axe finds no violation in any look', async () => {
   const waiting = await makeWaiting();
   const { id: execution } = await makeSession(cloud, { kind: 'execution' });
   onTestFinished(async () => {
-    for (const id of [parent, waiting, execution]) await end(id);
+    for (const id of [parent, execution]) await end(id);
   });
   await eventually(
     () => showSession(cloud, parent),
