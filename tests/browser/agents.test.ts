@@ -3,7 +3,7 @@
  * and the one next step.
  */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Sallyport } from '#sdk/sallyport.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { type AnthropicServer, openAnthropicServer } from '../e2e/anthropic-server.ts';
@@ -20,19 +20,24 @@ beforeAll(async () => {
   const variables = { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'anthropic' };
   cloud = await openEmbeddedCloud({ variables });
 });
+// A try that failed leaves answers, which the next one would get.
+beforeEach(() => void model.script.splice(0));
 afterAll(async () => {
   await cloud.stop();
   model.close();
 });
 
 const makeProject = () =>
-  cloud.ask<{ readonly id: string }>('/api/projects', {
+  cloud.ask<{ readonly id: string; readonly name: string }>('/api/projects', {
     method: 'POST',
-    body: JSON.stringify({ name: 'reviews', agents: [{ name: 'reviewer', instructions: 'Be strict.' }] }),
+    body: JSON.stringify({
+      name: `reviews ${crypto.randomUUID().slice(0, 8)}`,
+      agents: [{ name: 'reviewer', instructions: 'Be strict.' }],
+    }),
   });
 
 test('a project is given instructions and an agent, and a session is made with it', async () => {
-  const { id } = await makeProject();
+  const { id, name } = await makeProject();
   const page = await openApp(cloud);
   await goTo(page, cloud, `/projects/${id}`);
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -51,7 +56,7 @@ test('a project is given instructions and an agent, and a session is made with i
 
   await goTo(page, cloud, '/chat');
   await page.getByText('Project, model, sandbox').click();
-  await page.getByLabel('Project').selectOption('reviews');
+  await page.getByLabel('Project').selectOption(name);
   await page.getByLabel('Agent').selectOption('writer');
   await page.getByLabel('Instructions').fill('In French.');
   await page.getByLabel('Max cost').fill('-1');

@@ -180,13 +180,14 @@ test('on a phone a message can be sent, and the turn stopped, while it runs', as
 
 test('each failure of the provider names it and has one next step; text before it stays', async () => {
   const page = await openApp(cloud);
+  const first = `refused ${crypto.randomUUID().slice(0, 8)}`;
   provider.script.push({ status: 401 });
-  await say(page, 'refused');
+  await say(page, first);
   await page.getByText(/^Tried /).waitFor();
   const recent = page.getByRole('navigation', { name: 'Recent sessions' });
-  await recent.getByRole('link', { name: /^refused.*last turn failed$/ }).waitFor();
+  await recent.getByRole('link', { name: new RegExp(`^${first}.*last turn failed$`) }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('option', { name: /refused Session, last turn failed/ }).waitFor();
+  await page.getByRole('option', { name: `${first} Session, last turn failed` }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Try again' }).click();
   await answer(page, 'Done.');
@@ -205,18 +206,19 @@ test('each failure of the provider names it and has one next step; text before i
 
 test('twelve conversations are held, found, sorted and counted', async () => {
   const page = await openApp(cloud);
+  const name = `conversation ${crypto.randomUUID().slice(0, 8)}:`;
   for (let number = 1; number <= 12; number += 1) {
     await page.goto(`${cloud.url}/#/chat`);
     await page.getByRole('heading', { name: 'What should the agent do?' }).waitFor();
-    await say(page, `conversation ${number}`);
+    await say(page, `${name} ${number}`);
     await ended(page);
   }
   await page.goto(`${cloud.url}/#/sessions`);
   await page.getByRole('button', { name: 'Session', exact: true }).click();
   const titles = page.locator('table .title');
   await page.waitForURL(/sort=session/);
-  const numbers = (await titles.allInnerTexts()).filter((title) => title.startsWith('conversation '));
-  expect(numbers.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `conversation ${at + 1}`));
+  const numbers = (await titles.allInnerTexts()).filter((title) => title.startsWith(name));
+  expect(numbers.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${name} ${at + 1}`));
   await page.goto(`${cloud.url}/#/usage?by=model`);
   await page.getByRole('cell', { name: /^anthropic · / }).waitFor();
   await inEveryLook(cloud, 'usage', async (own) => {

@@ -1,6 +1,6 @@
 /** The main tasks of a person who has no mouse: each by keyboard alone, from the first message to the last session. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
@@ -91,38 +91,37 @@ const leaveTerminal = async (page: Page): Promise<void> => {
 
 test('sessions: found, renamed, stopped and deleted', async () => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
+  const tag = id.slice(0, 8);
+  const [title, newTitle] = [`Quarterly report ${tag}`, `Quarterly figures ${tag}`];
   await cloud.request(`/api/sessions/${id}`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'Quarterly report' }),
+    body: JSON.stringify({ title }),
   });
   const page = await openApp(cloud);
   await goTo(page, 'Sessions', /#\/sessions/);
-  await page.getByRole('link', { name: 'Quarterly report' }).waitFor();
+  await page.getByRole('link', { name: title }).waitFor();
   await tabTo(page, 'Search');
-  await page.keyboard.type('quarterly');
+  await page.keyboard.type(`quarterly ${tag}`);
   await page.getByText(/^1 of /).waitFor();
 
   await act(page, 'Rename');
   await page.getByRole('dialog', { name: 'Rename session' }).locator('input:focus').waitFor();
   await page.keyboard.press('Control+a');
-  await write(page, 'Quarterly figures');
-  await page.getByRole('link', { name: 'Quarterly figures' }).waitFor();
+  await write(page, newTitle);
+  await page.getByRole('link', { name: newTitle }).waitFor();
 
   await act(page, 'Stop');
   await page.getByRole('alertdialog').waitFor();
   await press(page, 'Stop session');
-  await page
-    .getByRole('row', { name: /Quarterly figures/ })
-    .getByText('completed')
-    .waitFor();
+  await page.getByRole('row', { name: newTitle }).getByText('completed').waitFor();
 
-  await tabTo(page, 'Select Quarterly figures');
+  await tabTo(page, `Select ${newTitle}`);
   await page.keyboard.press('Space');
   await press(page, 'Delete ended');
   await page.getByRole('alertdialog').waitFor();
   await press(page, 'Delete');
-  await page.getByRole('link', { name: 'Quarterly figures' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: newTitle }).waitFor({ state: 'detached' });
   expect((await cloud.request(`/api/sessions/${id}`)).status).toBe(404);
 });
 
@@ -135,7 +134,13 @@ const act = async (page: Page, name: string): Promise<void> => {
 };
 
 test('a project is chosen, and a server, a schedule and a token are added', async () => {
-  await cloud.ask('/api/projects', { method: 'POST', body: JSON.stringify({ name: 'web shop' }) });
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'web shop' }),
+  });
+  // In another try the same letters would choose it.
+  onTestFinished(async () => void (await cloud.request(`/api/projects/${id}`, { method: 'DELETE' })));
+  const token = `by keyboard ${id.slice(0, 8)}`;
   const page = await openApp(cloud);
   await goTo(page, 'MCP servers', /#\/servers/);
   await tabTo(page, 'Project');
@@ -164,11 +169,11 @@ test('a project is chosen, and a server, a schedule and a token are added', asyn
   await goTo(page, 'Tokens', /#\/tokens/);
   await press(page, 'New token');
   await page.getByRole('dialog').locator('input:focus').waitFor();
-  await page.keyboard.type('by keyboard');
+  await page.keyboard.type(token);
   await tabTo(page, 'Project');
   await page.keyboard.type('web');
   await press(page, 'Create token');
   await page.getByRole('textbox', { name: 'Token' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('row', { name: /by keyboard/ }).waitFor();
+  await page.getByRole('row', { name: token }).waitFor();
 });

@@ -12,10 +12,11 @@ afterAll(() => cloud.stop());
 
 test('a page and a session are found and opened by keyboard, also from the message box', async () => {
   const { id } = await makeSession(cloud, { flavor: 'micro' });
+  const tag = id.slice(0, 8);
   await cloud.request(`/api/sessions/${id}`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'Quarterly report' }),
+    body: JSON.stringify({ title: `Quarterly report ${tag}` }),
   });
   const page = await openApp(cloud);
   await page.getByLabel('Message').focus();
@@ -28,8 +29,8 @@ test('a page and a session are found and opened by keyboard, also from the messa
   await page.keyboard.press('Enter');
   await page.waitForURL(/#\/projects/);
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('report quart');
-  await page.getByRole('option', { name: /Quarterly report/ }).waitFor();
+  await page.keyboard.type(`report quart ${tag}`);
+  await page.getByRole('option', { name: `Quarterly report ${tag}` }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(id));
   await page.keyboard.press('Control+k');
