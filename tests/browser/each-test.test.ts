@@ -13,6 +13,8 @@ afterEach(() => {
 });
 
 test('a page is left open at the end of a test', async () => {
+  // Of an earlier try, if there was one.
+  wasClosed.length = 0;
   page = await newPage('http://127.0.0.1');
   expect(page.isClosed()).toBe(false);
 });
