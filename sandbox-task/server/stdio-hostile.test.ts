@@ -52,7 +52,8 @@ test('W13: a server that dies between calls is started again, and the loss is re
 
 test('W13: a cancel ends only the call; the server stays', async () => {
   const { ask, call, callAs, node } = sandbox;
-  const server = node('older.mjs', 'patient');
+  // Of this try alone: one that ran before would count on.
+  const server = node('older.mjs', randomUUID());
   await call(server, 'count');
   const callId = randomUUID();
   const running = callAs(callId, server, { tool: 'late', input: { ms: 600_000 }, timeout: 900 });

@@ -18,7 +18,8 @@ test.each(['modern.mjs', 'modern-only.mjs', 'older.mjs'])(
   '%s is listed and called, and stays for the next call',
   async (file) => {
     const { call, list, node } = sandbox;
-    const server = node(file);
+    // Of this try alone, as others whose calls are counted: one that ran before would count on.
+    const server = node(file, randomUUID());
     const { structuredContent } = await list(server);
     const tools = structuredContent?.['tools'] as readonly { name: string }[] | undefined;
     expect(tools?.map(({ name }) => name)).toEqual([
@@ -86,7 +87,7 @@ test.each(['modern.mjs', 'modern-only.mjs'])('%s stays when a timed-out call is 
 
 test('calls of one server run concurrently, and two servers are independent', async () => {
   const { call, node } = sandbox;
-  const server = node('older.mjs', 'parallel');
+  const server = node('older.mjs', randomUUID());
   await call(server, 'count');
   const answered: string[] = [];
   const answers = await Promise.all(
@@ -104,7 +105,7 @@ test('calls of one server run concurrently, and two servers are independent', as
 });
 
 test('concurrent first calls start one server', async () => {
-  const server = sandbox.node('older.mjs', 'single');
+  const server = sandbox.node('older.mjs', randomUUID());
   const answers = await Promise.all([1, 2, 3].map(() => sandbox.call(server, 'count')));
   expect(answers.map(textOf).toSorted()).toEqual(['1', '2', '3']);
 });
@@ -124,7 +125,7 @@ test('a changed configuration starts another server; the old one finishes its ca
 
 test('a repeated call id gets the first result, and the tool runs once', async () => {
   const { call, callAs, node } = sandbox;
-  const server = node('older.mjs', 'repeated');
+  const server = node('older.mjs', randomUUID());
   const callId = randomUUID();
   const count = () => callAs(callId, server, { tool: 'count' });
   for (const answer of [...(await Promise.all([count(), count()])), await count()])
