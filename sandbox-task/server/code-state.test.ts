@@ -317,7 +317,7 @@ test('pictures and texts are shown beside the output, at most eight and four meg
 
 test('plt.show() shows the open figures, whenever matplotlib is imported', async () => {
   const folder = join(sandbox.workspace, 'matplotlib');
-  await mkdir(folder);
+  await mkdir(folder, { recursive: true });
   await writeFile(join(folder, '__init__.py'), '');
   await writeFile(
     join(folder, 'pyplot.py'),

@@ -4,7 +4,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { encodeTarHeader, sumOf, tarEnd, tarPadding } from '#shared/contracts/tar.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
@@ -20,6 +20,11 @@ afterAll(async () => {
 });
 
 const inside = (path: string): string => join(sandbox.workspace, path);
+/** Another try of the test would meet them. */
+const removeAfter = (...paths: readonly string[]): void =>
+  onTestFinished(async () => {
+    for (const path of paths) await rm(path, { recursive: true, force: true });
+  });
 const shell = (command: string) => sandbox.callTool('execute_command', { command });
 const put = async (path: string, body: Buffer, range?: string) => {
   const headers = range === undefined ? {} : { 'content-range': range };
@@ -33,6 +38,7 @@ const put = async (path: string, body: Buffer, range?: string) => {
 const get = (path: string) => sandbox.ask('GET', `/files/${path}?archive=tar.gz`);
 
 test('a folder comes out as an archive that tar reads, and goes in again as it was', async () => {
+  removeAfter(inside('out'), inside('in'), join(scratch, 'out'));
   const long = `${'long'.repeat(40)}/${'name'.repeat(40)}`;
   await shell(
     `mkdir -p out/'größe'/empty out/${long} && printf body > out/$'größe/new\\nline' && head -c 700000 /dev/urandom > out/big
@@ -63,6 +69,7 @@ test('a folder comes out as an archive that tar reads, and goes in again as it w
 
 test('an archive comes in parts like a file, and is unpacked with the last one', async () => {
   const folder = join(scratch, 'parts');
+  removeAfter(folder, inside('parts'));
   await mkdir(folder);
   await writeFile(join(folder, 'one'), 'first');
   execFileSync('ln', [join(folder, 'one'), join(folder, 'two')]);
@@ -199,6 +206,7 @@ test('W15: too many entries are refused before one is written, also those that o
 });
 
 test('W15: a time that no file can have does not break off the unpacking', async () => {
+  removeAfter(inside('timed'));
   const time = { path: 'x', kind: 'x', content: '15 mtime=1e999\n' };
   const entries = [
     { path: 'a', content: '1' },
@@ -210,6 +218,7 @@ test('W15: a time that no file can have does not break off the unpacking', async
 });
 
 test('W15: a link out of the workspace is a link, and nothing goes through it', async () => {
+  removeAfter(inside('linked'));
   const link = { path: 'l', kind: '2', target: '/etc' };
   expect((await put('linked', forge([link]))).status).toBe(201);
   expect(await readlink(inside('linked/l'))).toBe('/etc');

@@ -49,7 +49,7 @@ test('everything below a folder is listed with its path, a folder before its con
 });
 
 test('a list with fewer entries than its folder says so', async () => {
-  await shell('mkdir many && cd many && seq 1 10000 | xargs touch');
+  await shell('rm -rf many && mkdir many && cd many && seq 1 10000 | xargs touch');
   expect((await asked('GET', '/files?path=many')).answer.truncated).toBeUndefined();
   await shell('touch many/one-more');
   const { answer } = await asked('GET', '/files?path=many');
@@ -70,6 +70,7 @@ test('an entry is described as reading would find it', async () => {
 });
 
 test('a folder is made with those above it; a file in its place is a conflict', async () => {
+  await shell('rm -rf made');
   expect(await change('made/ö/\nx', { op: 'mkdir' })).toMatchObject({
     status: 201,
     answer: { path: 'made/ö/\nx', type: 'directory' },
@@ -80,6 +81,7 @@ test('a folder is made with those above it; a file in its place is a conflict', 
 });
 
 test('a move takes a name with its content; it replaces a file only on demand, and a folder never', async () => {
+  await shell('rm -rf mv');
   await shell('mkdir -p mv/folder mv/other && echo 1 > mv/one && echo 2 > mv/two && ln -s two mv/link');
   expect(await change('mv/one', { op: 'move', to: 'mv/new/ü' })).toMatchObject({
     status: 200,
@@ -103,6 +105,7 @@ test('a move takes a name with its content; it replaces a file only on demand, a
 });
 
 test('a copy is whole: modes, links as links, and nothing when it is refused', async () => {
+  await shell('chmod -R u+w cp; rm -rf cp');
   await shell(
     'mkdir -p cp/from/locked && echo x > cp/from/run && chmod 750 cp/from/run && ln -s /etc cp/from/out',
   );
@@ -175,7 +178,7 @@ const changesUntil = async (
 };
 
 test('changes below a folder are reported, also in folders made meanwhile, and of one file alone', async () => {
-  await shell('mkdir -p eyes/deep && echo 1 > eyes/deep/known && echo 1 > eyes/gone');
+  await shell('rm -rf eyes; mkdir -p eyes/deep && echo 1 > eyes/deep/known && echo 1 > eyes/gone');
   const stream = await sandbox.open('GET', '/watch?path=eyes');
   expect(stream.headers['content-type']).toBe('text/event-stream');
   const one = await sandbox.open('GET', '/watch?path=eyes/deep/known');

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
@@ -20,9 +20,12 @@ const run = async (command: string): Promise<string> => {
   );
   return `${code}: ${stdout}${stderr}`;
 };
+/** Another try of the test would meet them. */
+const removeAfter = (names: string): void => onTestFinished(async () => void (await run(`rm -rf ${names}`)));
 const write = (path: string, content: string) => sandbox.callTool('write_file', { path, content });
 
 test('a workspace that plain edits turned into a bare repository starts no program of its configuration', async () => {
+  removeAfter('HEAD objects refs config started');
   await write('HEAD', 'ref: refs/heads/main\n');
   await write('objects/k', '');
   await write('refs/k', '');
@@ -42,6 +45,7 @@ test('a workspace that plain edits turned into a bare repository starts no progr
 });
 
 test('a named bare repository is cloned, pushed to and read', async () => {
+  removeAfter('r b.git');
   const as = 'git -c user.email=a@b -c user.name=a';
   const made = `git init -q r && cd r && ${as} commit -q --allow-empty -m one && git clone -q --bare . ../b.git`;
   expect(await run(made)).toBe('0: ');

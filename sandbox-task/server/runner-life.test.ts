@@ -45,7 +45,7 @@ test('a watched folder that is closed, and one that becomes a file', async () =>
 
 test('listings whose readers leave in their middle', async () => {
   const names = Array.from({ length: 1500 }, (_, at) => `${at}-${'n'.repeat(200)}`);
-  await mkdir(join(sandbox.workspace, 'many'));
+  await mkdir(join(sandbox.workspace, 'many'), { recursive: true });
   await Promise.all(names.map((name) => writeFile(join(sandbox.workspace, 'many', name), '')));
   sandbox.own();
   const path = '/files?path=many&recursive=1';
