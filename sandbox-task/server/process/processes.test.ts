@@ -35,11 +35,11 @@ describe('a program that is awaited', () => {
 
   test('runs on when it is not over in time, and has a result later', async () => {
     const id = randomUUID();
-    const line = 'while [ ! -e go-on ]; do sleep 0.02; done; echo late';
+    const line = `while [ ! -e ${id} ]; do sleep 0.02; done; echo late`;
     const asked = { id, command: line, waitMs: 1 };
     expect(await post(sandbox, '/processes', asked)).toEqual({ status: 202, body: { processId: id } });
     expect((await sandbox.ask('GET', `/processes/${id}/result`)).status).toBe(409);
-    await touch('go-on');
+    await touch(id);
     expect(await post(sandbox, '/processes', { ...asked, waitMs: 30_000 })).toMatchObject({
       status: 200,
       body: { exitCode: 0, stdout: 'late\n' },
@@ -120,10 +120,10 @@ describe('a start that is refused', () => {
 describe('a process', () => {
   test('W14: is started once per id', async () => {
     const id = randomUUID();
-    const asked = { id, command: 'echo started >> starts; cat' };
+    const asked = { id, command: `echo started >> ${id}; cat` };
     const answers = await Promise.all([1, 2, 3].map(() => post(sandbox, '/processes', asked)));
     expect(new Set(answers.map(({ body }) => body['pid'])).size).toBe(1);
-    await waitFor(async () => (await readFile(join(sandbox.workspace, 'starts'), 'utf8')) === 'started\n');
+    await waitFor(async () => (await readFile(join(sandbox.workspace, id), 'utf8')) === 'started\n');
     await sandbox.ask('DELETE', `/processes/${id}`);
   });
 
@@ -154,11 +154,11 @@ describe('a process', () => {
   });
 
   test('is deleted with everything that it has started, whatever that ignores', async () => {
-    const stubborn =
-      "trap '' TERM; setsid sh -c 'echo $$ > child; sleep 600' & echo $$ > parent; sleep 600; sleep 600";
+    const [child, parent] = [randomUUID(), randomUUID()];
+    const stubborn = `trap '' TERM; setsid sh -c 'echo $$ > ${child}; sleep 600' & echo $$ > ${parent}; sleep 600; sleep 600`;
     const id = await start(sandbox, stubborn);
     const pids = async () =>
-      Promise.all(['child', 'parent'].map((name) => readFile(join(sandbox.workspace, name), 'utf8')));
+      Promise.all([child, parent].map((name) => readFile(join(sandbox.workspace, name), 'utf8')));
     await waitFor(async () => (await pids()).every((pid) => pid.endsWith('\n')));
     expect((await sandbox.ask('DELETE', `/processes/${id}`)).status).toBe(204);
     // Its init may still have to reap them.
