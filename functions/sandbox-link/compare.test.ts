@@ -1,7 +1,7 @@
 /** Comparing saved states: an effect names what a diff does not show, so that two effects that differ have two digests. */
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ManifestRef } from '#shared/domain/checkpoint.ts';
 import { sha256Of } from '../../sandbox-task/server/sandbox-fixture.ts';
 import { openBucket, openSandbox } from '../../tests/linked/linked-sandbox.ts';
@@ -9,11 +9,11 @@ import { openBucket, openSandbox } from '../../tests/linked/linked-sandbox.ts';
 type Sandbox = Awaited<ReturnType<typeof openSandbox>>;
 let bucket: Awaited<ReturnType<typeof openBucket>>;
 let sandbox: Sandbox;
-beforeAll(async () => {
+beforeEach(async () => {
   bucket = await openBucket();
   sandbox = await openSandbox(bucket.bucket);
 });
-afterAll(async () => {
+afterEach(async () => {
   await sandbox.close();
   await bucket.close();
 });

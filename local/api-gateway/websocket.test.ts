@@ -215,7 +215,7 @@ test('A7: an offered subprotocol that $connect does not echo is not agreed on', 
 
 test('A1: a post before $connect has returned is 410, and one after it arrives', async () => {
   const gateway = await open();
-  const gate = join(gateway.folder, 'gate-of-a-post');
+  const gate = join(gateway.folder, `gate-${crypto.randomUUID()}`);
   const connecting = connect(`${gateway.url}/ws?hold=${encodeURIComponent(gate)}`);
   await vi.waitFor(() => expect(gateway.seen('CONNECT')).toHaveLength(1), patience);
   const post = () =>
@@ -372,7 +372,7 @@ test('A10: $disconnect carries status and reason of the close', async () => {
 
 test('A10: $disconnect reports a client that leaves while $connect runs', async () => {
   const gateway = await open();
-  const gate = join(gateway.folder, 'gate-of-a-leaver');
+  const gate = join(gateway.folder, `gate-${crypto.randomUUID()}`);
   const { hostname, port } = new URL(gateway.url);
   const raw = createConnection({ host: hostname, port: Number(port) });
   raw.write(

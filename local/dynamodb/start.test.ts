@@ -13,7 +13,7 @@ import {
   type PutItemCommandInput,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startTiedChild } from '../process/tied-child.ts';
 import { startDynoxide } from './dynoxide.ts';
 import { type OtherDynamoDb, start } from './start.ts';
@@ -168,13 +168,13 @@ test('a killed parent leaves no dynoxide behind', async () => {
 
 test('a server that the kernel killed is followed by another, with all that was written', async () => {
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => said.mockRestore());
   const folder = await makeFolder();
   const { client } = await open(folder);
   await client.send(new PutItemCommand({ TableName: 'sallyport', Item: item('kept') }));
   for (const pid of processesOf(folder)) process.kill(pid, 'SIGKILL');
   await vi.waitFor(async () => expect(await get(client, 'kept')).toEqual(item('kept')), patience);
   expect(said).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('dynoxide has ended'));
-  said.mockRestore();
 });
 
 test('where the kernel cannot tie a child to its parent, a pipe does', async () => {

@@ -3,17 +3,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { findHierarchy, watchOutOfMemory } from './cgroup.ts';
 import { exitCodeOf } from './running-sandbox.ts';
 
 const hierarchy = findHierarchy();
 const limits = { memoryMb: 64, cpus: 0.5, processesMax: 16 };
 
-/** A process in a group of this name, as a sandbox joins it. */
+/** A process in a group of this name, as a sandbox joins it; both are gone after the test. */
 const open = async (name: string) => {
   if (hierarchy === undefined) throw new Error('there is no hierarchy');
   const cgroup = hierarchy.open(name, limits);
+  onTestFinished(cgroup.remove);
   const join = cgroup.joinFiles.map((file) => `echo $$ > ${file} && `).join('');
   const child = spawn('/bin/sh', ['-c', `${join}echo in && exec sleep 60`], {
     stdio: ['ignore', 'pipe', 'ignore'],
