@@ -1,11 +1,11 @@
 /**
- * `npm run sim:mutants [-- --only NAME,... --seeds N --from K]`: shows that the simulation bites. Each deliberate bug of mutants/*.patch is
- * applied to a copy, never to the checkout, and tried until a seed catches it. One that needs a coincidence which random faults meet too
- * seldom names a conformance test in its second line, which must fail. One that is not caught, or that does not apply any
- * more, fails.
+ * `npm run sim:mutants [-- --only NAME,... --seeds N --from K --note]`: shows that the simulation bites. Each deliberate bug of
+ * mutants/*.patch is applied to a copy, never to the checkout, and tried until a seed catches it. Its second line may name the seed that
+ * caught it last, which is tried first; `--note` writes it. One that needs a coincidence which random faults meet too seldom names a
+ * conformance test there, which must fail. One that is not caught, or that does not apply any more, fails.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -16,6 +16,7 @@ const folder = join(import.meta.dirname, 'mutants');
 const simulated = ['package.json', 'shared', 'functions/janitor', 'tests/simulation', 'tests/fake.ts'];
 const atOnce = 2;
 const outputBytesMax = 16 * 1_048_576;
+const missed = 'NOT CAUGHT';
 
 type Outcome = { readonly name: string; readonly verdict: string; readonly isCaught: boolean };
 
@@ -24,10 +25,21 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '1' },
+    note: { type: 'boolean', default: false },
   },
 });
 
-const tryOne = async (file: string, conformance: string | undefined): Promise<Outcome> => {
+/** What the lines before the change say. */
+type Head = { readonly why: string; readonly conformance?: string; readonly seed?: string };
+
+const headOf = (patch: string): Head => {
+  const [why = '', second = ''] = patch.split('\n');
+  const [, word, value] = /^(Conformance|Seed): (\S+)$/.exec(second) ?? [];
+  if (value === undefined) return { why };
+  return word === 'Seed' ? { why, seed: value } : { why, conformance: value };
+};
+
+const tryOne = async (file: string, { conformance, seed }: Head): Promise<Outcome> => {
   const name = file.replace('.patch', '');
   const home = await mkdtemp(join(tmpdir(), 'sallyport-mutant-'));
   try {
@@ -42,7 +54,7 @@ const tryOne = async (file: string, conformance: string | undefined): Promise<Ou
       '--input',
       join(folder, file),
     ]);
-    const verdict = await (conformance === undefined ? simulate(home) : conform(home, conformance));
+    const verdict = await (conformance === undefined ? simulate(home, seed) : conform(home, conformance));
     return { name, verdict, isCaught: !verdict.startsWith('NOT') };
   } catch (error) {
     return { name, verdict: `NOT APPLIED ${error}`, isCaught: false };
@@ -55,15 +67,21 @@ const tryOne = async (file: string, conformance: string | undefined): Promise<Ou
 const allFiles = async (): Promise<readonly string[]> =>
   (await run('git', ['ls-files'], { cwd: root, maxBuffer: outputBytesMax })).stdout.trim().split('\n');
 
-const simulate = async (home: string): Promise<string> => {
+type Seeds = { readonly seeds: string; readonly from: string };
+
+const simulate = async (home: string, known: string | undefined): Promise<string> => {
+  const verdict = known === undefined ? missed : await simulateSeeds(home, { seeds: '1', from: known });
+  return verdict.startsWith(missed) ? simulateSeeds(home, values) : verdict;
+};
+
+const simulateSeeds = async (home: string, { seeds, from }: Seeds): Promise<string> => {
   const main = join(home, 'tests/simulation/main.ts');
-  const { seeds, from } = values;
   const { stdout = '', stderr = '' } = await outputOf(home, [
     ...[main, '--seeds', seeds, '--from', from, '--lines', '0', '--workers', '1'],
   ]);
   const lines = stdout.split('\n');
   const at = lines.findIndex((line) => line.startsWith('seed '));
-  return at < 0 ? `NOT CAUGHT ${stdout}${stderr}` : `${lines[at]}:${lines[at + 1]}`;
+  return at < 0 ? `${missed} ${stdout}${stderr}` : `${lines[at]}:${lines[at + 1]}`;
 };
 
 const conform = async (home: string, test: string): Promise<string> => {
@@ -72,7 +90,7 @@ const conform = async (home: string, test: string): Promise<string> => {
     ...[vitest, 'run', '--project', 'conformance', '--reporter', 'tap-flat', test],
   ]);
   const failed = stdout.split('\n').find((line) => line.startsWith('not ok'));
-  return failed ?? `NOT CAUGHT ${stdout}${stderr}`;
+  return failed ?? `${missed} ${stdout}${stderr}`;
 };
 
 type Output = { readonly stdout?: string; readonly stderr?: string };
@@ -81,19 +99,30 @@ type Output = { readonly stdout?: string; readonly stderr?: string };
 const outputOf = (home: string, args: readonly string[]): Promise<Output> =>
   run(process.execPath, args, { cwd: home, maxBuffer: outputBytesMax }).catch((error: Output) => error);
 
+/** A seed that caught it, where one did. */
+type Found = { readonly patch: string; readonly seed: string | undefined };
+
+const note = async (file: string, { patch, seed }: Found): Promise<void> => {
+  if (seed === undefined) return;
+  const [why, , ...rest] = patch.split('\n');
+  await writeFile(join(folder, file), [why, `Seed: ${seed}`, ...rest].join('\n'));
+};
+
 const files = (await readdir(folder))
   .filter((file) => file.endsWith('.patch') && values.only.split(',').some((name) => file.includes(name)))
   .sort();
 const outcomes: Outcome[] = [];
 const worker = async (): Promise<void> => {
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
-    const [why, second = ''] = (await readFile(join(folder, file), 'utf8')).split('\n');
-    const outcome = await tryOne(file, /^Conformance: (\S+)$/.exec(second)?.[1]);
+    const patch = await readFile(join(folder, file), 'utf8');
+    const head = headOf(patch);
+    const outcome = await tryOne(file, head);
     outcomes.push(outcome);
-    process.stdout.write(`${outcome.name} (${why})\n  ${outcome.verdict}\n`);
+    process.stdout.write(`${outcome.name} (${head.why})\n  ${outcome.verdict}\n`);
+    if (values.note) await note(file, { patch, seed: /^seed (\d+)/.exec(outcome.verdict)?.[1] });
   }
 };
 await Promise.all(Array.from({ length: atOnce }, worker));
-const missed = outcomes.filter(({ isCaught }) => !isCaught);
-process.stdout.write(`${outcomes.length - missed.length} of ${outcomes.length} caught\n`);
-process.exitCode = missed.length > 0 || outcomes.length === 0 ? 1 : 0;
+const misses = outcomes.filter(({ isCaught }) => !isCaught);
+process.stdout.write(`${outcomes.length - misses.length} of ${outcomes.length} caught\n`);
+process.exitCode = misses.length > 0 || outcomes.length === 0 ? 1 : 0;
