@@ -70,6 +70,8 @@ test('a folder comes out as an archive that tar reads, and goes in again as it w
 test('an archive comes in parts like a file, and is unpacked with the last one', async () => {
   const folder = join(scratch, 'parts');
   removeAfter(folder, inside('parts'));
+  // An empty workspace would be a new folder.
+  await writeFile(inside('other'), '');
   await mkdir(folder);
   await writeFile(join(folder, 'one'), 'first');
   execFileSync('ln', [join(folder, 'one'), join(folder, 'two')]);

@@ -216,7 +216,9 @@ const odd = (statement: string) => ({
 });
 
 test('W13: what has no text is no word, wherever it stands', async () => {
-  const refused = await sandbox.call(odd('say({ id, error: { code: 1, message: { toString: 1 } } })'), 'any');
+  // A server of this try.
+  const error = `say({ id, error: { code: 1, message: { toString: 1 } } }) /* ${crypto.randomUUID()} */`;
+  const refused = await sandbox.call(odd(error), 'any');
   expect([textOf(refused), fieldsOf(refused)]).toEqual([
     'MCP error 1: no text',
     { is_error: true, rpc_error_code: 1 },

@@ -112,11 +112,11 @@ test('concurrent first calls start one server', async () => {
 
 test('a changed configuration starts another server; the old one finishes its calls and ends', async () => {
   const { call, python, run } = sandbox;
-  const old = python('', 'old');
+  const old = python('', `old ${randomUUID()}`);
   const pid = Number(textOf(await call(old, 'pid')));
   const running = call(old, { tool: 'sleep', input: { seconds: 1 } });
   await delay(200);
-  const next = await call(python('', 'new'), 'pid');
+  const next = await call(python('', `new ${randomUUID()}`), 'pid');
   expect(Number(textOf(next))).not.toBe(pid);
   expect(fieldsOf(next)).toEqual({ is_error: false });
   expect(fieldsOf(await running)).toEqual({ is_error: false });
