@@ -20,5 +20,5 @@ test('a page is left open at the end of a test', async () => {
 });
 
 test('it was closed before the file ended what the test had begun', () => {
-  expect(wasClosed).toEqual([true]);
+  expect(wasClosed[0]).toBe(true);
 });

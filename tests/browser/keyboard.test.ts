@@ -165,6 +165,8 @@ test('a project is chosen, and a server, a schedule and a token are added', asyn
   await press(page, 'Create schedule');
   await page.getByRole('heading', { level: 1, name: 'nightly' }).waitFor();
   await page.locator('main:focus').waitFor();
+  const schedule = page.url().split('/').at(-1);
+  onTestFinished(async () => void (await cloud.request(`/api/schedules/${schedule}`, { method: 'DELETE' })));
 
   await goTo(page, 'Tokens', /#\/tokens/);
   await press(page, 'New token');

@@ -1,6 +1,6 @@
 /** Schedules page: create, run, edit, disable and delete schedules; run history. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
 import { goTo, inEveryLook, tabTo } from './looks.ts';
@@ -14,9 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-/** It is gone after its test: another try makes one of the same name. */
-const makeSchedule = async (options: object): Promise<{ readonly id: string }> => {
-  const made = await cloud.ask<{ readonly id: string }>('/api/schedules', {
+/** Another try begins as the first: with an empty page. */
+beforeEach(async () => {
+  const { schedules } = await cloud.ask<{ schedules: readonly { id: string }[] }>('/api/schedules');
+  for (const { id } of schedules) await cloud.request(`/api/schedules/${id}`, { method: 'DELETE' });
+});
+
+const makeSchedule = (options: object): Promise<{ readonly id: string }> =>
+  cloud.ask('/api/schedules', {
     method: 'POST',
     body: JSON.stringify({
       name: 'report',
@@ -26,9 +31,6 @@ const makeSchedule = async (options: object): Promise<{ readonly id: string }> =
       ...options,
     }),
   });
-  onTestFinished(async () => void (await cloud.request(`/api/schedules/${made.id}`, { method: 'DELETE' })));
-  return made;
-};
 
 const visit = (page: Page, path = ''): Promise<void> => goTo(page, cloud, `/schedules${path}`);
 
