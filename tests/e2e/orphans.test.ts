@@ -34,7 +34,7 @@ const open = (): Promise<EmbeddedCloud> =>
 beforeAll(async () => {
   cloud = await open();
 });
-/** What a failed try has left apart would be swept and counted with what the next one makes. */
+/** The sandboxes and records that a failed try has left apart would be swept and counted with those of the next one. */
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   await cloud.stop();

@@ -29,7 +29,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What the lines before the change say. */
+/** The lines before the change. */
 type Head = { readonly why: string; readonly conformance?: string; readonly seed?: string };
 
 const headOf = (patch: string): Head => {
