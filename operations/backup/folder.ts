@@ -35,6 +35,10 @@ const objectShape = z.object({
   bytes: z.int(),
   sha256: z.string(),
   type: z.string().exactOptional(),
+  /** Epoch milliseconds, as it was listed. */
+  modifiedAt: z.int().exactOptional(),
+  /** The user metadata; absent: an earlier backup did not keep it. */
+  metadata: z.record(z.string(), z.string()).exactOptional(),
 });
 /** An object of the bucket; its bytes are in the file `pathOfObject`. */
 export type CopiedObject = z.infer<typeof objectShape>;

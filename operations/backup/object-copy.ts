@@ -1,6 +1,6 @@
 /**
- * The objects of a deployment's buckets as files, and back. An object that the folder has with the same ETag is not read again, so a
- * second backup into one folder costs a listing and what is new.
+ * The objects of a deployment's buckets as files, and back, with their user metadata. An object that the folder has already is not
+ * read again, so a second backup into one folder costs a listing and what is new.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -23,6 +23,19 @@ export type BucketAt = {
 /** Seals are restored into the bucket that locks them, where there is one. */
 const sealPrefix = 'audit/seals/';
 
+/**
+ * Entries of shared volumes, as shared/adapters/aws/shared-bucket.ts names them. These alone change under their names, and in their
+ * metadata alone as well: a folder, a link or a changed mode has the ETag that it had.
+ */
+const sharedPrefix = 'shared/';
+
+type Listed = { readonly key: string; readonly etag: string; readonly modifiedAt: number };
+
+const isCurrent = (known: CopiedObject, { key, etag, modifiedAt }: Listed): boolean =>
+  known.metadata !== undefined &&
+  known.etag === etag &&
+  (known.modifiedAt === modifiedAt || !key.startsWith(sharedPrefix));
+
 /** Every object that the bucket has now, and those that are `kept` although it has them no more. */
 export const saveObjects = async (
   { client, bucket, sealBucket }: BucketAt,
@@ -34,15 +47,19 @@ export const saveObjects = async (
   const seen = new Set<string>();
   for (const Bucket of sealBucket === undefined ? [bucket] : [sealBucket, bucket])
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
-      const found = Contents.flatMap(({ Key, ETag }) =>
-        Key === undefined || seen.has(Key) ? [] : [{ key: Key, etag: ETag ?? '' }],
+      const found = Contents.flatMap(({ Key, ETag = '', LastModified }) =>
+        Key === undefined || seen.has(Key)
+          ? []
+          : [{ key: Key, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }],
       );
       for (const { key } of found) seen.add(key);
-      await inParallel(found, async ({ key, etag }) => {
-        const before = known.get(key);
+      await inParallel(found, async (listed) => {
+        const before = known.get(listed.key);
         const object =
-          before?.etag === etag ? before : await saveObject({ client, bucket: Bucket }, folder, key);
-        if (object !== undefined) copied.set(key, object);
+          before !== undefined && isCurrent(before, listed)
+            ? before
+            : await saveObject({ client, bucket: Bucket }, folder, listed);
+        if (object !== undefined) copied.set(listed.key, object);
       });
     }
   const sorted = [...copied.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
@@ -55,7 +72,7 @@ export const saveObjects = async (
 const saveObject = async (
   { client, bucket }: BucketAt,
   folder: string,
-  key: string,
+  { key, modifiedAt }: Listed,
 ): Promise<CopiedObject | undefined> => {
   const got = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key })).catch(orDeleted);
   if (got?.Body === undefined) return undefined;
@@ -73,7 +90,8 @@ const saveObject = async (
   await pipeline(got.Body as Readable, measured, createWriteStream(`${path}.part`, { mode: 0o600 }));
   await rename(`${path}.part`, path);
   const type = got.ContentType === undefined ? {} : { type: got.ContentType };
-  return { key, etag: got.ETag ?? '', bytes, sha256: hash.digest('hex'), ...type };
+  const metadata = got.Metadata ?? {};
+  return { key, etag: got.ETag ?? '', bytes, sha256: hash.digest('hex'), ...type, modifiedAt, metadata };
 };
 
 const orDeleted = (cause: unknown): undefined => {
@@ -87,13 +105,16 @@ export const loadObjects = async (
   folder: string,
 ): Promise<readonly CopiedObject[]> => {
   const objects = await readObjects(folder);
-  await inParallel(objects, async ({ key, bytes, type }) => {
+  await inParallel(objects, async ({ key, bytes, type, metadata }) => {
     const Body = createReadStream(join(folder, pathOfObject(key)));
     const Bucket = key.startsWith(sealPrefix) ? sealBucket : bucket;
-    const ContentType = type === undefined ? {} : { ContentType: type };
+    const described = {
+      ...(type !== undefined && { ContentType: type }),
+      ...(metadata !== undefined && { Metadata: metadata }),
+    };
     // A bucket with Object Lock asks for it; the SDK then sends it behind the bytes.
     const ChecksumAlgorithm = 'SHA256' as const;
-    const put = { Bucket, Key: key, Body, ContentLength: bytes, ChecksumAlgorithm, ...ContentType };
+    const put = { Bucket, Key: key, Body, ContentLength: bytes, ChecksumAlgorithm, ...described };
     await client.send(new PutObjectCommand(put));
   });
   return objects;
