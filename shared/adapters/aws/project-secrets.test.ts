@@ -34,12 +34,12 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-type Options = { readonly invisibleMs?: number };
+type Delays = { readonly invisibleMs?: number; readonly deletionMs?: number };
 
 /** One deployment; `instance` is one instance of a function, with a memory of its own. */
-const open = async ({ invisibleMs = 0 }: Options = {}) => {
+const open = async (delays: Delays = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-project-secrets-'));
-  const endpoint = await start({ folder, invisibleMs });
+  const endpoint = await start({ folder, ...delays });
   opened.push(() => rm(folder, { recursive: true, force: true }), endpoint.stop);
   let clock = 1_000_000;
   let clients = 0;
@@ -276,6 +276,48 @@ describe('a writer that dies', () => {
     await expect(failing.put(project, 'A', 'a')).rejects.toThrow('dead');
     await cloud.instance().put(project, 'B', 'b');
     expect(await cloud.instance().read(project)).toEqual({ B: 'b' });
+  });
+});
+
+describe('a bundle that was deleted by other means', () => {
+  const openWithout = async (deletionMs: number) => {
+    const cloud = await open({ deletionMs });
+    const secrets = cloud.instance();
+    for (const name of ['A', 'B']) await secrets.put(project, name, 'lost');
+    const { pointers, bundles } = cloud.parts();
+    await bundles.remove((await pointers.read(project)).current ?? '');
+    return { cloud, secrets };
+  };
+
+  test('is followed by another with what is set anew', async () => {
+    const { cloud, secrets } = await openWithout(0);
+    await expect(cloud.instance().read(project)).rejects.toThrow('were not found');
+    expect(await secrets.put(project, 'C', 'c')).toBe(true);
+    expect(await cloud.instance().read(project)).toEqual({ C: 'c' });
+    expect(await secrets.names(project)).toEqual(['C']);
+    expect(await cloud.stored()).toHaveLength(1);
+  });
+
+  test('lets its project be deleted, by a function that may create none', async () => {
+    const { cloud } = await openWithout(0);
+    const parts = cloud.parts();
+    const denied = (): Promise<never> => Promise.reject(new Error('AccessDenied'));
+    const bundles = { ...parts.bundles, create: denied, claim: denied };
+    await makeProjectSecrets({ ...parts, bundles }).clear(project);
+    expect([await cloud.instance().names(project), await cloud.instance().read(project)]).toEqual([[], {}]);
+    expect(await cloud.stored()).toEqual([]);
+  });
+
+  test('is not taken for one that is not found yet, nor for one whose deletion goes on', async () => {
+    const slow = await open({ invisibleMs: 3_600_000 });
+    await slow.instance().put(project, 'A', 'a');
+    await expect(slow.instance().put(project, 'B', 'b')).rejects.toThrow('were not found');
+    expect(await slow.instance().names(project)).toEqual(['A']);
+    expect(await slow.stored()).toHaveLength(1);
+    project = crypto.randomUUID() as ProjectId;
+    const { cloud, secrets } = await openWithout(3_600_000);
+    await expect(secrets.put(project, 'C', 'c')).rejects.toThrow('were not found');
+    expect(await cloud.instance().names(project)).toEqual(['A', 'B']);
   });
 });
 

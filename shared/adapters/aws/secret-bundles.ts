@@ -16,6 +16,11 @@ export type SecretBundles = {
   readonly create: (name: string, secrets: Secrets) => Promise<void>;
   /** Undefined when it does not exist, or not yet. */
   readonly find: (name: string) => Promise<Secrets | undefined>;
+  /**
+   * True when nothing had this name; then an empty bundle has it. Names are unique, so this is sure where `find` is not. False for
+   * a bundle that is there or is being deleted.
+   */
+  readonly claim: (name: string) => Promise<boolean>;
   /** A bundle that does not exist is no failure. */
   readonly remove: (name: string) => Promise<void>;
 };
@@ -45,18 +50,29 @@ export const makeSecretBundles = ({ openClient, keyArn }: BundleSettings): Secre
     opened ??= openClient();
     return { client: await opened, ...(await import('@aws-sdk/client-secrets-manager')) };
   };
+  const create = async (Name: string, secrets: Secrets): Promise<void> => {
+    const { client, CreateSecretCommand } = await sdk();
+    await client.send(
+      new CreateSecretCommand({
+        Name,
+        Description: 'Sallyport: the secrets of one project, by name',
+        SecretString: JSON.stringify(secrets),
+        ...(keyArn === undefined ? {} : { KmsKeyId: keyArn }),
+      }),
+    );
+  };
   return {
-    create: (Name, secrets) =>
+    create: (name, secrets) => reached('store', () => create(name, secrets)),
+    claim: (name) =>
       reached('store', async () => {
-        const { client, CreateSecretCommand } = await sdk();
-        await client.send(
-          new CreateSecretCommand({
-            Name,
-            Description: 'Sallyport: the secrets of one project, by name',
-            SecretString: JSON.stringify(secrets),
-            ...(keyArn === undefined ? {} : { KmsKeyId: keyArn }),
-          }),
-        );
+        const { ResourceExistsException } = await sdk();
+        try {
+          await create(name, {});
+          return true;
+        } catch (error) {
+          if (error instanceof ResourceExistsException || isBeingDeleted(error)) return false;
+          throw error;
+        }
       }),
     find: (SecretId) =>
       reached('read', async () => {

@@ -3,7 +3,8 @@
  * ones.
  *
  * Writers wait for each other, so that none works in vain. No value is lost because of the pointer's condition
- * alone: a writer that was overtaken commits nothing, deletes what it made, and begins again.
+ * alone: a writer that was overtaken commits nothing, deletes what it made, and begins again. A bundle that was deleted by
+ * other means is as one without secrets, so its project can be given others, and be deleted.
  */
 import { randomUUID } from 'node:crypto';
 import type { ProjectId } from '#shared/domain/ids.ts';
@@ -71,10 +72,10 @@ type Outcome<R> = { readonly isCommitted: boolean; readonly decision: Secrets | 
 
 const changeHeld = async <R extends string>(
   { pointers, bundles }: SecretParts,
-  { hold, pointer, decide }: Held<R>,
+  { hold, pointer: taken, decide }: Held<R>,
 ): Promise<Outcome<R>> => {
-  const { current } = pointer;
-  const decision = decide(current === undefined ? {} : await whenThere(() => bundles.find(current)));
+  const { secrets, pointer } = await readHeld(bundles, taken, decide);
+  const decision = decide(secrets);
   const committed =
     typeof decision === 'string' ? unchanged(hold, pointer) : changed(hold, pointer, decision);
   if (typeof decision !== 'string' && committed.current !== undefined)
@@ -86,6 +87,30 @@ const changeHeld = async <R extends string>(
   if (gone.size > 0) await pointers.cleared(hold.project, gone);
   return { isCommitted, decision };
 };
+
+type Read = { readonly secrets: Secrets; readonly pointer: SecretPointer };
+
+const readHeld = async <R extends string>(
+  bundles: SecretBundles,
+  pointer: SecretPointer,
+  decide: Decide<R>,
+): Promise<Read> => {
+  const { current, names, litter } = pointer;
+  if (current === undefined) return { secrets: {}, pointer };
+  const found = await soonFound(() => bundles.find(current));
+  if (found !== undefined) return { secrets: found, pointer };
+  // The names are enough for a change that leaves no secret: the function that deletes a project may create no bundle.
+  const valueless = Object.fromEntries(names.map((name) => [name, '']));
+  if (leavesNone(decide(valueless))) return { secrets: valueless, pointer };
+  if (!(await bundles.claim(current))) throw notFound();
+  return {
+    secrets: {},
+    pointer: { current: undefined, names: [], litter: new Set([...litter, current]) },
+  };
+};
+
+const leavesNone = (decision: Secrets | string): boolean =>
+  typeof decision !== 'string' && Object.keys(decision).length === 0;
 
 /** A dead writer's litter is deleted all the same: it may hold a value that a person wants removed. */
 const unchanged = ({ draft }: Hold, { current, names, litter }: SecretPointer): CommittedSecrets => ({
@@ -107,16 +132,25 @@ const changed = ({ draft }: Hold, { current, litter }: SecretPointer, secrets: S
 const without = (bundles: ReadonlySet<string>, one: string): ReadonlySet<string> =>
   new Set([...bundles].filter((bundle) => bundle !== one));
 
+type Find = () => Promise<Secrets | undefined>;
+
 /** A new bundle may not be found yet. */
-export const whenThere = async (find: () => Promise<Secrets | undefined>): Promise<Secrets> => {
+const soonFound = async (find: Find): Promise<Secrets | undefined> => {
   for (let tries = 1; ; tries += 1) {
     const found = await find();
-    if (found !== undefined) return found;
-    if (tries === findTriesMax)
-      throw new AppError('internal_error', 'the current secrets of a project were not found');
+    if (found !== undefined || tries === findTriesMax) return found;
     await pause(findPauseMsMin * 2 ** (tries - 1));
   }
 };
+
+export const whenThere = async (find: Find): Promise<Secrets> => {
+  const found = await soonFound(find);
+  if (found === undefined) throw notFound();
+  return found;
+};
+
+const notFound = (): AppError =>
+  new AppError('internal_error', 'the current secrets of a project were not found');
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
