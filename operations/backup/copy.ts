@@ -21,7 +21,15 @@ import {
   writeManifest,
 } from './folder.ts';
 import { loadObjects, saveObjects } from './object-copy.ts';
-import { loadSecrets, type SecretNames, type SecretsTarget, saveSecrets } from './secret-copy.ts';
+import {
+  hasBundle,
+  loadSecrets,
+  readBundles,
+  type SecretNames,
+  type SecretsTarget,
+  writeSecrets,
+} from './secret-copy.ts';
+import { collectPointers, repairPointers } from './secret-pointers.ts';
 import { loadTable, saveTable } from './table-copy.ts';
 
 export type Services = {
@@ -32,8 +40,11 @@ export type Services = {
 
 export type Saved = {
   readonly deployment: string;
-  /** A table that nobody writes, as it was at `takenAt`, or a living one: then items of different moments are mixed. */
-  readonly table: () => Promise<{ readonly name: string; readonly takenAt: Date }>;
+  /**
+   * A table that nobody writes, as it was at `takenAt`, not before `after`; or a living one: then items of different moments are
+   * mixed.
+   */
+  readonly table: (after: Date) => Promise<{ readonly name: string; readonly takenAt: Date }>;
   readonly bucket: string;
   /** Of the seals; absent: they are in the other. */
   readonly sealBucket?: string;
@@ -47,7 +58,8 @@ type Loading = Copying & { readonly begin?: () => Promise<void> };
 
 /**
  * Objects are copied before the moment of the table and again after it. An object that the table names was there the first
- * time or was written since, so it is in the folder unless it was written and deleted between the two listings.
+ * time or was written since, so it is in the folder unless it was written and deleted between the two listings. The same holds
+ * for bundles of secrets, of which the folder gets those that the table names: others may hold a value that a person has removed.
  */
 export const saveBackup = async (
   { dynamoDb, s3, secretsManager }: Services,
@@ -56,14 +68,22 @@ export const saveBackup = async (
 ): Promise<Manifest> => {
   await makeFolder(folder);
   const stored = { client: s3, bucket, ...(sealBucket !== undefined && { sealBucket }) };
+  const bundles = secrets && (await readBundles(secretsManager, secrets));
   const before = await saveObjects(stored, folder);
   say(`Copied ${described(before)}`);
-  const { name, takenAt } = await table();
-  const items = await saveTable(dynamoDb, name, join(folder, 'table'));
+  const { name, takenAt } = await table(new Date());
+  const pointers = collectPointers();
+  const items = await saveTable({ client: dynamoDb, table: name, see: pointers.see }, join(folder, 'table'));
   say(`Copied ${items} items of the table`);
   const objects = await saveObjects(stored, folder, before);
   say(`The folder has ${described(objects)}`);
-  if (secrets !== undefined) await saveSecrets(secretsManager, secrets, folder);
+  if (secrets !== undefined) {
+    const known = new Map([...(bundles ?? []), ...(await readBundles(secretsManager, secrets))]);
+    const { found, missing } = named(pointers.bundles, known);
+    await writeSecrets(secretsManager, { ...secrets, bundles: found }, folder);
+    for (const project of missing)
+      say(`The secrets of project ${project} changed meanwhile and are not in the folder: copy it again.`);
+  }
   const names = [
     objectsFile,
     ...(secrets === undefined ? [] : [secretsFile]),
@@ -79,6 +99,21 @@ export const saveBackup = async (
   };
   await writeManifest(folder, manifest);
   return manifest;
+};
+
+/** Bundles that the pointers name, and the projects whose bundle is not known. */
+const named = (
+  pointers: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, string>,
+): { readonly found: ReadonlyMap<string, string>; readonly missing: readonly string[] } => {
+  const found = new Map<string, string>();
+  const missing: string[] = [];
+  for (const [project, bundle] of pointers) {
+    const value = known.get(bundle);
+    if (value === undefined) missing.push(project);
+    else found.set(bundle, value);
+  }
+  return { found, missing };
 };
 
 export type Loaded = {
@@ -98,15 +133,21 @@ export const loadBackup = async (
   await verifyFolder(folder, manifest);
   say('The backup is whole');
   await begin?.();
+  let bundles: ReadonlySet<string> = new Set();
   if (manifest.hasSecrets) {
-    const projects = await loadSecrets(secretsManager, secrets, folder);
-    say(`Restored the secrets of ${projects} projects`);
+    bundles = await loadSecrets(secretsManager, secrets, folder);
+    say(`Restored the secrets of ${bundles.size} projects`);
   }
   const stored = { client: s3, bucket, ...(sealBucket !== undefined && { sealBucket }) };
   // Before the items that name them.
   say(`Restored ${described(await loadObjects(stored, folder))}`);
-  const items = await loadTable(dynamoDb, table, join(folder, 'table'));
+  const { repaired, lost } = repairPointers(
+    async (bundle) => bundles.has(bundle) || (await hasBundle(secretsManager, bundle)),
+  );
+  const items = await loadTable({ client: dynamoDb, table, repaired }, join(folder, 'table'));
   say(`Restored ${items} items of the table`);
+  if (lost().length > 0) say('Secrets that are not in the backup, and have to be set anew:');
+  for (const line of lost()) say(`  ${line}`);
   if (items !== manifest.items)
     throw new Failure(`the backup says ${manifest.items} items, and its files have ${items}`);
   return manifest;

@@ -12,6 +12,7 @@ import {
   PutSecretValueCommand,
   paginateListSecrets,
   ResourceExistsException,
+  ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
@@ -30,19 +31,51 @@ const copyShape = z.object({
   projects: z.record(z.string(), z.string()),
 });
 
-export const saveSecrets = async (
-  client: SecretsManagerClient,
-  { sandbox, prefix }: SecretNames,
-  folder: string,
-): Promise<void> => {
-  const read = async (SecretId: string): Promise<string> =>
-    (await client.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
-  const projects: Record<string, string> = {};
+const read = async (client: SecretsManagerClient, SecretId: string): Promise<string> =>
+  (await client.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
+
+async function* namesUnder(client: SecretsManagerClient, prefix: string): AsyncGenerator<string> {
   const Filters = [{ Key: 'name' as const, Values: [prefix] }];
   for await (const { SecretList = [] } of paginateListSecrets({ client }, { Filters }))
-    for (const { Name } of SecretList) if (Name?.startsWith(prefix)) projects[Name] = await read(Name);
-  const own = sandbox === undefined ? {} : { sandbox: await read(sandbox) };
-  await writeWhole(join(folder, secretsFile), `${JSON.stringify({ ...own, projects })}\n`);
+    for (const { Name } of SecretList) if (Name?.startsWith(prefix)) yield Name;
+}
+
+/** Values by the names of the bundles. One that is deleted after the listing is left out: a change of its secrets has made another. */
+export const readBundles = async (
+  client: SecretsManagerClient,
+  { prefix }: SecretNames,
+): Promise<ReadonlyMap<string, string>> => {
+  const bundles = new Map<string, string>();
+  for await (const name of namesUnder(client, prefix)) {
+    const value = await read(client, name).catch(orDeleted);
+    if (value !== undefined) bundles.set(name, value);
+  }
+  return bundles;
+};
+
+/** Secrets Manager refuses to read a secret that it still deletes. */
+const orDeleted = (cause: unknown): undefined => {
+  if (cause instanceof ResourceNotFoundException) return undefined;
+  if (cause instanceof Error && cause.name === 'InvalidRequestException') return undefined;
+  throw cause;
+};
+
+export const hasBundle = async (client: SecretsManagerClient, bundle: string): Promise<boolean> => {
+  for await (const name of namesUnder(client, bundle)) if (name === bundle) return true;
+  return false;
+};
+
+type Written = { readonly sandbox?: string; readonly bundles: ReadonlyMap<string, string> };
+
+/** Writes the bundles, and the secret of the sandboxes as it is now. */
+export const writeSecrets = async (
+  client: SecretsManagerClient,
+  { sandbox, bundles }: Written,
+  folder: string,
+): Promise<void> => {
+  const own = sandbox === undefined ? {} : { sandbox: await read(client, sandbox) };
+  const text = JSON.stringify({ ...own, projects: Object.fromEntries(bundles) });
+  await writeWhole(join(folder, secretsFile), `${text}\n`);
 };
 
 export type SecretsTarget = {
@@ -52,12 +85,12 @@ export type SecretsTarget = {
   readonly secretsKey?: string;
 };
 
-/** A bundle is never changed, so one that is there already has the same values. */
+/** The names of the bundles. One is never changed, so one that is there already has the same values. */
 export const loadSecrets = async (
   client: SecretsManagerClient,
   { sandboxSecret: sandbox, secretsKey }: SecretsTarget,
   folder: string,
-): Promise<number> => {
+): Promise<ReadonlySet<string>> => {
   const copy = copyShape.parse(JSON.parse(await readFile(join(folder, secretsFile), 'utf8')));
   if (sandbox !== undefined && copy.sandbox !== undefined)
     await client.send(new PutSecretValueCommand({ SecretId: sandbox, SecretString: copy.sandbox }));
@@ -69,5 +102,5 @@ export const loadSecrets = async (
       if (!(error instanceof ResourceExistsException)) throw error;
     }
   }
-  return Object.keys(copy.projects).length;
+  return new Set(Object.keys(copy.projects));
 };

@@ -22,6 +22,6 @@ test('items are loaded whole, whatever line ends of Unicode their texts hold', a
       return {};
     },
   } as unknown as DynamoDBClient;
-  expect(await loadTable(client, 't', folder)).toBe(3);
+  expect(await loadTable({ client, table: 't' }, folder)).toBe(3);
   expect(written).toEqual(items);
 });

@@ -28,21 +28,25 @@ const batchTriesMax = 12;
 const pauseMsMin = 50;
 const pauseMsMax = 5000;
 
-type Item = Record<string, AttributeValue>;
+export type Item = Readonly<Record<string, AttributeValue>>;
+
+type Source = {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  /** Is called with each item. */
+  readonly see?: (item: Item) => void;
+};
 
 /** The number of items. */
-export const saveTable = async (
-  client: DynamoDBClient,
-  TableName: string,
-  folder: string,
-): Promise<number> => {
+export const saveTable = async ({ client, table, see }: Source, folder: string): Promise<number> => {
   const counts = await Promise.all(
     Array.from({ length: segments }, async (_, Segment) => {
       let count = 0;
       const lines = async function* (): AsyncGenerator<string> {
-        const scan = { TableName, Segment, TotalSegments: segments, ConsistentRead: true };
+        const scan = { TableName: table, Segment, TotalSegments: segments, ConsistentRead: true };
         for await (const { Items = [] } of paginateScan({ client }, scan)) {
           count += Items.length;
+          if (see !== undefined) for (const item of Items) see(item);
           yield Items.map((item) => `${JSON.stringify({ Item: item }, binaryAsBase64)}\n`).join('');
         }
       };
@@ -58,19 +62,27 @@ export const saveTable = async (
 const binaryAsBase64 = (_: string, value: unknown): unknown =>
   value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 
+type Destination = {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+  /** The item that is written in place of one; absent: itself. */
+  readonly repaired?: (item: Item) => Promise<Item>;
+};
+
 /** The number of items, of all files of the folder. */
-export const loadTable = async (client: DynamoDBClient, table: string, folder: string): Promise<number> => {
+export const loadTable = async (to: Destination, folder: string): Promise<number> => {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.json.gz'));
-  const counts = await Promise.all(files.map((name) => loadFile(client, table, join(folder, name))));
+  const counts = await Promise.all(files.map((name) => loadFile(to, join(folder, name))));
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-const loadFile = async (client: DynamoDBClient, table: string, path: string): Promise<number> => {
+const loadFile = async ({ client, table, repaired }: Destination, path: string): Promise<number> => {
   let count = 0;
   let batch: WriteRequest[] = [];
   for await (const line of linesOf(createReadStream(path).pipe(createGunzip()))) {
     const { Item } = JSON.parse(line) as { readonly Item: Item };
-    batch.push({ PutRequest: { Item: withBytes(Item) } });
+    const item = withBytes(Item);
+    batch.push({ PutRequest: { Item: repaired === undefined ? item : await repaired(item) } });
     count += 1;
     if (batch.length < batchItemsMax) continue;
     await writeBatch(client, table, batch);

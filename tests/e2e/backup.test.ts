@@ -201,7 +201,8 @@ test('a damaged or unfinished backup restores nothing', async () => {
 });
 
 describe('the commands', () => {
-  const latest = new Date('2026-11-20T10:00:00.000Z');
+  // After the copies of files, for which a backup waits.
+  const latest = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
   const copyName = `${tableName}-backup-${latest.getTime()}`;
   const has = {
     ...usualFacts,
@@ -244,7 +245,7 @@ describe('the commands', () => {
     expect(saved.out).toContain('Copied 1 items of the table');
     expect(machine.calls.filter((call) => call.startsWith('aws dynamodb'))).toEqual([
       expect.stringContaining('describe-continuous-backups'),
-      expect.stringContaining(`--target-table-name ${copyName} --restore-date-time 2026-11-20T10:00:00.000Z`),
+      expect.stringContaining(`--target-table-name ${copyName} --restore-date-time ${latest.toISOString()}`),
       expect.stringContaining(`describe-table --table-name ${copyName}`),
       expect.stringContaining(`describe-table --table-name ${copyName}`),
       expect.stringContaining(`delete-table --table-name ${copyName}`),
