@@ -83,6 +83,8 @@ const nextFor = (code: string): readonly string[] => {
 type Stack = {
   readonly name: string;
   readonly status: string;
+  /** Epoch milliseconds. */
+  readonly createdAt?: number;
   /** By the last detection that somebody ran. */
   readonly drift?: string;
   readonly outputs: Readonly<Record<string, string>>;
@@ -95,6 +97,7 @@ type Described = {
   readonly Stacks: readonly {
     readonly StackName: string;
     readonly StackStatus: string;
+    readonly CreationTime?: string;
     readonly DriftInformation?: { readonly StackDriftStatus: string };
     readonly Parameters?: readonly { readonly ParameterKey: string; readonly ParameterValue?: string }[];
     readonly Outputs?: readonly { readonly OutputKey: string; readonly OutputValue: string }[];
@@ -125,6 +128,7 @@ export const findStack = async (aws: Aws, name: string): Promise<Stack | undefin
     stack && {
       name: stack.StackName,
       status: stack.StackStatus,
+      ...(stack.CreationTime !== undefined && { createdAt: Date.parse(stack.CreationTime) }),
       ...(stack.DriftInformation && { drift: stack.DriftInformation.StackDriftStatus }),
       outputs: Object.fromEntries(
         (stack.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),

@@ -93,6 +93,103 @@ test('data that an earlier run retained is found by its tags and deleted', async
   );
 });
 
+describe('data that an earlier deployment has left', () => {
+  const arn = (rest: string): string => `arn:aws:${rest}`;
+  const here = 'eu-central-1:111122223333';
+  const [ownTable, table] = ['1', '0'].map((id) => arn(`dynamodb:${here}:table/sallyport-data-Table-${id}`));
+  const [ownBucket, bucket] = ['1', '0'].map((id) => arn(`s3:::sallyport-data-workspaces${id}`));
+  const secret = arn(`secretsmanager:${here}:secret:SandboxSecret0-abcdef`);
+  const bundle = arn(`secretsmanager:${here}:secret:sallyport/sallyport/p0-abcdef`);
+  const key = arn(`kms:${here}:key/0a0a0a0a`);
+  const deletedKey = arn(`kms:${here}:key/0b0b0b0b`);
+  const [own, earlier] = [
+    [ownTable, ownBucket, sandboxSecret],
+    [table, bucket, secret, key, deletedKey],
+  ] as [readonly string[], readonly string[]];
+  const data = { ...busyAccount.stacks['sallyport-data'], created: '2026-11-01T10:00:00.000Z' };
+  const account = {
+    ...busyAccount,
+    stacks: { ...busyAccount.stacks, 'sallyport-data': data },
+    tables: { ...busyAccount.tables, 'sallyport-data-Table-0': { protected: true } },
+    buckets: { ...busyAccount.buckets, 'sallyport-data-workspaces0': 5 },
+    secrets: [...busyAccount.secrets, secret, bundle],
+    made: { [bundle]: '2026-10-01T10:00:00.000Z', [projectSecret]: '2026-11-02T10:00:00.000Z' },
+    keys: ['0a0a0a0a'],
+    tagged: [...own, ...earlier],
+    madeBy: Object.fromEntries([
+      ...own.map((one) => [one, 'stack/sallyport-data/new']),
+      ...earlier.map((one) => [one, 'stack/sallyport-data/old']),
+    ]),
+  };
+  const lines = [
+    '  table sallyport-data-Table-0',
+    '  bucket sallyport-data-workspaces0',
+    `  secret ${secret}`,
+    `  secret ${bundle}`,
+    '  key 0a0a0a0a',
+  ];
+  const left = {
+    tables: { 'of-somebody-else': { protected: false }, 'sallyport-data-Table-0': { protected: true } },
+    buckets: { 'of-somebody-else': 1, 'sallyport-data-workspaces0': 5 },
+    secrets: [otherSecret, secret, bundle],
+    keys: ['0a0a0a0a'],
+  };
+  const nothing = {
+    tables: { 'of-somebody-else': { protected: false } },
+    buckets: { 'of-somebody-else': 1 },
+    secrets: [otherSecret],
+    keys: [],
+  };
+  const leftIn = ({ tables, buckets, secrets, keys }: ReturnType<typeof openMachine>['state']) => ({
+    ...{ tables, buckets, secrets, keys },
+  });
+
+  test('stays, and is named before the question and at the end; what is deleted is named as well', async () => {
+    const machine = machineWith(account);
+    const { code, out, error } = await machine.run(destroyCommand, ['--yes']);
+    expect([code, error]).toEqual([0, '']);
+    expect(leftIn(machine.state)).toEqual(left);
+    const [before = '', after] = out.split('Retained:\n');
+    expect(before).toContain(
+      [
+        'Everything is deleted, and all logs:',
+        '  table sallyport-data-Table-1',
+        '  bucket sallyport-edge-web1',
+        '  bucket sallyport-data-workspaces1',
+        `  secret ${sandboxSecret}`,
+        `  secret ${projectSecret}`,
+        'These are left of an earlier deployment sallyport, and stay:',
+        ...lines,
+      ].join('\n'),
+    );
+    expect(after?.split('\n').slice(0, 6)).toEqual([
+      ...lines.map((line) => `${line} of an earlier deployment`),
+      '    npm run destroy deletes it with --with-earlier',
+    ]);
+  });
+
+  test('is deleted when that is said', async () => {
+    const machine = machineWith(account);
+    const { code, out, error } = await machine.run(destroyCommand, ['--yes', '--with-earlier']);
+    expect([code, error]).toEqual([0, '']);
+    expect(leftIn(machine.state)).toEqual(nothing);
+    expect(out).not.toContain('earlier deployment');
+  });
+
+  test('is not taken for the rest of one whose destroy was interrupted', async () => {
+    const machine = machineWith({ ...account, stacks: {}, tasks: [] });
+    const { code, error } = await machine.run(destroyCommand, ['--yes']);
+    expect([code, error]).toEqual([
+      1,
+      expect.stringMatching(/^there is data of several deployments sallyport/),
+    ]);
+    for (const line of lines) expect(error).toContain(line);
+    expect(leftIn(machine.state)).toEqual(leftIn(machineWith(account).state));
+    expect((await machine.run(destroyCommand, ['--yes', '--with-earlier'])).code).toBe(0);
+    expect(machine.state).toMatchObject({ ...nothing, buckets: { 'sallyport-edge-web1': 3 } });
+  });
+});
+
 describe('nothing is destroyed', () => {
   test('unless the name of the deployment is typed', async () => {
     const machine = machineWith();
@@ -139,8 +236,17 @@ describe('a bucket of seals with Object Lock', () => {
   const bucket = 'sallyport-data-seals1';
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0a0a0a0a';
   const dayMs = 86_400_000;
+  const data = busyAccount.stacks['sallyport-data'];
+  const seals = [
+    ['AWS::S3::Bucket', 'Seals1', bucket],
+    ['AWS::KMS::Key', 'SealKey1', '0a0a0a0a'],
+  ];
   const accountWith = (writtenMsAgo: number, versions = 48) => ({
     ...busyAccount,
+    stacks: {
+      ...busyAccount.stacks,
+      'sallyport-data': { ...data, resources: [...data.resources, ...seals] },
+    },
     buckets: { ...busyAccount.buckets, [bucket]: versions },
     locks: { [bucket]: { days: 30, written: new Date(Date.now() - writtenMsAgo).toISOString() } },
     tagged: [`arn:aws:s3:::${bucket}`, key],

@@ -1,28 +1,16 @@
 /**
  * A destroy of a deployment: its sandboxes, its stacks from the top down, then the data that stacks retain. After a
- * failure it continues with the rest when it is run again; it lists everything that it keeps, with the reason.
+ * failure it continues with the rest when it is run again; it lists everything that it deletes before its question, and everything that
+ * it keeps at its end, with the reason.
  */
 import { deleteRecord } from './admin-token.ts';
 import type { Command, Target, Terminal } from './command.ts';
-import {
-  type Found,
-  findRetained,
-  type Inventory,
-  isData,
-  type Retained,
-  takeInventory,
-} from './inventory.ts';
+import { type Found, type Inventory, takeInventory } from './inventory.ts';
 import { type LockedBucket, lockedOf, textOfLocked } from './locked-buckets.ts';
+import { findOwned, joined, linesOf, noData, type Retained } from './ownership.ts';
 import { Failure, type Programs } from './programs.ts';
 import { deleteRelease } from './release-figures.ts';
-import {
-  deleteBucket,
-  deleteKey,
-  deleteLogs,
-  deleteSecret,
-  deleteTable,
-  projectSecrets,
-} from './retained-data.ts';
+import { deleteBucket, deleteKey, deleteLogs, deleteSecret, deleteTable } from './retained-data.ts';
 import { closeFunctions, deregisterDefinitions, stopSandboxes } from './sandboxes.ts';
 import { tokenSecret } from './token-secret.ts';
 
@@ -35,32 +23,27 @@ type DestroyRequest = {
   readonly keepData: boolean;
   /** Locked seals are deleted, too. */
   readonly bypassLock: boolean;
+  /** Data that an earlier deployment of the name has left is deleted, too. */
+  readonly withEarlier: boolean;
 };
 
 const taskPollMs = 3000;
 const minuteMs = 60_000;
 
 const destroy = async (request: DestroyRequest): Promise<void> => {
-  const { target, terminal, keepData, bypassLock } = request;
+  const { target, terminal, bypassLock } = request;
   const { settings, account, region, aws } = target;
   const { deployment } = settings;
   const inventory = await takeInventory(target);
-  const found = await withProjects(target, await findRetained(aws, deployment, inventory));
+  const { found, earlier } = await findMeant(request, inventory);
   const locked = bypassLock ? [] : await lockedOf(aws, found.buckets, Date.now());
-  const retained = { ...withoutLocked(found, locked), locked };
-  const isThere = inventory.stacks.length + Object.values(found).flat().length > 0;
-  if (!isThere)
+  const retained = { ...withoutLocked(found, locked), locked, earlier };
+  if (inventory.stacks.length + linesOf(found).length === 0)
     throw new Failure(`there is no deployment ${deployment} in account ${account}, ${region}`, [
       'Choose another: --stage <name> and --region <region>.',
     ]);
   terminal.say(`Account ${account}, ${region}: ${inventory.stacks.map(({ name }) => name).join(', ')}`);
-  terminal.say(
-    keepData
-      ? 'The data is kept.'
-      : `Everything is deleted: ${retained.tables.length} table, ${retained.buckets.length} buckets, ${retained.secrets.length} secrets, all logs.`,
-  );
-  for (const { bucket, until } of locked)
-    terminal.say(`Bucket ${bucket} stays: seals in it are locked until ${until}.`);
+  announce(request, retained);
   if (
     !request.yes &&
     !(await terminal.agrees(`This cannot be undone. Type ${deployment} to destroy it: `, deployment))
@@ -77,7 +60,42 @@ const destroy = async (request: DestroyRequest): Promise<void> => {
   listRetained(request, inventory, { ...retained, keys: found.keys });
 };
 
-type Kept = Retained & { readonly locked: readonly LockedBucket[] };
+type Kept = Retained & {
+  readonly locked: readonly LockedBucket[];
+  /** Data of an earlier deployment, which stays. */
+  readonly earlier: Retained;
+};
+
+/** The data that is deleted, and that of earlier deployments, which stays. */
+const findMeant = async (
+  { target, withEarlier }: DestroyRequest,
+  inventory: Inventory,
+): Promise<{ readonly found: Retained; readonly earlier: Retained }> => {
+  const { own, earlier } = await findOwned(target, inventory);
+  if (withEarlier) return { found: joined(own, earlier), earlier: noData };
+  if (inventory.stacks.length + linesOf(own).length === 0 && linesOf(earlier).length > 0)
+    throw new Failure(
+      `there is data of several deployments ${target.settings.deployment}, and no stack says whose it is`,
+      [...linesOf(earlier), 'All of it is deleted with --with-earlier. A part is deleted by hand.'],
+    );
+  return { found: own, earlier };
+};
+
+const announce = (
+  { terminal, keepData, target }: DestroyRequest,
+  { locked, earlier, ...data }: Kept,
+): void => {
+  terminal.say(keepData ? 'The data is kept.' : 'Everything is deleted, and all logs:');
+  if (!keepData) for (const line of linesOf(data)) terminal.say(`  ${line}`);
+  for (const { bucket, until } of locked)
+    terminal.say(`Bucket ${bucket} stays: seals in it are locked until ${until}.`);
+  if (linesOf(earlier).length === 0) return;
+  terminal.say(`These are left of an earlier deployment ${target.settings.deployment}, and stay:`);
+  for (const line of linesOf(earlier)) terminal.say(`  ${line}`);
+};
+
+/** The other buckets hold web pages and access logs, which are not data of users. */
+const isData = (bucket: string): boolean => /workspaces|seals/.test(bucket);
 
 /** Keys stay with locked seals: one may encrypt them, another has signed them. */
 const withoutLocked = (found: Retained, locked: readonly LockedBucket[]): Retained => ({
@@ -85,12 +103,6 @@ const withoutLocked = (found: Retained, locked: readonly LockedBucket[]): Retain
   buckets: found.buckets.filter((name) => locked.every(({ bucket }) => bucket !== name)),
   keys: locked.length === 0 ? found.keys : [],
 });
-
-/** Secrets of projects belong to no stack: their names begin with the deployment's. */
-const withProjects = async ({ aws, settings }: Target, retained: Retained): Promise<Retained> => {
-  const secrets = await projectSecrets(aws, settings.deployment);
-  return { ...retained, secrets: [...new Set([...retained.secrets, ...secrets])] };
-};
 
 const deleteStack = async (terminal: Terminal, { name, aws }: Found): Promise<void> => {
   terminal.say(
@@ -146,17 +158,20 @@ const listRetained = (
     ...retained.secrets,
     ...retained.keys,
   ];
+  const earlier = linesOf(retained.earlier).map((line) => `${line} of an earlier deployment`);
+  if (earlier.length > 0) earlier.push(`  npm run destroy${named} deletes it with --with-earlier`);
   const role = ofType('AWS::ApiGateway::Account').map(
     () => 'the role by which API Gateway writes logs: it belongs to the account, and other APIs may use it',
   );
   const bootstrap = `the bootstrap of the CDK in ${account}, ${region}, with the images and bundles that were deployed`;
   terminal.say('\nDestroyed. Retained:');
-  for (const thing of [...(keepData ? data : keys), ...seals, ...role, bootstrap]) terminal.say(`  ${thing}`);
+  for (const thing of [...(keepData ? data : keys), ...seals, ...earlier, ...role, bootstrap])
+    terminal.say(`  ${thing}`);
 };
 
-export const destroyCommand: Command<'keep-data' | 'bypass-lock'> = {
+export const destroyCommand: Command<'keep-data' | 'bypass-lock' | 'with-earlier'> = {
   usage: [
-    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--settings <file>] [--yes] [--keep-data] [--bypass-lock]',
+    'usage: npm run destroy [-- --stage <name>] [--region <region>] [--settings <file>] [--yes] [--keep-data] [--bypass-lock] [--with-earlier]',
     '',
     'Stops the sandboxes of a deployment and deletes its stacks, data, logs and secrets.',
     'A bucket of seals whose Object Lock has not ended stays, with the keys that it needs.',
@@ -164,8 +179,9 @@ export const destroyCommand: Command<'keep-data' | 'bypass-lock'> = {
     '  --yes          does not ask for confirmation',
     '  --keep-data    keeps the table, the checkpoints, the secrets and their key',
     '  --bypass-lock  deletes locked seals, too: needs s3:BypassGovernanceRetention',
+    '  --with-earlier deletes what an earlier destroy with --keep-data has left, too',
   ].join('\n'),
-  flags: ['keep-data', 'bypass-lock'],
-  run: ({ 'keep-data': keepData, 'bypass-lock': bypassLock, ...request }) =>
-    destroy({ ...request, keepData, bypassLock }),
+  flags: ['keep-data', 'bypass-lock', 'with-earlier'],
+  run: ({ 'keep-data': keepData, 'bypass-lock': bypassLock, 'with-earlier': withEarlier, ...request }) =>
+    destroy({ ...request, keepData, bypassLock, withEarlier }),
 };

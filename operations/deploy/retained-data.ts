@@ -109,15 +109,24 @@ export const deleteSecret = async ({ aws, say }: Deleting, secret: string): Prom
   say(`Deleted secret ${secret}`);
 };
 
-export const projectSecrets = async (aws: Aws, deployment: string): Promise<readonly string[]> => {
+export type ProjectSecret = {
+  readonly arn: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+};
+
+type ListedSecrets = {
+  readonly SecretList: readonly { readonly ARN: string; readonly CreatedDate?: string | number }[];
+};
+
+/** Secrets of projects belong to no stack: their names begin with the deployment's. */
+export const projectSecrets = async (aws: Aws, deployment: string): Promise<readonly ProjectSecret[]> => {
   const filter = `Key=name,Values=sallyport/${deployment}/`;
-  const { SecretList } = await aws.ask<{ readonly SecretList: readonly { readonly ARN: string }[] }>(
-    'secretsmanager',
-    'list-secrets',
-    '--filters',
-    filter,
-  );
-  return SecretList.map(({ ARN }) => ARN);
+  const { SecretList } = await aws.ask<ListedSecrets>('secretsmanager', 'list-secrets', '--filters', filter);
+  return SecretList.map(({ ARN: arn, CreatedDate: at = Number.POSITIVE_INFINITY }) => ({
+    arn,
+    createdAt: typeof at === 'number' ? at * 1000 : Date.parse(at),
+  }));
 };
 
 export const deleteKey = async ({ aws, say }: Deleting, key: string): Promise<void> => {
