@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { deployCommand } from './deploy.ts';
 import { busyAccount, openMachine, usualFacts } from './fixtures/machine.ts';
 
@@ -50,8 +50,10 @@ test.each([
   expect(await deployWith(encryption, used)).toMatch(says);
 });
 
-/** A deploy with this network into an account whose network stack holds these resources. */
-const deployInto = async (network: object, resources: readonly (readonly string[])[], more: object = {}) => {
+type Resources = readonly (readonly string[])[];
+
+/** An account whose network stack holds these resources, and a file of settings with this network. */
+const openNetwork = (network: object, resources: Resources, more: object = {}) => {
   const path = join(folder, 'settings.json');
   writeFileSync(path, JSON.stringify({ network }));
   const before = busyAccount.stacks['sallyport-network'];
@@ -60,7 +62,12 @@ const deployInto = async (network: object, resources: readonly (readonly string[
     stacks: { ...busyAccount.stacks, 'sallyport-network': { ...before, resources } },
     has: { ...usualFacts, 'ec2 describe-vpcs': { Vpcs: [{ CidrBlock: '10.77.0.0/16' }] }, ...more },
   });
-  return (await machine.run(deployCommand, ['--settings', path, '--no-check'], 'no')).error;
+  return { machine, flags: ['--settings', path, '--no-check'] };
+};
+
+const deployInto = async (network: object, resources: Resources, more: object = {}) => {
+  const { machine, flags } = openNetwork(network, resources, more);
+  return (await machine.run(deployCommand, flags, 'no')).error;
 };
 
 const vpc = ['AWS::EC2::VPC', 'Vpc', 'vpc-1'];
@@ -95,9 +102,52 @@ test.each([
     [{ zoneIds: ['euc1-az1'] }, [vpc, subnet(1)], inZones('euc1-az2')],
     /subnet-1 is in zone euc1-az2/,
   ],
+  [
+    'the zones that it has in another order',
+    [
+      { zones: 2, zoneIds: ['euc1-az3', 'euc1-az2'] },
+      [vpc, subnet(1), subnet(2)],
+      inZones('euc1-az2', 'euc1-az3'),
+    ],
+    /subnet-1 is in zone euc1-az2, and network\.zoneIds has euc1-az3 in its place/,
+  ],
   ['a network of others', [{ existing }, [vpc, subnet(1)]], /network\.existing in place of vpc-1/],
   ['a network of its own', [{}, []], /a network of its own in place of network\.existing/],
   ['the network of others that it has', [{ existing }, []], kept],
 ] as const)('a deploy that asks for %s', async (_, [network, resources, more], says) => {
   expect(await deployInto(network, resources, more)).toMatch(says);
+});
+
+describe('a deploy whose settings name no zones any more', () => {
+  /** The CDK's names, with hashes that begin with digits. */
+  const named = (number: number) => [
+    'AWS::EC2::Subnet',
+    `NetworkVpcsandboxSubnet${number}Subnet${4 - number}E45C6A1`,
+    `subnet-${number}`,
+  ];
+  const deployWithout = async (zones: number, has: object) => {
+    const { machine, flags } = openNetwork({ zones }, [vpc, named(1)], has);
+    // A stack whose settings named the zones has no parameters.
+    Object.assign(machine.state.stacks['sallyport-network'] ?? {}, { parameters: {} });
+    const { code, error } = await machine.run(deployCommand, ['--yes', ...flags]);
+    const passed = machine.calls.flatMap((call) => [...call.matchAll(/sallyport-network:(Zone\S+)/g)]);
+    return { code, error, zones: passed.map(([, zone]) => zone) };
+  };
+
+  test('leaves each subnet in its zone, and chooses others for more', async () => {
+    const [one, two] = [
+      await deployWithout(1, inZones('euc1-az3')),
+      await deployWithout(2, inZones('euc1-az2')),
+    ];
+    expect(one).toEqual({ code: 0, error: '', zones: ['Zone1Id=euc1-az3'] });
+    expect(two).toEqual({ code: 0, error: '', zones: ['Zone1Id=euc1-az2', 'Zone2Id=euc1-az3'] });
+  });
+
+  test('is refused where the zone of a subnet may not be read', async () => {
+    const { machine, flags } = openNetwork({}, [vpc, named(1)]);
+    Object.assign(machine.state.stacks['sallyport-network'] ?? {}, { parameters: {} });
+    Object.assign(machine.state, { refuses: { 'ec2 describe-subnets': 'UnauthorizedOperation' } });
+    const { code, error } = await machine.run(deployCommand, ['--yes', ...flags]);
+    expect([code, error]).toEqual([1, expect.stringMatching(/the zone of subnet subnet-1 may not be read/)]);
+  });
 });

@@ -8,6 +8,7 @@
 import type { Finding } from './account-checks.ts';
 import { type Aws, findStanding, type Held, resourcesOf } from './aws.ts';
 import type { Target } from './command.ts';
+import { type PlacedSubnet, placedSubnets, subnetsIn } from './subnet-zones.ts';
 
 export type Problem = Omit<Finding, 'level'>;
 
@@ -56,16 +57,15 @@ const keyProblem = async ({ aws, settings }: Target): Promise<Problem | undefine
   };
 };
 
-type Subnets = {
-  readonly Subnets: readonly { readonly SubnetId: string; readonly AvailabilityZoneId?: string }[];
-};
-
 const networkProblem = async ({ aws, settings }: Target): Promise<Problem | undefined> => {
   const { deployment, network } = settings;
-  const held = await heldBy(aws, `${deployment}-network`);
-  if (held === undefined) return undefined;
+  const stack = await findStanding(aws, `${deployment}-network`);
+  if (stack === undefined) return undefined;
+  const held = await resourcesOf(aws, stack.name);
   const vpc = held.find(({ type }) => type === 'AWS::EC2::VPC')?.physicalId;
-  const change = vpc === undefined ? changeOfOthers(network) : await changeOfOwn(aws, { network, vpc, held });
+  const { parameters } = stack;
+  const change =
+    vpc === undefined ? changeOfOthers(network) : await changeOfOwn(aws, { network, vpc, held, parameters });
   return change === undefined
     ? undefined
     : {
@@ -75,21 +75,23 @@ const networkProblem = async ({ aws, settings }: Target): Promise<Problem | unde
 };
 
 type Network = Target['settings']['network'];
-type Own = { readonly network: Network; readonly vpc: string; readonly held: readonly Held[] };
+type Own = {
+  readonly network: Network;
+  readonly vpc: string;
+  readonly held: readonly Held[];
+  /** Of the network stack. */
+  readonly parameters: Readonly<Record<string, string>>;
+};
 
 const changeOfOthers = ({ existing }: Network): string | undefined =>
   existing === undefined
     ? 'the settings ask for a network of its own in place of network.existing'
     : undefined;
 
-const refusals = [
-  'AccessDenied',
-  'UnauthorizedOperation',
-  'InvalidVpcID.NotFound',
-  'InvalidSubnetID.NotFound',
-];
+const refusals = ['AccessDenied', 'UnauthorizedOperation', 'InvalidVpcID.NotFound'];
 
-const changeOfOwn = async (aws: Aws, { network, vpc, held }: Own): Promise<string | undefined> => {
+const changeOfOwn = async (aws: Aws, own: Own): Promise<string | undefined> => {
+  const { network, vpc, held } = own;
   if (network.existing !== undefined) return `the settings name network.existing in place of ${vpc}`;
   const named = ['ec2', 'describe-vpcs', '--vpc-ids', vpc] as const;
   const found = await aws.find<{ readonly Vpcs: readonly { readonly CidrBlock?: string }[] }>(
@@ -99,12 +101,9 @@ const changeOfOwn = async (aws: Aws, { network, vpc, held }: Own): Promise<strin
   const cidr = found?.Vpcs[0]?.CidrBlock;
   if (cidr !== undefined && rangeOf(cidr) !== rangeOf(network.cidr))
     return `the range of ${vpc} is ${cidr}, and network.cidr is ${network.cidr}`;
-  const subnets = held.filter(({ type }) => type === 'AWS::EC2::Subnet').map(({ physicalId }) => physicalId);
-  if (subnets.length > network.zones)
-    return `${vpc} has ${subnets.length} zones, and network.zones is ${network.zones}`;
-  return network.zoneIds === undefined || subnets.length === 0
-    ? undefined
-    : changeOfZones(aws, subnets, network.zoneIds);
+  const { length } = subnetsIn(held);
+  if (length > network.zones) return `${vpc} has ${length} zones, and network.zones is ${network.zones}`;
+  return changeOfZones(aws, own);
 };
 
 /** The first address and the size, which EC2 makes of `10.77.3.0/16`, too. */
@@ -115,18 +114,24 @@ const rangeOf = (cidr: string): string => {
   return `${Math.floor(number / size) * size}/${bits}`;
 };
 
-/** Each zone that has a subnet stays; whether each is in its own place is left to the person. */
+/** A subnet stays in its zone, which the settings name in its place, or the stack has as a parameter, or a deploy reads. */
 const changeOfZones = async (
   aws: Aws,
-  subnets: readonly string[],
-  zoneIds: readonly string[],
+  { network: { zoneIds }, held, parameters }: Own,
 ): Promise<string | undefined> => {
-  const found = await aws.find<Subnets>(refusals, 'ec2', 'describe-subnets', '--subnet-ids', ...subnets);
-  const moved = (found?.Subnets ?? []).find(
-    ({ AvailabilityZoneId: zone }) => zone !== undefined && !zoneIds.includes(zone),
+  if (zoneIds !== undefined) {
+    const isMoved = ({ number, zone }: PlacedSubnet): boolean =>
+      zone !== undefined && zone !== zoneIds[number - 1];
+    const moved = (await placedSubnets(aws, held)).find(isMoved);
+    const wanted = moved && (zoneIds[moved.number - 1] ?? 'none');
+    return (
+      moved && `subnet ${moved.id} is in zone ${moved.zone}, and network.zoneIds has ${wanted} in its place`
+    );
+  }
+  const isParameter = (number: number): boolean => parameters[`Zone${number}Id`] !== undefined;
+  if (subnetsIn(held).every(({ number }) => isParameter(number))) return undefined;
+  const unknown = (await placedSubnets(aws, held)).find(
+    ({ number, zone }) => zone === undefined && !isParameter(number),
   );
-  return (
-    moved &&
-    `subnet ${moved.SubnetId} is in zone ${moved.AvailabilityZoneId}, which network.zoneIds leaves out`
-  );
+  return unknown && `the zone of subnet ${unknown.id} may not be read, and network.zoneIds does not name it`;
 };

@@ -1,11 +1,13 @@
 /**
  * The parameters of the stacks that a deploy chooses by the facts of the account: zones of the network, and whether the
- * deployment sets the role of API Gateway's logs. CloudFormation keeps what was chosen before, so nothing moves.
+ * deployment sets the role of API Gateway's logs. CloudFormation keeps what was chosen before, and a subnet whose zone the settings
+ * named before has the zone that it is in, so nothing moves.
  */
 import { usableZones } from './account-checks.ts';
 import type { AccountFacts } from './account-facts.ts';
-import { findStanding } from './aws.ts';
+import { findStanding, resourcesOf } from './aws.ts';
 import type { Target } from './command.ts';
+import { placedSubnets } from './subnet-zones.ts';
 
 /** `<stack>:<parameter>=<value>`, as the CDK takes them. */
 export const chooseParameters = async (target: Target, facts: AccountFacts): Promise<readonly string[]> => [
@@ -24,7 +26,7 @@ const logRoleChoice = async (
   return (await findStanding(aws, data)) === undefined ? [`${data}:SetsApiLogRole=no`] : [];
 };
 
-/** Of zones that have no id yet. */
+/** Of zones whose id is no parameter of the stack yet. */
 const zoneChoices = async (
   { aws, settings, region }: Target,
   facts: AccountFacts,
@@ -34,11 +36,16 @@ const zoneChoices = async (
   const network = `${settings.deployment}-network`;
   const found = await findStanding(aws, network);
   const known = Array.from({ length: zones }, (_, index) => found?.parameters[`Zone${index + 1}Id`]);
+  if (!known.includes(undefined)) return [];
+  const subnets = found === undefined ? [] : await placedSubnets(aws, await resourcesOf(aws, network));
+  const taken = [...known, ...subnets.map(({ zone }) => zone)];
   const free = usableZones(facts, region)
     .map(({ id }) => id)
-    .filter((id) => !known.includes(id));
+    .filter((id) => !taken.includes(id));
   return known.flatMap((zone, index) => {
-    const chosen = zone === undefined ? free.shift() : undefined;
+    if (zone !== undefined) return [];
+    const subnet = subnets.find(({ number }) => number === index + 1);
+    const chosen = subnet === undefined ? free.shift() : subnet.zone;
     return chosen === undefined ? [] : [`${network}:Zone${index + 1}Id=${chosen}`];
   });
 };
