@@ -22,8 +22,6 @@ export type FetchOptions = RequestOptions & {
   readonly method?: Method | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Blob | Uint8Array<ArrayBuffer>;
-  /** No further try begins after its abort; the one that is under way goes on to its answer. */
-  readonly triesSignal?: AbortSignal | undefined;
 };
 
 /** As much of a WebSocket as is used: that of a browser, of Node, or of the package `ws`. */
@@ -111,7 +109,7 @@ export class ApiClient {
   ): Promise<T> {
     const { signal, triesSignal, method = 'GET', repeat = repeatOf(method) } = options;
     const ends = [signal, triesSignal].filter((given) => given !== undefined);
-    const { triesMax = triesMaxDefault } = this.#options;
+    const { triesMax = this.#options.triesMax ?? triesMaxDefault } = options;
     let mayBeDone = false;
     for (let tries = 1; ; tries += 1) {
       const tried = await this.#try(path, options, read);

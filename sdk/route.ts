@@ -40,6 +40,10 @@ export type RequestOptions = Signalled & {
   readonly timeoutMs?: number | undefined;
   /** When it is sent again; absent: by its method. */
   readonly repeat?: Repeat | undefined;
+  /** All tries counted; absent: those of the client. */
+  readonly triesMax?: number | undefined;
+  /** No further try begins after its abort; the one that is under way goes on to its answer. */
+  readonly triesSignal?: AbortSignal | undefined;
 };
 
 /**

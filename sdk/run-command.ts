@@ -7,6 +7,7 @@
 import type { ApiClient } from './api-client.ts';
 import { SallyportError } from './errors.ts';
 import { type Followed, followOutput, type OutputEvent } from './process-output.ts';
+import { isLost } from './retry.ts';
 import { type BodyOf, pathOf, type Signalled } from './route.ts';
 import { api, type CodeResult, type ExecResult } from './routes.ts';
 
@@ -14,7 +15,12 @@ export type OutputListeners = {
   readonly onStdout?: ((text: string) => void) | undefined;
   readonly onStderr?: ((text: string) => void) | undefined;
 };
-export type ExecOptions = Omit<BodyOf<typeof api.exec>, 'command'> & OutputListeners & Signalled;
+export type ExecOptions = Omit<BodyOf<typeof api.exec>, 'command'> &
+  OutputListeners &
+  Signalled & {
+    /** Of an aborted command: it has ended or never began, or this failure left that unknown. */
+    readonly onEnded?: ((failure?: unknown) => void) | undefined;
+  };
 export type CodeOptions = Omit<BodyOf<typeof api.runCode>, 'code'> & Signalled;
 
 /** The server answers each try after 45 seconds at the latest. */
@@ -22,11 +28,13 @@ const answerMsMax = 240_000;
 /** Besides the time that the code itself may take. */
 const codeMarginMs = 200_000;
 const codeSecondsDefault = 30;
+/** An abandoned command is ended even by a client that repeats no request. */
+const endTriesMax = 6;
 
 export const runCommand = async (
   client: ApiClient,
   sessionId: string,
-  { onStdout, onStderr, signal, ...body }: ExecOptions & { readonly command: string },
+  { onStdout, onStderr, onEnded, signal, ...body }: ExecOptions & { readonly command: string },
 ): Promise<ExecResult> => {
   signal?.throwIfAborted();
   const startedAt = Date.now();
@@ -48,12 +56,24 @@ export const runCommand = async (
     const { signal: stopped, onNamed } = abort;
     return collect(client, { sessionId, startedAt, listeners, first, signal: stopped, onNamed });
   };
+  const followed = follow();
   try {
-    return await Promise.race([follow(), abort.unnamed]);
+    return await Promise.race([followed, abort.unnamed]);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    void followed.then(
+      () => onEnded?.(),
+      (cause) => onEnded?.(isOver(cause, signal, abort.isNamed()) ? undefined : cause),
+    );
+    throw signal.reason;
   } finally {
     abort.release();
   }
 };
+
+/** A command without a name has not begun if its request was refused, and may have if the answer was lost. */
+const isOver = (cause: unknown, { reason }: AbortSignal, isNamed: boolean): boolean =>
+  cause === reason || (!isNamed && cause instanceof SallyportError && cause.status >= 400 && !isLost(cause));
 
 /** A command is ended by its name: an abort before it has one is told at once, and takes effect when the name comes. */
 const abortWhenNamed = (given: AbortSignal | undefined) => {
@@ -68,6 +88,7 @@ const abortWhenNamed = (given: AbortSignal | undefined) => {
   return {
     signal: named.signal,
     unnamed,
+    isNamed: (): boolean => isNamed,
     onNamed: (): void => {
       isNamed = true;
       if (given?.aborted) named.abort(given.reason);
@@ -102,9 +123,9 @@ const collect = async (
         return { exitCode: event.exitCode, ...output.result(), durationMs: Date.now() - startedAt };
     }
   } catch (error) {
-    if (followed.signal?.aborted && processId !== undefined)
-      await endProcess(client, { id: sessionId, processId });
-    throw error;
+    if (!followed.signal?.aborted || processId === undefined) throw error;
+    await endProcess(client, { id: sessionId, processId });
+    throw followed.signal.reason;
   }
   throw new SallyportError(0, { code: 'connection_lost', message: 'the output ended before the command' });
 };
@@ -115,11 +136,17 @@ const report = (event: OutputEvent, { onStdout, onStderr }: OutputListeners): vo
   else onStdout?.(event.text);
 };
 
-/** An aborted command does not go on; that it ended is not waited for by the caller's error. */
-const endProcess = (
+/** An aborted command does not go on; one that is no longer found has ended. */
+const endProcess = async (
   client: ApiClient,
   params: { readonly id: string; readonly processId: string },
-): Promise<unknown> => client.request(api.endProcess, { params }).catch(() => undefined);
+): Promise<void> => {
+  try {
+    await client.request(api.endProcess, { params }, { triesMax: endTriesMax });
+  } catch (cause) {
+    if (!(cause instanceof SallyportError) || cause.status !== 404) throw cause;
+  }
+};
 
 export const runCode = async (
   client: ApiClient,

@@ -149,6 +149,67 @@ test('a command that is aborted before it has a name is ended when it gets one; 
   await ended.promise;
 });
 
+const started = 'event: start\ndata: {"processId":"p"}\n\n';
+const printed = 'event: output\ndata: {"stream":"stdout","offset":0,"text":"x"}\n\n';
+const refusal = (code: string) => ({ error: { code, message: 'no', requestId: 'r' } });
+
+/** The argument of `onEnded` for a command that is aborted at its first output, by a client that repeats nothing. */
+const endOfAborted = async (server: WireServer) => {
+  const abort = new AbortController();
+  const ended = Promise.withResolvers<unknown>();
+  server.on('POST /exec', (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(started + printed);
+  });
+  const sandbox = open(server, { triesMax: 1 }).sallyport.sandboxes;
+  server.on('GET ', (_, response) => server.send(response, 200, { id: 's', kind: 'execution' }));
+  const failed = failureOf(
+    (await sandbox.get('s')).exec('sleep 60', {
+      ...{ signal: abort.signal, onEnded: ended.resolve },
+      onStdout: () => abort.abort(new Error('enough')),
+    }),
+  );
+  expect(await failed).toMatchObject({ message: 'enough' });
+  return ended.promise;
+};
+
+test('an aborted command is ended even by a client that repeats nothing, and its caller hears of it', async () => {
+  hurry();
+  await using server = await startWireServer();
+  let refusals = 2;
+  server.on('DELETE /processes/p', (_, response) => {
+    refusals -= 1;
+    if (refusals < 0) return server.send(response, 200, { processId: 'p', state: 'exited', exitCode: 143 });
+    response.writeHead(429, { 'retry-after': '0.01' }).end(JSON.stringify(refusal('rate_limited')));
+  });
+  expect([await endOfAborted(server), refusals]).toEqual([undefined, -1]);
+});
+
+test('the caller of an aborted command hears why it was not ended', async () => {
+  await using server = await startWireServer();
+  server.on('DELETE /processes/p', (_, response) => server.send(response, 403, refusal('forbidden')));
+  expect(await endOfAborted(server)).toMatchObject({ code: 'forbidden', status: 403 });
+});
+
+test.each([
+  ['is over when it was refused', false, undefined],
+  ['may run when the answer was lost', true, { code: 'unreachable' }],
+])('a command that is aborted before it has a name %s', async (_, isLost, failure) => {
+  await using server = await startWireServer();
+  const abort = new AbortController();
+  const ended = Promise.withResolvers<unknown>();
+  server.on('POST /exec', (_, response) => {
+    abort.abort(new Error('enough'));
+    if (isLost) response.destroy();
+    else server.send(response, 409, refusal('invalid_session_state'));
+  });
+  const sandbox = await sandboxOf(server);
+  const failed = failureOf(sandbox.exec('ls', { signal: abort.signal, onEnded: ended.resolve }));
+  expect(await failed).toMatchObject({ message: 'enough' });
+  if (failure === undefined) expect(await ended.promise).toBeUndefined();
+  else expect(await ended.promise).toMatchObject(failure);
+});
+
 test('a command that is aborted while it met no sandbox is not sent again', async () => {
   await using server = await startWireServer();
   const abort = new AbortController();
