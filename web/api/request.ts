@@ -58,8 +58,12 @@ export const send = (path: string, options?: FetchOptions): Promise<Response> =>
 
 /** For a failure that a person is shown. */
 export const inOurWords = (error: unknown): never => {
-  if (!(error instanceof SallyportError) || error.code !== 'unreachable') throw error;
-  throw new SallyportError(0, {
+  throw shownFailure(error);
+};
+
+export const shownFailure = (error: unknown): unknown => {
+  if (!(error instanceof SallyportError) || error.code !== 'unreachable') return error;
+  return new SallyportError(0, {
     code: 'unreachable',
     message: 'The server does not answer.',
     suggestions: ['Check your connection, and that the server is running.'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newRun, runLabel, withFailure, withOutput, withResult } from './run-box.vue';
+import { newRun, runLabel, withEnd, withFailure, withOutput, withResult, withStop } from './run-box.vue';
 
 const result = { exitCode: 0, stdout: '', stderr: '', durationMs: 5 };
 
@@ -46,9 +46,28 @@ test('code shows what it printed, the values of its results, and why it failed',
   expect(failed.chunks).toEqual([{ stream: 'stderr', text: 'It took too long.\n' }]);
 });
 
-test('a run that was stopped is not a failure', () => {
+test('a command is stopped when it is known to have ended, and no sooner', () => {
   const run = newRun(1, 'command', 'sleep 9');
-  const stopped = withFailure(run, new Error('aborted'), true);
-  expect([runLabel(run), runLabel(stopped), stopped.error]).toEqual(['running', 'stopped', undefined]);
-  expect(runLabel(withFailure(run, new Error('lost'), false))).toBe('failed');
+  const stopping = withStop(run);
+  expect([run, stopping, withEnd(stopping)].map(runLabel)).toEqual(['running', 'stopping', 'stopped']);
+  const refused = new Error('slow down');
+  expect(withEnd(stopping, refused)).toMatchObject({
+    ...{ state: 'failed', error: refused },
+    notices: ['The command was not stopped. It may still be running.'],
+  });
+});
+
+test('code that is left is not called stopped, since it goes on', () => {
+  const left = withStop(newRun(1, 'code', 'while True: pass'));
+  expect([runLabel(left), left.notices]).toEqual([
+    'not waited for',
+    [expect.stringContaining('goes on in the sandbox')],
+  ]);
+});
+
+test('a result that came before the stop stays, and a failure is one', () => {
+  const run = newRun(1, 'command', 'ls');
+  const ended = withResult(run, result);
+  expect([withStop(ended), withEnd(ended)]).toEqual([ended, ended]);
+  expect(runLabel(withFailure(run, new Error('lost')))).toBe('failed');
 });
