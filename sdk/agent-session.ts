@@ -19,7 +19,7 @@ export type NamedApproval = {
   /** The session of the agent that makes the call, where it is another one of the tree. */
   readonly sessionId?: string;
 };
-export type ApproveOptions = Omit<Decision, 'approved' | 'reason'>;
+export type ApproveOptions = Signalled & Omit<Decision, 'approved' | 'reason'>;
 /** Settings that are left out are those of the other session. */
 export type BranchOptions = Signalled &
   Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'> & {
@@ -50,19 +50,30 @@ export class AgentSession {
   }
 
   /** Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs. */
-  async approve(call: ApprovalEvent | NamedApproval, options: ApproveOptions = {}): Promise<void> {
-    await this.#decide(call, { ...options, approved: true });
+  async approve(
+    call: ApprovalEvent | NamedApproval,
+    { signal, ...options }: ApproveOptions = {},
+  ): Promise<void> {
+    await this.#decide(call, { ...options, approved: true }, signal);
   }
 
   /** Rejects the call that an event shows; the reason reaches the agent. */
-  async reject(call: ApprovalEvent | NamedApproval, reason?: string): Promise<void> {
-    await this.#decide(call, { approved: false, ...(reason === undefined ? {} : { reason }) });
+  async reject(
+    call: ApprovalEvent | NamedApproval,
+    reason?: string,
+    { signal }: Signalled = {},
+  ): Promise<void> {
+    await this.#decide(call, { approved: false, ...(reason === undefined ? {} : { reason }) }, signal);
   }
 
-  async #decide(call: ApprovalEvent | NamedApproval, decision: Decision): Promise<void> {
+  async #decide(
+    call: ApprovalEvent | NamedApproval,
+    decision: Decision,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if ('data' in call) await checkShown(call);
     const { sessionId, ...named } = 'data' in call ? { ...call.data, sessionId: call.sessionId } : call;
-    await decideCall(this.#client, { ...named, sessionId: sessionId ?? this.id }, decision);
+    await decideCall(this.#client, { ...named, sessionId: sessionId ?? this.id, signal }, decision);
   }
 
   /** Repeats the message of the last turn, which failed, and gives the events until the end of its turn. */

@@ -12,7 +12,7 @@ import type { JsonObject } from '../shared/domain/json.ts';
 import { digestText } from '../shared/domain/turn/waiting-call.ts';
 import type { ApiClient } from './api-client.ts';
 import { SallyportError } from './errors.ts';
-import type { BodyOf } from './route.ts';
+import type { BodyOf, Signalled } from './route.ts';
 import { type Approval, api, type Decision } from './routes.ts';
 
 type NamedCall = {
@@ -86,27 +86,27 @@ const mismatch = (callId: string): SallyportError =>
     suggestions: ['Nothing was decided. Compare the version of this program with that of the deployment.'],
   });
 
-type SeenCall = CallAddress & {
-  readonly digest?: string;
-  readonly turnId?: string;
-  readonly effectDigest?: string | undefined;
-};
+type SeenCall = CallAddress &
+  Signalled & {
+    readonly digest?: string;
+    readonly turnId?: string;
+    readonly effectDigest?: string | undefined;
+  };
 
 /** `digest`, `turnId` and `effectDigest` name what was seen; they are absent only where a call is rejected unseen. */
 export const decideCall = (
   sallyport: ApiClient,
-  { sessionId, callId, digest, turnId, effectDigest }: SeenCall,
+  { sessionId, callId, digest, turnId, effectDigest, signal }: SeenCall,
   decision: Decision,
-) =>
-  sallyport.request(api.decideCall, {
-    params: { id: sessionId, callId },
-    body: {
-      ...decision,
-      ...(turnId === undefined ? {} : { turnId }),
-      ...(digest === undefined ? {} : { digest }),
-      ...(effectDigest === undefined || !decision.approved ? {} : { effectDigest }),
-    } as BodyOf<typeof api.decideCall>,
-  });
+) => {
+  const body = {
+    ...decision,
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(digest === undefined ? {} : { digest }),
+    ...(effectDigest === undefined || !decision.approved ? {} : { effectDigest }),
+  } as BodyOf<typeof api.decideCall>;
+  return sallyport.request(api.decideCall, { params: { id: sessionId, callId }, body }, { signal });
+};
 
 /** Another decision came first, or the turn of the call is over. */
 export const isSettled = (error: unknown): boolean =>

@@ -210,6 +210,22 @@ test.each([
   else expect(await ended.promise).toMatchObject(failure);
 });
 
+test('a decision ends with the signal of its caller', async () => {
+  await using server = await startWireServer();
+  const abort = new AbortController();
+  const bodies: unknown[] = [];
+  server.on('POST /approvals/c', ({ body }) => {
+    bodies.push(JSON.parse(String(body)));
+    abort.abort(new Error('enough'));
+  });
+  const session = new AgentSession(open(server).sallyport, 's');
+  const call = { callId: 'c', digest: 'd' };
+  const { signal } = abort;
+  expect(await failureOf(session.approve(call, { signal }))).toMatchObject({ message: 'enough' });
+  expect(await failureOf(session.reject(call, 'why', { signal }))).toMatchObject({ message: 'enough' });
+  expect(bodies).toEqual([{ approved: true, digest: 'd' }]);
+});
+
 test('a command that is aborted while it met no sandbox is not sent again', async () => {
   await using server = await startWireServer();
   const abort = new AbortController();
