@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Routes, startFakeDeployment, type Talk } from './fixtures/fake-deployment.ts';
 
 const end = 'DELETE /api/sessions/s';
@@ -10,10 +12,11 @@ const common: Routes = {
   [end]: { body: { id: 's' } },
 };
 
-/** The program as a process. */
-const startProgram = (url: string, args: readonly string[]) =>
+/** The program as a process, which works and keeps its temporary files in a folder. */
+const startProgram = (url: string, args: readonly string[], folder = tmpdir()) =>
   spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { SALLYPORT_URL: url, SALLYPORT_TOKEN: `sp_${'a1'.repeat(32)}` },
+    env: { SALLYPORT_URL: url, SALLYPORT_TOKEN: `sp_${'a1'.repeat(32)}`, TMPDIR: folder },
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
@@ -88,4 +91,34 @@ test.each([
   program.kill(signal);
   expect(await once(program, 'close')).toEqual([code, null]);
   expect(fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', 'POST /mcp', end]);
+});
+
+const isOpen = { isOpen: true, body: 'some of it' };
+
+test.each([
+  [['files', 'put', 's', 'there', 'here'], 'SIGINT', 130],
+  [['files', 'put', 's', 'there', 'here'], 'SIGTERM', 143],
+  [['files', 'get', 's', 'a.txt', 'a.txt'], 'SIGINT', 130],
+  [['audit', 'export', 'a.json'], 'SIGINT', 130],
+] as const)('%j that gets %s leaves no file', async (args, signal, code) => {
+  const asked = Promise.withResolvers<void>();
+  const answering = () => {
+    asked.resolve();
+    return isOpen;
+  };
+  await using fake = await startFakeDeployment({
+    'PUT /api/sessions/s/files/there?archive=tar.gz': answering,
+    'GET /api/sessions/s/files/a.txt': answering,
+    'GET /api/audit/export': answering,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-early-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'here'));
+  await writeFile(join(folder, 'here/a'), 'a');
+  const program = startProgram(fake.url, args, folder);
+  await asked.promise;
+  await expect.poll(() => readdir(folder)).toHaveLength(2);
+  program.kill(signal);
+  expect(await once(program, 'close')).toEqual([code, null]);
+  expect(await readdir(folder)).toEqual(['here']);
 });

@@ -69,7 +69,7 @@ const exportTo = async (call: Call): Promise<undefined> => {
   const [file = ''] = call.positionals;
   const body = await (await call.client()).exportAudit();
   const target = resolve(call.host.folder, file);
-  await saveStream(body, target);
+  await saveStream(call.host, body, target);
   call.output.result({ file: target }, () => [
     `Written to ${target}. Check it with: sallyport audit verify ${file}`,
   ]);

@@ -52,7 +52,7 @@ const get = async (call: Call): Promise<undefined> => {
   const body = await (await filesOf(call)).read(path, { format: 'stream' });
   if (local === '-') return print(call, body);
   const target = await targetPath(resolve(call.host.folder, local), basename(path));
-  await saveStream(body, target);
+  await saveStream(call.host, body, target);
   const { size } = await stat(target);
   call.output.result({ path: target, size }, () => [`${target}: ${size} bytes`]);
 };
@@ -78,8 +78,8 @@ const put = async (call: Call): Promise<undefined> => {
   const bytes =
     folder === undefined
       ? await sent(await contentOf(call, local), (content) => files.write(path, content, { onProgress }))
-      : await withArchive(folder, async (archive) =>
-          sent(await openAsBlob(archive), (content) => files.upload(path, content, { onProgress })),
+      : await withArchive(call.host, folder, async (archive, signal) =>
+          sent(await openAsBlob(archive), (content) => files.upload(path, content, { onProgress, signal })),
         );
   call.output.result({ path, size: bytes }, () => [`${path}: ${bytes} bytes`]);
 };

@@ -12,15 +12,22 @@ import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
+import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, seconds, value } from '../runtime/command.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
+import type { Host } from '../runtime/host.ts';
 
 export const filesOf = async (call: Call): Promise<SandboxFiles> =>
   new SandboxFiles(await call.client(), call.positionals[0] ?? '');
 
-/** The machine's `tar`; its complaint is the failure's message. */
-const runTar = async (args: readonly string[], input?: Readable): Promise<void> => {
+type TarOptions = { readonly input?: Readable; readonly signal?: AbortSignal };
+
+/** The machine's `tar`; its complaint is the failure's message. Its process has ended when this ends, also after an abort. */
+const runTar = async (args: readonly string[], { input, signal }: TarOptions): Promise<void> => {
+  signal?.throwIfAborted();
   const child = spawn('tar', args, { stdio: [input === undefined ? 'ignore' : 'pipe', 'ignore', 'pipe'] });
+  const kill = (): unknown => child.kill();
+  signal?.addEventListener('abort', kill, { once: true });
   let said = '';
   child.stderr?.on('data', (piece) => {
     said = `${said}${piece}`.slice(-2000);
@@ -31,6 +38,8 @@ const runTar = async (args: readonly string[], input?: Readable): Promise<void> 
   const given =
     input === undefined || child.stdin === null ? Promise.resolve() : pipeline(input, child.stdin);
   const [outcome, sent] = await Promise.allSettled([ended, given]);
+  signal?.removeEventListener('abort', kill);
+  signal?.throwIfAborted();
   if (outcome.status === 'rejected')
     throw failure('tar_failed', 'the program tar cannot be started', { cause: outcome.reason });
   if (outcome.value !== 0) throw failure('tar_failed', `tar ended with ${outcome.value}: ${said.trim()}`);
@@ -38,18 +47,21 @@ const runTar = async (args: readonly string[], input?: Readable): Promise<void> 
     throw failure('download_failed', 'the archive broke off', { cause: sent.reason });
 };
 
-/** The path of an archive of a local folder, for `use`. */
+/** The path of an archive of a local folder, for `use`, and a signal of its interruption. The archive is removed in any case. */
 export const withArchive = async (
+  host: Host,
   folder: string,
-  use: (archive: string) => Promise<number>,
+  use: (archive: string, signal: AbortSignal) => Promise<number>,
 ): Promise<number> => {
+  const { signal, release } = abortable(host, 'the folder was not sent');
   const scratch = await mkdtemp(join(tmpdir(), 'sallyport-put-'));
   try {
     const path = join(scratch, 'folder.tar.gz');
-    await runTar(['-czf', path, '-C', folder, '.']);
-    return await use(path);
+    await runTar(['-czf', path, '-C', folder, '.'], { signal });
+    return await use(path, signal);
   } finally {
     await rm(scratch, { recursive: true, force: true });
+    release();
   }
 };
 
@@ -61,7 +73,7 @@ export const getFolder = async (call: Call): Promise<undefined> => {
   const target = resolve(call.host.folder, local);
   await mkdir(target, { recursive: true });
   const input = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
-  await runTar(['-xzf', '-', '--no-same-owner', '-C', target], input);
+  await runTar(['-xzf', '-', '--no-same-owner', '-C', target], { input });
   call.output.result({ path: target }, () => [`${target}: unpacked`]);
 };
 
