@@ -4,11 +4,12 @@ import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion, MessageChoices } from '../conversation/conversation.ts';
+import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { namedChoices, newSessionOf, newSessionOptions, newSessionUsage } from './new-session.ts';
-import { endingSession } from './session-end.ts';
+import { endingSession, makeSession } from './session-end.ts';
 
 const messageBytesMax = 1_048_576;
 
@@ -16,12 +17,20 @@ const run = async (call: Call): Promise<number> => {
   const isTerminal = call.host.stdin.isTTY === true;
   const message = await readMessage(call, isTerminal);
   const client = await call.client();
-  const sessionId = await findSession(call, client);
-  return endingSession(
-    call,
-    () => sessionId,
-    () => hold(call, { client, sessionId, isTerminal, message }),
-  );
+  const named = call.text('session');
+  if (named !== undefined) await checkSession(call, client, named);
+  let sessionId = named;
+  const work = async (): Promise<number> => {
+    const abort = abortable(call.host, 'the chat did not begin');
+    try {
+      sessionId ??= await makeSession(call, newSessionOf(call), abort.signal);
+    } finally {
+      abort.release();
+    }
+    abort.signal.throwIfAborted();
+    return hold(call, { client, sessionId, isTerminal, message });
+  };
+  return endingSession(call, () => sessionId, work);
 };
 
 const hold = async (
@@ -56,15 +65,12 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
   return piped;
 };
 
-const findSession = async (call: Call, client: Sallyport): Promise<string> => {
-  const session = call.text('session');
-  if (session === undefined) return (await client.request(api.makeSession, { body: newSessionOf(call) })).id;
+const checkSession = async (call: Call, client: Sallyport, id: string): Promise<void> => {
   const { model: _model, thinking: _thinking, ...options } = namedChoices(call);
   const [conflicting] = Object.keys(options);
   if (conflicting !== undefined) throw wrongUsage(`--${conflicting} cannot be combined with --session`);
   // A refused handshake gives no reason, but the same request by REST does.
-  await client.request(api.showSession, { params: { id: session } });
-  return session;
+  await client.request(api.showSession, { params: { id } });
 };
 
 const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Promise<number> => {

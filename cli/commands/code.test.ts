@@ -91,3 +91,23 @@ test('Ctrl-C leaves code that runs, and --stop ends its session then, too', asyn
     expect.stringContaining('(interrupted)'),
   ]);
 });
+
+test.each([
+  ['code', '1'],
+  ['chat', 'hi'],
+])('Ctrl-C while %s --stop makes its session ends that', async (name, text) => {
+  let interrupt = (): void => undefined;
+  await using there = await logIn({
+    'POST /api/sessions': () => {
+      interrupt();
+      return { status: 201, body: { id: 's1' } };
+    },
+    'POST /api/sessions/s1/code': { body: result },
+    'DELETE /api/sessions/s1': { body: { id: 's1' } },
+  });
+  const terminal = there.at([name, '--stop', text]);
+  interrupt = terminal.interrupt;
+  expect(await terminal.code).toBe(130);
+  const routes = there.fake.asked.map(({ route }) => route);
+  expect(routes).toEqual(['POST /api/sessions', 'DELETE /api/sessions/s1']);
+});

@@ -20,7 +20,7 @@ import {
 } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { readPiped } from '../runtime/prompt.ts';
-import { endingSession } from './session-end.ts';
+import { endingSession, makeSession } from './session-end.ts';
 
 type Bundle = CodeResult['results'][number];
 type Options = Omit<BodyOf<typeof api.runCode>, 'code'>;
@@ -37,9 +37,12 @@ const run = async (call: Call): Promise<number> => {
     language: call.text('language'),
     timeoutSeconds,
   });
-  const id = call.text('session') ?? (await newSession(call));
   const abort = abortable(call.host, 'the result was not waited for');
+  let sessionId = call.text('session');
   const work = async (): Promise<number> => {
+    const id = sessionId ?? (await newSession(call, abort.signal));
+    sessionId = id;
+    abort.signal.throwIfAborted();
     const request = { params: { id }, body: { code, ...options } };
     const result = await call.request(api.runCode, request, { signal: abort.signal });
     call.output.result({ sessionId: id, ...result }, () => []);
@@ -47,22 +50,23 @@ const run = async (call: Call): Promise<number> => {
     return result.exitCode & 0xff || (result.exitCode === 0 ? 0 : 1);
   };
   try {
-    return await endingSession(call, () => id, work);
+    return await endingSession(call, () => sessionId, work);
   } finally {
     abort.release();
-    if (!call.isSet('stop') && call.text('session') === undefined && call.host.stderr.isTTY === true)
-      call.output.note(`The session stays active: reuse it with --session ${id}`);
+    const isNew = sessionId !== undefined && call.text('session') === undefined;
+    if (!call.isSet('stop') && isNew && call.host.stderr.isTTY === true)
+      call.output.note(`The session stays active: reuse it with --session ${sessionId}`);
   }
 };
 
-const newSession = async (call: Call): Promise<string> => {
+const newSession = async (call: Call, signal: AbortSignal): Promise<string> => {
   const env = call.list('env');
   const options = given<NewOptions>({
     project: call.text('project'),
     template: call.text('language'),
     env: env.length === 0 ? undefined : pairsOf(env, '=', 'env'),
   });
-  return (await call.request(api.makeSession, { body: { kind: 'execution', ...options } })).id;
+  return makeSession(call, { kind: 'execution', ...options }, signal);
 };
 
 const print = async (call: Call, result: CodeResult): Promise<void> => {

@@ -3,6 +3,7 @@
  *
  * A failure of the command is what is reported; that its session could not be ended either is said beside it.
  */
+import type { BodyOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
 import type { Call } from '../runtime/command.ts';
 import { toFailure } from '../runtime/failure.ts';
@@ -29,4 +30,14 @@ export const endingSession = async <T>(
   }
   await end();
   return result;
+};
+
+/** The id of a new session. One that is to end with its command is waited for when the command is aborted: only then is it known. */
+export const makeSession = async (
+  call: Call,
+  body: BodyOf<typeof api.makeSession>,
+  signal: AbortSignal,
+): Promise<string> => {
+  const options = call.isSet('stop') ? { triesSignal: signal } : { signal };
+  return (await call.request(api.makeSession, { body }, options)).id;
 };
