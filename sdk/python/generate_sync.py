@@ -14,13 +14,13 @@ PACKAGE = Path(__file__).parent / "src" / "sallyport"
 REPLACEMENTS = [
     (r"\basync (def|for|with) ", r"\1 "),
     (r"\bawait ", ""),
-    (r"Callable\[\[\], Awaitable\[([\w.]+)\]\]", r"Callable[[], \1]"),
+    (r"Callable\[\[\], Awaitable\[(\w+\[\w+\])\]\]", r"Callable[[], \1]"),
     (r"AsyncIterator, Awaitable, Callable", "Callable, Iterator"),
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\baclose\b", "close"),
     (r"\baread\b", "read"),
     (r"\baiter_bytes\b", "iter_bytes"),
-    (r"\bsleep_async\b", "sleep_sync"),
+    (r"\b(\w+)_async\b", r"\1_sync"),
     (r"\bAsync([A-Z]\w+)", r"\1"),
 ]
 

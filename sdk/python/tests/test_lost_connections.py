@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -78,6 +80,86 @@ def test_a_command_longer_than_one_answer_is_followed(
 ) -> None:
     server.replies["POST /exec"] = lambda handler, _: handler.answer(202, {"processId": "p"})
     assert client.sandboxes.create().exec("make").stdout == text_of("stdout")
+
+
+Answer = Callable[[Any], None]
+
+
+def name_it(handler: Any) -> None:
+    handler.answer(202, {"processId": "p"})
+
+
+def name_it_as_event(handler: Any) -> None:
+    handler.stream(b'event: start\ndata: {"processId": "p"}\n\n')
+
+
+def refuse_it(handler: Any) -> None:
+    error = {"code": "sandbox_starting", "message": "soon", "requestId": "r"}
+    handler.answer(503, {"error": error}, retry_after="0.01")
+
+
+class AbandonedCommand:
+    """A command whose request is answered when its caller has given up."""
+
+    def __init__(self, server: WireServer, answer: Answer) -> None:
+        self.is_asked = threading.Event()
+        self.is_given_up = threading.Event()
+        self.on_asked: Callable[[], object] = self.is_asked.set
+
+        def reply(handler: Any, _: bytes) -> None:
+            self.on_asked()
+            self.is_given_up.wait(30)
+            answer(handler)
+
+        server.replies["POST /exec"] = reply
+        server.replies["DELETE /processes/p"] = lambda handler, _: handler.answer(200, {})
+
+
+DELETION = "DELETE /processes/p"
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_live", "last"),
+    [
+        (name_it, False, DELETION),
+        (name_it_as_event, True, DELETION),
+        (refuse_it, False, "POST /exec"),
+    ],
+)
+def test_a_command_that_is_cancelled_before_it_has_a_name_is_ended_when_it_gets_one(
+    server: WireServer, answer: Answer, is_live: bool, last: str
+) -> None:
+    command = AbandonedCommand(server, answer)
+
+    async def give_up() -> None:
+        async with AsyncSallyport(server.url, "t") as sallyport:
+            sandbox = await sallyport.sandboxes.create()
+            hear = print if is_live else None
+            running = asyncio.ensure_future(sandbox.exec("sleep 60", on_stdout=hear))
+            await asyncio.to_thread(command.is_asked.wait, 30)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            command.is_given_up.set()
+
+    asyncio.run(give_up())
+    assert server.asked[-1] == last
+    assert server.asked.count("POST /exec") == 1
+
+
+@pytest.mark.parametrize(("answer", "is_live"), [(name_it, False), (name_it_as_event, True)])
+def test_ctrl_c_before_a_command_has_a_name_ends_it_when_it_gets_one(
+    server: WireServer, client: Sallyport, answer: Answer, is_live: bool
+) -> None:
+    command = AbandonedCommand(server, answer)
+    main = threading.main_thread().ident or 0
+    command.on_asked = lambda: signal.pthread_kill(main, signal.SIGINT)
+    sandbox = client.sandboxes.create()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.exec("sleep 60", on_stdout=print if is_live else None)
+    command.is_given_up.set()
+    client.close()
+    assert server.asked[-1] == DELETION
 
 
 def serve_turn(server: WireServer) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from .._abandoned import AsyncEnds, IsWanted, wait_for_ends_async
 from .._clock import sleep_async
 from .._errors import (
     SallyportError,
@@ -55,6 +56,8 @@ class AsyncSallyport:
         self._timeout_seconds = timeout_seconds
         self._tries_max = tries_max
         self._http = http or httpx.AsyncClient()
+        #: Commands whose callers have given up, and that are to be ended.
+        self._ends: AsyncEnds = set()
         self.sandboxes = AsyncSandboxes(self)
         self.sessions = AsyncSessions(self)
 
@@ -70,7 +73,11 @@ class AsyncSallyport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        await self._http.aclose()
+        """Waits until the commands are ended that were abandoned before they began, and closes the connections."""
+        try:
+            await wait_for_ends_async(self._ends)
+        finally:
+            await self._http.aclose()
 
     async def search(
         self,
@@ -113,6 +120,7 @@ class AsyncSallyport:
         timeout_seconds: float | None = None,
         is_stream: bool = False,
         fails_late: bool = False,
+        is_wanted: IsWanted = lambda: True,
     ) -> httpx.Response:
         """The answer, read unless it is a stream; one that is no success is raised.
 
@@ -159,6 +167,8 @@ class AsyncSallyport:
             if pause is None:
                 raise error
             await sleep_async(pause)
+            if not is_wanted():
+                raise error
 
     def _authorization(self) -> dict[str, str]:
         return {} if self.token is None else {"authorization": f"Bearer {self.token}"}

@@ -1,22 +1,26 @@
 """Commands that are run to their end, and code.
 
-Output that is wanted as it comes is read as events from the start, since those name the process.
+Output that is wanted as it comes is read as events from the start, since those name the process. A command that its caller gives up
+is ended by that name: the request that may have started it goes on until it is known.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from .._abandoned import IsWanted, until_named_async
 from .._collect import OutputCollector
 from .._errors import SallyportError, connection_lost
 from .._paths import session_path
 from .._results import CodeResult, ExecResult, code_result_of, exec_result_of
-from ._streams import follow_output
+from .._server_events import ServerEvent
+from ._streams import follow_output, name_of, read_events
 
 if TYPE_CHECKING:
     from ._client import AsyncSallyport
@@ -29,6 +33,16 @@ CODE_MARGIN_SECONDS = 200.0
 OnText = Callable[[str], None]
 
 
+@dataclass
+class _Begun:
+    """A command that has a name, and the rest of the events that name it; or one that has ended before."""
+
+    process_id: str | None
+    answer: dict[str, Any] = field(default_factory=dict)
+    events: AsyncIterator[ServerEvent] | None = None
+    response: httpx.Response | None = None
+
+
 async def run_command(
     client: AsyncSallyport,
     session_id: str,
@@ -38,34 +52,41 @@ async def run_command(
 ) -> ExecResult:
     path = session_path(session_id, "exec")
     started_at = time.monotonic()
-    first: httpx.Response | None = None
-    process_id: str | None = None
-    if on_stdout is None and on_stderr is None:
-        answer = await client.request(
-            "POST", path, body, repeat="refused", timeout_seconds=ANSWER_SECONDS_MAX
-        )
-        if "processId" not in answer:
-            return exec_result_of(answer)
-        process_id = answer["processId"]
-    else:
-        first = await client.send(
+    is_followed = on_stdout is not None or on_stderr is not None
+
+    async def begin(is_wanted: IsWanted) -> _Begun:
+        options: dict[str, Any] = {
+            "repeat": "refused",
+            "timeout_seconds": ANSWER_SECONDS_MAX,
+            "is_wanted": is_wanted,
+        }
+        if not is_followed:
+            answer = await client.request("POST", path, body, **options)
+            return _Begun(answer.get("processId"), answer=answer)
+        response = await client.send(
             "POST",
             path,
             content=json.dumps(body).encode(),
             headers={"content-type": "application/json", "accept": "text/event-stream"},
-            repeat="refused",
-            timeout_seconds=ANSWER_SECONDS_MAX,
             is_stream=True,
+            **options,
         )
+        events = read_events(response)
+        return _Begun(await name_of(events), events=events, response=response)
+
+    async def end(begun: _Begun) -> None:
+        if begun.response is not None:
+            await begun.response.aclose()
+        if begun.process_id is not None:
+            await _end_process(client, session_id, begun.process_id)
+
+    begun = await until_named_async(client._ends, begin, end)
+    if begun.process_id is None:
+        return exec_result_of(begun.answer)
     output = OutputCollector()
-
-    def on_start(started: str) -> None:
-        nonlocal process_id
-        process_id = started
-
     try:
         async for event in follow_output(
-            client, session_id, process_id=process_id, first=first, on_start=on_start
+            client, session_id, process_id=begun.process_id, first=begun.events
         ):
             if event.type == "exit":
                 duration_ms = (time.monotonic() - started_at) * 1000
@@ -80,8 +101,8 @@ async def run_command(
                 listener(event.text)
     except BaseException as error:
         # A command that its caller gave up does not go on.
-        if process_id is not None and not isinstance(error, SallyportError):
-            await _end_process(client, session_id, process_id)
+        if not isinstance(error, SallyportError):
+            await _end_process(client, session_id, begun.process_id)
         raise
     raise connection_lost()
 

@@ -25,14 +25,15 @@ FAILURES_MAX = 10
 STANDING_SECONDS_MIN = 10.0
 
 
-async def open_stream(client: AsyncSallyport, path: str) -> httpx.Response:
-    return await client.send(
+async def open_stream(client: AsyncSallyport, path: str) -> AsyncIterator[ServerEvent]:
+    response = await client.send(
         "GET",
         path,
         headers={"accept": "text/event-stream"},
         timeout_seconds=SILENCE_SECONDS_MAX,
         is_stream=True,
     )
+    return read_events(response)
 
 
 async def read_events(response: httpx.Response) -> AsyncIterator[ServerEvent]:
@@ -46,7 +47,7 @@ async def read_events(response: httpx.Response) -> AsyncIterator[ServerEvent]:
 
 
 async def resume_events(
-    open_next: Callable[[], Awaitable[httpx.Response]],
+    open_next: Callable[[], Awaitable[AsyncIterator[ServerEvent]]],
 ) -> AsyncIterator[ServerEvent]:
     """Events of one answer after the other, until the reader of the last one closes it."""
     failures = 0
@@ -57,7 +58,7 @@ async def resume_events(
         failures += 1
         cause: Exception | None = None
         try:
-            async for event in read_events(await open_next()):
+            async for event in await open_next():
                 if event.event == "error":
                     raise refusal_in(0, event.data) or connection_lost()
                 if event.event != "start":
@@ -75,34 +76,44 @@ async def resume_events(
             raise connection_lost() from cause
 
 
+async def name_of(events: AsyncIterator[ServerEvent]) -> str:
+    """Reads the event that names a process, which is the first of its output."""
+    try:
+        async for event in events:
+            if event.event == "start":
+                return str(event.data["processId"])
+            raise refusal_in(0, event.data) or connection_lost()
+    except httpx.TransportError as error:
+        raise _command_lost() from error
+    raise _command_lost()
+
+
+def _command_lost() -> SallyportError:
+    return SallyportError(0, "command_lost", "the connection was lost before the command had a name")
+
+
 async def follow_output(
     client: AsyncSallyport,
     session_id: str,
     *,
-    process_id: str | None = None,
+    process_id: str,
     offset: int = 0,
-    first: httpx.Response | None = None,
-    on_start: Callable[[str], None] = lambda _: None,
+    first: AsyncIterator[ServerEvent] | None = None,
 ) -> AsyncIterator[OutputEvent]:
-    """The output from an offset to its end; `first` is an answer whose events were not read yet."""
+    """The output from an offset to its end; `first` is the rest of an answer."""
     at = offset
 
-    async def open_next() -> httpx.Response:
+    async def open_next() -> AsyncIterator[ServerEvent]:
         nonlocal first
         if first is not None:
             unread, first = first, None
             return unread
-        if process_id is None:
-            raise SallyportError(0, "command_lost", "the connection was lost before the command had a name")
         path = session_path(session_id, "processes", process_id, "output")
         return await open_stream(client, f"{path}?offset={at}")
 
     async for event in resume_events(open_next):
         data = event.data
-        if event.event == "start":
-            process_id = data["processId"]
-            on_start(data["processId"])
-        elif event.event == "output":
+        if event.event == "output":
             start, text, count = _unseen(data, at)
             if count <= 0:
                 continue

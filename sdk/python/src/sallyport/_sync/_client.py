@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from .._abandoned import Ends, IsWanted, wait_for_ends_sync
 from .._clock import sleep_sync
 from .._errors import (
     SallyportError,
@@ -56,6 +57,8 @@ class Sallyport:
         self._timeout_seconds = timeout_seconds
         self._tries_max = tries_max
         self._http = http or httpx.Client()
+        #: Commands whose callers have given up, and that are to be ended.
+        self._ends: Ends = set()
         self.sandboxes = Sandboxes(self)
         self.sessions = Sessions(self)
 
@@ -71,7 +74,11 @@ class Sallyport:
         self.close()
 
     def close(self) -> None:
-        self._http.close()
+        """Waits until the commands are ended that were abandoned before they began, and closes the connections."""
+        try:
+            wait_for_ends_sync(self._ends)
+        finally:
+            self._http.close()
 
     def search(
         self,
@@ -114,6 +121,7 @@ class Sallyport:
         timeout_seconds: float | None = None,
         is_stream: bool = False,
         fails_late: bool = False,
+        is_wanted: IsWanted = lambda: True,
     ) -> httpx.Response:
         """The answer, read unless it is a stream; one that is no success is raised.
 
@@ -160,6 +168,8 @@ class Sallyport:
             if pause is None:
                 raise error
             sleep_sync(pause)
+            if not is_wanted():
+                raise error
 
     def _authorization(self) -> dict[str, str]:
         return {} if self.token is None else {"authorization": f"Bearer {self.token}"}

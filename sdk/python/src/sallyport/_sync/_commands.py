@@ -1,23 +1,27 @@
 # Written by generate_sync.py from the module of the same name in _async.
 """Commands that are run to their end, and code.
 
-Output that is wanted as it comes is read as events from the start, since those name the process.
+Output that is wanted as it comes is read as events from the start, since those name the process. A command that its caller gives up
+is ended by that name: the request that may have started it goes on until it is known.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from .._abandoned import IsWanted, until_named_sync
 from .._collect import OutputCollector
 from .._errors import SallyportError, connection_lost
 from .._paths import session_path
 from .._results import CodeResult, ExecResult, code_result_of, exec_result_of
-from ._streams import follow_output
+from .._server_events import ServerEvent
+from ._streams import follow_output, name_of, read_events
 
 if TYPE_CHECKING:
     from ._client import Sallyport
@@ -30,6 +34,16 @@ CODE_MARGIN_SECONDS = 200.0
 OnText = Callable[[str], None]
 
 
+@dataclass
+class _Begun:
+    """A command that has a name, and the rest of the events that name it; or one that has ended before."""
+
+    process_id: str | None
+    answer: dict[str, Any] = field(default_factory=dict)
+    events: Iterator[ServerEvent] | None = None
+    response: httpx.Response | None = None
+
+
 def run_command(
     client: Sallyport,
     session_id: str,
@@ -39,34 +53,41 @@ def run_command(
 ) -> ExecResult:
     path = session_path(session_id, "exec")
     started_at = time.monotonic()
-    first: httpx.Response | None = None
-    process_id: str | None = None
-    if on_stdout is None and on_stderr is None:
-        answer = client.request(
-            "POST", path, body, repeat="refused", timeout_seconds=ANSWER_SECONDS_MAX
-        )
-        if "processId" not in answer:
-            return exec_result_of(answer)
-        process_id = answer["processId"]
-    else:
-        first = client.send(
+    is_followed = on_stdout is not None or on_stderr is not None
+
+    def begin(is_wanted: IsWanted) -> _Begun:
+        options: dict[str, Any] = {
+            "repeat": "refused",
+            "timeout_seconds": ANSWER_SECONDS_MAX,
+            "is_wanted": is_wanted,
+        }
+        if not is_followed:
+            answer = client.request("POST", path, body, **options)
+            return _Begun(answer.get("processId"), answer=answer)
+        response = client.send(
             "POST",
             path,
             content=json.dumps(body).encode(),
             headers={"content-type": "application/json", "accept": "text/event-stream"},
-            repeat="refused",
-            timeout_seconds=ANSWER_SECONDS_MAX,
             is_stream=True,
+            **options,
         )
+        events = read_events(response)
+        return _Begun(name_of(events), events=events, response=response)
+
+    def end(begun: _Begun) -> None:
+        if begun.response is not None:
+            begun.response.close()
+        if begun.process_id is not None:
+            _end_process(client, session_id, begun.process_id)
+
+    begun = until_named_sync(client._ends, begin, end)
+    if begun.process_id is None:
+        return exec_result_of(begun.answer)
     output = OutputCollector()
-
-    def on_start(started: str) -> None:
-        nonlocal process_id
-        process_id = started
-
     try:
         for event in follow_output(
-            client, session_id, process_id=process_id, first=first, on_start=on_start
+            client, session_id, process_id=begun.process_id, first=begun.events
         ):
             if event.type == "exit":
                 duration_ms = (time.monotonic() - started_at) * 1000
@@ -81,8 +102,8 @@ def run_command(
                 listener(event.text)
     except BaseException as error:
         # A command that its caller gave up does not go on.
-        if process_id is not None and not isinstance(error, SallyportError):
-            _end_process(client, session_id, process_id)
+        if not isinstance(error, SallyportError):
+            _end_process(client, session_id, begun.process_id)
         raise
     raise connection_lost()
 

@@ -11,11 +11,10 @@ import builtins
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import httpx
-
 from .._errors import SallyportError
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileStat, file_entry_of
+from .._server_events import ServerEvent
 from ._streams import open_stream, resume_events
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class Files:
         """Follows changes below a folder from now on. Those while a lost connection is opened again are not seen."""
         address = with_query(session_path(self._session_id, "watch"), path=path)
 
-        def open_next() -> httpx.Response:
+        def open_next() -> Iterator[ServerEvent]:
             return open_stream(self._client, address)
 
         for event in resume_events(open_next):

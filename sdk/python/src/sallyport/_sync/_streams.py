@@ -26,14 +26,15 @@ FAILURES_MAX = 10
 STANDING_SECONDS_MIN = 10.0
 
 
-def open_stream(client: Sallyport, path: str) -> httpx.Response:
-    return client.send(
+def open_stream(client: Sallyport, path: str) -> Iterator[ServerEvent]:
+    response = client.send(
         "GET",
         path,
         headers={"accept": "text/event-stream"},
         timeout_seconds=SILENCE_SECONDS_MAX,
         is_stream=True,
     )
+    return read_events(response)
 
 
 def read_events(response: httpx.Response) -> Iterator[ServerEvent]:
@@ -47,7 +48,7 @@ def read_events(response: httpx.Response) -> Iterator[ServerEvent]:
 
 
 def resume_events(
-    open_next: Callable[[], httpx.Response],
+    open_next: Callable[[], Iterator[ServerEvent]],
 ) -> Iterator[ServerEvent]:
     """Events of one answer after the other, until the reader of the last one closes it."""
     failures = 0
@@ -58,7 +59,7 @@ def resume_events(
         failures += 1
         cause: Exception | None = None
         try:
-            for event in read_events(open_next()):
+            for event in open_next():
                 if event.event == "error":
                     raise refusal_in(0, event.data) or connection_lost()
                 if event.event != "start":
@@ -76,34 +77,44 @@ def resume_events(
             raise connection_lost() from cause
 
 
+def name_of(events: Iterator[ServerEvent]) -> str:
+    """Reads the event that names a process, which is the first of its output."""
+    try:
+        for event in events:
+            if event.event == "start":
+                return str(event.data["processId"])
+            raise refusal_in(0, event.data) or connection_lost()
+    except httpx.TransportError as error:
+        raise _command_lost() from error
+    raise _command_lost()
+
+
+def _command_lost() -> SallyportError:
+    return SallyportError(0, "command_lost", "the connection was lost before the command had a name")
+
+
 def follow_output(
     client: Sallyport,
     session_id: str,
     *,
-    process_id: str | None = None,
+    process_id: str,
     offset: int = 0,
-    first: httpx.Response | None = None,
-    on_start: Callable[[str], None] = lambda _: None,
+    first: Iterator[ServerEvent] | None = None,
 ) -> Iterator[OutputEvent]:
-    """The output from an offset to its end; `first` is an answer whose events were not read yet."""
+    """The output from an offset to its end; `first` is the rest of an answer."""
     at = offset
 
-    def open_next() -> httpx.Response:
+    def open_next() -> Iterator[ServerEvent]:
         nonlocal first
         if first is not None:
             unread, first = first, None
             return unread
-        if process_id is None:
-            raise SallyportError(0, "command_lost", "the connection was lost before the command had a name")
         path = session_path(session_id, "processes", process_id, "output")
         return open_stream(client, f"{path}?offset={at}")
 
     for event in resume_events(open_next):
         data = event.data
-        if event.event == "start":
-            process_id = data["processId"]
-            on_start(data["processId"])
-        elif event.event == "output":
+        if event.event == "output":
             start, text, count = _unseen(data, at)
             if count <= 0:
                 continue
