@@ -403,3 +403,29 @@ test('commands and code run in an execution session, and their output is shown',
   await page.reload();
   await page.getByRole('tab', { name: 'Details', selected: true }).waitFor();
 });
+
+test('a command is stopped when it has ended, and code that is left says that it goes on', async () => {
+  const body = JSON.stringify({ kind: 'execution', flavor: 'micro' });
+  const { id } = await cloud.ask<{ id: string }>('/api/sessions', { method: 'POST', body });
+  onTestFinished(async () => void (await cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' })));
+  const page = await openApp(cloud, { viewport: phone, colorScheme: 'light' });
+  await visit(page, id);
+  await page.getByLabel('Command').fill('echo begun; sleep 600');
+  await page.keyboard.press('Control+Enter');
+  const first = page.getByRole('article', { name: 'Run 1' });
+  await first.getByRole('figure').getByText('begun').waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await first.getByText('stopped', { exact: true }).waitFor();
+  const { processes } = await cloud.ask<{ processes: readonly { state: string }[] }>(
+    `/api/sessions/${id}/processes`,
+  );
+  expect(processes.map(({ state }) => state)).toEqual(['exited']);
+  await page.getByLabel('Kind').selectOption('code');
+  await page.getByLabel('Code', { exact: true }).fill('import time; time.sleep(20)');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('button', { name: 'Stop waiting' }).click();
+  const second = page.getByRole('article', { name: 'Run 2' });
+  await second.getByText('not waited for', { exact: true }).waitFor();
+  await second.getByText(/goes on in the sandbox/).waitFor();
+  expect(await axe(page)).toEqual([]);
+});
