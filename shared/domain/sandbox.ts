@@ -1,8 +1,7 @@
 /**
  * The sandbox of a workspace: its generation, its states, and the next step of a caller who needs it.
  *
- * This module decides; it never starts anything. A generation is a fence: RunTask is called with the client token
- * `<workspace>:<generation>`, and the table refuses a write of an older generation.
+ * It decides and never starts anything. A generation is a fence: in RunTask's client token, and in each write's condition.
  */
 import type { Checkpoint } from './checkpoint.ts';
 import type { Network } from './egress-policy.ts';
@@ -18,6 +17,7 @@ import {
   sandboxStartMsMax,
   startReissueMs,
 } from './limits.ts';
+import type { Untold } from './losses.ts';
 import type { SandboxMeter } from './sandbox-meter.ts';
 import type { EnvironmentRef } from './session-environment.ts';
 import type { SlotHolder } from './slot-holder.ts';
@@ -88,7 +88,7 @@ export type SandboxRecord = {
   readonly meter?: SandboxMeter;
 };
 
-export type Workspace = {
+export type Workspace = Untold & {
   readonly id: WorkspaceId;
   readonly owner: OwnerId;
   readonly project: ProjectId;

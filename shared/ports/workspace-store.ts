@@ -7,6 +7,7 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { Network } from '../domain/egress-policy.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { KeptCheckpoints } from '../domain/kept-checkpoints.ts';
+import type { Losses } from '../domain/losses.ts';
 import type { SandboxRecord, Workspace } from '../domain/sandbox.ts';
 import type { Payers } from '../domain/sandbox-meter.ts';
 import type { Session } from '../domain/session.ts';
@@ -104,8 +105,12 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
       readonly claim?: number | undefined;
       /** It is due so long after that; absent: at the end of its lifetime, or for a look. */
       readonly lookMs?: number | undefined;
+      /** The losses of its start, kept for all who use the workspace now. */
+      readonly losses?: Losses | undefined;
     },
   ): Promise<boolean>;
+  /** The session was told what the start of that generation lost; it stays untold of what a later one lost. */
+  recordInformed(id: WorkspaceId, session: SessionId, generation: number): Promise<void>;
   /** First phase of a stop, which releases its slot; the workspace when it was not stopped yet. */
   markStopping(
     id: WorkspaceId,

@@ -1,6 +1,7 @@
 /** Records of a living sandbox, against a real DynamoDB engine: each checkpoint after the last, each port once. */
 import { describe, expect, test } from 'vitest';
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import { atOnce, newSandbox, onTable, tally } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -82,4 +83,65 @@ describe('a preview port', () => {
       expect(await workspaces.leasePort(id, 1, 8000)).toBeUndefined();
     },
   );
+});
+
+describe('losses of a start', () => {
+  const losses = { generation: 1, notice: '[lost]' };
+  const users = ['one', 'other'].map((name) => `${name} ${crypto.randomUUID()}` as SessionId);
+  const [one, other] = users as [SessionId, SessionId];
+  const withLosses = async () => {
+    const { workspaces } = stores();
+    const { id } = await stores().workspaceIn('starting', { users });
+    expect(await workspaces.markReady(id, 1, { at: 6000, losses })).toBe(true);
+    return id;
+  };
+
+  test('are kept for all who use the workspace then, until each was told', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const id = await withLosses();
+    expect(await readWorkspace(id)).toMatchObject({ losses, unaware: users });
+    await workspaces.recordInformed(id, 'third' as SessionId, 1);
+    await workspaces.recordInformed(id, one, 1);
+    await workspaces.recordInformed(id, one, 1);
+    expect(await readWorkspace(id)).toMatchObject({ losses, unaware: [other] });
+    await workspaces.recordInformed(id, other, 1);
+    expect(await readWorkspace(id)).not.toHaveProperty('unaware');
+  });
+
+  test('are those of twenty at once', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const id = await withLosses();
+    await atOnce(20, (index) => workspaces.recordInformed(id, index % 2 === 0 ? one : other, 1));
+    expect(await readWorkspace(id)).not.toHaveProperty('unaware');
+  });
+
+  test('of a later start stay untold', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const id = await withLosses();
+    await workspaces.markStopped(id, 1, { reason: 'it died', at: 7000 });
+    await workspaces.claimStart(id, newSandbox({ generation: 2 }));
+    const later = { generation: 2, notice: '[later]' };
+    await workspaces.markReady(id, 2, { at: 8000, losses: later });
+    await workspaces.recordInformed(id, one, 1);
+    expect(await readWorkspace(id)).toMatchObject({ losses: later, unaware: users });
+  });
+
+  test('of a start that lost nothing are none, and earlier ones stay', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id } = await inState('ready');
+    expect(await readWorkspace(id)).not.toHaveProperty('unaware');
+    const lossy = await withLosses();
+    await workspaces.markStopped(lossy, 1, { reason: 'it died', at: 7000 });
+    await workspaces.claimStart(lossy, newSandbox({ generation: 2 }));
+    await workspaces.markReady(lossy, 2, { at: 8000 });
+    expect(await readWorkspace(lossy)).toMatchObject({ losses, unaware: users });
+  });
+
+  test('of a workspace that nobody uses are for nobody', async () => {
+    const { workspaces, readWorkspace } = stores();
+    const { id, users: before } = await inState('starting');
+    for (const user of before) await workspaces.leave(id, user);
+    await workspaces.markReady(id, 1, { at: 6000, losses });
+    expect(await readWorkspace(id)).toMatchObject({ losses, unaware: [] });
+  });
 });

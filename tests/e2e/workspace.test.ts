@@ -244,6 +244,26 @@ test('L11: a sandbox killed after a completion loses nothing of that turn, and t
   await agent.close();
 });
 
+test('L15: the agent is told once of a loss, though a person who opened a file started the next sandbox', async () => {
+  const agent = await openAgent(cloud);
+  await agent.say('$ echo kept > file');
+  killServer(cloud.home, (await sandboxRecord(cloud, agent.workspace)).taskArn ?? '');
+  await eventually(
+    () => systemEvents(cloud, agent.id, 'sandbox_stopped'),
+    ({ length }) => length > 0,
+  );
+  expect(await (await cloud.request(`/api/sessions/${agent.id}/files/file`)).text()).toBe('kept\n');
+  for (const command of ['$ cat file', '$ echo again'])
+    expect(systemData(await agent.say(command), 'sandbox_started')).toEqual([]);
+  const { messages } = await cloud.ask<{ messages: readonly object[] }>(`/api/sessions/${agent.id}/messages`);
+  const isTold = (message: object) =>
+    JSON.stringify(message).includes('The sandbox before this one was lost');
+  expect(
+    messages.filter((message) => Reflect.get(message, 'role') === 'tool' && isTold(message)),
+  ).toHaveLength(1);
+  await agent.close();
+});
+
 test('a workspace with too many files is not saved, which is reported to the turn and to a writer', async () => {
   const agent = await openAgent(cloud);
   const frames = await agent.say(python('for n in range(50_001): open(f"{n}", "w").close()'));

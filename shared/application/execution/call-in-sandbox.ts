@@ -4,7 +4,6 @@
  * to the sandbox that the session has then.
  */
 
-import { startNotice } from '../../contracts/sandbox-start.ts';
 import type { ToolContent } from '../../domain/event-log.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
@@ -15,6 +14,7 @@ import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-known.ts';
 import type { EnteredSandbox } from '../sandbox/open-sandbox.ts';
+import { lossesForClient, recordClientInformed } from '../sandbox/record-informed.ts';
 import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
@@ -46,17 +46,19 @@ export const callInSandbox = async (
 ): Promise<Ran> => {
   const { opened, reopen, signal } = options;
   const first = await beside(recordBegin(ports, session, opened), () => callIn(ports, session, options));
-  if (!isUnsent(first.outcome) || signal?.aborted) return ranIn(ports, opened, first);
-  const next = await reopen();
+  if (!isUnsent(first.outcome) || signal?.aborted) return ranIn(ports, session, { opened, called: first });
+  const next = { ...startOf(opened), ...(await reopen()) };
   const isOther = next.sandbox.generation !== opened.sandbox.generation;
   const again = await beside(next.recorded, () => callIn(ports, session, { ...options, opened: next }));
-  const ran = await ranIn(ports, next, again);
-  return {
-    ...ran,
-    stateLost: ran.stateLost || isOther || isNew(opened),
-    notices: [...startNotices(opened), ...ran.notices],
-  };
+  const ran = await ranIn(ports, session, { opened: next, called: again });
+  return { ...ran, stateLost: ran.stateLost || isOther };
 };
+
+/** The start that a caller has to tell, though its call goes to another sandbox; what that one tells includes it. */
+const startOf = ({ start, losses }: AcquiredSandbox): Pick<AcquiredSandbox, 'start' | 'losses'> => ({
+  ...(start === undefined ? {} : { start }),
+  ...(losses === undefined ? {} : { losses }),
+});
 
 /** The program need not wait for the records of its begin. They are written in sequence: both change the session. */
 const recordBegin = async (
@@ -78,11 +80,13 @@ const beside = async <T>(recorded: Promise<void>, work: () => Promise<T>): Promi
 
 const isUnsent = (outcome: ToolOutcome): boolean => outcome.status === 'lost' && outcome.isUnsent === true;
 
-/** It took the place of an earlier one. */
-const isNew = ({ start }: AcquiredSandbox): boolean => start !== undefined && start.generation > 1;
+/** It took the place of an earlier one, and this caller is the first of its session to hear of it. */
+const isStateLost = (session: Session, opened: AcquiredSandbox): boolean =>
+  opened.sandbox.generation > 1 &&
+  (opened.start !== undefined || lossesForClient(session, opened) !== undefined);
 
-const startNotices = ({ start }: AcquiredSandbox): readonly string[] =>
-  [start === undefined ? undefined : startNotice(start)].filter((notice) => notice !== undefined);
+const lossNotices = (session: Session, opened: AcquiredSandbox): readonly string[] =>
+  [lossesForClient(session, opened)?.notice].filter((notice) => notice !== undefined);
 
 type Called = { readonly outcome: ToolOutcome; readonly startedAt: number; readonly printed: string };
 
@@ -113,19 +117,22 @@ const callIn = async (
   return { outcome, startedAt, printed };
 };
 
+type RanIn = { readonly opened: AcquiredSandbox; readonly called: Called };
+
 const ranIn = async (
   ports: ExecutionDeps,
-  opened: AcquiredSandbox,
-  { outcome, startedAt, printed }: Called,
+  session: Session,
+  { opened, called: { outcome, startedAt, printed } }: RanIn,
 ): Promise<Ran> => {
   const ended = resultOf(outcome, printed);
   const { sandbox, workspace } = opened;
   const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
+  await recordClientInformed(ports, session, opened.losses);
   return {
     ...ended,
-    stateLost: isNew(opened),
+    stateLost: isStateLost(session, opened),
     notices: [
-      ...startNotices(opened),
+      ...lossNotices(session, opened),
       ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),
       ...(saved.sharedFailed === undefined
         ? []

@@ -5,12 +5,12 @@
  */
 import { decodeStored } from '../../contracts/decode.ts';
 import { type ProcessResult, processResult } from '../../contracts/process.ts';
-import { startNotice } from '../../contracts/sandbox-start.ts';
 import { classify, type Failure } from '../../domain/execution-failure.ts';
 import { processWaitMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { Opening } from '../sandbox/open-sandbox.ts';
+import { lossesForClient, recordClientInformed } from '../sandbox/record-informed.ts';
 import { readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { type Program, recordProcess, startProcess } from './start-process.ts';
 
@@ -31,7 +31,7 @@ export const runProgram = async (
   const startedAt = ports.world.now();
   const request = { program, opening, waitMs: processWaitMsMax, isRecorded: false };
   const { id, opened, response } = await startProcess(ports, session, request);
-  const { sandbox, workspace, start } = opened;
+  const { sandbox, workspace } = opened;
   if (response.status === 202) {
     await response.body?.cancel();
     await recordProcess(ports, session, { id, sandbox, program });
@@ -39,13 +39,14 @@ export const runProgram = async (
   }
   const result = decodeStored(processResult, await response.json());
   const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
-  const notice = start === undefined ? undefined : startNotice(start);
+  const losses = lossesForClient(session, opened);
+  await recordClientInformed(ports, session, losses);
   return {
     status: 'ended',
     result,
     failure: failureOf(result, program),
     notices: [
-      ...(notice === undefined ? [] : [notice]),
+      ...(losses === undefined ? [] : [losses.notice]),
       ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),
     ],
   };

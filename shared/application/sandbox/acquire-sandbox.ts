@@ -8,6 +8,7 @@
 import type { SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
+import { type Losses, lossesFor } from '../../domain/losses.ts';
 import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
 import { slotsMax } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
@@ -32,6 +33,8 @@ export type AcquiredSandbox = {
   readonly workspace: Workspace;
   /** Returned to exactly one caller: the one that publishes the sandbox's start. */
   readonly start?: SandboxStart;
+  /** Of its start or of an earlier one: the session of the caller has not been told. */
+  readonly losses?: Losses;
   /** Comes with the start: the caller awaits it before it ends. */
   readonly logged?: Promise<void>;
 };
@@ -59,12 +62,7 @@ export const acquireSandbox = async (
     // A restore may last longer than its caller has.
     const attempt = await (request.signal === undefined ? trying : unlessAborted(request.signal, trying));
     if (attempt === undefined) throw request.signal?.reason;
-    if (typeof attempt === 'object') {
-      const { sessionId } = request;
-      const { invoker, link, telemetry } = ports;
-      await startRelay(invoker, attempt, { sessionId, link, telemetry });
-      return attempt;
-    }
+    if (typeof attempt === 'object') return handOver(ports, request, attempt);
     if (attempt === 'full') await waitForSlot(ports, request, beganAt);
     else request.onPhase?.('starting the sandbox');
     if (attempt === 'started' || attempt === 'claimed') starts += 1;
@@ -73,6 +71,17 @@ export const acquireSandbox = async (
     request.signal?.throwIfAborted();
   }
   throw stillStarting();
+};
+
+/** With its relay, and the losses of which the session has not heard. */
+const handOver = async (
+  { invoker, link, telemetry }: SandboxDeps,
+  { sessionId }: SandboxRequest,
+  acquired: AcquiredSandbox,
+): Promise<AcquiredSandbox> => {
+  await startRelay(invoker, acquired, { sessionId, link, telemetry });
+  const losses = acquired.losses ?? lossesFor(acquired.workspace, sessionId);
+  return losses === undefined ? acquired : { ...acquired, losses };
 };
 
 const stillStarting = (): AppError =>

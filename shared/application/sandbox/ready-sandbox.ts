@@ -1,13 +1,19 @@
 /**
  * Makes a sandbox whose task runs ready for its workspace: a warm one gets the workspace's own bearer, exactly
  * one caller restores the last checkpoint and the owner's shared volume, and exactly one caller learns that it is
- * ready (L2).
+ * ready (L2). The losses of its start are kept in the same write, for every session of the workspace (L15).
  */
 
-import type { Restored, RestoredShared, SandboxStart } from '../../contracts/sandbox-start.ts';
+import {
+  type Restored,
+  type RestoredShared,
+  type SandboxStart,
+  startNotice,
+} from '../../contracts/sandbox-start.ts';
 import { refOf } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs } from '../../domain/limits.ts';
+import { type Losses, lossesAfter } from '../../domain/losses.ts';
 import { lostWith } from '../../domain/process.ts';
 import { type LiveSandbox, meterLookMs, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
@@ -19,6 +25,8 @@ import { whileHeld } from './hold-restore.ts';
 
 export type ReadySandbox = {
   readonly start: SandboxStart;
+  /** Absent: it lost nothing. */
+  readonly losses?: Losses;
   /** Ends once the sandbox's log has its start, and never rejects: its caller works on meanwhile, and awaits it before it ends. */
   readonly logged: Promise<void>;
 };
@@ -47,32 +55,22 @@ export const readyOpened = async (
   if (filled === 'not-mine') return undefined;
   if (!(await isConfigured(ports, record, sandbox))) return undefined;
   const { workspaceId, generation } = sandbox;
-  const now = ports.world.now();
   const { claim, ...contents } = filled;
-  if (
-    !(await ports.workspaces.markReady(workspaceId, generation, {
-      at: now,
-      claim,
-      lookMs: meterLookMs(record),
-    }))
-  )
-    return undefined;
+  const { source, flavor, lost } = record;
+  const processes = await lostProcesses(ports, workspaceId, record);
+  const now = ports.world.now();
   const startMs = now - record.requestedAt;
-  const { source, flavor } = record;
+  const ended = lost === undefined ? {} : { lost };
+  const start = { startMs, source, generation, ...contents, ...ended, ...processes };
+  const losses = lossesAfter(workspace, { generation, notice: startNotice(start) });
+  const ready = { at: now, claim, lookMs: meterLookMs(record), losses };
+  if (!(await ports.workspaces.markReady(workspaceId, generation, ready))) return undefined;
   const { project } = workspace;
   ports.telemetry.duration(source === 'pool' ? 'SandboxWarmStartMs' : 'SandboxColdStartMs', startMs);
   const started = { event: 'sandbox_started', workspaceId, project, generation, source, flavor, startMs };
   ports.telemetry.info('a sandbox is ready', started);
   const logged = logStart(ports, workspaceId, lifecycle(record, { now, startMs, ...contents }));
-  const start = {
-    startMs,
-    source: record.source,
-    generation,
-    ...contents,
-    ...(record.lost === undefined ? {} : { lost: record.lost }),
-    ...(await lostProcesses(ports, workspaceId, record)),
-  };
-  return { start, logged };
+  return { start, logged, ...(losses === undefined ? {} : { losses }) };
 };
 
 /** The sandbox is ready, and only its log lacks the lines of a start that could not be written. */

@@ -82,6 +82,8 @@ export const workspaceRecord = z.object({
   kept: keptRecord.exactOptional(),
   isPinned: z.literal(true).exactOptional(),
   sources: z.array(id<WorkspaceId>()).exactOptional(),
+  losses: z.object({ generation: count, notice: z.string() }).exactOptional(),
+  unaware: z.array(id<SessionId>()).exactOptional(),
 });
 
 export const remainsRecord = z.object({ id: id<WorkspaceId>(), dueAt: epochMs });

@@ -4,7 +4,7 @@
  */
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { Network } from '#shared/domain/egress-policy.ts';
-import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { sandboxLookMs } from '#shared/domain/limits.ts';
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
@@ -104,22 +104,30 @@ const isLastClaim = '#sandbox.restores = :claim';
 export const isReady = (
   id: WorkspaceId,
   generation: number,
-  { at, claim, lookMs }: Parameters<WorkspaceStore['markReady']>[2],
+  { at, claim, lookMs, losses }: Parameters<WorkspaceStore['markReady']>[2],
 ): Change => ({
   when:
     claim === undefined
       ? `${isStarting} AND attribute_not_exists(#sandbox.restores)`
       : `${isStarting} AND ${isLastClaim}`,
   // Due at the end of its lifetime, which may be far off, or for a look.
-  set: `SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :at + ${lookMs === undefined ? 'if_not_exists(#sandbox.lifetimeMs, :look)' : ':look'} REMOVE #sandbox.restoringUntil`,
+  set: `SET #sandbox.#state = :ready, #sandbox.readyAt = :at, duePk = :duePk, dueAt = :at + ${lookMs === undefined ? 'if_not_exists(#sandbox.lifetimeMs, :look)' : ':look'}${losses === undefined ? '' : ', losses = :losses, unaware = if_not_exists(#users, :none)'} REMOVE #sandbox.restoringUntil`,
   values: {
     ...startingValues(generation),
     ...(claim === undefined ? {} : { ':claim': claim }),
     ':ready': 'ready',
     ':at': at,
     ':look': lookMs ?? sandboxLookMs,
+    ...(losses === undefined ? {} : { ':losses': losses, ':none': [] }),
     ':duePk': workspaceDue(id, at)[':duePk'],
   },
+});
+
+/** The losses of a later start stay untold. */
+export const informed = (session: SessionId, generation: number): Change => ({
+  when: 'losses.generation = :generation AND contains(unaware, :session)',
+  set: 'DELETE unaware :sessions',
+  values: { ':generation': generation, ':session': session, ':sessions': new Set([session]) },
 });
 
 /** The claim holds on; one that was released does not come back. */

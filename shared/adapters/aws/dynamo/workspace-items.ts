@@ -6,11 +6,12 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 /** An empty set cannot be stored: without users the attribute is absent. */
-export const workspaceItem = ({ users, sources = [], ...workspace }: Workspace): Item => ({
+export const workspaceItem = ({ users, sources = [], unaware = [], ...workspace }: Workspace): Item => ({
   ...keys.workspace(workspace.id),
   ...workspace,
   ...(users.length > 0 ? { users: new Set(users) } : {}),
   ...(sources.length > 0 ? { sources: new Set(sources) } : {}),
+  ...(unaware.length > 0 ? { unaware: new Set(unaware) } : {}),
 });
 
 const members = (set: unknown): readonly string[] => [...((set as Set<string> | undefined) ?? [])];
@@ -21,6 +22,7 @@ export const workspaceFrom = (item: Item): Workspace =>
     users: members(item['users']),
     ...sandboxOf(item['sandbox']),
     ...(item['sources'] === undefined ? {} : { sources: members(item['sources']) }),
+    ...(item['unaware'] === undefined ? {} : { unaware: members(item['unaware']) }),
   });
 
 const sandboxOf = (sandbox: unknown) => {

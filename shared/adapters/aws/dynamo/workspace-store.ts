@@ -18,6 +18,7 @@ import {
   checkpointed,
   idleCheckEnded,
   idleChecked,
+  informed,
   isReady,
   lifetimeSet,
   logsSeen,
@@ -64,6 +65,9 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
       await change(id, restoreGivenBack(generation, claim));
     },
     markReady: (id, generation, ready) => isChanged(id, isReady(id, generation, ready)),
+    recordInformed: async (id, session, generation) => {
+      await change(id, informed(session, generation));
+    },
     markStopping: (id, generation, stop) =>
       stopWithSlot(table, {
         id,

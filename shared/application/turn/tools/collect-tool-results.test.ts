@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   inboxLimits,
   message,
+  newSandbox,
   newSession,
   workspaceOf,
 } from '../../../../tests/conformance/session-fixture.ts';
@@ -23,12 +24,16 @@ const limits = {
   ...{ idleMs: 60_000, waitStopMs: 60_000 },
 };
 
-/** Of the last call of a turn, begun in that generation: the log after its result. */
-const logAfter = async (generation: number, unsaved?: UnsavedFiles) => {
+const losses = { generation: 1, notice: '[lost]' };
+
+/** Of the last call of a turn, begun in that generation: the log after its result, and who has not heard of the losses it tells. */
+const afterResult = async (generation: number, unsaved?: UnsavedFiles) => {
   const { ports } = openQuietPorts();
   const session = newSession();
   const { id } = session;
   await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  await ports.workspaces.claimStart(session.workspace, newSandbox());
+  await ports.workspaces.markReady(session.workspace, 1, { at: 1, losses });
   await ports.inbox.accept(session, message('m', 1), inboxLimits);
   const held = await ports.turns.takeLease(id, { holder: 'me', at: 2, until: 1e15 });
   if (held === undefined) throw new Error('the lease was not free');
@@ -54,10 +59,14 @@ const logAfter = async (generation: number, unsaved?: UnsavedFiles) => {
   context.monitor.interrupt('deadline');
   const lazySandbox = { current: () => undefined, takeLog: () => [] } as unknown as LazySandbox;
   const event = { type: 'call-finished', at: 5, callId, content: [], text: 'paid', durationMs: 1 } as const;
-  await commitResult(ports as unknown as LoopDeps, { context, lazySandbox }, { event, others: [] });
+  await commitResult(ports as unknown as LoopDeps, { context, lazySandbox }, { event, others: [], losses });
   const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 20 });
-  return events.map(({ type, data }) => ({ type, ...data }));
+  const { unaware } = (await ports.workspaces.get(session.workspace)) ?? {};
+  return { log: events.map(({ type, data }) => ({ type, ...data })), unaware };
 };
+
+const logAfter = async (generation: number, unsaved?: UnsavedFiles) =>
+  (await afterResult(generation, unsaved)).log;
 
 test('is written where its call ends with the function', async () => {
   const log = await logAfter(0);
@@ -76,4 +85,9 @@ test('is written with the word that files are not saved, where the turn left som
 
 test('is left to the next function where the sandbox has it', async () => {
   expect(await logAfter(1)).toEqual([]);
+});
+
+test('tells of losses once it is written, and no sooner (L15)', async () => {
+  expect((await afterResult(0)).unaware).toBeUndefined();
+  expect((await afterResult(1)).unaware).toHaveLength(1);
 });

@@ -5,6 +5,7 @@
 
 import { notSavedEntry } from '../../../contracts/sandbox-start.ts';
 import type { CallId } from '../../../domain/ids.ts';
+import type { Losses } from '../../../domain/losses.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { detachedCalls, pendingWork } from '../../../domain/turn/pending-work.ts';
@@ -14,8 +15,9 @@ import type { TurnEffect, TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import type { TextBatches } from '../../events/text-batches.ts';
+import { recordInformed } from '../../sandbox/record-informed.ts';
 import { unlessAborted, untilAborted } from '../../unless-aborted.ts';
-import { applyEvent } from '../commit/apply-event.ts';
+import { type Applied, applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,
   interrupted,
@@ -53,8 +55,10 @@ export const collectToolResults = async (
       running.delete(result.callId);
       if (result.type === 'call-detached' && isDetached(context, result.callId)) continue;
       void relay.flush();
-      const event = withNotice(result, lazySandbox.takeNotice());
-      outcome = await commitResult(ports, { ...work, context }, { event, others: [...running.keys()] });
+      const losses = lazySandbox.takeLosses();
+      const event = withNotice(result, losses?.notice);
+      const ended = { event, others: [...running.keys()], losses };
+      outcome = await commitResult(ports, { ...work, context }, ended);
     }
     if (outcome.status !== 'current') return outcome;
   }
@@ -65,7 +69,12 @@ export const collectToolResults = async (
 const isDetached = ({ turn }: TurnContext, callId: CallId): boolean =>
   detachedCalls(turn.state).some((call) => call.callId === callId);
 
-type Ended = { readonly event: CallStep; readonly others: readonly CallId[] };
+type Ended = {
+  readonly event: CallStep;
+  readonly others: readonly CallId[];
+  /** The event tells them. */
+  readonly losses?: Losses | undefined;
+};
 
 /**
  * Committed on what another caller wrote concurrently, if the call and its neighbours still run there. The workspace is saved
@@ -74,7 +83,7 @@ type Ended = { readonly event: CallStep; readonly others: readonly CallId[] };
 export const commitResult = async (
   ports: LoopDeps,
   { lazySandbox, ...work }: Pick<ToolWork, 'lazySandbox' | 'context'>,
-  { event, others }: Ended,
+  { event, others, losses }: Ended,
 ): Promise<CommitOutcome> => {
   let { context } = work;
   const log = lazySandbox.takeLog();
@@ -90,8 +99,8 @@ export const commitResult = async (
     const outcome =
       saved === undefined
         ? interrupted(context)
-        : await applyEvent(ports, next, {
-            ...{ event, log: [...log, ...saved.log], files: saved.files },
+        : await applyTelling(ports, next, {
+            ...{ event, log: [...log, ...saved.log], files: saved.files, losses },
             // The others are looked at in this hold, though the turn waits for none of them.
             keepsLease: others.length > 0,
           });
@@ -100,6 +109,19 @@ export const commitResult = async (
     if (reloaded.status !== 'current') return reloaded;
     context = reloaded.context;
   }
+};
+
+/** The session counts as told of losses once the event that tells them is committed: a holder that dies before leaves them to the next. */
+const applyTelling = async (
+  ports: LoopDeps,
+  context: TurnContext,
+  { losses, ...applied }: Applied & Pick<Ended, 'losses'>,
+): Promise<CommitOutcome> => {
+  const outcome = await applyEvent(ports, context, applied);
+  const { status } = outcome;
+  if (status === 'current' || status === 'behind' || status === 'released')
+    await recordInformed(ports, context.session, losses);
+  return outcome;
 };
 
 /**

@@ -54,7 +54,7 @@ const knownSandbox = (used: UsedSandbox | undefined): LazySandbox => ({
   get: () => (used === undefined ? Promise.reject(new Error('there is no sandbox')) : Promise.resolve(used)),
   current: () => used,
   takeLog: () => [],
-  takeNotice: () => undefined,
+  takeLosses: () => undefined,
   leave: () => Promise.resolve(),
 });
 

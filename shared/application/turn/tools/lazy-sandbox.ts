@@ -2,12 +2,14 @@
  * Starts or finds a session's sandbox when the first call of its turn needs it, gives the same to all after, and saves it now
  * and then until it is left.
  *
- * A start is reported once: to the log with the next commit, to the model with the next result.
+ * A start is reported once, to the log with the next commit. Losses of which the session has not heard are told to the model
+ * with the next result, whoever made the sandbox ready.
  */
 
-import { startEntries, startNotice } from '../../../contracts/sandbox-start.ts';
+import { startEntries } from '../../../contracts/sandbox-start.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { TurnId } from '../../../domain/ids.ts';
+import type { Losses } from '../../../domain/losses.ts';
 import type { SandboxDeps, StopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
 import type { SandboxRequest } from '../../sandbox/sandbox-request.ts';
@@ -20,7 +22,7 @@ export type LazySandbox = {
   readonly get: () => Promise<UsedSandbox>;
   readonly current: () => UsedSandbox | undefined;
   readonly takeLog: () => readonly LogEntry[];
-  readonly takeNotice: () => string | undefined;
+  readonly takeLosses: () => Losses | undefined;
   readonly leave: () => Promise<void>;
 };
 
@@ -34,16 +36,14 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: LazyReque
   let acquired: Promise<UsedSandbox> | undefined;
   let current: UsedSandbox | undefined;
   let log: readonly LogEntry[] = [];
-  let notice: string | undefined;
+  let untold: Losses | undefined;
   let saving: ReturnType<typeof keepSaving> | undefined;
   let logging: Promise<void> | undefined;
   const get = async (): Promise<UsedSandbox> => {
-    const { sandbox, workspace, start, logged } = await acquireSandbox(ports, wanted);
+    const { sandbox, workspace, start, losses, logged } = await acquireSandbox(ports, wanted);
     logging = logged;
-    if (start !== undefined) {
-      log = startEntries(start);
-      notice = startNotice(start);
-    }
+    if (start !== undefined) log = startEntries(start);
+    untold = losses;
     saving = keepSaving(ports, sandbox, wanted.turn);
     current = { sandbox, workspace };
     return current;
@@ -59,9 +59,9 @@ export const openLazySandbox = (ports: SandboxDeps & StopDeps, wanted: LazyReque
       log = [];
       return taken;
     },
-    takeNotice: () => {
-      const taken = notice;
-      notice = undefined;
+    takeLosses: () => {
+      const taken = untold;
+      untold = undefined;
       return taken;
     },
     leave: async () => {
