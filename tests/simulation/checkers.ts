@@ -12,6 +12,7 @@ import { EndChecker } from './end-checker.ts';
 import { GrantChecker } from './grant-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
+import { LossChecker } from './loss-checker.ts';
 import type { Change } from './memory-table.ts';
 import { MeterChecker } from './meter-checker.ts';
 import { MoneyChecker } from './money-checker.ts';
@@ -46,6 +47,7 @@ export class Checkers {
   readonly #meters: MeterChecker;
   readonly wakes: WakeChecker;
   readonly ends: EndChecker;
+  readonly #losses: LossChecker;
   readonly #approvals: ApprovalChecker;
   readonly #detached: DetachedChecker;
   readonly relays: RelayChecker;
@@ -65,6 +67,7 @@ export class Checkers {
     this.wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
     this.ends = new EndChecker(options);
+    this.#losses = new LossChecker(options);
     this.#detached = new DetachedChecker(options);
     this.relays = new RelayChecker(options);
     this.grants = new GrantChecker(options);
@@ -101,7 +104,9 @@ export class Checkers {
     if (change.sk !== 'META') return;
     this.sandboxes.workspace(id, change);
     this.#slots.workspace(id, change.after);
-    if (!isPoolEntry(id as never)) this.ends.workspace(change);
+    if (isPoolEntry(id as never)) return;
+    this.ends.workspace(change);
+    this.#losses.workspace(change);
   }
 
   #session(id: string, changes: readonly Change[], by: Invocation): Turned | undefined {
@@ -122,6 +127,7 @@ export class Checkers {
     if (meta !== undefined) this.usage.made(id, meta);
     if (turned !== undefined) this.usage.turn(id, turned, by);
     if (turned !== undefined) this.#tree.turn(id, turned);
+    if (turned !== undefined) this.#losses.turn(id, turned, changes);
     if (turned !== undefined) this.#options.sim.coverage.hit(`turn/${turned.old.kind}→${turned.state.kind}`);
     return turned;
   }
