@@ -314,7 +314,7 @@ describe('permissions', () => {
     ['turn', ['POST']],
     ['sandbox-link', []],
     ['task-events', ['POST']],
-    ['janitor', ['POST']],
+    ['janitor', ['DELETE', 'POST']],
     ['schedules', ['POST']],
     ['api', ['DELETE', 'POST']],
     ['mcp', ['DELETE', 'POST']],

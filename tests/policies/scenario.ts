@@ -234,6 +234,9 @@ const registry = async (cloud: EmbeddedCloud): Promise<void> => {
     '/api/tokens',
     json('POST', { name: 't', scope: `project:${id}` }),
   );
+  // Open until the janitor revokes its token with the project.
+  const open = await connect({ url: cloud.url, token }, { approvals: 1 });
+  await open.until(() => true, 'the number of waiting calls');
   const as = (route: string, init: RequestInit = {}): Promise<void> =>
     fetched(cloud, `/api/mcp${route}`, { ...init, headers: { authorization: `Bearer ${token}` } });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: what a user writes; the project's secret comes in its place
@@ -249,6 +252,7 @@ const registry = async (cloud: EmbeddedCloud): Promise<void> => {
   await cloud.ask(`/api/projects/${id}`, json('PATCH', { name: 'renamed' }));
   await cloud.ask(`/api/projects/${id}`, remove);
   await cloud.janitor({ sweep: 'project', project: id });
+  await open.closed;
   await server.stop();
 };
 
