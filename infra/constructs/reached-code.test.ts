@@ -66,3 +66,26 @@ describe('a connection', () => {
     expect(names.filter(mayClose)).toEqual(closing);
   });
 });
+
+describe('a batch of writes', () => {
+  const partitionsOf = (name: FunctionName): readonly string[] =>
+    allowing(name, 'dynamodb:BatchWriteItem').flatMap(
+      ({ Condition }) =>
+        [Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? []].flat() as string[],
+    );
+
+  // One request deletes items of the session and its pointer in the project.
+  test('reaches the sessions and the projects of exactly the functions whose code can delete a session', () => {
+    const forgetting = callersOf('sessions.forget(');
+    expect(forgetting).toContain('api');
+    const wanted = (name: FunctionName): readonly string[] =>
+      forgetting.includes(name) ? ['PROJECT#*', 'SESSION#*'] : (emptied[name] ?? []);
+    expect(names.map((name) => [name, partitionsOf(name)])).toEqual(
+      names.map((name) => [name, wanted(name)]),
+    );
+  });
+  const emptied: Partial<Record<FunctionName, readonly string[]>> = {
+    schedules: ['SCHEDULE#*'],
+    webhooks: ['WEBHOOK#*'],
+  };
+});

@@ -29,6 +29,7 @@ const partitions = {
   connections: ['CONNECTION#*'],
   workspaces: ['WORKSPACE#*'],
   sessions: ['SESSION#*'],
+  projects: ['PROJECT#*'],
   schedules: ['SCHEDULE#*'],
   calls: ['CALL#*'],
   rates: ['RATE#*'],
@@ -107,7 +108,10 @@ const queryIndex = ({ table }: PlatformTable, index: 'due' | 'owner'): Permissio
     conditions: startingWith([`${index.toUpperCase()}#*`]),
   });
 
-/** To delete the rest of something, or to copy a conversation, many items in one request. */
+/**
+ * To delete the rest of something, or to copy a conversation, many items in one request. The rest of a session includes its
+ * pointer in its project.
+ */
 const batchWrite = (platform: PlatformTable, ...on: readonly Partition[]): Permission<object> =>
   permit(statement(platform, { actions: ['BatchWriteItem'], on }));
 
@@ -130,7 +134,7 @@ export const itemPermissions = (platform: PlatformTable) => {
       }),
       query('due'),
       query('owner'),
-      batch('work'),
+      batch('projects', 'sessions'),
     ),
     /** Identifies a caller: deletes a ticket, reads a token. */
     authorizer: onTable(platform, encrypt, [
@@ -166,7 +170,7 @@ export const itemPermissions = (platform: PlatformTable) => {
     schedules: combine(
       write({ on: ['work', 'schedules'], read: ['tokens', 'oauth'], append: ['audit'] }),
       query('due'),
-      batch('work', 'schedules'),
+      batch('schedules'),
     ),
     api: combine(
       write({
@@ -175,7 +179,7 @@ export const itemPermissions = (platform: PlatformTable) => {
         append: ['audit'],
       }),
       query('owner'),
-      batch('sessions'),
+      batch('projects', 'sessions'),
     ),
     /** A token that a tool revokes ends the clients that were connected with it. */
     mcp: combine(
@@ -184,7 +188,7 @@ export const itemPermissions = (platform: PlatformTable) => {
         append: ['audit'],
       }),
       query('owner'),
-      batch('work', 'schedules'),
+      batch('projects', 'sessions'),
     ),
     synthetic: checkPlatform(platform),
   };

@@ -68,6 +68,7 @@ export const useEverything = async (cloud: EmbeddedCloud, reached: string): Prom
     talk,
     rest,
     branch,
+    leave,
     upload,
     type,
     execute,
@@ -134,6 +135,24 @@ const branch = async (cloud: EmbeddedCloud): Promise<void> => {
   await fetched(cloud, `/api/sessions/${child.id}`, json('PATCH', { maxCostUsd: 1 }));
   await restSandbox(cloud, child.id);
   await agent.close();
+};
+
+/** A conversation that goes on in another session, and is deleted with its log. */
+const leave = async (cloud: EmbeddedCloud): Promise<void> => {
+  const agent = await openAgent(cloud);
+  await agent.say('hello');
+  const { messages } = await cloud.ask<{ readonly messages: readonly { readonly messageId: string }[] }>(
+    `/api/sessions/${agent.id}/messages`,
+  );
+  const from = { session: agent.id, messageId: messages.at(-1)?.messageId };
+  const branched = await makeSession(cloud, { from });
+  await agent.close();
+  await endSession(cloud, branched.id);
+  const { removed } = await cloud.ask<{ readonly removed: number }>(
+    '/api/sessions/cleanup',
+    json('POST', { sessions: [agent.id] }),
+  );
+  if (removed !== 1) throw new Error('the session was not deleted');
 };
 
 /** Files in, out and through a sandbox that is taken away and comes back. */

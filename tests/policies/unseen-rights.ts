@@ -54,11 +54,6 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['api'],
-    right: /^dynamodb:BatchWriteItem on dynamodb table\/sallyport$/,
-    because: 'The scenario branches no conversation; tests/e2e/branches.test.ts does.',
-  },
-  {
     functions: ['relay'],
     right: /^lambda:InvokeFunction on lambda function:sallyport-mcp$/,
     because:
