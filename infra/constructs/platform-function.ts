@@ -22,6 +22,7 @@ import { type EnvironmentFor, environments, type FunctionName } from '#shared/co
 import type { Variables } from '#shared/config/read-variables.ts';
 import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './assets.ts';
+import { checkEnvironmentSize } from './environment-size.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
 import type { Permission, Statement } from './permission.ts';
 
@@ -72,6 +73,11 @@ export class PlatformFunction<F extends FunctionName> extends Construct {
     const role = new Role(this, 'Role', { assumedBy, path: rolePath });
     logGroup.grantWrite(role);
     addStatements(role, permissions.statements);
+    const environment = {
+      ...contractOf(name, { ...permissions.variables }, variables),
+      NODE_OPTIONS: '--enable-source-maps',
+    };
+    checkEnvironmentSize(name, environment);
     this.lambda = new LambdaFunction(this, 'Function', {
       ...options,
       code: bundledHandler(name),
@@ -85,10 +91,7 @@ export class PlatformFunction<F extends FunctionName> extends Construct {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.WARN,
       tracing: Tracing.ACTIVE,
-      environment: {
-        ...contractOf(name, { ...permissions.variables }, variables),
-        NODE_OPTIONS: '--enable-source-maps',
-      },
+      environment,
     });
   }
 }
