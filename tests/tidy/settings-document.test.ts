@@ -2,10 +2,14 @@
  * The documents of settings against the settings: every variable once, with its default and the words that a bad value is
  * answered with; every setting of a stage.
  */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readVariables } from '#shared/config/read-variables.ts';
 import { localSettings, operatorSettings } from '#shared/config/settings.ts';
 import type { Settings } from '../../infra/settings.ts';
+import { readSettings } from '../../infra/settings-file.ts';
 import { readRepository, repositoryFolder, textOf } from './repository.ts';
 
 const files = readRepository(repositoryFolder);
@@ -48,6 +52,25 @@ const byKey = (one: Row, other: Row): number => (one.key < other.key ? -1 : 1);
 test('every setting is in the document with its default and what is allowed', () => {
   const rows = keys.map((key) => ({ key, shown: defaultOf(key), allowed: allowedOf(key) }));
   expect(rowsOf(text).toSorted(byKey)).toEqual(rows.toSorted(byKey));
+});
+
+test('the variables that a stage has in other fields are named at the beginning', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'settings-')), 'settings.json');
+  const isRefused = (key: string): boolean => {
+    writeFileSync(path, JSON.stringify({ variables: { [key]: '1' } }));
+    try {
+      readSettings('production', path);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const [intro = ''] = text.split('\n## ');
+  const isNamed = (key: string): boolean =>
+    intro.includes(`\`${key}\``) || (key.startsWith('OIDC_') && intro.includes('`OIDC_*`'));
+  const elsewhere = Object.keys(operatorSettings.shape).filter(isRefused);
+  expect(elsewhere).toContain('SIGN_IN_SECONDS');
+  expect(elsewhere.filter((key) => !isNamed(key))).toEqual([]);
 });
 
 test('settings for one machine only are in their own section', () => {
