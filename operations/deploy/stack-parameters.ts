@@ -7,6 +7,7 @@ import { usableZones } from './account-checks.ts';
 import type { AccountFacts } from './account-facts.ts';
 import { findStanding, resourcesOf } from './aws.ts';
 import type { Target } from './command.ts';
+import { Failure } from './programs.ts';
 import { placedSubnets } from './subnet-zones.ts';
 
 /** `<stack>:<parameter>=<value>`, as the CDK takes them. */
@@ -19,12 +20,20 @@ const logRoleChoice = async (
   { aws, settings }: Target,
   { apiLogRole }: AccountFacts,
 ): Promise<readonly string[]> => {
-  if (settings.ownsApiLogRole !== undefined || apiLogRole === undefined) return [];
+  if (settings.ownsApiLogRole !== undefined) return [];
   const data = `${settings.deployment}-data`;
   if (apiLogRole === '') return [`${data}:SetsApiLogRole=yes`];
   // A role that is there may be this deployment's own.
-  return (await findStanding(aws, data)) === undefined ? [`${data}:SetsApiLogRole=no`] : [];
+  if ((await findStanding(aws, data)) !== undefined) return [];
+  if (apiLogRole === undefined) throw unknownLogRole();
+  return [`${data}:SetsApiLogRole=no`];
 };
+
+/** A role for all APIs of the account and region is not replaced on a guess. */
+const unknownLogRole = (): Failure =>
+  new Failure("the account may have a role for API Gateway's logs, which cannot be read", [
+    'Ask its administrator for the right to read it (apigateway:GET on /account), or name ownsApiLogRole in the settings of the stage: false where the account has such a role in this region, true where it has none.',
+  ]);
 
 /** Of zones whose id is no parameter of the stack yet. */
 const zoneChoices = async (
