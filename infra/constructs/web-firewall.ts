@@ -85,7 +85,14 @@ const rate = (limit: number): CfnWebACL.RuleProperty => ({
   name: 'rate',
   priority: 1,
   action: {
-    block: { customResponse: { responseCode: 429, customResponseBodyKey: 'rateLimited' } },
+    block: {
+      customResponse: {
+        responseCode: 429,
+        customResponseBodyKey: 'rateLimited',
+        // An address that sends nothing for a whole window is below every rate.
+        responseHeaders: [{ name: 'Retry-After', value: String(windowSeconds) }],
+      },
+    },
   },
   statement: {
     rateBasedStatement: { limit, aggregateKeyType: 'IP', evaluationWindowSec: windowSeconds },

@@ -167,8 +167,14 @@ describe('the web firewall', () => {
     expect(acl.Rules[1].Action.Block.CustomResponse).toEqual({
       CustomResponseBodyKey: 'rateLimited',
       ResponseCode: 429,
+      // The body sends its reader to this header.
+      ResponseHeaders: [{ Name: 'Retry-After', Value: '300' }],
     });
-    expect(JSON.parse(acl.CustomResponseBodies.rateLimited.Content).error.code).toBe('rate_limited');
+    const { error } = JSON.parse(acl.CustomResponseBodies.rateLimited.Content);
+    expect(error).toMatchObject({
+      code: 'rate_limited',
+      suggestions: [expect.stringContaining('Retry-After')],
+    });
   });
 
   test('is in front of CloudFront, found by the parameter of its own stack', () => {
