@@ -105,6 +105,27 @@ test('the query of dropped invocations finds every function of that alarm', () =
   expect([...servingMoments].filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });
 
+/** As Lambda writes them with JSON logs (https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html). */
+const reportOf = (record: object): string =>
+  JSON.stringify({
+    time: '2026-11-27T12:00:00.000Z',
+    type: 'platform.report',
+    record: { requestId: 'one', ...record },
+  });
+
+test.each([
+  ['ran out of time', { status: 'timeout' }],
+  ['ran out of memory', { status: 'error', errorType: 'Runtime.OutOfMemory' }],
+  ['exited', { status: 'error', errorType: 'Runtime.ExitError' }],
+  ['could not be run', { status: 'failure' }],
+])('the query of function errors finds a function that %s', (_, record: { readonly status: string }) => {
+  const { text = '' } = sectionsOf(alarms).find(({ anchor }) => anchor === 'function-errors') ?? {};
+  const [, statuses = ''] = /record\.status in \[([^\]]+)\]/.exec(text) ?? [];
+  const [, pattern = '^$'] = /@message like \/([^/]+)\//.exec(text) ?? [];
+  const isFound = statuses.includes(`"${record.status}"`) || new RegExp(pattern).test(reportOf(record));
+  expect(isFound).toBe(true);
+});
+
 describe('the queries of the runbook and the saved ones', () => {
   const texts = [...runbook.matchAll(/^(?:fields|filter) .+$/gm)].map(([text]) => text);
   const all = [...texts, ...queries.map(({ lines }) => lines.join(' '))];
@@ -129,6 +150,29 @@ describe('the queries of the runbook and the saved ones', () => {
   test('use messages that are logged, word by word', () => {
     expect(quoted('message').length).toBeGreaterThan(5);
     expect([...new Set(quoted('message'))].filter((message) => !isSaid(message))).toEqual([]);
+  });
+
+  /** As a person reads them in the field `reason`; those of ECS begin with the name of an error. */
+  const explained = (anchor: string): readonly string[] => {
+    const [, remedies = ''] = (
+      sectionsOf(alarms).find((section) => section.anchor === anchor)?.text ?? ''
+    ).split('**Do**');
+    return [...remedies.matchAll(/`([a-z]+(?: [a-z]+)+)`/g)].map(([, reason = '']) => reason);
+  };
+
+  test('explain reasons that are recorded, word by word', () => {
+    const reasons = [...explained('sandbox-starts-failed'), ...explained('sandboxes-lost')];
+    expect(reasons).toContain('the start was refused');
+    expect(reasons.filter((reason) => !isSaid(reason))).toEqual([]);
+  });
+
+  test('explain every reason of ours for which a start fails', () => {
+    const recorded = programs
+      .filter((program) => /recordStartFailure\((?:ports|telemetry)/.test(program))
+      .flatMap((program) => [...program.matchAll(/(?:const reason = |giveUp\(ports, named, )'([^']+)'/g)])
+      .map(([, reason = '']) => reason);
+    expect(recorded.length).toBeGreaterThan(3);
+    expect(recorded.filter((reason) => !explained('sandbox-starts-failed').includes(reason))).toEqual([]);
   });
 
   test('use existing codes', () => {
