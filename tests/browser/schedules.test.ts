@@ -84,6 +84,39 @@ test('a schedule is disabled in the list, edited and deleted', async () => {
   expect((await cloud.request(`/api/schedules/${id}`)).status).toBe(404);
 });
 
+test('switches of two rows act side by side, and one that is refused goes back', async () => {
+  const names = ['left', 'right'];
+  for (const name of names) await makeSchedule({ name });
+  const page = await openApp(cloud, { expects: /status of 429/ });
+  await visit(page);
+  const answers = Promise.withResolvers<void>();
+  const path = /\/api\/schedules\/[^/]+$/;
+  await page.route(path, async (route) => {
+    await answers.promise;
+    await route.continue();
+  });
+  const rows = names.map((name) => page.getByRole('row', { name }));
+  for (const row of rows) await row.getByRole('switch').click();
+  expect(await page.locator('[role="switch"][aria-busy]').count()).toBe(2);
+  expect(await rows[1]?.getByRole('switch').evaluate((one) => one === document.activeElement)).toBe(true);
+  answers.resolve();
+  for (const row of rows) await row.getByText('disabled', { exact: true }).waitFor();
+  const { schedules } = await cloud.ask<{ schedules: { name: string; enabled: boolean }[] }>(
+    '/api/schedules',
+  );
+  expect(schedules.filter(({ name, enabled }) => names.includes(name) && enabled)).toEqual([]);
+
+  await page.route(path, (route) => {
+    const error = { code: 'rate_limited', message: 'too many requests at once', suggestions: [] };
+    return route.fulfill({ status: 429, json: { error } });
+  });
+  await expect.poll(() => page.locator('[role="switch"][aria-busy]').count()).toBe(0);
+  await rows[0]?.getByRole('switch').click();
+  await page.getByText('too many requests at once').waitFor();
+  await expect.poll(() => page.locator('[role="switch"][aria-busy]').count()).toBe(0);
+  expect(await rows[0]?.getByRole('switch').isChecked()).toBe(false);
+});
+
 test('a schedule is created by keyboard alone', async () => {
   const page = await openApp(cloud);
   await visit(page, '/new');

@@ -2,7 +2,7 @@
  * State of a request for a template: the value, the failure, and whether it is loading. A later answer never loses to
  * an earlier one, and nothing arrives after the page is left.
  */
-import { onScopeDispose, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
+import { computed, onScopeDispose, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
 
 export type Loaded<Value> = {
   readonly value: ShallowRef<Value | undefined>;
@@ -75,23 +75,34 @@ export type Pages<Item> = {
   readonly error: ShallowRef<unknown>;
   readonly isLoading: Ref<boolean>;
   readonly more: () => Promise<void>;
+  /** Reads as many pages as are shown: an item of a later page stays. */
   readonly reload: () => Promise<void>;
 };
+
+type Read = { readonly pages: number; readonly next: string | undefined };
+const nothingRead: Read = { pages: 0, next: undefined };
 
 /** A list that comes page by page, continued with the `next` of the page before. */
 export const usePages = <Item>(
   fetchPage: (after: string | undefined, signal: AbortSignal) => Promise<PageOf<Item>>,
   { on }: Pick<LoadOptions, 'on'> = {},
 ): Pages<Item> => {
-  let next: string | undefined;
+  let shown: Read = nothingRead;
   let isMore = false;
   const hasMore = shallowRef(false);
   const items = shallowRef<readonly Item[]>();
   const { error, isLoading, reload } = useLoad<void>(async (signal) => {
-    const page = await fetchPage(isMore ? next : undefined, signal);
-    items.value = isMore ? [...(items.value ?? []), ...page.items] : page.items;
-    next = page.next;
-    hasMore.value = next !== undefined;
+    const pagesMax = isMore ? shown.pages + 1 : shown.pages;
+    let read = isMore ? shown : nothingRead;
+    let all = isMore ? (items.value ?? []) : [];
+    do {
+      const page = await fetchPage(read.next, signal);
+      read = { pages: read.pages + 1, next: page.next };
+      all = [...all, ...page.items];
+    } while (read.next !== undefined && read.pages < pagesMax);
+    shown = read;
+    items.value = all;
+    hasMore.value = read.next !== undefined;
     isMore = false;
   });
   const restart = (): Promise<void> => {
@@ -101,6 +112,7 @@ export const usePages = <Item>(
   if (on)
     watch(on, () => {
       items.value = undefined;
+      shown = nothingRead;
       void restart();
     });
   return {
@@ -119,7 +131,7 @@ export const usePages = <Item>(
 export type Act<Given extends readonly unknown[]> = {
   /** True when it was done; a failure is in `error`. */
   readonly run: (...given: Given) => Promise<boolean>;
-  readonly isBusy: Ref<boolean>;
+  readonly isBusy: Readonly<Ref<boolean>>;
   readonly error: ShallowRef<unknown>;
 };
 
@@ -127,21 +139,36 @@ export type Act<Given extends readonly unknown[]> = {
 export const useAct = <Given extends readonly unknown[]>(
   act: (...given: Given) => Promise<unknown>,
 ): Act<Given> => {
-  const isBusy = shallowRef(false);
+  const { run, isBusy, error } = useRowAct((_row, ...given: Given) => act(...given));
+  return { run: (...given) => run('', ...given), isBusy: computed(() => isBusy('')), error };
+};
+
+export type RowAct<Given extends readonly unknown[]> = {
+  readonly run: (row: string, ...given: Given) => Promise<boolean>;
+  readonly isBusy: (row: string) => boolean;
+  /** The last failure of any row. */
+  readonly error: ShallowRef<unknown>;
+};
+
+/** The same for the rows of a list: once at a time for each row, and side by side for several. */
+export const useRowAct = <Given extends readonly unknown[]>(
+  act: (row: string, ...given: Given) => Promise<unknown>,
+): RowAct<Given> => {
+  const busy = shallowRef<ReadonlySet<string>>(new Set());
   const error = shallowRef<unknown>();
-  const run = async (...given: Given): Promise<boolean> => {
-    if (isBusy.value) return false;
-    isBusy.value = true;
+  const run = async (row: string, ...given: Given): Promise<boolean> => {
+    if (busy.value.has(row)) return false;
+    busy.value = new Set([...busy.value, row]);
     error.value = undefined;
     try {
-      await act(...given);
+      await act(row, ...given);
       return true;
     } catch (problem) {
       error.value = problem;
       return false;
     } finally {
-      isBusy.value = false;
+      busy.value = new Set([...busy.value].filter((other) => other !== row));
     }
   };
-  return { run, isBusy, error };
+  return { run, isBusy: (row) => busy.value.has(row), error };
 };
