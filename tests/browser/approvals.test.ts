@@ -1,6 +1,6 @@
 /** Approvals page: counts, decisions, edits, grants, notifications and the audit log. */
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
@@ -467,4 +467,42 @@ test('a call that was decided is not asked about again while its conversation is
   release();
   await ended(page);
   expect(await promptOf(page).count()).toBe(0);
+});
+
+test('a half-written edit outlives a lost connection, and decides nothing before the replay has ended', async () => {
+  const { sessionId } = await untilItAsks(cloud, '$ echo one');
+  const page = await openApp(cloud);
+  const { promise: replayed, resolve: replay } = Promise.withResolvers<void>();
+  const sockets: WebSocketRoute[] = [];
+  await page.routeWebSocket(/sessionId=/, (socket) => {
+    sockets.push(socket);
+    let sent = Promise.resolve();
+    socket.connectToServer().onMessage((message) => {
+      const isHeld = message.includes('budget_changed');
+      sent = sent.then(() => (isHeld ? replayed : undefined)).then(() => socket.send(message));
+    });
+  });
+  await page.route(/\/events\?/, async (route) => {
+    await replayed;
+    await route.continue();
+  });
+  await openSession(page, cloud, sessionId);
+  await promptOf(page).getByRole('button', { name: 'Edit' }).click();
+  const command = promptOf(page).getByLabel('The command');
+  await command.fill('echo two');
+  await page.locator('button:enabled', { hasText: 'Approve the changed call' }).waitFor();
+
+  await cloud.ask(`/api/sessions/${sessionId}`, { method: 'PATCH', body: JSON.stringify({ maxCostUsd: 7 }) });
+  await sockets[0]?.close();
+  await page.locator('button[aria-disabled="true"]', { hasText: 'Approve the changed call' }).waitFor();
+  expect(await command.inputValue()).toBe('echo two');
+  replay();
+  await page.getByText('Budget changed to').first().waitFor();
+  expect(await command.inputValue()).toBe('echo two');
+  expect(await command.evaluate((field) => field === document.activeElement)).toBe(true);
+  await page.getByRole('button', { name: 'Approve the changed call' }).click();
+  await ended(page);
+  expect(await decidedEvents(cloud, sessionId)).toMatchObject([
+    { approved: true, editedArgs: { command: 'echo two' } },
+  ]);
 });

@@ -4,7 +4,11 @@ import 'vue';
 
 /** Requests and frames that the server got, each request with its token. */
 const asked: string[] = [];
-const sockets: { isOpen: boolean; readonly greet: (id: string) => void }[] = [];
+const sockets: {
+  isOpen: boolean;
+  readonly greet: (id: string, lastSeq?: number) => void;
+  readonly tell: (frame: object) => void;
+}[] = [];
 
 class FakeSocket {
   readyState = 1;
@@ -12,11 +16,11 @@ class FakeSocket {
   constructor() {
     const entry = {
       isOpen: true,
-      greet: (sessionId: string) => {
-        const data = { sessionId, provider: 'demo', model: 'demo', status: 'idle', lastSeq: -1 };
-        const frame = { type: 'system:ready', sessionId, seq: null, at: '', data };
-        this.#listeners['message']?.({ data: JSON.stringify(frame) });
+      greet: (sessionId: string, lastSeq = -1) => {
+        const data = { sessionId, provider: 'demo', model: 'demo', status: 'idle', lastSeq };
+        entry.tell({ type: 'system:ready', sessionId, seq: null, at: '', data });
       },
+      tell: (frame: object) => this.#listeners['message']?.({ data: JSON.stringify(frame) }),
     };
     this.close = () => {
       entry.isOpen = false;
@@ -120,4 +124,48 @@ test('a text that no header can carry is no token: nothing is asked with it', as
   await signInWith('sp_\u2026');
   expect(signIn.value).toEqual({ kind: 'signed-out', reason: expect.stringContaining('not a token') });
   expect(asked.filter((line) => line.startsWith('Bearer'))).toEqual([]);
+});
+
+test('a prompt stays over a replay, which asks nothing new before its end', async () => {
+  const live = await load();
+  live.startAccess();
+  await live.signInWith('sp_y');
+  live.openSession('s1');
+  await until(() => sockets.length === 1);
+  const [socket] = sockets;
+  const shownCalls = () => [
+    live.isReplaying.value,
+    ...live.waitingCallItems.value.map(({ callId }) => callId),
+  ];
+  const asks = (seq: number, callId: string) => ({
+    ...{ type: 'tool:approval_required', sessionId: 's1', seq, at: '' },
+    data: {
+      ...{ callId, name: 'execute_command', args: { command: 'ls' }, turnId: 't', digest: 'd', askedAt: '' },
+      ...{ queuePosition: 1, totalInQueue: 1 },
+    },
+  });
+  const told = (seq: number, type: string, data: object) => ({ type, sessionId: 's1', seq, at: '', data });
+  socket?.greet('s1');
+  socket?.tell(asks(0, 'one'));
+  await until(() => live.waitingCalls.value === 1);
+  socket?.greet('s1', 1);
+  await until(() => live.isReplaying.value);
+  expect(shownCalls()).toEqual([true, 'one']);
+  socket?.tell(told(1, 'system', { kind: 'sandbox_stopped', reason: 'waiting' }));
+  await until(() => !live.isReplaying.value);
+  expect(shownCalls()).toEqual([false, 'one']);
+
+  socket?.greet('s1', 5);
+  await until(() => live.isReplaying.value);
+  socket?.tell(
+    told(2, 'tool:decided', { callId: 'one', approved: false, digest: 'd', by: { kind: 'token' } }),
+  );
+  socket?.tell(told(3, 'tool:rejected', { callId: 'one' }));
+  socket?.tell(asks(4, 'two'));
+  await until(() => live.waitingCalls.value === 0);
+  expect(shownCalls()).toEqual([true]);
+  socket?.tell(told(5, 'system', { kind: 'sandbox_stopped', reason: 'waiting' }));
+  await until(() => !live.isReplaying.value);
+  expect(shownCalls()).toEqual([false, 'two']);
+  live.signOut();
 });

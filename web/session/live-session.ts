@@ -25,9 +25,13 @@ let connection: SessionConnection | undefined;
 let outbox: Outbox | undefined;
 const shown = shallowRef<ViewState>(initialState);
 const isBehind = shallowRef(false);
+/** The calls that were shown when a replay began. */
+let heldIds: ReadonlySet<string> = new Set();
 const drawSoon = paced(() => {
+  const isNowBehind = lastSeq < replayEnd;
+  if (isNowBehind && !isBehind.value) heldIds = new Set(waitingCallItems.value.map(({ id }) => id));
   shown.value = current;
-  isBehind.value = lastSeq < replayEnd;
+  isBehind.value = isNowBehind;
 });
 const openId = shallowRef<string | null>(null);
 const missingId = shallowRef<string | null>(null);
@@ -38,8 +42,16 @@ export const openSessionId: Readonly<ShallowRef<string | null>> = openId;
 /** The id of a session that does not exist or was deleted. */
 export const missingSessionId: Readonly<ShallowRef<string | null>> = missingId;
 
-/** Waiting calls without a decision, child sessions included. None during a replay: its next events may have the decision. */
-export const waitingCallItems = computed(() => (isBehind.value ? [] : shown.value.items.filter(isWaiting)));
+/** True during a replay, whose next events may have the decision on a waiting call. */
+export const isReplaying: Readonly<ShallowRef<boolean>> = isBehind;
+
+/**
+ * Waiting calls without a decision, child sessions included. During a replay only those that were shown before it: their
+ * prompts may hold a half-written edit.
+ */
+export const waitingCallItems = computed(() =>
+  shown.value.items.filter(isWaiting).filter(({ id }) => !isBehind.value || heldIds.has(id)),
+);
 export const waitingCalls = computed(() => waitingCallItems.value.length);
 
 const isWaiting = (item: Item): item is CallItem =>
