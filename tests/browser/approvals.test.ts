@@ -331,7 +331,7 @@ test('the browser notifies of each new pending call, without its arguments', asy
   await page.goto(`${cloud.url}/#/approvals`);
   await page.reload();
   await page.getByRole('button', { name: 'Notify me' }).click();
-  await page.getByText('Notifications are on').waitFor();
+  await page.locator('.page-head').getByText('Notifications are on').waitFor();
   await goTo(page, cloud, '/models');
   await page.reload();
   await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
@@ -355,6 +355,24 @@ test('the browser notifies of each new pending call, without its arguments', asy
   });
   await place(page, '2 of 2');
   expect(await shownText(page)).toBe('echo another-secret');
+});
+
+test('a browser in which no page can notify is named as one', async () => {
+  const page = await openApp(cloud);
+  await page.addInitScript(() => {
+    class Refused {
+      static permission = 'default';
+      constructor() {
+        throw new TypeError('Illegal constructor. Use ServiceWorkerRegistration.showNotification() instead.');
+      }
+    }
+    Object.assign(globalThis, { Notification: Refused });
+  });
+  await page.goto(`${cloud.url}/#/approvals`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Notify me' }).click();
+  await page.locator('.page-head').getByText('Notifications are not supported in this browser.').waitFor();
+  expect(await axe(page)).toEqual([]);
 });
 
 test('the audit log shows decisions, to tokens with permission', async () => {

@@ -3,7 +3,8 @@
  * new one while the page is in the background.
  *
  * The number is undefined while it is unknown; a page then falls back to its open session. A notification names the tool and
- * the session, never the arguments, because a lock screen shows it.
+ * the session, never the arguments, because a lock screen shows it. A browser that lets only a service worker notify, such as
+ * Chrome for Android, has the interface and refuses its constructor: it is not supported.
  */
 import { type ShallowRef, shallowRef, watch } from 'vue';
 import { type Connection, openConnection } from '#sdk/connection.ts';
@@ -58,7 +59,18 @@ export const notificationState: Readonly<ShallowRef<NotificationState>> = permis
 
 /** Browsers allow this only after a click. */
 export const allowNotifications = async (): Promise<void> => {
-  if (isSupported) permission.value = await Notification.requestPermission();
+  // Without the permission it shows nothing, and the refusal comes before the question.
+  if (isSupported && tryNotification('') !== undefined)
+    permission.value = await Notification.requestPermission();
+};
+
+const tryNotification = (...given: ConstructorParameters<typeof Notification>): Notification | undefined => {
+  try {
+    return new Notification(...given);
+  } catch {
+    permission.value = 'unsupported';
+    return undefined;
+  }
 };
 
 const keyOf = ({ sessionId, turnId, callId }: WaitingRow): string => `${sessionId} ${turnId} ${callId}`;
@@ -82,11 +94,11 @@ const look = async (): Promise<void> => {
 
 const notifyAbout = (row: WaitingRow): void => {
   const { sessionId, callId, name } = row;
-  const notification = new Notification('Needs your approval', {
+  const notification = tryNotification('Needs your approval', {
     body: `${name} in session ${sessionId.slice(0, idCharacters)}`,
     tag: keyOf(row),
   });
-  notification.addEventListener('click', () => {
+  notification?.addEventListener('click', () => {
     window.focus();
     location.hash = `/approvals?${new URLSearchParams({ session: sessionId, call: callId })}`;
     notification.close();
