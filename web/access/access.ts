@@ -10,6 +10,7 @@ import type * as z from 'zod';
 import { SallyportError } from '#sdk/errors.ts';
 import { api } from '#sdk/routes.ts';
 import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
+import type { authAnswer } from '#shared/contracts/rest/auth-view.ts';
 import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
   forgetUnsent,
@@ -46,6 +47,8 @@ const provider = shallowRef(false);
 /** Undefined: nobody is signed in. */
 let credential: Credential | undefined;
 let isCookieKnown = false;
+/** False once a person chose to give a token: then nothing signs in by itself. */
+let isLooking = false;
 /** The token of a link, until it is known whether the browser is signed in. */
 let held: string | null = null;
 
@@ -85,6 +88,8 @@ export const signInWith = async (given: Credential): Promise<void> => {
 /** Ends the use of this token in all tabs; the cookie is the server's to end (provider-account.vue). */
 export const signOut = (): void => {
   if (credential) endToken(credential);
+  isLooking = false;
+  held = null;
   forget(null);
 };
 
@@ -103,6 +108,7 @@ const forget = (reason: string | null): void => {
  */
 export const startAccess = (): void => {
   useCredentials({ token: () => credential ?? null, onRefused: refused });
+  isLooking = true;
   const given = takeTokenFromUrl();
   const remembered = rememberedToken();
   if (remembered !== null) void signInWith(remembered);
@@ -116,14 +122,29 @@ export const startAccess = (): void => {
 };
 
 const lookForCookie = async (shared: Promise<string | null> | undefined): Promise<void> => {
-  const auth = await request(api.showAuth).catch(() => undefined);
+  const auth = await readAuth();
   isCookieKnown = true;
-  provider.value = auth?.login === true;
-  if (credential === undefined && auth?.signedIn) void signInWith(null);
+  provider.value = auth.login;
+  const mayTake = (): boolean => isLooking && credential === undefined;
+  if (mayTake() && auth.signedIn) void signInWith(null);
   if (held !== null) takeLink(held);
-  const token = credential === undefined ? await shared : undefined;
-  if (token && credential === undefined) void signInWith(token);
-  if (credential === undefined) state.value = { kind: 'signed-out', reason: null };
+  const token = mayTake() ? await shared : undefined;
+  if (token && mayTake()) void signInWith(token);
+  if (isUnsigned()) state.value = { kind: 'signed-out', reason: null };
+};
+
+/** Without a credential, and not yet at the form, which may show a reason. */
+const isUnsigned = (): boolean => credential === undefined && state.value.kind === 'checking';
+
+/** Asks until the server answers: without the answer the form would lack the way to the identity provider. */
+const readAuth = async (): Promise<z.output<typeof authAnswer>> => {
+  try {
+    return await request(api.showAuth);
+  } catch (error) {
+    if (isUnsigned()) state.value = { kind: 'checking', problem: problemOf(error) };
+    await new Promise((resolve) => setTimeout(resolve, checkAgainMs));
+    return readAuth();
+  }
 };
 
 /** Handles a link with a token: signs in a tab without a credential, asks in a tab that has another. */
@@ -156,8 +177,10 @@ const check = async (which: Credential): Promise<void> => {
     if (which === credential) state.value = { kind: 'signed-in', access };
   } catch (error) {
     if (which !== credential) return;
-    const problem = error instanceof SallyportError ? error.message : String(error);
-    state.value = { kind: 'checking', problem };
+    state.value = { kind: 'checking', problem: problemOf(error) };
     setTimeout(() => which === credential && void check(which), checkAgainMs);
   }
 };
+
+const problemOf = (error: unknown): string =>
+  error instanceof SallyportError ? error.message : String(error);
