@@ -29,6 +29,10 @@ export type SessionDetails = {
 /** Undefined removes a detail; one that is left out stays. */
 export type DetailsChange = { readonly [Name in keyof SessionDetails]?: SessionDetails[Name] | undefined };
 
+/** Those by which the holder of a turn works; undefined: absent. The network is read when a sandbox starts. */
+export const turnDetailsOf = ({ title, idleMs, lifetimeMs, thinking }: SessionDetails) =>
+  ({ title, idleMs, lifetimeMs, thinking }) satisfies DetailsChange;
+
 export type Label = { readonly key: string; readonly value: string };
 
 const labelKey = /^[\w./-]{1,64}$/;

@@ -55,7 +55,7 @@ export type TurnSlot = {
 };
 
 export type TurnCommit = {
-  /** As last read: supplies lastSeq, workSeq and the fence. */
+  /** As last read: supplies lastSeq, workSeq and the fence. The result has the details that its client changed since. */
   readonly session: Session;
   /** The lease the writer holds; absent for a decision made without one, which only the version guards. */
   readonly fence?: number | undefined;
@@ -106,6 +106,8 @@ export type TurnCommit = {
    * brings the check forward, never back.
    */
   readonly dueAt: number;
+  /** The same by the idle time that a person has chosen since the session was read. */
+  readonly dueOf?: (now: Pick<Session, 'idleMs'>) => number;
 };
 
 export type SessionPatch = Partial<
@@ -209,7 +211,10 @@ export interface TurnStore extends CallOutputs {
   renewLease(session: Session, until: number): Promise<boolean>;
   /** Ends the lease as it was read, of a holder that is known to be dead, and makes the session due; false when it moved. */
   breakLease(session: Session, at: number): Promise<boolean>;
-  /** Releases without a change; `kept` when new work arrived concurrently, `stale` when the fence has passed. */
+  /**
+   * Releases without a change; `kept` when new work arrived concurrently or its idle time was changed, `stale` when the fence has
+   * passed.
+   */
   releaseLease(
     session: Session,
     left: {

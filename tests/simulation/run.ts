@@ -3,6 +3,7 @@
 import type { SessionId } from '#shared/domain/ids.ts';
 import { lateSaveMsMax } from '#shared/domain/limits.ts';
 import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
+import { chooseIdleTimes } from './chooser.ts';
 import type { Counts } from './coverage.ts';
 import { type ClassName, standing } from './faults.ts';
 import { startOwner } from './owner.ts';
@@ -67,6 +68,7 @@ const live = async (sim: Simulation, { seed, on }: World): Promise<void> => {
   const users = { platform, until };
   if (on.has('snapshots')) startKeeper(users, seed);
   startWithdrawer(users, seed);
+  startChooser(users, seed);
   for (let person = random.int(1, 3); person > 0; person -= 1)
     sim.after(random.int(0, minute), () => startPerson(users));
   for (let program = random.int(0, 2); program > 0; program -= 1)
@@ -102,6 +104,7 @@ type World = { readonly seed: number; readonly on: ReadonlySet<ClassName> };
 const trialsShare = 0.25;
 const keeperShare = 0.25;
 const withdrawerShare = 0.5;
+const chooserShare = 0.4;
 /** Of the worlds whose sandboxes have a network. */
 const relayShare = 0.3;
 
@@ -127,6 +130,12 @@ const startKeeper = (users: Users, seed: number): void => {
 const startWithdrawer = (users: Users, seed: number): void => {
   const own = openRandom(seed ^ 0x7f4a7c15);
   if (own.chance(withdrawerShare)) void withdrawGrants(users, own);
+};
+
+/** In some worlds a person changes idle times. */
+const startChooser = (users: Users, seed: number): void => {
+  const own = openRandom(seed ^ 0x3c6ef372);
+  if (own.chance(chooserShare)) void chooseIdleTimes(users, own);
 };
 
 /** The schedules of docs/spec/lifecycle.md. */

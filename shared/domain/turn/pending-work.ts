@@ -140,7 +140,7 @@ const childLookMsMin = 60_000;
 const childLookMsMax = 600_000;
 
 /** When a turn or its idle session is looked at again without a message; a call of a client is, when its time is over. */
-type IdleTimes = { readonly idleMs: number; readonly waitStopMs: number };
+export type IdleTimes = { readonly idleMs: number; readonly waitStopMs: number };
 
 /** With a session's own idle limit, where it has one. */
 export const idleTimesOf = (

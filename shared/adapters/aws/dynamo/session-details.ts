@@ -3,6 +3,8 @@
  * while those that it follows from are as they were read.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DetailsChange } from '#shared/domain/session-details.ts';
+import type { LimitsChange } from '#shared/domain/session-tree.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { sessionFrom } from './session-items.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
@@ -11,35 +13,41 @@ import { isConditionFailed, keys, type Table } from './table.ts';
 const mapOf = <Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> | undefined =>
   entries.length === 0 ? undefined : Object.fromEntries(entries);
 
+/** The conditions of a write that holds only while these are as they were read; undefined: absent. */
+export const detailsAsRead = (read: DetailsChange & LimitsChange) => {
+  const entries = Object.entries(read);
+  return {
+    conditions: entries.map(([field, value]) =>
+      value === undefined ? `attribute_not_exists(#${field})` : `#${field} = :read_${field}`,
+    ),
+    names: Object.fromEntries(entries.map(([field]) => [`#${field}`, field])),
+    values: Object.fromEntries(
+      entries.flatMap(([field, value]) => (value === undefined ? [] : [[`:read_${field}`, value]])),
+    ),
+  };
+};
+
 export const changeDetails =
   ({ client, name }: Table): SessionStore['change'] =>
   async (id, change, read = {}) => {
-    const [given, wasRead] = [Object.entries(change), Object.entries(read)];
+    const [given, asRead] = [Object.entries(change), detailsAsRead(read)];
     const set = given.filter(([, value]) => value !== undefined);
     const removed = given.filter(([, value]) => value === undefined);
     const clauses = [
       ...(set.length === 0 ? [] : [`SET ${set.map(([field]) => `#${field} = :${field}`).join(', ')}`]),
       ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(([field]) => `#${field}`).join(', ')}`]),
     ];
-    const asRead = wasRead.map(([field, value]) =>
-      value === undefined ? `attribute_not_exists(#${field})` : `#${field} = :read_${field}`,
-    );
-    const names = [...given, ...wasRead].map(([field]) => [`#${field}`, field] as const);
-    const values = [
-      ...set.map(([field, value]) => [`:${field}`, value] as const),
-      ...wasRead.flatMap(([field, value]) =>
-        value === undefined ? [] : [[`:read_${field}`, value] as const],
-      ),
-    ];
+    const names = given.map(([field]) => [`#${field}`, field] as const);
+    const values = set.map(([field, value]) => [`:${field}`, value] as const);
     try {
       const { Attributes } = await client.send(
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          ConditionExpression: ['attribute_exists(pk)', ...asRead].join(' AND '),
+          ConditionExpression: ['attribute_exists(pk)', ...asRead.conditions].join(' AND '),
           ...(clauses.length === 0 ? {} : { UpdateExpression: clauses.join(' ') }),
-          ExpressionAttributeNames: mapOf(names),
-          ExpressionAttributeValues: mapOf(values),
+          ExpressionAttributeNames: mapOf([...names, ...Object.entries(asRead.names)]),
+          ExpressionAttributeValues: mapOf([...values, ...Object.entries(asRead.values)]),
           ReturnValues: 'ALL_NEW',
         }),
       );

@@ -10,7 +10,7 @@ import { type LogEvent, numberEntries } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
-import { isSlotOf } from '#shared/domain/session-slot.ts';
+import { turnDetailsOf } from '#shared/domain/session-details.ts';
 import type { Slot } from '#shared/domain/slot.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
@@ -24,6 +24,7 @@ import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
+import { hasCostAsRead, isDecidedOtherwise } from './turn-as-read.ts';
 import { turnItems } from './turn-items.ts';
 import { hasInboxAsSeen, sessionUpdate, wakesForNothingElse } from './turn-session.ts';
 import { noticePut } from './webhook-items.ts';
@@ -143,11 +144,20 @@ const afterRace = (
     ...(keepsSlot ? { slot: undefined } : {}),
     spends: spentOf(commit, now),
     // The writer goes on with the work it has loaded; concurrent work stays in the table.
-    session: { ...withLimits(commit.session, now), lastSeq, ...(hasChildren ? { hasChildren } : {}) },
+    session: { ...withChoices(commit.session, now), lastSeq, ...(hasChildren ? { hasChildren } : {}) },
     release: commit.release && sawAllWork,
+    dueAt: commit.dueOf?.(now) ?? commit.dueAt,
     patch: patchAfter(commit.patch, now, sawAllWork),
   };
 };
+
+/** Its next step has what a person chose by now. */
+const withChoices = (session: Session, now: Session): Session =>
+  Object.fromEntries(
+    Object.entries({ ...withLimits(session, now), ...turnDetailsOf(now) }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ) as Session;
 
 /** Its next step has the limits and slices of now: an answer that came is paid for, and counts. */
 const withLimits = ({ limits: _, tree: __, ...session }: Session, { limits, tree }: Session): Session => ({
@@ -166,35 +176,19 @@ const spentOf = (
   return usd > 0 ? { root: id, usd } : undefined;
 };
 
-/** A sign of life that came concurrently may be newer than the event; a session is idle when nothing waits. */
-const patchAfter = (patch: SessionPatch = {}, now: Session, sawAllWork: boolean): SessionPatch => ({
+/** A sign of life that came concurrently may be newer than the event; a chosen title stays; a session is idle when nothing waits. */
+const patchAfter = (
+  { title, ...patch }: SessionPatch = {},
+  now: Session,
+  sawAllWork: boolean,
+): SessionPatch => ({
   ...patch,
+  ...(title === undefined || now.title !== undefined ? {} : { title }),
   ...(patch.lastActiveAt === undefined
     ? {}
     : { lastActiveAt: Math.max(patch.lastActiveAt, now.lastActiveAt) }),
   ...(patch.status === 'idle' && !sawAllWork ? { status: 'running' } : {}),
 });
-
-/** A grant, its turn's slot or the limit of money is another since the session was read: nothing decided with that is written. */
-const isDecidedOtherwise = (commit: TurnCommit, now: Session): boolean =>
-  grantIds(now) !== grantIds(commit.session) ||
-  hasOtherSlot(commit, now) ||
-  (commit.weighsMoney === true && !hasMoneyOf(now, commit.session));
-
-/** A message that came takes the slot beside a step that moves none: that alone is no reason to decide again. */
-const hasOtherSlot = ({ session: read, slot, state }: TurnCommit, now: Session): boolean =>
-  now.slot?.turn !== read.slot?.turn &&
-  (slot !== undefined || now.workSeq === read.workSeq || !isSlotOf(now, state));
-
-const hasMoneyOf = ({ limits: now }: Session, { limits: read }: Session): boolean =>
-  now?.costUsdMax === read?.costUsdMax && now?.ownCostUsdMax === read?.ownCostUsdMax;
-
-const grantIds = ({ grants }: Session): string => grants.map(({ id }) => id).join();
-
-const hasCostAsRead = ({ costUsd, usage }: Session, read: Session): boolean =>
-  costUsd === read.costUsd &&
-  usage.inputTokens === read.usage.inputTokens &&
-  usage.outputTokens === read.usage.outputTokens;
 
 const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void> => {
   if (events.length === 0) return;

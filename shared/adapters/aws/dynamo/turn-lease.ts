@@ -11,6 +11,7 @@ import type { Slot } from '#shared/domain/slot.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { inboxHolds } from './inbox.ts';
+import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { transactMoving } from './slot-moves.ts';
@@ -137,9 +138,10 @@ const releaseResting = async (
 
 const releasing = (
   { name }: Table,
-  { id, lease, workSeq, status }: Session,
+  { id, lease, workSeq, status, idleMs }: Session,
   { dueAt, isIdle, slot }: Left & { readonly slot?: Slot },
 ) => {
+  const idle = detailsAsRead({ idleMs });
   const becomesIdle = isIdle && status === 'running';
   const empty = isIdle ? inboxHolds(0) : undefined;
   const conditions = [lives, 'leaseFence = :fence', 'workSeq = :workSeq', ...(empty ? [empty.when] : [])];
@@ -155,11 +157,12 @@ const releasing = (
     TableName: name,
     Key: keys.session(id),
     // An ended session stays due as its end or its lease left it: the janitor then cleans up (CH4).
-    ConditionExpression: conditions.join(' AND '),
+    ConditionExpression: [...conditions, ...idle.conditions].join(' AND '),
     UpdateExpression: `SET ${sets.join(', ')}`,
-    ExpressionAttributeNames: statusNames,
+    ExpressionAttributeNames: { ...statusNames, ...idle.names },
     ExpressionAttributeValues: {
       ...endedStatuses,
+      ...idle.values,
       ':fence': lease.fence,
       ':workSeq': workSeq,
       ':nobody': '',

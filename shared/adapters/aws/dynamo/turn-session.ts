@@ -1,9 +1,11 @@
 /** The session's part of a turn's commit: its log's end, its settings, its lease and its slot, and the conditions of the write. */
 import { redriveAfterMs } from '#shared/domain/limits.ts';
+import { turnDetailsOf } from '#shared/domain/session-details.ts';
 import type { Slot } from '#shared/domain/slot.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { inboxHolds, waitingIn } from './inbox.ts';
+import { detailsAsRead } from './session-details.ts';
 import { sessionDue } from './session-items.ts';
 import type { Actions } from './slot-moves.ts';
 import { type Item, keys } from './table.ts';
@@ -40,6 +42,10 @@ export const sessionUpdate = (
   conditions.push(...slotPart.conditions);
   sets.push(...slotPart.sets);
   Object.assign(values, slotPart.values);
+  const details = detailsAsRead(turnDetailsOf(session));
+  conditions.push(...details.conditions);
+  Object.assign(names, details.names);
+  Object.assign(values, details.values);
   // A heartbeat of a client may be newer than the event: the idle time begins with the latest.
   if (patch.lastActiveAt !== undefined) conditions.push('lastActiveAt <= :patch_lastActiveAt');
   for (const [key, value] of Object.entries(patch)) {

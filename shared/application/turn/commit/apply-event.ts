@@ -23,7 +23,7 @@ import {
   spendOf,
   weighsMoney,
 } from '../../../domain/turn/after-step.ts';
-import { idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
+import { type IdleTimes, idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import {
@@ -107,7 +107,7 @@ export const applyEvent = async (
     ...chainedTo(turn.decided, ruledRows(session, event, step), ports.world.sha256),
     release,
     wakes: false,
-    dueAt: nextLook(step.state, event.at, idleTimesOf(session, limits)),
+    times: limits,
   });
   if (result.status === 'moved' || result.status === 'unsaved' || result.status === 'full')
     return { status: result.status, context };
@@ -222,7 +222,7 @@ export const commitStep = async (
     patch: { ...afterUnleasedStep(session, turn.state, step), ...patch },
     ...(takes || change === 'turn-rested' ? { slot: { ...slot, change } } : {}),
     release: false,
-    dueAt: nextLook(state, at, idleTimesOf(session, ports.lifetimes)),
+    times: ports.lifetimes,
   });
   if (result.status === 'full') return 'full';
   return result.status === 'committed' || result.status === 'kept' ? result.session : undefined;
@@ -230,22 +230,24 @@ export const commitStep = async (
 
 type Commit = Pick<
   TurnCommit,
-  'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes' | 'dueAt'
+  'session' | 'at' | 'completed' | 'begins' | 'log' | 'patch' | 'release' | 'wakes'
 > &
   Pick<TurnCommit, 'fence' | 'note' | 'spends' | 'audits' | 'slot' | 'decided'> & {
     readonly turn: TurnRecord;
     readonly step: TurnStep;
     readonly seen?: FeaturesSeen | undefined;
     readonly publisher: Publisher;
+    readonly times: IdleTimes;
   };
 
 const commit = async (
   ports: TurnDeps,
-  { turn, step, seen, log, publisher, ...rest }: Commit,
+  { turn, step, seen, log, publisher, times, ...rest }: Commit,
 ): Promise<CommitResult> => {
   const { session, at, completed } = rest;
   const { version, historyNext, historyFrom, historyKept, parts, decided, measured } = turn;
   const waiting = waitingChange(turn.state, step.state);
+  const dueOf = (now: Pick<Session, 'idleMs'>) => nextLook(step.state, at, idleTimesOf(now, times));
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
   const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
   const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
@@ -255,8 +257,7 @@ const commit = async (
     weighsMoney: weighsMoney(turn.state, step.state),
     log: [...log, ...step.log],
     history: step.history,
-    waiting,
-    notices,
+    ...{ waiting, notices, dueAt: dueOf(session), dueOf },
   });
   if (result.status !== 'committed' && result.status !== 'kept') return result;
   recordStep(ports.telemetry, { session, before: turn.state, step, at, completed });
