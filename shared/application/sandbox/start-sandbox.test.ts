@@ -121,3 +121,19 @@ test('a sandbox whose session was narrowed while it was claimed has the narrow n
   await start();
   expect(await network()).toEqual(narrow);
 });
+
+test('a sandbox has the lifetime that its session has when it starts, not when it was read', async () => {
+  const { ports } = openQuietPorts();
+  for (const [read, chosen] of [
+    [60_000, 90_000],
+    [undefined, 90_000],
+    [60_000, undefined],
+  ]) {
+    const session = newSession(read === undefined ? {} : { lifetimeMs: read });
+    const workspace = workspaceOf(session);
+    await ports.sessions.create(session, { workspace });
+    await ports.sessions.change(session.id, { lifetimeMs: chosen });
+    await startSandbox(ports, workspace, startedFor(session));
+    expect((await ports.workspaces.get(workspace.id))?.sandbox?.lifetimeMs).toBe(chosen);
+  }
+});

@@ -55,8 +55,10 @@ export const startSandbox = async (
 ): Promise<'requested' | 'full' | SandboxRecord> => {
   await tellOfEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
-  const [network, entries] = await Promise.all([networkOf(ports, request), readPool(ports, request)]);
-  const next = nextOf(generation, workspace, { ...request, network });
+  const [now, entries] = await Promise.all([ports.sessions.get(request.sessionId), readPool(ports, request)]);
+  // As they are now: they may have changed since the caller read the session (EG1).
+  const { lifetimeMs } = now ?? request;
+  const next = nextOf(generation, workspace, { ...request, lifetimeMs, network: now?.network });
   const warm = await claimWarm(ports, entries, { ...request, next });
   if (typeof warm === 'object') return warm;
   if (warm === 'full') return 'full';
@@ -78,12 +80,6 @@ export const startSandbox = async (
   return startSandbox(ports, over, { ...request, flavor: smaller });
 };
 
-/** As it is now: it may have changed since the caller read the session (EG1). */
-const networkOf = async (
-  { sessions }: SandboxDeps,
-  { sessionId }: SandboxRequest,
-): Promise<Network | undefined> => (await sessions.get(sessionId))?.network;
-
 /** A change that came between the read and the claim found no sandbox to change. True when there was none. */
 export const settleNetwork = async (
   ports: SandboxDeps,
@@ -92,7 +88,7 @@ export const settleNetwork = async (
 ): Promise<boolean> => {
   let given = claimed;
   for (;;) {
-    const network = await networkOf(ports, request);
+    const network = (await ports.sessions.get(request.sessionId))?.network;
     if (isSameNetwork(network, given)) return given === claimed;
     if (!(await ports.workspaces.setNetwork(request.workspaceId, generation, network))) return false;
     given = network;
