@@ -95,6 +95,11 @@ export interface SessionStore {
       readonly key: string;
       readonly at: number;
       readonly dueAt: number;
+      /** The session by whose idle time it is due, and when it is due by that of now, if a person has changed it since. */
+      readonly byIdle?: {
+        readonly read: Pick<Session, 'idleMs'>;
+        readonly dueOf: (now: Session) => number;
+      };
       readonly isWithoutSandbox?: boolean;
     },
   ): Promise<void>;

@@ -178,6 +178,22 @@ describe('calls of an execution session', () => {
     expect(await sessions.beginCall('nobody' as SessionId, begin('a', 2000))).toBeUndefined();
   });
 
+  test.each(['the last', 'one of several'])(
+    '%s that ends is followed by a look at the idle time of now',
+    async (which) => {
+      const { sessions, create, read } = stores();
+      const { id } = await create(newExecution({ status: 'ready' }));
+      const begun = await sessions.beginCall(id, begin('a', 2000));
+      if (begun === undefined) throw new Error('the call was not begun');
+      if (which === 'one of several') await sessions.beginCall(id, begin('b', 2000));
+      await sessions.change(id, { idleMs: 100 });
+      const dueOf = ({ idleMs = 1000 }: Pick<Session, 'idleMs'>): number => 2010 + idleMs;
+      await sessions.endCall(id, { key: 'a', at: 2010, dueAt: dueOf(begun), byIdle: { read: begun, dueOf } });
+      expect(seen(await read(id))).toMatchObject({ lastActiveAt: 2010, dueAt: 2110 });
+      expect((await read(id)).runningCalls).not.toHaveProperty('a');
+    },
+  );
+
   test('one that ends after its session leaves the session ended', async () => {
     const { sessions, create, read } = stores();
     const session = await create(newExecution());

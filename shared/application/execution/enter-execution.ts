@@ -119,9 +119,10 @@ export const leaveExecution = async (
   { key, lifetimes, isWithoutSandbox = false }: Leaving,
 ): Promise<void> => {
   const at = ports.world.now();
-  const dueAt = at + idleLimit(session, lifetimes);
+  const dueOf = (now: Session): number => at + idleLimit(now, lifetimes);
+  const due = { dueAt: dueOf(session), byIdle: { read: session, dueOf } };
   try {
-    await ports.sessions.endCall(session.id, { key, at, dueAt, isWithoutSandbox });
+    await ports.sessions.endCall(session.id, { key, at, ...due, isWithoutSandbox });
   } catch (error) {
     ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
   }

@@ -3,6 +3,7 @@ import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib
 import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 
@@ -144,14 +145,22 @@ export const pause =
 /** Calls that end at the same moment make each other try again; there are hardly as many at once. */
 const racesMax = 20;
 
-/** Two tries, because a condition cannot see the map after the update: the last call, else one of several. */
+/**
+ * Two tries, because a condition cannot see the map after the update: the last call, else one of several. Again, where its idle time was
+ * changed.
+ */
 export const endCall =
   (table: Table): SessionStore['endCall'] =>
-  async (id, call) => {
+  async (id, first) => {
+    let call = first;
     for (let race = 0; race < racesMax; race += 1) {
       if (await endAsLast(table, id, call)) return;
       if (await endAsOneOfSeveral(table, id, call)) return;
-      if (await isOver(table, id)) return;
+      const now = await openSession(table, id);
+      if (now === undefined) return;
+      const { byIdle } = call;
+      if (byIdle !== undefined)
+        call = { ...call, dueAt: byIdle.dueOf(now), byIdle: { ...byIdle, read: now } };
     }
     throw new Error(`session ${id}: its calls moved ${racesMax} times while one of them ended`);
   };
@@ -161,16 +170,23 @@ type Ending = Parameters<SessionStore['endCall']>[1];
 const isLast = '#status = :running AND attribute_exists(#runningCalls.#call) AND size(#runningCalls) = :one';
 const moved = '#lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt';
 
-const endingValues = (id: SessionId, { at, dueAt }: Ending) => ({
+const idleAsRead = ({ byIdle }: Ending) =>
+  detailsAsRead(byIdle === undefined ? {} : { idleMs: byIdle.read.idleMs });
+
+const allOf = (condition: string, ending: Ending): string =>
+  [condition, ...idleAsRead(ending).conditions].join(' AND ');
+
+const endingValues = (id: SessionId, ending: Ending) => ({
+  ...idleAsRead(ending).values,
   ':running': 'running',
   ':one': 1,
-  ':at': at,
-  ...sessionDue(id, dueAt),
+  ':at': ending.at,
+  ...sessionDue(id, ending.dueAt),
 });
 
 const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
-    when: isLast,
+    when: allOf(isLast, ending),
     set: `SET #status = :rest, ${moved} REMOVE #runningCalls.#call`,
     values: { ...endingValues(id, ending), ':rest': ending.isWithoutSandbox ? 'paused' : 'ready' },
     names: { '#call': ending.key },
@@ -181,7 +197,7 @@ const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<b
 /** Refused for the last one: the call that concurrently became the last must set the session ready. */
 const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
-    when: `${notEnded.when} AND NOT (${isLast})`,
+    when: allOf(`${notEnded.when} AND NOT (${isLast})`, ending),
     set: `SET ${moved} REMOVE #runningCalls.#call`,
     values: { ...notEnded.values, ...endingValues(id, ending) },
     names: { '#call': ending.key },
@@ -189,9 +205,11 @@ const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): P
   return after !== undefined;
 };
 
-const isOver = async ({ client, name }: Table, id: SessionId): Promise<boolean> => {
+/** Undefined when it has ended, or does not exist. */
+const openSession = async ({ client, name }: Table, id: SessionId): Promise<Session | undefined> => {
   const { Item } = await client.send(
     new GetCommand({ TableName: name, Key: keys.session(id), ConsistentRead: true }),
   );
-  return Item === undefined || isEnded(sessionFrom(Item).status);
+  const session = Item && sessionFrom(Item);
+  return session === undefined || isEnded(session.status) ? undefined : session;
 };
