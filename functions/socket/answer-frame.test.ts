@@ -1,13 +1,19 @@
-/** A frame of a connection that sends too many: refused with one `error`, then silently, and never acted on. */
+/** Frames that fail or are refused: an `error` names its message, and a connection that sends too many gets one alone. */
 import { expect, test } from 'vitest';
 import type { FrameVerdict } from '#shared/application/access/frame-meter.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import { answerFrame, type FramePorts, type FrameSettings } from './answer-frame.ts';
 
-const answers = async (verdict: FrameVerdict, body: string) => {
-  const posted: { readonly type: string; readonly data: { readonly error?: { readonly code: string } } }[] =
-    [];
+const sessionId = '00000000-0000-4000-8000-000000000000' as SessionId;
+
+type Posted = {
+  readonly type: string;
+  readonly data: { readonly error?: { readonly code: string }; readonly messageId?: string };
+};
+
+const framesAfter = async (verdict: FrameVerdict, body: string): Promise<readonly Posted[]> => {
+  const posted: Posted[] = [];
   const known = {
     frameMeter: { take: async () => verdict, forget: () => undefined },
     sockets: {
@@ -16,19 +22,22 @@ const answers = async (verdict: FrameVerdict, body: string) => {
         throw new Error('the connection stays');
       },
     },
-    telemetry: { info: () => undefined },
+    telemetry: { info: () => undefined, error: () => undefined },
     world: { now: () => 1000 },
     adminTokenHash: 'hash',
   };
   const request = {
-    ...{ connectionId: 'c' as ConnectionId, sessionId: 's' as SessionId, query: {}, subprotocols: [], body },
+    ...{ connectionId: 'c' as ConnectionId, sessionId, query: {}, subprotocols: [], body },
     ...{ acceptedAt: 1000, correlationId: 'r' },
     principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
   };
   // No other port exists for a frame.
   await answerFrame(known as unknown as FramePorts, request, {} as FrameSettings);
-  return posted.map(({ type, data }) => [type, data.error?.code]);
+  return posted;
 };
+
+const answers = async (verdict: FrameVerdict, body: string) =>
+  (await framesAfter(verdict, body)).map(({ type, data }) => [type, data.error?.code]);
 
 const ping = '{"action":"ping"}';
 const stop = '{"action":"session:stop"}';
@@ -44,3 +53,13 @@ test.each([ping, stop, 'no JSON'])(
     expect(await answers('quiet', body)).toEqual([]);
   },
 );
+
+test('an error about a message names it, and one about another action names nothing', async () => {
+  const message = (fields: object) => JSON.stringify({ action: 'message', text: 'hello', ...fields });
+  const named = async (body: string) =>
+    (await framesAfter('allowed', body)).map(({ data }) => [data.error?.code, data.messageId]);
+  // Without the ports of a session each fails as a table does that is not there.
+  expect(await named(message({ messageId: 'm1' }))).toEqual([['internal_error', 'm1']]);
+  expect(await named(message({}))).toEqual([['internal_error', undefined]]);
+  expect(await named(stop)).toEqual([['internal_error', undefined]]);
+});

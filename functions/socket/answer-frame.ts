@@ -61,6 +61,8 @@ export const answerFrame = async (
 
 /** Names what an `error` is about, where a connection sends many frames without an answer. */
 const subjectOf = (action: SocketAction): JsonObject => {
+  if (action.action === 'message')
+    return action.messageId === undefined ? {} : { messageId: action.messageId };
   if (!isTerminalAction(action)) return {};
   const { processId, order } = action;
   return { processId, ...(order === undefined ? {} : { order }) };
