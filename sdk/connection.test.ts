@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiClient, type SocketLike } from './api-client.ts';
 import type { ConnectionState } from './connection.ts';
 import type { Frame } from './frames.ts';
@@ -306,4 +306,93 @@ test('a closed connection tells of no refusal any more: what listens may show an
   answered.resolve(Response.json({ error: { code: 'payload_too_large', message: 'no' } }, { status: 413 }));
   await vi.advanceTimersByTimeAsync(60_000);
   expect([server.bodies.length, seen]).toEqual([1, ['system:ready']]);
+});
+
+describe('a message whose frame failed', () => {
+  const message = (messageId: string) => ({ action: 'message', text: 'hello', messageId }) as const;
+  const failure = (messageId?: string) => ({
+    type: 'error',
+    data: { error: { code: 'internal_error', message: 'the request failed' }, messageId },
+  });
+  const refusal = (status: number, code: string) => () =>
+    Response.json({ error: { code, message: code } }, { status });
+  const route = 'POST /sessions/s/messages';
+  const opened = async (answer?: () => Response) => {
+    const server = openServer(answer === undefined ? {} : { [route]: answer });
+    const { connection, frames } = connect(server);
+    await vi.advanceTimersByTimeAsync(0);
+    server.sockets[0]?.tell(ready(-1));
+    frames.length = 0;
+    const sent = (): unknown[] => server.bodies.map((body) => (body as { messageId: string }).messageId);
+    return { server, connection, frames, sent };
+  };
+
+  test('is sent again by a request, and the failure is not told', async () => {
+    const { server, connection, frames, sent } = await opened();
+    connection.send(message('one'));
+    server.sockets[0]?.fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    connection.send(message('two'));
+    server.sockets[0]?.tell(failure('two'));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([sent(), frames]).toEqual([['one', 'two'], []]);
+    // Both are known to be accepted, and nothing else was sent.
+    server.sockets[0]?.fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([sent(), frames]).toEqual([['one', 'two'], []]);
+  });
+
+  test('is told with what the request is refused for', async () => {
+    const { server, connection, frames } = await opened(refusal(409, 'invalid_session_state'));
+    connection.send(message('one'));
+    server.sockets[0]?.fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(frames).toMatchObject([
+      { type: 'error', data: { messageId: 'one', error: { code: 'invalid_session_state' } } },
+    ]);
+  });
+
+  test('is told when some requests have failed, too', async () => {
+    const { server, connection, frames, sent } = await opened(refusal(500, 'internal_error'));
+    connection.send(message('one'));
+    server.sockets[0]?.tell(failure('one'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent()).toHaveLength(4);
+    expect(frames).toMatchObject([{ data: { messageId: 'one', error: { code: 'internal_error' } } }]);
+  });
+
+  test('is told in the end where no request reaches the server', async () => {
+    const { server, connection, frames } = await opened(() => {
+      throw new TypeError('fetch failed');
+    });
+    connection.send(message('one'));
+    for (let tries = 0; tries < 5; tries += 1) {
+      server.sockets[0]?.tell(failure('one'));
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect(server.sockets[0]?.sent).toHaveLength(4);
+    expect(frames.at(-1)).toMatchObject({ type: 'error', data: { messageId: 'one' } });
+  });
+
+  test('that the log has is not sent again', async () => {
+    const { server, connection, sent } = await opened();
+    connection.send(message('one'));
+    server.sockets[0]?.tell({ type: 'message', seq: 0, data: { messageId: 'one', role: 'user', text: '' } });
+    server.sockets[0]?.fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent()).toEqual([]);
+  });
+
+  test('beside another frame: that one may have failed instead, which is told', async () => {
+    const { server, connection, frames, sent } = await opened();
+    connection.send(message('one'));
+    connection.send({ action: 'turn:cancel' });
+    server.sockets[0]?.fail();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent()).toEqual(['one']);
+    const suggestions = [expect.stringContaining('Messages are sent again.')];
+    expect(frames).toMatchObject([
+      { type: 'error', data: { error: { code: 'internal_error', suggestions } } },
+    ]);
+  });
 });

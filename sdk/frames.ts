@@ -53,7 +53,7 @@ type UnloggedEntry =
       readonly type: 'error';
       readonly data: {
         readonly error: ErrorFacts;
-        /** The message that was refused, where the client itself sent it by REST. */
+        /** The message that was refused. */
         readonly messageId?: string | undefined;
         /** The process that the refused frame named, and the number it had. */
         readonly processId?: string;

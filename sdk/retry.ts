@@ -63,6 +63,9 @@ export const isLost = ({ code, status, cause }: SallyportError): boolean =>
   (code === 'unreachable' && (cause as Error | undefined)?.name !== 'TimeoutError') ||
   (code === 'unexpected_answer' && gatewayStatuses.has(status));
 
+/** Of what was asked nothing is known, or no sandbox was there for it: another try may go well. */
+export const mayPass = (error: SallyportError): boolean => isLost(error) || unstarted.has(error.code);
+
 /** Waits; an abort ends it with the caller's reason. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@
  * The connection to one session: it resumes after the last event that was delivered, and tells each event once, in order.
  *
  * A message that is too long for a frame goes by REST; a refusal of it comes back as the frame that the socket would
- * have brought.
+ * have brought. One whose frame failed goes by REST, too: by its id it is accepted once, and the answer says what became of it.
  */
 
 import type { ApiClient } from './api-client.ts';
@@ -10,9 +10,11 @@ import { type Connection, type ConnectionOptions, openConnection } from './conne
 import { SallyportError } from './errors.ts';
 import { fetchEvents, openEventFeed } from './event-feed.ts';
 import type { LoggedFrame } from './event-order.ts';
-import type { ClientAction, Frame } from './frames.ts';
-import { backOffMs, pause } from './retry.ts';
+import type { ClientAction, Frame, FrameOf } from './frames.ts';
+import { openMessageQueue } from './message-queue.ts';
+import { mayPass } from './retry.ts';
 import { api } from './routes.ts';
+import { type MessageAction, trackSentFrames } from './sent-frames.ts';
 
 /** API Gateway cuts a connection for a frame over 32 KB. */
 const frameBytesMax = 30 * 1024;
@@ -47,6 +49,7 @@ export const connectToSession = (
     onFrame,
     onEventsLost,
   });
+  const sent = trackSentFrames();
   const connection = openConnection(sallyport, {
     ...options,
     greeting: 'system:ready',
@@ -56,9 +59,14 @@ export const connectToSession = (
     },
     probe: () => sallyport.request(api.showSession, { params: { id: sessionId } }),
     onFrame: (frame) => {
-      if (frame.type === 'system:ready') feed.expect(frame.data.lastSeq);
+      if (frame.type === 'system:ready') {
+        feed.expect(frame.data.lastSeq);
+        sent.clear();
+      }
+      if (frame.type === 'message') sent.answer(frame.data.messageId);
       // A frame of a session under this one has no number, and is no part of this log.
       if (isLogged(frame)) feed.take(frame);
+      else if (frame.type === 'error') refuse(frame);
       else onFrame(frame);
     },
     onState: (state) => {
@@ -66,51 +74,38 @@ export const connectToSession = (
       options.onState(state);
     },
   });
-  /** Messages that go by REST, the first of which is on its way. */
-  const outgoing: MessageAction[] = [];
+  const sendFrame = (action: ClientAction): boolean => {
+    const wasSent = connection.send(action);
+    if (wasSent) sent.add(action);
+    return wasSent;
+  };
+  const queue = openMessageQueue(sallyport, {
+    sessionId,
+    isConnected: connection.isReady,
+    sendFrame: (message) => fitsFrame(message) && sendFrame(message),
+    onAnswered: sent.answer,
+    onRefused: onFrame,
+  });
   const send = (action: ClientAction): boolean => {
-    if (action.action !== 'message' || (outgoing.length === 0 && fitsFrame(action)))
-      return connection.send(action);
-    if (connection.isReady()) void sendInOrder([action]);
+    if (action.action !== 'message' || (queue.isEmpty() && fitsFrame(action))) return sendFrame(action);
+    if (connection.isReady()) queue.add([action]);
     return connection.isReady();
   };
-  const sendInOrder = async (messages: readonly MessageAction[]): Promise<void> => {
-    const isSending = outgoing.length > 0;
-    outgoing.push(...messages);
-    if (isSending) return;
-    let tries = 0;
-    for (let first = outgoing[0]; first !== undefined; first = outgoing[0]) {
-      tries += 1;
-      if ((await isAnswered(first)) || (fitsFrame(first) && connection.send(first))) {
-        outgoing.shift();
-        tries = 0;
-      } else if (connection.isReady()) await pause(backOffMs(tries, Math.random()));
-      // The caller sends those that did not arrive again after the next reconnection.
-      else outgoing.length = 0;
+  const refuse = (frame: FrameOf<'error'>): void => {
+    const { error, messageId, processId } = frame.data;
+    if (processId !== undefined || !mayPass(new SallyportError(0, error))) {
+      if (messageId !== undefined) sent.answer(messageId);
+      onFrame(frame);
+      return;
     }
-  };
-  const isAnswered = async ({ action: _, ...body }: MessageAction): Promise<boolean> => {
-    // With its id it is accepted once.
-    const repeat = body.messageId === undefined ? 'limited' : 'lost';
-    try {
-      await sallyport.request(api.sendMessage, { params: { id: sessionId }, body }, { repeat });
-      return true;
-    } catch (error) {
-      if (!(error instanceof SallyportError) || (error.status === 0 && repeat === 'lost')) return false;
-      onFrame({
-        type: 'error',
-        sessionId,
-        seq: null,
-        at: new Date().toISOString(),
-        data: { error: error.facts, messageId: body.messageId },
-      });
-      return true;
-    }
+    const { again, isOfOthers } = sent.fail(messageId);
+    queue.add(again);
+    if (isOfOthers) onFrame(again.length === 0 ? frame : aboutOthers(frame));
   };
   return {
     ...connection,
     send,
-    sendInOrder,
+    sendInOrder: queue.add,
     close: () => {
       isClosed = true;
       feed.stop();
@@ -119,7 +114,11 @@ export const connectToSession = (
   };
 };
 
-type MessageAction = Extract<ClientAction, { readonly action: 'message' }>;
+/** Where messages that may have failed are sent again, a person is not told to. */
+const aboutOthers = ({ data, ...frame }: FrameOf<'error'>): Frame => {
+  const suggestions = ['Messages are sent again. Look whether the rest was done, and repeat it if not.'];
+  return { ...frame, data: { ...data, error: { ...data.error, suggestions } } };
+};
 
 const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
 
