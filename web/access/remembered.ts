@@ -4,6 +4,8 @@
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
  * tab, which hands it to new ones (shared-token.ts). A browser without storage works until the reload.
  */
+import type { ThinkingLevel } from '#shared/domain/model.ts';
+
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
@@ -50,6 +52,8 @@ export type Unsent = {
   readonly id: string;
   readonly text: string;
   readonly attachments?: readonly { readonly path: string }[];
+  /** Of the model and its thinking, when it was written. */
+  readonly choices?: { readonly model?: string | undefined; readonly thinking?: ThinkingLevel | undefined };
 };
 type StoredMessage = Unsent & { readonly at: number };
 
@@ -64,9 +68,10 @@ export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): 
   const { [sessionId]: before = [], ...others } = storedUnsent();
   if (before.length === 0 && messages.length === 0) return;
   const sentAt = new Map(before.map(({ id, at }) => [id, at]));
-  const own = messages.map(({ id, text, attachments }) => ({
+  const own = messages.map(({ id, text, attachments, choices }) => ({
     ...{ id, text, at: sentAt.get(id) ?? Date.now() },
     ...(attachments === undefined ? {} : { attachments }),
+    ...(choices === undefined ? {} : { choices }),
   }));
   write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
 };

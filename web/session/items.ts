@@ -1,4 +1,5 @@
 /** Items of a conversation: the types of the reducer and of the pages, and the groups in which they are rendered. Pure. */
+import type { ClientAction } from '#sdk/frames.ts';
 import type { Approval, Decision } from '#sdk/routes.ts';
 import type { ModelFailureOrigin, StopReason, ToolContent } from '#shared/domain/event-log.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -63,6 +64,11 @@ export type CallItem = {
 
 /** A file of the workspace that a message is about; with its kind when it is an image. */
 export type AttachedFile = { readonly path: string; readonly mimeType?: string };
+/** Of one message, instead of the session's own. */
+export type MessageChoices = Pick<
+  Extract<ClientAction, { readonly action: 'message' }>,
+  'model' | 'thinking'
+>;
 export type QuestionItem = {
   readonly kind: 'question';
   readonly id: string;
@@ -72,6 +78,8 @@ export type QuestionItem = {
   readonly at?: string;
   /** Absent: none. */
   readonly attachments?: readonly AttachedFile[];
+  /** Made when it was written, and sent with it. */
+  readonly choices?: MessageChoices;
 };
 export type AnswerItem = {
   readonly kind: 'answer';

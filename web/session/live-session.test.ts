@@ -6,9 +6,13 @@ import 'vue';
 const asked: string[] = [];
 const sockets: {
   isOpen: boolean;
-  readonly greet: (id: string, lastSeq?: number) => void;
   readonly tell: (frame: object) => void;
+  readonly greet: (id: string, lastSeq?: number) => void;
+  readonly drop: () => void;
 }[] = [];
+/** Answers of one test, by the end of the route. */
+const answers: Record<string, () => Response> = {};
+const bodies: unknown[] = [];
 
 class FakeSocket {
   readyState = 1;
@@ -16,11 +20,13 @@ class FakeSocket {
   constructor() {
     const entry = {
       isOpen: true,
+      tell: (frame: object) =>
+        this.#listeners['message']?.({ data: JSON.stringify({ seq: null, at: '', ...frame }) }),
       greet: (sessionId: string, lastSeq = -1) => {
         const data = { sessionId, provider: 'demo', model: 'demo', status: 'idle', lastSeq };
-        entry.tell({ type: 'system:ready', sessionId, seq: null, at: '', data });
+        entry.tell({ type: 'system:ready', sessionId, data });
       },
-      tell: (frame: object) => this.#listeners['message']?.({ data: JSON.stringify(frame) }),
+      drop: () => this.#listeners['close']?.({}),
     };
     this.close = () => {
       entry.isOpen = false;
@@ -45,14 +51,19 @@ beforeEach(() => {
   vi.stubGlobal('addEventListener', () => undefined);
   vi.stubGlobal('requestAnimationFrame', (draw: () => void) => draw());
   vi.stubGlobal('WebSocket', FakeSocket);
-  vi.stubGlobal('fetch', async (url: string, { method, headers }: RequestInit) => {
+  vi.stubGlobal('fetch', async (url: string, { method, headers, body }: RequestInit) => {
     const { authorization = 'cookie' } = headers as Record<string, string>;
     asked.push(`${authorization} ${method} ${url.replace('http://x.example', '')}`);
+    if (body !== undefined) bodies.push(JSON.parse(String(body)));
     if (url.endsWith('/logout')) return new Response(null, { status: 204 });
+    const route = `${method} ${url.slice(url.lastIndexOf('/'))}`;
+    if (answers[route] !== undefined) return answers[route]();
     return Response.json(answerOf(url));
   });
   asked.length = 0;
   sockets.length = 0;
+  bodies.length = 0;
+  for (const route of Object.keys(answers)) delete answers[route];
 });
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -116,6 +127,44 @@ test('a turn is stopped by a request while there is no connection', async () => 
   ]);
   signOut();
 });
+
+let tokens = 0;
+/** A page with a session and its connection. Its token is its own: the end of a token arrives in other tabs a moment later. */
+const opened = async () => {
+  const page = await load();
+  page.startAccess();
+  tokens += 1;
+  await page.signInWith(`sp_${tokens}`);
+  page.openSession('s1');
+  await until(() => sockets.length === 1);
+  return page;
+};
+
+test.each(['the connection', 'a reload'])(
+  'a message that waits for %s keeps the choices of the time when it was written',
+  async (what) => {
+    const stored = new Map<string, string>();
+    vi.stubGlobal('sessionStorage', {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => void stored.set(key, value),
+      removeItem: (key: string) => void stored.delete(key),
+    });
+    const { ask, chooseForNext, closeSession, openSession, signOut } = await opened();
+    chooseForNext({ model: 'one', thinking: 'high' });
+    ask('hello');
+    chooseForNext({ model: 'other' });
+    if (what === 'a reload') {
+      closeSession();
+      openSession('s1');
+      await until(() => sockets.length === 2);
+    }
+    sockets.at(-1)?.greet('s1');
+    await until(() => bodies.length === 1);
+    expect(bodies).toMatchObject([{ text: 'hello', model: 'one', thinking: 'high' }]);
+    chooseForNext({});
+    signOut();
+  },
+);
 
 test('a text that no header can carry is no token: nothing is asked with it', async () => {
   const { startAccess, signInWith, signIn } = await load();

@@ -15,7 +15,7 @@ import { rememberSession, type Unsent } from '../access/remembered.ts';
 import { clientOf, request } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.vue';
-import type { CallItem, Item } from './items.ts';
+import type { CallItem, Item, MessageChoices } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
 import { initialState, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
@@ -124,16 +124,15 @@ const receive = (frame: Frame): void => {
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
 
-type Choices = Pick<MessageAction, 'model' | 'thinking'>;
-let choices: Choices = {};
+let choices: MessageChoices = {};
 /** Sets the model of the next messages and its thinking; absent: the session's own. */
-export const chooseForNext = (chosen: Choices): void => {
+export const chooseForNext = (chosen: MessageChoices): void => {
   choices = chosen;
 };
 
 type MessageAction = Extract<ClientAction, { readonly action: 'message' }>;
 
-const messageAction = ({ id: messageId, text, attachments }: Unsent): MessageAction => ({
+const messageAction = ({ id: messageId, text, attachments, choices }: Unsent): MessageAction => ({
   ...{ action: 'message', text, messageId, ...choices },
   ...(attachments === undefined ? {} : { attachments: attachments.map(({ path }) => ({ path })) }),
 });
@@ -141,7 +140,8 @@ const messageAction = ({ id: messageId, text, attachments }: Unsent): MessageAct
 /** Shows a message at once and sends it now or after the reconnection; with paths of files in the workspace. */
 export const ask = (text: string, paths: readonly string[] = []): void => {
   const attachments = paths.map((path) => ({ path }));
-  const unsent = { id: crypto.randomUUID(), text, ...(paths.length === 0 ? {} : { attachments }) };
+  const id = crypto.randomUUID();
+  const unsent = { id, text, choices, ...(paths.length === 0 ? {} : { attachments }) };
   show(unsent);
   send(messageAction(unsent));
 };

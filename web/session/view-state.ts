@@ -19,7 +19,7 @@ import {
   reopenDecisions,
   undecideCall,
 } from './call-state.ts';
-import type { AttachedFile, Item, Items } from './items.ts';
+import type { AttachedFile, Item, Items, MessageChoices } from './items.ts';
 import {
   acceptQuestion,
   addAnswer,
@@ -71,6 +71,7 @@ export type ViewEvent =
       readonly messageId: string;
       readonly text: string;
       readonly attachments?: readonly AttachedFile[];
+      readonly choices?: MessageChoices;
     }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
   | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
@@ -99,6 +100,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
       return addItem(state, {
         ...{ kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' },
         ...(event.attachments === undefined ? {} : { attachments: event.attachments }),
+        ...(event.choices === undefined ? {} : { choices: event.choices }),
       });
     case 'question-withdrawn':
       return { ...state, items: state.items.filter(({ id }) => id !== event.messageId) };
