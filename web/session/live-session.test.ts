@@ -166,6 +166,31 @@ test.each(['the connection', 'a reload'])(
   },
 );
 
+test('what was asked for in one session changes no call of another with the same number', async () => {
+  const { liveState, openSession, replaceArgs, replaceOutput, signOut } = await opened();
+  const call = (sessionId: string) => ({
+    ...{ type: 'tool:call', sessionId, seq: 0 },
+    data: { callId: 'c', name: 'x', args: { of: sessionId }, truncated: true },
+  });
+  const firstCall = () => liveState.value.items.find((item) => item.kind === 'call');
+  sockets[0]?.greet('s1');
+  sockets[0]?.tell(call('s1'));
+  await until(() => firstCall() !== undefined);
+  const before = firstCall();
+  if (before === undefined) throw new Error('no call');
+  openSession('s2');
+  await until(() => sockets.length === 2);
+  sockets[1]?.greet('s2');
+  sockets[1]?.tell(call('s2'));
+  await until(() => firstCall()?.args['of'] === 's2');
+  replaceArgs({ sessionId: 's1', call: before }, { of: 'late' });
+  replaceOutput({ sessionId: 's1', call: before }, [{ type: 'text', text: 'late' }]);
+  replaceArgs({ sessionId: 's2', call: before }, { of: 's2, whole' });
+  await until(() => firstCall()?.args['of'] === 's2, whole');
+  expect(firstCall()).toMatchObject({ content: null });
+  signOut();
+});
+
 test('a text that no header can carry is no token: nothing is asked with it', async () => {
   const { startAccess, signInWith, signIn } = await load();
   startAccess();

@@ -167,28 +167,38 @@ export const waitingCallOf = ({ request, ...call }: CallItem): WaitingCall | und
 /** Sends a decision with the digest of its call; a decision that failed is undone here. */
 export const decide = async (item: CallItem, decision: Decision): Promise<void> => {
   const call = waitingCallOf(item);
-  if (call === undefined || !isWaiting(item)) return;
-  dispatch({ type: 'call-decided', itemId: item.id, decision });
+  const open = openId.value;
+  if (call === undefined || open === null || !isWaiting(item)) return;
+  const itemId = item.id;
+  dispatch({ type: 'call-decided', itemId, decision });
   try {
     await sendDecision(call, decision);
   } catch (error) {
     if (!isSettled(error)) {
-      dispatch({ type: 'call-undecided', itemId: item.id });
+      dispatchTo(open, { type: 'call-undecided', itemId });
       return notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     }
   }
-  if (item.childSession !== null) dispatch({ type: 'child-call-decided', itemId: item.id });
+  if (item.childSession !== null) dispatchTo(open, { type: 'child-call-decided', itemId });
 };
 
+/** An answer may come when another session is open, in which another item has this id. */
+const dispatchTo = (sessionId: string, event: ViewEvent): void => {
+  if (openId.value === sessionId) dispatch(event);
+};
+
+/** A call of a session, which need not be the open one any more. */
+export type CallOfSession = { readonly sessionId: string; readonly call: CallItem };
+
 /** Replaces truncated arguments. */
-export const replaceArgs = (call: CallItem, args: unknown): void => {
+export const replaceArgs = ({ sessionId, call }: CallOfSession, args: unknown): void => {
   if (typeof args === 'object' && args !== null)
-    dispatch({ type: 'args-completed', itemId: call.id, args: args as JsonObject });
+    dispatchTo(sessionId, { type: 'args-completed', itemId: call.id, args: args as JsonObject });
 };
 
 /** Replaces a truncated result. */
-export const replaceOutput = (call: CallItem, content: unknown): void => {
-  if (Array.isArray(content)) dispatch({ type: 'output-completed', itemId: call.id, content });
+export const replaceOutput = ({ sessionId, call }: CallOfSession, content: unknown): void => {
+  if (Array.isArray(content)) dispatchTo(sessionId, { type: 'output-completed', itemId: call.id, content });
 };
 
 /** Over the socket, and without one by a request; that neither arrived is said. */
