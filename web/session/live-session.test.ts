@@ -166,6 +166,45 @@ test.each(['the connection', 'a reload'])(
   },
 );
 
+const childAsks = (digest: string) => ({
+  ...{ type: 'tool:approval_required', sessionId: 'child' },
+  data: { callId: 'c1', name: 'x', args: {}, digest, turnId: 't', queuePosition: 1, totalInQueue: 1 },
+});
+
+test('a call of a child that was decided without a connection is gone after it, and one that waits stays', async () => {
+  const { waitingCalls, signOut } = await opened();
+  sockets[0]?.greet('s1');
+  sockets[0]?.tell(childAsks('d1'));
+  sockets[0]?.tell({ ...childAsks('d2'), sessionId: 'other' });
+  await until(() => waitingCalls.value === 2);
+  answers['GET /child'] = () => Response.json({ pendingApprovals: [{ callId: 'c1', digest: 'd0' }] });
+  answers['GET /other'] = () => Response.json({ pendingApprovals: [{ callId: 'c1', digest: 'd2' }] });
+  sockets[0]?.drop();
+  await until(() => sockets.length === 2);
+  sockets[1]?.greet('s1');
+  await until(() => waitingCalls.value === 1);
+  signOut();
+});
+
+test('a call of a child that is asked anew while its session is looked at stays', async () => {
+  const { waitingCalls, waitingCallItems, signOut } = await opened();
+  sockets[0]?.greet('s1');
+  sockets[0]?.tell(childAsks('d1'));
+  sockets[0]?.tell({ ...childAsks('d2'), sessionId: 'other' });
+  await until(() => waitingCalls.value === 2);
+  answers['GET /child'] = () => {
+    sockets[1]?.tell(childAsks('d3'));
+    return Response.json({ pendingApprovals: [] });
+  };
+  answers['GET /other'] = () => Response.json({ pendingApprovals: [] });
+  sockets[0]?.drop();
+  await until(() => sockets.length === 2);
+  sockets[1]?.greet('s1');
+  await until(() => waitingCalls.value < 2);
+  expect(waitingCallItems.value).toMatchObject([{ childSession: 'child', request: { digest: 'd3' } }]);
+  signOut();
+});
+
 test('what was asked for in one session changes no call of another with the same number', async () => {
   const { liveState, openSession, replaceArgs, replaceOutput, signOut } = await opened();
   const call = (sessionId: string) => ({

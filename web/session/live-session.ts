@@ -15,6 +15,7 @@ import { rememberSession, type Unsent } from '../access/remembered.ts';
 import { clientOf, request } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.vue';
+import { settledChildCalls } from './child-calls.ts';
 import type { CallItem, Item, MessageChoices } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
@@ -114,12 +115,22 @@ const receive = (frame: Frame): void => {
   if (frame.type === 'system:ready') replayEnd = frame.data.lastSeq;
   lastSeq = frame.seq ?? lastSeq;
   dispatch({ type: 'frame-received', frame });
-  if (frame.type === 'system:ready')
+  if (frame.type === 'system:ready') {
     connection?.sendInOrder(current.items.filter(isUnsent).map(messageAction));
+    void dropSettledChildCalls();
+  }
   const missing = outbox?.missingAfter(frame, current.items) ?? [];
   for (const unsent of missing) show(unsent);
   connection?.sendInOrder(missing.map(messageAction));
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
+};
+
+/** Decisions that were made while there was no connection are not told after it. */
+const dropSettledChildCalls = async (): Promise<void> => {
+  // One that was asked anew since has another request, and in another session there is none.
+  for (const { id, request } of await settledChildCalls(current.items))
+    if (current.items.some((item) => item.kind === 'call' && item.id === id && item.request === request))
+      dispatch({ type: 'child-call-decided', itemId: id });
 };
 
 const send = (action: ClientAction): boolean => connection?.send(action) ?? false;
@@ -178,6 +189,8 @@ export const decide = async (item: CallItem, decision: Decision): Promise<void> 
       dispatchTo(open, { type: 'call-undecided', itemId });
       return notify(whyUndecided(error instanceof Error ? error : new Error(String(error))), 'bad');
     }
+    // Of a call of the session itself, the log says who decided it.
+    if (item.childSession !== null) notify('Already decided.', 'info');
   }
   if (item.childSession !== null) dispatchTo(open, { type: 'child-call-decided', itemId });
 };
