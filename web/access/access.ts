@@ -13,6 +13,7 @@ import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
 import type { authAnswer } from '#shared/contracts/rest/auth-view.ts';
 import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
+  forgetDrafts,
   forgetUnsent,
   rememberedToken,
   rememberSession,
@@ -99,6 +100,7 @@ const forget = (reason: string | null): void => {
   rememberToken(null);
   rememberSession(null);
   forgetUnsent();
+  forgetDrafts();
   state.value = { kind: 'signed-out', reason };
 };
 

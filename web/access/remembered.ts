@@ -1,5 +1,5 @@
 /**
- * Storage of this tab over a reload: the token, the open session with its unsent messages, and the terminal.
+ * Storage of this tab over a reload: the token, the open session, unsent messages, drafts, and the terminal.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
  * tab, which hands it to new ones (shared-token.ts). A browser without storage works until the reload.
@@ -9,6 +9,7 @@ import type { ThinkingLevel } from '#shared/domain/model.ts';
 const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
+const draftsKey = 'sallyport.drafts';
 const terminalKey = 'sallyport.terminal';
 /** The server recognizes a message that is sent twice for this long. */
 const deduplicatedMs = 86_400_000;
@@ -77,3 +78,16 @@ export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): 
 };
 
 export const forgetUnsent = (): void => write(unsentKey, null);
+
+/** Texts of message boxes by session, the newest at the end. */
+export type Drafts = ReadonlyMap<string, string>;
+
+export const rememberedDrafts = (): Drafts => new Map(JSON.parse(read(draftsKey) ?? '[]'));
+
+/** Where the storage has no room for them, the earlier ones are removed all the same. */
+export const rememberDrafts = (drafts: Drafts): void => {
+  write(draftsKey, null);
+  if (drafts.size > 0) write(draftsKey, JSON.stringify([...drafts]));
+};
+
+export const forgetDrafts = (): void => write(draftsKey, null);
