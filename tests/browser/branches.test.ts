@@ -104,6 +104,34 @@ test('where the files of a message are not kept, those of now are offered', asyn
   await page.getByText('Branched from session').waitFor();
 });
 
+test('a file that is not saved keeps the person in the session, and the branch is opened later', async () => {
+  const page = await openApp(cloud);
+  const id = await conversation(page);
+  await goTo(page, cloud, `/chat/${id}?panel=files&file=a.txt`);
+  const panel = page.getByRole('complementary', { name: 'Workspace' });
+  await panel.getByRole('button', { name: 'Edit' }).click();
+  await panel.getByRole('textbox', { name: 'Text of a.txt' }).fill('three');
+  const branches: string[] = [];
+  page.on('response', (response) => {
+    if (response.request().method() === 'POST' && response.url().endsWith('/api/sessions'))
+      branches.push(response.url());
+  });
+  const branch = async (answer: string): Promise<void> => {
+    await page.locator('[data-kind="end"]').nth(0).getByRole('button', { name: 'Branch from here' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: answer }).click();
+  };
+  await branch('Cancel');
+  expect(page.url()).toContain(id);
+  expect(await page.locator('[data-kind="question"]').count()).toBe(2);
+  await say(page, '$ echo still here');
+  await ended(page, 3);
+  await branch('Discard');
+  await left(page, id);
+  await page.getByText('Branched from session').waitFor();
+  expect(await page.locator('[data-kind="question"]').count()).toBe(1);
+  expect(branches).toHaveLength(1);
+});
+
 test('a conversation is renamed and exported', async () => {
   const page = await openApp(cloud);
   await conversation(page);
