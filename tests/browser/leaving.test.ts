@@ -6,7 +6,7 @@ import { api } from '#sdk/routes.ts';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
-import { ended } from './chat.ts';
+import { ended, say } from './chat.ts';
 import { goTo } from './looks.ts';
 
 let cloud: EmbeddedCloud;
@@ -55,4 +55,57 @@ test('each session keeps its draft over other pages and a reload, until it is se
   await written(page).toBe('');
   await newSession(page);
   await written(page).toBe('for a new one');
+});
+
+/** Requests for a new session that wait, until each is let through or fails. */
+const holdSessions = async (page: Page) => {
+  const { promise, resolve } = Promise.withResolvers<'continue' | 'abort'>();
+  await page.route('**/api/sessions', async (route) => {
+    if (route.request().method() === 'POST') await route[await promise]();
+    else await route.continue();
+  });
+  return resolve;
+};
+const leaveFor = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+  await heading(page, name).waitFor();
+};
+
+test('a first message that was on its way is answered, and the person stays where they went', async () => {
+  const page = await openApp(cloud);
+  const settle = await holdSessions(page);
+  const sent = page.waitForResponse(/\/messages$/);
+  await say(page, 'hello from afar');
+  await leaveFor(page, 'Projects');
+  settle('continue');
+  await page.getByText('Started a new session').waitFor();
+  const [, id] = /sessions\/([^/]+)\/messages/.exec((await sent).url()) ?? [];
+  expect(page.url()).toContain('#/projects');
+  await goTo(page, cloud, `/chat/${id}`);
+  await ended(page);
+  expect(await page.locator('[data-kind="question"]').count()).toBe(1);
+  await newSession(page);
+  await written(page).toBe('');
+});
+
+test('a first message that failed after its page was left is said, and is in the box again', async () => {
+  const page = await openApp(cloud, { expects: /ERR_FAILED/ });
+  const settle = await holdSessions(page);
+  await say(page, 'hello from afar');
+  await leaveFor(page, 'Projects');
+  settle('abort');
+  await page.getByText('Your first message was not sent').waitFor();
+  expect(page.url()).toContain('#/projects');
+  await newSession(page);
+  await written(page).toBe('hello from afar');
+  await page.getByText('The server does not answer').first().waitFor();
+});
+
+test('a reload while a first message is on its way returns it to the box', async () => {
+  const page = await openApp(cloud);
+  await holdSessions(page);
+  await say(page, 'hello from afar');
+  await written(page).toBe('');
+  await page.reload();
+  await written(page).toBe('hello from afar');
 });

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+// Before a page is there, which it would draw on.
+import 'vue';
+
+/** Requests that the server got, and the answers that it holds back, by route. */
+let asked: string[];
+let answers: Record<string, Promise<Response>>;
+
+const answerOf = (route: string): object => {
+  if (route.endsWith('/access')) return { scope: 'admin', may: ['own:read', 'own:write'] };
+  return route.endsWith('/auth') ? { login: false, signedIn: false } : { id: 's1', accepted: true };
+};
+
+beforeEach(() => {
+  asked = [];
+  answers = {};
+  const stored = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+    removeItem: (key: string) => stored.delete(key),
+  });
+  vi.stubGlobal('location', { origin: 'http://x.example', hash: '', pathname: '/', search: '' });
+  vi.stubGlobal('document', { addEventListener: () => undefined, visibilityState: 'visible' });
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('fetch', (url: string, { method, body }: RequestInit) => {
+    const route = `${method} ${url.replace('http://x.example', '')}`;
+    asked.push(typeof body === 'string' ? `${route} ${body}` : route);
+    return answers[route] ?? Promise.resolve(Response.json(answerOf(route)));
+  });
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+/** Loaded when the page is there, which these modules look at; signed in. */
+const load = async () => {
+  const modules = {
+    ...(await import('../../access/access.ts')),
+    ...(await import('../../access/remembered.ts')),
+    ...(await import('../../session/drafts.ts')),
+    ...(await import('./first-message.ts')),
+  };
+  modules.startAccess();
+  await modules.signInWith('sp_x');
+  asked = [];
+  return modules;
+};
+const held = () => Promise.withResolvers<Response>();
+const refusal = (): Response =>
+  Response.json({ error: { code: 'rate_limited', message: 'Too many.' } }, { status: 429 });
+const messageOf = (line: string | undefined): object => JSON.parse(line?.slice(line.indexOf('{')) ?? '{}');
+
+test('a first message whose page is left goes to its session without a navigation', async () => {
+  const { firstMessage, rememberedUnsent, rememberedDrafts, setDraft, draftOf } = await load();
+  const made = held();
+  answers['POST /api/sessions'] = made.promise;
+  const opened: string[] = [];
+  firstMessage.enter(async (id) => opened.push(id));
+  setDraft('', 'do it');
+  const sending = firstMessage.send('do it');
+  expect(draftOf('')).toBe('');
+  expect([...rememberedDrafts().values()]).toEqual(['do it']);
+  firstMessage.leave();
+  firstMessage.drop();
+  made.resolve(Response.json({ id: 's1' }));
+  await sending;
+  expect(opened).toEqual([]);
+  expect(asked.map((line) => line.split(' {')[0])).toEqual([
+    'POST /api/sessions',
+    'POST /api/sessions/s1/messages',
+  ]);
+  expect(messageOf(asked[1])).toEqual({ text: 'do it', messageId: expect.any(String) });
+  expect(rememberedUnsent('s1')).toEqual([]);
+  expect([...rememberedDrafts()]).toEqual([]);
+});
+
+test('a first message of the page that is shown is followed to its session', async () => {
+  const { firstMessage, setDraft } = await load();
+  const opened: string[] = [];
+  firstMessage.enter(async (id) => opened.push(id));
+  setDraft('', 'do it');
+  await firstMessage.send('do it');
+  expect(opened).toEqual(['s1']);
+});
+
+test('a first message that was refused after its page was left is in the box again, with its choices', async () => {
+  const { firstMessage, setDraft, draftOf, rememberedDrafts } = await load();
+  const made = held();
+  answers['POST /api/sessions'] = made.promise;
+  firstMessage.enter(async () => undefined);
+  firstMessage.options.value.approvals = 'never';
+  setDraft('', 'do it');
+  const sending = firstMessage.send('do it');
+  firstMessage.leave();
+  firstMessage.drop();
+  setDraft('', 'then this');
+  made.resolve(refusal());
+  await sending;
+  expect(draftOf('')).toBe('do it\nthen this');
+  expect([...rememberedDrafts().keys()]).toEqual(['']);
+  expect([firstMessage.hasChoices(), firstMessage.error.value]).toEqual([true, expect.any(Error)]);
+  firstMessage.drop();
+  expect([firstMessage.hasChoices(), firstMessage.error.value]).toEqual([false, undefined]);
+  setDraft('', '');
+});
+
+test('files go with a message whose page is left, and a failed one keeps it back', async () => {
+  const { firstMessage, setDraft, draftOf } = await load();
+  const made = held();
+  answers['POST /api/sessions'] = made.promise;
+  firstMessage.enter(async () => undefined);
+  firstMessage.attachments.add([new File(['a'], 'a.txt')]);
+  setDraft('', 'read it');
+  const sending = firstMessage.send('read it');
+  firstMessage.leave();
+  firstMessage.drop();
+  made.resolve(Response.json({ id: 's1' }));
+  await sending;
+  const [path] = firstMessage.attachments.rows.value.map((row) => row.path);
+  const upload = asked.find((line) => line.startsWith('PUT') || line.includes('/files'));
+  expect(upload).toContain('/api/sessions/s1/');
+  const last = messageOf(asked.findLast((line) => line.startsWith('POST /api/sessions/s1/messages')));
+  expect([path, last]).toEqual([
+    undefined,
+    {
+      text: 'read it',
+      messageId: expect.any(String),
+      attachments: [{ path: expect.stringMatching(/-a\.txt$/) }],
+    },
+  ]);
+  expect(draftOf('')).toBe('');
+});
+
+test('a message that its session did not get is sent when that is opened', async () => {
+  const { firstMessage, setDraft, rememberedUnsent, draftOf } = await load();
+  answers['POST /api/sessions/s1/messages'] = Promise.resolve(refusal());
+  firstMessage.leave();
+  setDraft('', 'do it');
+  await firstMessage.send('do it');
+  expect(rememberedUnsent('s1')).toMatchObject([{ text: 'do it' }]);
+  expect(draftOf('')).toBe('');
+});
+
+test('a sign-out forgets a first message that is on its way', async () => {
+  const { firstMessage, setDraft, draftOf, rememberedDrafts, signOut } = await load();
+  const made = held();
+  answers['POST /api/sessions'] = made.promise;
+  firstMessage.enter(async () => undefined);
+  setDraft('', 'a secret');
+  const sending = firstMessage.send('a secret');
+  signOut();
+  made.resolve(Response.json({ id: 's1' }));
+  await sending;
+  expect(asked).toHaveLength(1);
+  expect([draftOf(''), [...rememberedDrafts()]]).toEqual(['', []]);
+});
