@@ -8,6 +8,7 @@ import { h } from 'vue';
 import { createRouter, createWebHashHistory, type RouteRecordRaw, RouterLink } from 'vue-router';
 import { type Permission, takeLink } from './access/access.ts';
 import { rememberedSession } from './access/remembered.ts';
+import { dismissConfirmation } from './components/confirm-dialog.vue';
 import EmptyState from './components/empty-state.vue';
 import { navigation } from './shell/navigation.ts';
 import { failedPage } from './shell/window.ts';
@@ -100,8 +101,10 @@ router.beforeEach((to, from) => {
   return { path, query, replace: true, force: true };
 });
 
-router.afterEach(() => {
+router.afterEach((to, from, failure) => {
   failedPage.value = undefined;
+  // A question whether to leave belongs to a navigation that goes on.
+  if (failure === undefined && to.path !== from.path) dismissConfirmation();
 });
 
 router.onError((_, { fullPath }) => {

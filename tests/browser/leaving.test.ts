@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiClient } from '#sdk/api-client.ts';
 import { api } from '#sdk/routes.ts';
-import { makeSession } from '../e2e/agent.ts';
+import { makeSession, showSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { openApp } from './browser.ts';
 import { ended, say } from './chat.ts';
@@ -108,4 +108,42 @@ test('a reload while a first message is on its way returns it to the box', async
   await written(page).toBe('');
   await page.reload();
   await written(page).toBe('hello from afar');
+});
+
+const openMenuItem = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name }).click();
+};
+
+test('a dialog about a session closes when another one is shown, and nothing is done', async () => {
+  const [one, two] = await twoSessions();
+  const page = await openApp(cloud);
+  await goTo(page, cloud, `/chat/${one}`);
+  await heading(page, 'One').waitFor();
+  for (const [item, role] of [
+    ['Stop session', 'alertdialog'],
+    ['Clear conversation', 'alertdialog'],
+    ['Rename', 'dialog'],
+    ['Budget', 'dialog'],
+  ] as const) {
+    await goTo(page, cloud, `/chat/${two}`);
+    await heading(page, 'Two').waitFor();
+    await openMenuItem(page, item);
+    await page.getByRole(role).waitFor();
+    await page.goBack();
+    await page.getByRole(role).waitFor({ state: 'detached' });
+    await heading(page, 'One').waitFor();
+  }
+  for (const [path, name] of [
+    [`/sessions/${one}/sandbox`, 'One'],
+    [`/sessions/${two}/sandbox`, 'Two'],
+  ] as const) {
+    await goTo(page, cloud, path);
+    await page.getByText(`The isolated machine of “${name}”`).waitFor();
+  }
+  await page.getByRole('button', { name: 'Stop session' }).click();
+  await page.getByRole('alertdialog').waitFor();
+  await page.goBack();
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  for (const id of [one, two]) expect(await showSession(cloud, id)).toMatchObject({ status: 'created' });
 });
