@@ -7,7 +7,7 @@
 import { computed, type Ref, shallowRef } from 'vue';
 import { attachedImageBytesMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
 import { byteSize } from '../../components/format.ts';
-import { uploadBytesMax, writeFile } from '../sandbox/workspace-files.ts';
+import { uploadBytesMax } from '../sandbox/upload-limit.ts';
 
 export type ChosenFile = {
   readonly file: File;
@@ -46,6 +46,9 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     stops.set(path, stop);
     change(path, { state: 'sending', sent: 0, problem: '' });
     try {
+      // Not of the first load.
+      const { writeFile } = await import('../sandbox/workspace-files.ts');
+      stop.signal.throwIfAborted();
       await writeFile(id, {
         ...{ path, content: file, signal: stop.signal },
         onProgress: (sent) => change(path, { sent }),

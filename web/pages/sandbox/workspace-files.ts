@@ -12,7 +12,6 @@ import { withFiles } from '../../api/request.ts';
 
 /** Size of one request, and the step of the progress. */
 const partBytesMax = 2 * 1024 * 1024;
-export const uploadBytesMax = 2 * 1024 ** 3;
 
 /** Size and time of a file when it was read. */
 export type Version = Pick<FileEntry, 'size' | 'modifiedAt'>;
