@@ -60,35 +60,6 @@ test('a branch from an answer has all of the conversation', async () => {
   expect(await page.locator('[data-kind="question"]').count()).toBe(2);
 });
 
-test('a branch for which the page is not left changes nothing, and is entered later', async () => {
-  const page = await openApp(cloud);
-  const id = await conversation(page);
-  await goTo(page, cloud, `/chat/${id}?panel=files&file=a.txt`);
-  await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  await page.getByRole('textbox', { name: 'Text of a.txt' }).fill('not saved');
-  const branch = page.locator('[data-kind="end"]').nth(1).getByRole('button', { name: 'Branch from here' });
-  await branch.click();
-  const question = page.getByRole('alertdialog');
-  await question.getByText('a.txt has unsaved changes').waitFor();
-  await question.getByRole('button', { name: 'Cancel' }).click();
-  await question.waitFor({ state: 'detached' });
-  await say(page, '$ echo still here');
-  await ended(page, 3);
-  const { messages } = await cloud.ask<{ readonly messages: readonly { readonly text: string }[] }>(
-    `/api/sessions/${id}/messages`,
-  );
-  expect(messages.map(({ text }) => text)).toContain('$ echo still here');
-  await branch.click();
-  await question.getByRole('button', { name: 'Discard' }).click();
-  await left(page, id);
-  await page.getByText(`Branched from session ${id.slice(0, 8)}`).waitFor();
-  await ended(page, 2);
-  type Listed = { readonly sessions: readonly { readonly createdAt: string }[] };
-  const { sessions } = await cloud.ask<Listed>('/api/sessions');
-  const own = await cloud.ask<{ readonly createdAt: string }>(`/api/sessions/${id}`);
-  expect(sessions.filter(({ createdAt }) => createdAt > own.createdAt)).toHaveLength(1);
-});
-
 test('where the files of a message are not kept, those of now are offered', async () => {
   const page = await openApp(cloud, { expects: /status of 409/ });
   const id = await conversation(page);
