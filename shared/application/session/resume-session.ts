@@ -6,6 +6,7 @@
 import { eventFrame } from '../../contracts/frames.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
+import { idleLimit } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { noConversationLeft } from '../access/find-session.ts';
 import type { SessionDeps } from '../deps.ts';
@@ -33,7 +34,7 @@ const tryResume = async (
   const { conversationsMax } = slotLimits;
   const resumed = await sessions.resume(session, {
     at,
-    dueAt: at + lifetimes.idleMs,
+    dueAt: at + idleLimit(session, lifetimes),
     conversationsMax,
     log: [{ type: 'system', data: { kind: 'session_status', status: 'idle' } }],
     audits: auditsOf(by, { ...session, createdAt: at }),

@@ -5,6 +5,7 @@ import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { auditItem } from './audit-log.ts';
 import { enterWorkspaceAction } from './named-workspaces.ts';
+import { detailsAsRead } from './session-details.ts';
 import { sessionDue } from './session-items.ts';
 import { isUnsealed } from './session-life.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
@@ -40,34 +41,40 @@ export const resume =
   };
 
 /**
- * Its end and its check must be as read: the janitor moves them before it deletes the session. Each deletion seals it first. Nobody
- * gives the lease of an ended session back, so that it is free from here on, and its last holder refused.
+ * Its end and its check must be as read: the janitor moves them before it deletes the session. So must its idle time, by which it is
+ * due. Each deletion seals it first. Nobody gives the lease of an ended session back, so that it is free from here on, and its last holder refused.
  */
 const reopened = (
   TableName: string,
   before: Session,
   { status, grants, lastActiveAt, lastSeq, lease, id, dueAt = 0 }: Session,
-): NonNullable<Actions[number]['Update']> => ({
-  TableName,
-  Key: keys.session(id),
-  ConditionExpression: `#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq AND leaseFence = :fenceBefore AND ${isUnsealed}`,
-  UpdateExpression:
-    'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt, leaseHolder = :holder, leaseFence = :fence, leaseUntil = :until',
-  ExpressionAttributeNames: { '#status': 'status' },
-  ExpressionAttributeValues: {
-    ':before': before.status,
-    ':endedAt': before.lastActiveAt,
-    ':dueBefore': before.dueAt ?? 0,
-    ':lastSeq': before.lastSeq,
-    ':fenceBefore': before.lease.fence,
-    ':holder': lease.holder,
-    ':fence': lease.fence,
-    ':until': lease.until,
-    ':status': status,
-    ':grants': grants,
-    ':at': lastActiveAt,
-    ':newSeq': lastSeq,
-    ...sessionDue(id, dueAt),
-  },
-  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-});
+): NonNullable<Actions[number]['Update']> => {
+  const { conditions, names, values } = detailsAsRead({ idleMs: before.idleMs });
+  const isAsRead =
+    '#status = :before AND lastActiveAt = :endedAt AND dueAt = :dueBefore AND lastSeq = :lastSeq AND leaseFence = :fenceBefore';
+  return {
+    TableName,
+    Key: keys.session(id),
+    ConditionExpression: [isAsRead, isUnsealed, ...conditions].join(' AND '),
+    UpdateExpression:
+      'SET #status = :status, grants = :grants, lastActiveAt = :at, lastSeq = :newSeq, duePk = :duePk, dueAt = :dueAt, leaseHolder = :holder, leaseFence = :fence, leaseUntil = :until',
+    ExpressionAttributeNames: { '#status': 'status', ...names },
+    ExpressionAttributeValues: {
+      ...values,
+      ':before': before.status,
+      ':endedAt': before.lastActiveAt,
+      ':dueBefore': before.dueAt ?? 0,
+      ':lastSeq': before.lastSeq,
+      ':fenceBefore': before.lease.fence,
+      ':holder': lease.holder,
+      ':fence': lease.fence,
+      ':until': lease.until,
+      ':status': status,
+      ':grants': grants,
+      ':at': lastActiveAt,
+      ':newSeq': lastSeq,
+      ...sessionDue(id, dueAt),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+};
