@@ -44,11 +44,17 @@ export type SweepStep =
 /** Its own limit, else that of its kind; a shorter one while its turn waits for a person. */
 export const idleLimit = (
   { kind, idleMs: own, waits = false }: Pick<Session, 'kind' | 'idleMs' | 'waits'>,
-  { idleMs, executionIdleMs, waitStopMs }: Lifetimes,
+  lifetimes: Lifetimes,
 ): number => {
-  const limit = own ?? (kind === 'agent' ? idleMs : executionIdleMs);
-  return waits ? Math.min(limit, waitStopMs) : limit;
+  const limit = own ?? idleOfKind({ kind }, lifetimes);
+  return waits ? Math.min(limit, lifetimes.waitStopMs) : limit;
 };
+
+/** Of a session that has no limit of its own. */
+export const idleOfKind = (
+  { kind }: Pick<Session, 'kind'>,
+  { idleMs, executionIdleMs }: Lifetimes,
+): number => (kind === 'agent' ? idleMs : executionIdleMs);
 
 /** The end of a paused session's time: counted from its last activity, whatever paused it. */
 export const pausedUntil = (session: Pick<Session, 'kind' | 'lastActiveAt'>, lifetimes: Lifetimes): number =>

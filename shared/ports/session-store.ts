@@ -86,20 +86,18 @@ export interface SessionStore {
   ): Promise<Session | undefined>;
   /** Its sandbox is ready: a `creating` session becomes `running`. */
   recordRunning(id: SessionId): Promise<void>;
-  /** Its sandbox runs again, without a call: a `paused` session becomes `ready`. */
-  recordReady(id: SessionId, dueAt: number): Promise<void>;
-  /** Ends the call; the session becomes `ready` when it was the last, `paused` when its sandbox never came. */
+  /** Its sandbox runs again, without a call: a `paused` session becomes `ready`. It is due as by `endCall`. */
+  recordReady(id: SessionId, ready: { readonly at: number; readonly idleMs: number }): Promise<void>;
+  /**
+   * Ends the call; the session becomes `ready` when it was the last, `paused` when its sandbox never came. It is due after its own idle
+   * time, as that is now, else after `idleMs`.
+   */
   endCall(
     id: SessionId,
     call: {
       readonly key: string;
       readonly at: number;
-      readonly dueAt: number;
-      /** The session by whose idle time it is due, and when it is due by that of now, if a person has changed it since. */
-      readonly byIdle?: {
-        readonly read: Pick<Session, 'idleMs'>;
-        readonly dueOf: (now: Session) => number;
-      };
+      readonly idleMs: number;
       readonly isWithoutSandbox?: boolean;
     },
   ): Promise<void>;

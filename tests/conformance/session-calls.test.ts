@@ -9,7 +9,7 @@ const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
 const begin = (key: string, at: number) => ({ key, at, until: at + 100, dueAt: at + 1000 });
-const finish = (key: string, at: number) => ({ key, at, dueAt: at + 1000 });
+const finish = (key: string, at: number) => ({ key, at, idleMs: 1000 });
 const seen = ({ status, runningCalls, lastActiveAt, dueAt }: Session) => ({
   status,
   runningCalls,
@@ -183,12 +183,10 @@ describe('calls of an execution session', () => {
     async (which) => {
       const { sessions, create, read } = stores();
       const { id } = await create(newExecution({ status: 'ready' }));
-      const begun = await sessions.beginCall(id, begin('a', 2000));
-      if (begun === undefined) throw new Error('the call was not begun');
+      await sessions.beginCall(id, begin('a', 2000));
       if (which === 'one of several') await sessions.beginCall(id, begin('b', 2000));
       await sessions.change(id, { idleMs: 100 });
-      const dueOf = ({ idleMs = 1000 }: Pick<Session, 'idleMs'>): number => 2010 + idleMs;
-      await sessions.endCall(id, { key: 'a', at: 2010, dueAt: dueOf(begun), byIdle: { read: begun, dueOf } });
+      await sessions.endCall(id, finish('a', 2010));
       expect(seen(await read(id))).toMatchObject({ lastActiveAt: 2010, dueAt: 2110 });
       expect((await read(id)).runningCalls).not.toHaveProperty('a');
     },

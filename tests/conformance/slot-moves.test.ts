@@ -432,7 +432,7 @@ describe('an execution session', () => {
     expect(await sessions.pause(session, 70_000)).toBe(false);
     const call = { key: 'k', at: 5000, until: 6000, dueAt: 9000 };
     expect(await sessions.beginCall(session.id, call)).toMatchObject({ status: 'running' });
-    await sessions.endCall(session.id, { key: 'k', at: 5500, dueAt: 9000 });
+    await sessions.endCall(session.id, { key: 'k', at: 5500, idleMs: 3500 });
     expect((await read(session.id)).status).toBe('ready');
   });
 
@@ -448,7 +448,7 @@ describe('an execution session', () => {
     const { sessions, read } = stores();
     const session = await ready();
     await sessions.pause(session, 70_000);
-    await sessions.recordReady(session.id, 8000);
+    await sessions.recordReady(session.id, { at: 7000, idleMs: 1000 });
     expect(await read(session.id)).toMatchObject({ status: 'ready', dueAt: 8000 });
   });
 
@@ -457,7 +457,7 @@ describe('an execution session', () => {
     const session = await ready();
     await sessions.pause(session, 70_000);
     await sessions.beginCall(session.id, { key: 'k', at: 5000, until: 6000, dueAt: 9000 });
-    await sessions.endCall(session.id, { key: 'k', at: 5500, dueAt: 9000, isWithoutSandbox: true });
+    await sessions.endCall(session.id, { key: 'k', at: 5500, idleMs: 3500, isWithoutSandbox: true });
     expect((await read(session.id)).status).toBe('paused');
   });
 

@@ -6,7 +6,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
@@ -119,10 +119,9 @@ export const leaveExecution = async (
   { key, lifetimes, isWithoutSandbox = false }: Leaving,
 ): Promise<void> => {
   const at = ports.world.now();
-  const dueOf = (now: Session): number => at + idleLimit(now, lifetimes);
-  const due = { dueAt: dueOf(session), byIdle: { read: session, dueOf } };
+  const idleMs = idleOfKind(session, lifetimes);
   try {
-    await ports.sessions.endCall(session.id, { key, at, ...due, isWithoutSandbox });
+    await ports.sessions.endCall(session.id, { key, at, idleMs, isWithoutSandbox });
   } catch (error) {
     ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
   }

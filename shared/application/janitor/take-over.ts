@@ -8,7 +8,7 @@
 
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
 
@@ -62,8 +62,8 @@ const freeSession = async (
   const at = world.now();
   if (session.kind === 'agent') return session.status === 'running' && turns.breakLease(session, at);
   const calls = Object.keys(session.runningCalls);
-  const dueAt = at + idleLimit(session, lifetimes);
-  for (const key of calls) await sessions.endCall(session.id, { key, at, dueAt });
+  const idleMs = idleOfKind(session, lifetimes);
+  for (const key of calls) await sessions.endCall(session.id, { key, at, idleMs });
   return calls.length > 0;
 };
 

@@ -6,7 +6,7 @@
 import { startEntries } from '../../contracts/sandbox-start.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
 import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';
@@ -54,7 +54,10 @@ export const enterSandbox = async (
   await beforeStart();
   const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting, beforeStart }, waitMs);
   if (session.status === 'paused')
-    await ports.sessions.recordReady(session.id, ports.world.now() + idleLimit(session, lifetimes));
+    await ports.sessions.recordReady(session.id, {
+      at: ports.world.now(),
+      idleMs: idleOfKind(session, lifetimes),
+    });
   const recorded = recordStart(ports, session, { ...acquired, ...waiting });
   // A caller that fails before it awaits this has an error of its own.
   recorded.catch(() => undefined);

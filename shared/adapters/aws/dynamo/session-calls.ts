@@ -3,7 +3,6 @@ import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib
 import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
-import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
 
@@ -42,6 +41,15 @@ const notEnded = {
   when: 'NOT #status IN (:completed, :failed, :stopped)',
   values: { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' },
 };
+
+/** After the idle time of now: a person may have changed it since the session was read. */
+const dueWhenIdle = '#duePk = :duePk, #dueAt = :at + if_not_exists(#idleMs, :idleMs)';
+
+const idleValues = (id: SessionId, { at, idleMs }: { readonly at: number; readonly idleMs: number }) => ({
+  ':at': at,
+  ':idleMs': idleMs,
+  ':duePk': sessionDue(id, at)[':duePk'],
+});
 
 /** A look that the janitor put off since the session was read is brought forward, too. */
 export const touch =
@@ -99,11 +107,11 @@ export const recordRunning =
 
 export const recordReady =
   (table: Table): SessionStore['recordReady'] =>
-  async (id, dueAt) => {
+  async (id, ready) => {
     await change(table, id, {
       when: '#status = :paused',
-      set: 'SET #status = :ready, #duePk = :duePk, #dueAt = :dueAt',
-      values: { ':paused': 'paused', ':ready': 'ready', ...sessionDue(id, dueAt) },
+      set: `SET #status = :ready, ${dueWhenIdle}`,
+      values: { ':paused': 'paused', ':ready': 'ready', ...idleValues(id, ready) },
     });
   };
 
@@ -145,22 +153,14 @@ export const pause =
 /** Calls that end at the same moment make each other try again; there are hardly as many at once. */
 const racesMax = 20;
 
-/**
- * Two tries, because a condition cannot see the map after the update: the last call, else one of several. Again, where its idle time was
- * changed.
- */
+/** Two tries, because a condition cannot see the map after the update: the last call, else one of several. */
 export const endCall =
   (table: Table): SessionStore['endCall'] =>
-  async (id, first) => {
-    let call = first;
+  async (id, call) => {
     for (let race = 0; race < racesMax; race += 1) {
       if (await endAsLast(table, id, call)) return;
       if (await endAsOneOfSeveral(table, id, call)) return;
-      const now = await openSession(table, id);
-      if (now === undefined) return;
-      const { byIdle } = call;
-      if (byIdle !== undefined)
-        call = { ...call, dueAt: byIdle.dueOf(now), byIdle: { ...byIdle, read: now } };
+      if (await isOver(table, id)) return;
     }
     throw new Error(`session ${id}: its calls moved ${racesMax} times while one of them ended`);
   };
@@ -168,25 +168,17 @@ export const endCall =
 type Ending = Parameters<SessionStore['endCall']>[1];
 
 const isLast = '#status = :running AND attribute_exists(#runningCalls.#call) AND size(#runningCalls) = :one';
-const moved = '#lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt';
-
-const idleAsRead = ({ byIdle }: Ending) =>
-  detailsAsRead(byIdle === undefined ? {} : { idleMs: byIdle.read.idleMs });
-
-const allOf = (condition: string, ending: Ending): string =>
-  [condition, ...idleAsRead(ending).conditions].join(' AND ');
+const moved = `#lastActiveAt = :at, ${dueWhenIdle}`;
 
 const endingValues = (id: SessionId, ending: Ending) => ({
-  ...idleAsRead(ending).values,
   ':running': 'running',
   ':one': 1,
-  ':at': ending.at,
-  ...sessionDue(id, ending.dueAt),
+  ...idleValues(id, ending),
 });
 
 const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
-    when: allOf(isLast, ending),
+    when: isLast,
     set: `SET #status = :rest, ${moved} REMOVE #runningCalls.#call`,
     values: { ...endingValues(id, ending), ':rest': ending.isWithoutSandbox ? 'paused' : 'ready' },
     names: { '#call': ending.key },
@@ -197,7 +189,7 @@ const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<b
 /** Refused for the last one: the call that concurrently became the last must set the session ready. */
 const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
-    when: allOf(`${notEnded.when} AND NOT (${isLast})`, ending),
+    when: `${notEnded.when} AND NOT (${isLast})`,
     set: `SET ${moved} REMOVE #runningCalls.#call`,
     values: { ...notEnded.values, ...endingValues(id, ending) },
     names: { '#call': ending.key },
@@ -205,11 +197,9 @@ const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): P
   return after !== undefined;
 };
 
-/** Undefined when it has ended, or does not exist. */
-const openSession = async ({ client, name }: Table, id: SessionId): Promise<Session | undefined> => {
+const isOver = async ({ client, name }: Table, id: SessionId): Promise<boolean> => {
   const { Item } = await client.send(
     new GetCommand({ TableName: name, Key: keys.session(id), ConsistentRead: true }),
   );
-  const session = Item && sessionFrom(Item);
-  return session === undefined || isEnded(session.status) ? undefined : session;
+  return Item === undefined || isEnded(sessionFrom(Item).status);
 };
