@@ -1,17 +1,8 @@
 /** Files over HTTP by a real server and runner: whole, in parts, removed. */
-import {
-  appendFile,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { appendFile, lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeAfter } from './remove-after.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
@@ -21,11 +12,6 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 
 const inside = (path: string): string => join(sandbox.workspace, path);
-/** Another try of the test would meet them. */
-const removeAfter = (...names: readonly string[]): void =>
-  onTestFinished(async () => {
-    for (const name of names) await rm(inside(name), { recursive: true, force: true });
-  });
 const put = async (path: string, body: Buffer | string, range?: string) => {
   const headers = range === undefined ? {} : { 'content-range': range };
   const answer = await sandbox.ask('PUT', `/files/${encodeURI(path)}`, { body, headers });
@@ -38,7 +24,7 @@ const remove = async (path: string) => {
 const refusal = (code: string, message: string) => ({ error: { code, message } });
 
 test('a file is written whole with its folders, then replaced', async () => {
-  removeAfter('new');
+  removeAfter(inside('new'));
   expect(await put('new/ünï code.bin', Buffer.from([0, 255]))).toEqual([
     201,
     { path: 'new/ünï code.bin', size: 2 },
@@ -124,7 +110,7 @@ test('a file that grows while it is read is sent as long as it was', async () =>
 });
 
 test('a part that is sent again, since its answer was lost, is answered as before; other bytes in its place are refused', async () => {
-  removeAfter('again');
+  removeAfter(inside('again'));
   expect(await put('again', 'abc', 'bytes 0-2/8')).toEqual([202, { received: 3 }]);
   for (let time = 0; time < 2; time += 1)
     expect(await put('again', 'def', 'bytes 3-5/8')).toEqual([202, { received: 6 }]);
@@ -150,7 +136,7 @@ test('the last part of an upload whose other parts are lost is refused, also whe
 });
 
 test('two concurrent parts run one after another: a repeat is refused', async () => {
-  removeAfter('twice');
+  removeAfter(inside('twice'));
   const outcomes = await Promise.all([put('twice', 'ab', 'bytes 0-1/4'), put('twice', 'cd', 'bytes 2-3/4')]);
   expect(outcomes.map(([status]) => status).toSorted()).toEqual(
     outcomes[1][0] === 409 ? [202, 409] : [201, 202],
@@ -172,7 +158,7 @@ test.each([
 });
 
 test('W8: no file outside is written or deleted', async () => {
-  removeAfter('up');
+  removeAfter(inside('up'));
   await writeFile(join(sandbox.workspace, '..', 'victim'), 'x');
   await symlink('..', inside('up'));
   const [status, { error }] = await put('up/victim', 'y');
@@ -184,7 +170,7 @@ test('W8: no file outside is written or deleted', async () => {
 });
 
 test('a file, a link and a folder with its content are deleted, but not the workspace', async () => {
-  removeAfter('target', 'link', 'file');
+  removeAfter(inside('target'), inside('link'), inside('file'));
   await sandbox.callTool('execute_command', { command: 'chmod -R u+w folder; rm -rf folder' });
   await mkdir(inside('target'));
   await writeFile(inside('target/kept'), '');
@@ -219,7 +205,7 @@ test('an answer names a file by its path in the workspace, whatever steps the re
     const answer = JSON.parse(body.toString()) as { path?: string; files?: { path: string }[] };
     return [status, answer.path ?? answer.files?.map(({ path }) => path)] as const;
   };
-  removeAfter('named', 'two', 'three', 'unpacked', '..data');
+  removeAfter(inside('named'), inside('two'), inside('three'), inside('unpacked'), inside('..data'));
   const odd = '.%2F/named//one';
   expect(await send('PUT', `/files/${odd}`, { body: 'x' })).toEqual([201, 'named/one']);
   expect(await send('PUT', `/files/${odd}`, { body: 'y', range: 'bytes 0-0/1' })).toEqual([200, 'named/one']);
@@ -236,7 +222,7 @@ test('an answer names a file by its path in the workspace, whatever steps the re
 });
 
 test('a file in place of a folder, and a folder in place of a file, are refused in plain words', async () => {
-  removeAfter('kinds');
+  removeAfter(inside('kinds'));
   await mkdir(inside('kinds'));
   await writeFile(inside('kinds/file'), '');
   const told = async (method: string, url: string) => {

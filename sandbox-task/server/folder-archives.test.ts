@@ -4,8 +4,9 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeTarHeader, sumOf, tarEnd, tarPadding } from '#shared/contracts/tar.ts';
+import { removeAfter } from './remove-after.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
@@ -20,11 +21,6 @@ afterAll(async () => {
 });
 
 const inside = (path: string): string => join(sandbox.workspace, path);
-/** Another try of the test would meet them. */
-const removeAfter = (...paths: readonly string[]): void =>
-  onTestFinished(async () => {
-    for (const path of paths) await rm(path, { recursive: true, force: true });
-  });
 const shell = (command: string) => sandbox.callTool('execute_command', { command });
 const put = async (path: string, body: Buffer, range?: string) => {
   const headers = range === undefined ? {} : { 'content-range': range };

@@ -1,0 +1,8 @@
+/** Removes what a test makes, once it has ended: a repetition of the test would meet it. */
+import { rm } from 'node:fs/promises';
+import { onTestFinished } from 'vitest';
+
+export const removeAfter = (...paths: readonly string[]): void =>
+  onTestFinished(async () => {
+    for (const path of paths) await rm(path, { recursive: true, force: true });
+  });
