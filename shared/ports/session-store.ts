@@ -10,6 +10,7 @@ import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus, Stall } from '../domain/session.ts';
 import type { DetailsChange } from '../domain/session-details.ts';
+import type { Lifetimes } from '../domain/session-sweep.ts';
 import type { LimitsChange } from '../domain/session-tree.ts';
 import type { FilesSource } from '../domain/snapshot.ts';
 import type { SliceLimits } from '../domain/tree-slice.ts';
@@ -68,8 +69,8 @@ export interface SessionStore {
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: string }>;
   /** Many at once; those that do not exist are left out. */
   getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
-  /** Records a sign of life; brings its next check forward to `dueAt` if that is sooner. */
-  touch(session: Session, at: number, dueAt: number): Promise<void>;
+  /** Records a sign of life; brings its next look forward to the end of its idle time, as that is now. */
+  touch(session: Session, active: { readonly at: number; readonly lifetimes: Lifetimes }): Promise<void>;
   /**
    * The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. With `read`
    * only while those are as they were read (undefined: absent); undefined otherwise.
@@ -79,10 +80,13 @@ export interface SessionStore {
     change: DetailsChange & LimitsChange,
     read?: DetailsChange & LimitsChange,
   ): Promise<Session | undefined>;
-  /** Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. */
+  /**
+   * Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. It is due as
+   * by `endCall`.
+   */
   beginCall(
     id: SessionId,
-    call: { readonly key: string; readonly at: number; readonly until: number; readonly dueAt: number },
+    call: { readonly key: string; readonly at: number; readonly until: number; readonly idleMs: number },
   ): Promise<Session | undefined>;
   /** Its sandbox is ready: a `creating` session becomes `running`. */
   recordRunning(id: SessionId): Promise<void>;

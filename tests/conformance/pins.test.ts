@@ -252,7 +252,7 @@ describe('a restore', () => {
     const workspace = await readWorkspace(session.workspace);
     const snapshot = { ...snapshotOf(workspace) };
     await snapshots.create(snapshot, request);
-    await sessions.beginCall(session.id, { key: 'k', at: 2000, until: 3000, dueAt: 3000 });
+    await sessions.beginCall(session.id, { key: 'k', at: 2000, until: 3000, idleMs: 1000 });
     const restore = restoreOf(snapshot, 'back');
     expect(await workspaces.restoreTo(workspace, [session], restore)).toBeUndefined();
     await snapshots.remove(snapshot, later, []);

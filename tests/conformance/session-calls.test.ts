@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { Session, SessionStatus } from '#shared/domain/session.ts';
-import { atOnce, farAway, newExecution, newSession, onTable } from './session-fixture.ts';
+import { activeAt, atOnce, farAway, newExecution, newSession, onTable } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
 const stores = () => onTable(fixture.table);
-const begin = (key: string, at: number) => ({ key, at, until: at + 100, dueAt: at + 1000 });
+const begin = (key: string, at: number) => ({ key, at, until: at + 100, idleMs: 1000 });
 const finish = (key: string, at: number) => ({ key, at, idleMs: 1000 });
 const seen = ({ status, runningCalls, lastActiveAt, dueAt }: Session) => ({
   status,
@@ -21,7 +21,7 @@ describe('activity', () => {
   test('moves the next sweep forward', async () => {
     const { sessions, create, read, isSessionDue } = stores();
     const session = await create(newSession({ dueAt: 8000 }));
-    await sessions.touch(session, 3000, 5000);
+    await sessions.touch(session, activeAt(3000, 2000));
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
     expect([await isSessionDue(session.id, 4999), await isSessionDue(session.id, 5000)]).toEqual([
       false,
@@ -32,22 +32,22 @@ describe('activity', () => {
   test('schedules a sweep for a session without one', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
-    await sessions.touch(session, 3000, 5000);
+    await sessions.touch(session, activeAt(3000, 2000));
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
   });
 
   test('never postpones a sweep', async () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 4000 }));
-    await sessions.touch(session, 3000, 5000);
+    await sessions.touch(session, activeAt(3000, 2000));
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 4000 });
   });
 
   test('does not postpone a sweep that became due earlier since the session was read', async () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 8000 }));
-    await sessions.touch(session, 3000, 4000);
-    await sessions.touch(session, 3500, 6000);
+    await sessions.touch(session, activeAt(3000, 1000));
+    await sessions.touch(session, activeAt(3500, 2500));
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3500, dueAt: 4000 });
   });
 
@@ -55,15 +55,31 @@ describe('activity', () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 4000 }));
     expect(await sessions.postpone(session, 90_000)).toBe(true);
-    await sessions.touch(session, 3000, 5000);
+    await sessions.touch(session, activeAt(3000, 2000));
     expect(await read(session.id)).toEqual({ ...session, lastActiveAt: 3000, dueAt: 5000 });
+  });
+
+  test('follows the idle time that a person changed since the session was read', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 90_000, idleMs: 50_000 }));
+    await sessions.change(session.id, { idleMs: 1000 });
+    await sessions.touch(session, activeAt(3000, 60_000));
+    expect(await read(session.id)).toMatchObject({ lastActiveAt: 3000, dueAt: 4000 });
+  });
+
+  test('follows the idle time of the deployment after a person took the own one away', async () => {
+    const { sessions, create, read } = stores();
+    const session = await create(newSession({ dueAt: 90_000, idleMs: 50_000 }));
+    await sessions.change(session.id, { idleMs: undefined });
+    await sessions.touch(session, activeAt(3000, 2000));
+    expect(await read(session.id)).toMatchObject({ lastActiveAt: 3000, dueAt: 5000 });
   });
 
   test('has no effect on an ended session, and creates none', async () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.end(session, { status: 'completed', at: 2000, dueAt: farAway });
-    await sessions.touch(session, 3000, 5000);
+    await sessions.touch(session, activeAt(3000, 2000));
     expect(seen(await read(session.id))).toEqual({
       status: 'completed',
       runningCalls: {},
@@ -71,7 +87,7 @@ describe('activity', () => {
       dueAt: farAway,
     });
     const nobody = newSession();
-    await sessions.touch(nobody, 3000, 5000);
+    await sessions.touch(nobody, activeAt(3000, 2000));
     expect(await sessions.get(nobody.id)).toBeUndefined();
   });
 });

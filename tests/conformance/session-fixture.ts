@@ -19,6 +19,12 @@ export const inboxLimits = { slotsMax: 10, conversationsMax: 100 };
 /** For what is put off: no test looks as late as this. */
 export const farAway = 9_000_000_000_000;
 
+/** A sign of life where sessions without an idle time of their own have this one. */
+export const activeAt = (at: number, idleMs: number) => ({
+  at,
+  lifetimes: { idleMs, executionIdleMs: idleMs, historyMs: farAway, pausedMs: farAway, waitStopMs: idleMs },
+});
+
 export const newSession = (change: Partial<Session> = {}): Session => ({
   id: crypto.randomUUID() as SessionId,
   owner: crypto.randomUUID() as OwnerId,

@@ -10,6 +10,7 @@ import { agentSlots, executionSlots, type SlotHolder, slotHolderOf } from '#shar
 import { type Snapshot, sourceOfSnapshot } from '#shared/domain/snapshot.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import {
+  activeAt,
   atOnce,
   farAway,
   inboxLimits,
@@ -416,7 +417,7 @@ describe('an execution session', () => {
   const ready = async () => {
     const { create, sessions } = stores();
     const session = await create(newExecution({ status: 'ready' }));
-    await sessions.touch(session, 4000, farAway);
+    await sessions.touch(session, activeAt(4000, farAway));
     return stores().read(session.id);
   };
 
@@ -430,7 +431,7 @@ describe('an execution session', () => {
       true,
     ]);
     expect(await sessions.pause(session, 70_000)).toBe(false);
-    const call = { key: 'k', at: 5000, until: 6000, dueAt: 9000 };
+    const call = { key: 'k', at: 5000, until: 6000, idleMs: 4000 };
     expect(await sessions.beginCall(session.id, call)).toMatchObject({ status: 'running' });
     await sessions.endCall(session.id, { key: 'k', at: 5500, idleMs: 3500 });
     expect((await read(session.id)).status).toBe('ready');
@@ -439,7 +440,7 @@ describe('an execution session', () => {
   test('is not paused by a reader that is out of date', async () => {
     const { sessions, read } = stores();
     const session = await ready();
-    await sessions.touch(session, 4001, farAway);
+    await sessions.touch(session, activeAt(4001, farAway));
     expect(await sessions.pause(session, 70_000)).toBe(false);
     expect((await read(session.id)).status).toBe('ready');
   });
@@ -456,7 +457,7 @@ describe('an execution session', () => {
     const { sessions, read } = stores();
     const session = await ready();
     await sessions.pause(session, 70_000);
-    await sessions.beginCall(session.id, { key: 'k', at: 5000, until: 6000, dueAt: 9000 });
+    await sessions.beginCall(session.id, { key: 'k', at: 5000, until: 6000, idleMs: 4000 });
     await sessions.endCall(session.id, { key: 'k', at: 5500, idleMs: 3500, isWithoutSandbox: true });
     expect((await read(session.id)).status).toBe('paused');
   });
@@ -469,7 +470,7 @@ describe('an execution session', () => {
     const workspace = await readWorkspace(session.workspace);
     const stop = { reason: 'idle', at: 70_000, dueAt: 70_500, pausedUntil: () => 900_000 };
     const before = await read(session.id);
-    await sessions.touch(before, 4002, farAway);
+    await sessions.touch(before, activeAt(4002, farAway));
     expect(await workspaces.markIdle(workspace, [before], stop)).toBeUndefined();
     const now = await read(session.id);
     expect((await workspaces.markIdle(workspace, [now], stop))?.sandbox?.state).toBe('stopping');

@@ -6,7 +6,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
+import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
@@ -91,11 +91,11 @@ export const beginCall = async (
   { key, timeoutSeconds, lifetimes }: Beginning,
 ): Promise<Session> => {
   const at = ports.world.now();
-  const dueAt = at + idleLimit(session, lifetimes);
+  const idleMs = idleOfKind(session, lifetimes);
   const until = at + callMsMax({ timeoutSeconds });
   const entered = isEnded(session.status)
     ? undefined
-    : await ports.sessions.beginCall(session.id, { key, at, until, dueAt });
+    : await ports.sessions.beginCall(session.id, { key, at, until, idleMs });
   if (entered !== undefined) return entered;
   throw new AppError(
     'invalid_session_state',

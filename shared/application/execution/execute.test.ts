@@ -300,7 +300,7 @@ describe('where all slots are held', () => {
     const { ports, run, first, second, clock } = await openFull();
     for (const { session } of [first, second]) {
       const at = clock.now;
-      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, dueAt: at });
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, idleMs: 0 });
     }
     await expect(run()).rejects.toMatchObject({
       code: 'resource_limit_exceeded',
@@ -322,7 +322,7 @@ describe('where all slots are held', () => {
     const { ports, run, first, second, clock } = await openFull();
     for (const { session } of [first, second]) {
       const at = clock.now;
-      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 30_000, dueAt: at });
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 30_000, idleMs: 0 });
     }
     const phases: string[] = [];
     const wait = { waitSeconds: 60, evictIdle: false };
@@ -344,7 +344,7 @@ describe('where all slots are held', () => {
     await ports.workspaces.markStopped(second.session.workspace, 1, { reason: 'ended', at: clock.now });
     for (const { session } of [first, third]) {
       const at = clock.now;
-      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, dueAt: at });
+      await ports.sessions.beginCall(session.id, { key: 'k', at, until: at + 90_000, idleMs: 0 });
     }
     await expect(run({}, { sessionId: second.session.id })).rejects.toMatchObject({
       code: 'resource_limit_exceeded',

@@ -73,7 +73,7 @@ const keepActive = (
     name: 'the activity of a session',
     everyMs: Math.min(heartbeatMsMax, idleMs / 4),
     renew: async () => {
-      await sessions.touch(session, world.now(), world.now() + idleMs);
+      await sessions.touch(session, { at: world.now(), lifetimes });
       return true;
     },
   });

@@ -141,7 +141,7 @@ describe('a sandbox whose sessions have ended, and have not left yet,', () => {
     meanwhile(async () => {
       await ports.sessions.create(next, { enters: {} });
       await ports.sessions.beginCall(next.id, {
-        ...{ key: 'k', at: clock.now, until: clock.now + 600_000, dueAt: clock.now + 900_000 },
+        ...{ key: 'k', at: clock.now, until: clock.now + 600_000, idleMs: 900_000 },
       });
     });
     expect(await sweep()).toMatchObject({ stopped: 0 });

@@ -66,7 +66,7 @@ test('a call of a function that died does not keep its session busy', async () =
   const { ports, clock, start } = open();
   const session = newExecution({ createdAt: clock.now, status: 'ready' });
   await ports.sessions.create(session, { workspace: workspaceOf(session) });
-  const call = { key: 'k', at: clock.now, until: clock.now + 600_000, dueAt: clock.now + 600_000 };
+  const call = { key: 'k', at: clock.now, until: clock.now + 600_000, idleMs: 600_000 };
   expect((await ports.sessions.beginCall(session.id, call))?.status).toBe('running');
   expect(await start()).toMatchObject({ sessions: 1 });
   expect(await ports.sessions.get(session.id)).toMatchObject({ status: 'ready', runningCalls: {} });

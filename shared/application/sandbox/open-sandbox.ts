@@ -90,7 +90,7 @@ const heartbeats = (
     const now = world.now();
     const isFresh = now - lastActiveAt < Math.min(heartbeatMs, idleMs / 4);
     if (isFresh && dueAt <= now + idleMs) return;
-    await sessions.touch(session, now, now + idleMs);
+    await sessions.touch(session, { at: now, lifetimes });
     lastActiveAt = now;
     dueAt = now + idleMs;
   };

@@ -7,7 +7,7 @@ import { sandboxLookMs, sandboxMeterLookMs, sandboxStartMsMax } from '../../doma
 import { lifetimeEnd, type SandboxRecord } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import type { DetailsChange } from '../../domain/session-details.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import type { Lifetimes } from '../../domain/session-sweep.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
 
@@ -21,7 +21,7 @@ export const changeSession = async (
   if ('lifetimeMs' in change) await applyLifetime(ports, session);
   if (!('idleMs' in change)) return session;
   const now = ports.world.now();
-  await ports.sessions.touch(session, now, now + idleLimit(session, lifetimes));
+  await ports.sessions.touch(session, { at: now, lifetimes });
   return { ...session, lastActiveAt: now };
 };
 

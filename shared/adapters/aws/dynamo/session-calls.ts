@@ -2,9 +2,11 @@
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
+import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
-import { isConditionFailed, keys, namesIn, type Table } from './table.ts';
+import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
 
 type Change = {
   readonly when: string;
@@ -37,6 +39,9 @@ const change = async (
   }
 };
 
+/** Writers at the same moment make each other try again; there are hardly as many at once. */
+const racesMax = 20;
+
 const notEnded = {
   when: 'NOT #status IN (:completed, :failed, :stopped)',
   values: { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' },
@@ -51,22 +56,64 @@ const idleValues = (id: SessionId, { at, idleMs }: { readonly at: number; readon
   ':duePk': sessionDue(id, at)[':duePk'],
 });
 
-/** A look that the janitor put off since the session was read is brought forward, too. */
+/**
+ * A look that the janitor put off since the session was read is brought forward, too. By the idle time of now: a refused write is
+ * repeated by the session that refused it.
+ */
 export const touch =
   (table: Table): SessionStore['touch'] =>
-  async ({ id, dueAt: before }, at, dueAt) => {
-    const active = { when: `${notEnded.when} AND #dueAt <= :dueAt`, set: 'SET #lastActiveAt = :at' };
-    const isLate = '(attribute_not_exists(#dueAt) OR #dueAt > :dueAt)';
-    const brought = {
-      when: `${notEnded.when} AND ${isLate}`,
-      set: 'SET #lastActiveAt = :at, #duePk = :duePk, #dueAt = :dueAt',
-    };
-    const { ':duePk': duePk, ...values } = { ...notEnded.values, ':at': at, ...sessionDue(id, dueAt) };
-    const asActive = () => change(table, id, { ...active, values });
-    const asBrought = () => change(table, id, { ...brought, values: { ...values, ':duePk': duePk } });
-    const tries = before === undefined || before > dueAt ? [asBrought, asActive] : [asActive, asBrought];
-    for (const attempt of tries) if ((await attempt()) !== undefined) return;
+  async (session, active) => {
+    let known: Session | undefined = session;
+    for (let race = 0; race < racesMax; race += 1) {
+      if (known === undefined || isEnded(known.status)) return;
+      const tried = await touchAsKnown(table, known, active);
+      if (tried.status === 'done') return;
+      known = tried.session;
+    }
+    throw new Error(`session ${session.id}: it moved ${racesMax} times while its activity was recorded`);
   };
+
+type Touched =
+  | { readonly status: 'done' }
+  | { readonly status: 'refused'; readonly session: Session | undefined };
+
+const touchAsKnown = async (
+  { client, name }: Table,
+  known: Session,
+  { at, lifetimes }: Parameters<SessionStore['touch']>[1],
+): Promise<Touched> => {
+  const { id, dueAt: before, idleMs } = known;
+  const { ':duePk': duePk, ':dueAt': dueAt } = sessionDue(id, at + idleLimit(known, lifetimes));
+  const isLate = before === undefined || before > dueAt;
+  const asRead = detailsAsRead({ idleMs });
+  const due = isLate ? '(attribute_not_exists(#dueAt) OR #dueAt > :dueAt)' : '#dueAt <= :dueAt';
+  const when = [notEnded.when, due, ...asRead.conditions].join(' AND ');
+  const set = `SET #lastActiveAt = :at${isLate ? ', #duePk = :duePk, #dueAt = :dueAt' : ''}`;
+  try {
+    await client.send(
+      new UpdateCommand({
+        TableName: name,
+        Key: keys.session(id),
+        ConditionExpression: `attribute_exists(pk) AND ${when}`,
+        UpdateExpression: set,
+        ExpressionAttributeNames: namesIn(`${when} ${set}`),
+        ExpressionAttributeValues: {
+          ...notEnded.values,
+          ...asRead.values,
+          ...(isLate ? { ':duePk': duePk } : {}),
+          ':at': at,
+          ':dueAt': dueAt,
+        },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+    return { status: 'done' };
+  } catch (error) {
+    if (!isConditionFailed(error)) throw error;
+    const item = itemOfFailure(error);
+    return { status: 'refused', session: item && sessionFrom(item) };
+  }
+};
 
 /**
  * Two tries: the values of an update cannot depend on the item it finds. A session that is `creating` waits for
@@ -80,17 +127,16 @@ export const beginCall =
 
 type Beginning = Parameters<SessionStore['beginCall']>[1] & { readonly isCreating: boolean };
 
-const beginIn = (table: Table, id: SessionId, { key, at, until, dueAt, isCreating }: Beginning) =>
+const beginIn = (table: Table, id: SessionId, { key, at, until, idleMs, isCreating }: Beginning) =>
   change(table, id, {
     when: isCreating ? '#status = :creating' : '#status IN (:ready, :running, :paused)',
-    set: `SET ${isCreating ? '' : '#status = :running, '}#lastActiveAt = :at, #runningCalls.#call = :until, #duePk = :duePk, #dueAt = :dueAt`,
+    set: `SET ${isCreating ? '' : '#status = :running, '}#lastActiveAt = :at, #runningCalls.#call = :until, ${dueWhenIdle}`,
     values: {
       ...(isCreating
         ? { ':creating': 'creating' }
         : { ':ready': 'ready', ':running': 'running', ':paused': 'paused' }),
-      ':at': at,
       ':until': until,
-      ...sessionDue(id, dueAt),
+      ...idleValues(id, { at, idleMs }),
     },
     names: { '#call': key },
   });
@@ -149,9 +195,6 @@ export const pause =
       throw error;
     }
   };
-
-/** Calls that end at the same moment make each other try again; there are hardly as many at once. */
-const racesMax = 20;
 
 /** Two tries, because a condition cannot see the map after the update: the last call, else one of several. */
 export const endCall =
