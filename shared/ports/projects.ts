@@ -13,8 +13,10 @@ export type MarkedProject = {
 /** Projects: created, read, changed, listed, deleted in two steps. The default project needs no record. */
 export interface ProjectStore {
   create(project: Project): Promise<void>;
-  /** Undefined for one that is being deleted. */
+  /** Undefined for one whose deletion was decided. */
   get(id: ProjectId): Promise<Project | undefined>;
+  /** True from its mark on, also when it is gone: what was made in it meanwhile is taken back. */
+  isMarked(id: ProjectId): Promise<boolean>;
   /**
    * The project after the change; undefined when it does not exist. Concurrent changes of different fields both
    * hold. With `read` only while those fields are as they were read (undefined: absent); undefined otherwise.
@@ -24,11 +26,14 @@ export interface ProjectStore {
     change: ProjectChange,
     read?: { readonly [Field in keyof Project]?: Project[Field] | undefined },
   ): Promise<Project | undefined>;
-  /** Hides the project from now on. Returns it with its mark, even if it was marked before; undefined when there is none. */
+  /**
+   * From now on nothing is made in the project, and it is not changed. Returns it with its mark, even if it was marked before; undefined
+   * when there is none.
+   */
   markDeleted(id: ProjectId, at: number): Promise<MarkedProject | undefined>;
-  /** Removes that mark, or one whose maker has died since, unless it was decided: the project is visible again. */
+  /** Removes that mark, or one whose maker has died since, unless it was decided. */
   unmarkDeleted(id: ProjectId, at: number): Promise<void>;
-  /** The mark stays, whatever is found later; false when it is not the mark that was read. */
+  /** Hides the project: the mark stays, whatever is found later. False when it is not the mark that was read. */
   decideDeleted(marked: MarkedProject): Promise<boolean>;
   /** Ends a marked project: the mark expires later. */
   remove(id: ProjectId, at: number): Promise<void>;

@@ -71,6 +71,11 @@ const newProject = async ({ projects }: Ports): Promise<ProjectId> => {
   await projects.create({ id, owner: 'deployment' as OwnerId, name: 'p', createdAt: at } satisfies Project);
   return id;
 };
+/** As its deletion leaves it to the janitor. */
+const decideDeletion = async ({ projects }: Ports, id: ProjectId): Promise<void> => {
+  const marked = await projects.markDeleted(id, at);
+  expect(marked && (await projects.decideDeleted(marked))).toBe(true);
+};
 const newToken = async ({ tokens }: Ports, scope: Scope): Promise<string> => {
   const [id, hash] = [crypto.randomUUID(), crypto.randomUUID()];
   await tokens.put({ id, hash, name: 't', scope, masked: '***', createdAt: at });
@@ -97,7 +102,7 @@ const deletedProject = async (ports: Ports) => {
     ...{ read: own, dueAt: undefined, schedulesMax: 50 },
     runs: [newRun(own, { dueAt: at })],
   });
-  await ports.projects.markDeleted(project, at);
+  await decideDeletion(ports, project);
   return { project, other, theirs, others, own, shared };
 };
 type Deleted = Awaited<ReturnType<typeof deletedProject>>;
@@ -218,11 +223,13 @@ test.each([false, true])(
   },
 );
 
-test('a project without the mark keeps all its resources', async () => {
+test('a project keeps all its resources until its deletion is decided', async () => {
   const { ports } = openPorts();
   const project = await newProject(ports);
   const token = await newToken(ports, `project:${project}`);
   const schedule = await newArmed(ports, project);
+  expect(await forgetProject(ports satisfies ForgetDeps, project)).toBe(false);
+  await ports.projects.markDeleted(project, at);
   expect(await forgetProject(ports satisfies ForgetDeps, project)).toBe(false);
   expect(await ports.tokens.get(token)).toBeDefined();
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
@@ -260,7 +267,7 @@ test('its webhooks are deleted with it, those of others stay, and its pending de
     const { version } = await ports.webhooks.list();
     expect(await ports.webhooks.create(webhook, { secret: 's', version })).toBe('created');
   }
-  await ports.projects.markDeleted(project, at);
+  await decideDeletion(ports, project);
   expect(await forgetProject(ports, project)).toBe(true);
   expect(await ports.webhooks.get(own.id)).toBeUndefined();
   expect(await ports.webhooks.get(others.id)).toEqual(others);
@@ -279,7 +286,7 @@ test('a workspace with a name is not made in it, whoever read it before (WS5)', 
     ...{ name: 'w', isNamed: true as const, users: [] },
   });
   expect(await workspaces.makeNamed(named())).toBe(true);
-  await ports.projects.markDeleted(project, at);
+  await decideDeletion(ports, project);
   expect(await workspaces.makeNamed(named())).toBe(false);
   await ports.projects.remove(project, at);
   expect(await workspaces.makeNamed(named())).toBe(false);
@@ -291,7 +298,7 @@ test('a session that a caller made in it and left, since it died, ends with it, 
   const project = await newProject(ports);
   const session = newSession({ project });
   await ports.sessions.create(session, { workspace: { ...workspaceOf(session), isNamed: true } });
-  await ports.projects.markDeleted(project, at);
+  await decideDeletion(ports, project);
   expect(await forgetProject(ports, project)).toBe(true);
   expect((await ports.sessions.get(session.id))?.status).toBe('completed');
   expect(await ports.workspaces.get(session.workspace)).toBeUndefined();

@@ -132,28 +132,29 @@ test('the default project is stored by its first change', async () => {
   await other.close();
 });
 
-test('a project that is marked as deleted is not found, and found again without the mark', async () => {
+test('a project that is marked as deleted is still there, is not changed, and may lose its mark', async () => {
   const { create, get, list, change, markDeleted, unmarkDeleted } = store();
   const project = projectOf({ owner: crypto.randomUUID() as OwnerId });
   await create(project);
+  const rename = async () => (await change(project.id, { name: 'x' }))?.name;
   expect(await markDeleted(project.id, 5000)).toEqual({ project, deletedAt: 5000, isDecided: false });
-  expect(await get(project.id)).toBeUndefined();
-  expect(await change(project.id, { name: 'x' })).toBeUndefined();
-  expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [] });
+  expect(await get(project.id)).toEqual(project);
+  expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [project] });
   // Only the first caller may take its mark away; another may once the first has died.
   expect(await markDeleted(project.id, 6000)).toEqual({ project, deletedAt: 5000, isDecided: false });
   await unmarkDeleted(project.id, 6000);
-  expect(await get(project.id)).toBeUndefined();
+  expect(await rename()).toBeUndefined();
   await unmarkDeleted(project.id, 5000);
-  expect(await get(project.id)).toEqual(project);
+  expect(await rename()).toBe('x');
   await markDeleted(project.id, 7000);
+  expect(await rename()).toBeUndefined();
   await unmarkDeleted(project.id, 100_000);
-  expect(await get(project.id)).toEqual(project);
+  expect(await rename()).toBe('x');
 });
 
 test('a mark that was decided stays, and only the mark that was read is decided', async () => {
-  const { create, get, markDeleted, unmarkDeleted, decideDeleted } = store();
-  const project = projectOf();
+  const { create, get, list, markDeleted, unmarkDeleted, decideDeleted } = store();
+  const project = projectOf({ owner: crypto.randomUUID() as OwnerId });
   await create(project);
   const marked = { project, deletedAt: 5000, isDecided: false };
   expect(await decideDeleted(marked)).toBe(false);
@@ -162,6 +163,7 @@ test('a mark that was decided stays, and only the mark that was read is decided'
   expect(await decideDeleted({ ...marked, deletedAt: 6000 })).toBe(true);
   for (const at of [6000, 100_000]) await unmarkDeleted(project.id, at);
   expect(await get(project.id)).toBeUndefined();
+  expect(await list(project.owner, { itemsMax: 5 })).toEqual({ projects: [] });
   expect(await markDeleted(project.id, 7000)).toEqual({ project, deletedAt: 6000, isDecided: true });
 });
 

@@ -4,6 +4,7 @@ import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { agentSlots, executionSlots } from '#shared/domain/slot-holder.ts';
 import {
+  activeAt,
   atOnce,
   farAway,
   inboxLimits,
@@ -108,7 +109,7 @@ describe('a session ends', () => {
   test('on request not after activity since it was read', async () => {
     const { sessions, create } = stores();
     const session = await create(newExecution());
-    await sessions.touch(session, 1001, farAway);
+    await sessions.touch(session, activeAt(1001, farAway));
     expect(await sessions.end(session, { ...stopped, unlessMoved: true })).toBeUndefined();
     expect((await sessions.get(session.id))?.status).toBe('creating');
     const seen = (await sessions.get(session.id)) ?? session;
@@ -316,7 +317,7 @@ describe('a due session', () => {
   test.each(['touch', 'lease', 'message'] as const)('is not postponed after a %s', async (what) => {
     const { sessions, turns, inbox, create, read } = stores();
     const session = await create(newSession({ dueAt: 500 }));
-    if (what === 'touch') await sessions.touch(session, 1001, 700);
+    if (what === 'touch') await sessions.touch(session, activeAt(1001, 1000));
     if (what === 'lease') await turns.takeLease(session.id, { holder: 'a', at: 10, until: 500 });
     if (what === 'message') await inbox.accept(session, message('m'), inboxLimits);
     const moved = await read(session.id);

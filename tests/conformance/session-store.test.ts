@@ -7,7 +7,16 @@ import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
-import { atOnce, inboxLimits, message, newSession, note, onTable, workspaceOf } from './session-fixture.ts';
+import {
+  activeAt,
+  atOnce,
+  inboxLimits,
+  message,
+  newSession,
+  note,
+  onTable,
+  workspaceOf,
+} from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 
 const fixture = openFileTable();
@@ -237,7 +246,7 @@ test('a writer without the lease that wakes nothing brings the next look forward
 test('L5: a heartbeat that is newer than the event of a commit stays, and one that is older does not', async () => {
   const { sessions, turns, read } = stores();
   const session = await leased((await created()).id);
-  await sessions.touch(session, 9000, 99_000);
+  await sessions.touch(session, activeAt(9000, 90_000));
   const commit = async (of: Session, version: number, lastActiveAt: number) => {
     const result = await turns.commit(commitOf(of, { version, patch: { lastActiveAt } }));
     const written = result.status === 'committed' ? result.session.lastActiveAt : result.status;

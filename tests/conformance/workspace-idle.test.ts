@@ -5,6 +5,7 @@ import { idleCheckUsersMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import {
+  activeAt,
   atOnce,
   farAway,
   inboxLimits,
@@ -71,7 +72,7 @@ test('a workspace without sessions is idle', async () => {
 
 describe('an idle sandbox stays when, since it was read,', () => {
   const changes: [string, (found: Idle) => Promise<unknown>][] = [
-    ['a session was touched', ({ agent }) => stores().sessions.touch(agent, 69_999, farAway)],
+    ['a session was touched', ({ agent }) => stores().sessions.touch(agent, activeAt(69_999, farAway))],
     [
       'a session got a lease',
       ({ agent }) => stores().turns.takeLease(agent.id, { holder: 'a', at: 69_999, until: 99_999 }),
@@ -93,7 +94,7 @@ describe('an idle sandbox stays when, since it was read,', () => {
     [
       'a call began',
       ({ execution }) =>
-        stores().sessions.beginCall(execution.id, { key: 'a', at: 69_999, until: 99_999, dueAt: farAway }),
+        stores().sessions.beginCall(execution.id, { key: 'a', at: 69_999, until: 99_999, idleMs: farAway }),
     ],
     [
       'a session ended',

@@ -132,7 +132,7 @@ test.each(endings)(
     const crowd = await open(3);
     const { ports, sessions, look, state, clock } = crowd;
     const working = sessions[2] as Session;
-    await ports.sessions.touch(working, clock.now, clock.now + lifetimes.idleMs);
+    await ports.sessions.touch(working, { at: clock.now, lifetimes });
     await look();
     expect(await state()).toBe('ready');
     await end(crowd, working);

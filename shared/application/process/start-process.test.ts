@@ -91,7 +91,7 @@ describe('L5: a program that starts in a sandbox which is ready', () => {
     await ports.workspaces.recordAddress(workspace, 1, { taskArn: 'task', address });
     await ports.workspaces.markReady(workspace, 1, { at: clock.now });
     clock.now += firstProcessMs;
-    await ports.sessions.touch(session, clock.now, clock.now + ports.lifetimes.executionIdleMs);
+    await ports.sessions.touch(session, { at: clock.now, lifetimes: ports.lifetimes });
     clock.now += 4000;
     const touched = await ports.sessions.get(id);
     if (touched === undefined) throw new Error('the session is not in the table');

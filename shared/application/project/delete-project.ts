@@ -1,6 +1,6 @@
 /**
- * Deletes a project in two steps: marked, which hides it and refuses new sessions in it, then emptied by the
- * janitor. Refused while one of its sessions is active. A repeated request for a marked one empties it again.
+ * Deletes a project in three steps: marked, which refuses whatever is new in it, decided, which hides it, and emptied by the janitor.
+ * Refused while one of its sessions is active. A repeated request for a decided one empties it again.
  */
 
 import { isUuid, type ProjectId } from '../../domain/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * Empties a project that was marked as deleted: its tokens, its schedules, its webhooks, its secrets, its MCP
+ * Empties a project whose deletion was decided: its tokens, its schedules, its webhooks, its secrets, its MCP
  * servers, its snapshots, sessions that were made in it too late, its workspaces. The record is deleted last, so that a run that
  * failed halfway is repeated. Ended sessions expire by themselves.
  */
@@ -21,7 +21,7 @@ import { closeWorkspace } from './manage-workspaces.ts';
 /** The project's own audit row names the caller. */
 const janitor: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'janitor', name: 'janitor' };
 
-/** False when it is not marked. */
+/** False when that was not decided. */
 export const forgetProject = async (ports: ForgetDeps, id: ProjectId): Promise<boolean> => {
   if ((await ports.projects.get(id)) !== undefined) return false;
   // First, so that no request comes in its name while the rest is deleted.

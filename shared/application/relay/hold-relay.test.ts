@@ -36,6 +36,7 @@ type Options = {
   /** Sessions of the workspace, and those that end with the first slice. */
   readonly users?: readonly string[];
   readonly ending?: readonly string[];
+  readonly forgotten?: readonly string[];
   /** The answer to the release is lost. */
   readonly isReleaseLost?: boolean;
 };
@@ -111,6 +112,7 @@ const play = async (options: Options = {}) => {
     sessions: {
       get: async (id: SessionId) => {
         const hasEnded = slice > 0 && options.ending?.includes(id);
+        if (slice > 0 && options.forgotten?.includes(id)) return undefined;
         return { id, status: hasEnded ? 'stopped' : 'running' };
       },
     },
@@ -199,6 +201,11 @@ test('once its session has ended the relay is held for another one of the worksp
     [],
     ['GET /relay/upstream'],
   ]);
+});
+
+test('a session that was deleted holds the relay no longer than one that has ended', async () => {
+  const { invoked } = await play({ slices: 100, users: ['other'], forgotten: ['s'] });
+  expect(invoked).toEqual([{ ...work, sessionId: 'other', replaces: 'h' }]);
 });
 
 test('a host is judged by sandbox, project and deployment, and its refusal is logged', async () => {

@@ -229,7 +229,7 @@ const sessionAgain = async (
 ): Promise<SessionId | undefined> => {
   const hasEnded = async (id: SessionId): Promise<boolean> => {
     const session = await sessions.get(id);
-    return session !== undefined && isEnded(session.status);
+    return session === undefined || isEnded(session.status);
   };
   const others = users.filter((id) => id !== sessionId).slice(0, idleCheckUsersMax);
   for (const id of [sessionId, ...others]) if (!(await hasEnded(id))) return id;

@@ -57,7 +57,7 @@ test('a lifetime ends a sandbox that is busy, counted from its readiness', async
   const { ports, clock, session, stateAfter } = await open();
   clock.now = startedAt + 20_000;
   await changeSession(ports, session, { change: { lifetimeMs: 60_000 }, lifetimes });
-  await ports.sessions.touch(session, startedAt + 59_000, startedAt + 999_000);
+  await ports.sessions.touch(session, { at: startedAt + 59_000, lifetimes });
   expect(await stateAfter(59_999)).toBe('ready');
   expect(await stateAfter(60_000)).toBe('stopping');
   const { sandbox } = (await ports.workspaces.get(session.workspace)) ?? {};
@@ -67,7 +67,7 @@ test('a lifetime ends a sandbox that is busy, counted from its readiness', async
 test('a lifetime that is given while the janitor looks at the sandbox ends it in time', async () => {
   const { ports, clock, hooks, session, stateAfter } = await open();
   clock.now = startedAt + sandboxLookMs;
-  await ports.sessions.touch(session, clock.now, clock.now + lifetimes.idleMs);
+  await ports.sessions.touch(session, { at: clock.now, lifetimes });
   const lifetimeMs = sandboxLookMs + 60_000;
   hooks.before = async ({ constructor: { name }, input }) => {
     if (name !== 'UpdateCommand' || !JSON.stringify(input).includes('WORKSPACE#')) return;
@@ -75,7 +75,7 @@ test('a lifetime that is given while the janitor looks at the sandbox ends it in
     await changeSession(ports, session, { change: { lifetimeMs }, lifetimes });
   };
   expect(await stateAfter(sandboxLookMs)).toBe('ready');
-  await ports.sessions.touch(session, startedAt + lifetimeMs, startedAt + lifetimeMs + lifetimes.idleMs);
+  await ports.sessions.touch(session, { at: startedAt + lifetimeMs, lifetimes });
   expect(await stateAfter(lifetimeMs)).toBe('stopping');
   const { sandbox } = (await ports.workspaces.get(session.workspace)) ?? {};
   expect(sandbox?.stoppedReason).toBe('its lifetime is over');
@@ -84,7 +84,7 @@ test('a lifetime that is given while the janitor looks at the sandbox ends it in
 test('a lifetime that is made longer while the janitor finds it over ends nothing', async () => {
   const { ports, hooks, session, stateAfter } = await open();
   await changeSession(ports, session, { change: { lifetimeMs: 60_000 }, lifetimes });
-  await ports.sessions.touch(session, startedAt + 59_000, startedAt + 999_000);
+  await ports.sessions.touch(session, { at: startedAt + 59_000, lifetimes });
   hooks.before = async ({ input }) => {
     if (!JSON.stringify(input).includes('stopRequestedAt')) return;
     hooks.before = async () => undefined;

@@ -95,6 +95,16 @@ export const createIn = async (
   });
   if (result === 'orphan' || result === 'full')
     throw new InvariantError('a session without a parent belongs to no tree');
+  return inLivingProject(ports, session, result);
+};
+
+/** A deletion that was found before the session was made refuses it, too. */
+const inLivingProject = async (
+  ports: SessionDeps,
+  session: Session,
+  result: 'created' | 'exists' | 'moved',
+): Promise<Session | 'exists' | 'moved'> => {
+  if (result === 'moved' && (await ports.projects.isMarked(session.project))) throw projectNotFound();
   if (result !== 'created') return result;
   await refuseIfDeleted(ports, session);
   return session;
@@ -139,7 +149,7 @@ export const refuseIfDeleted = async (
   { projects, sessions, world }: SessionDeps,
   session: Session,
 ): Promise<void> => {
-  if (session.project === defaultProject || (await projects.get(session.project)) !== undefined) return;
+  if (!(await projects.isMarked(session.project))) return;
   const at = world.now();
   await sessions.end(session, { status: endedStatus(session.kind), at, dueAt: at + redriveAfterMs });
   throw projectNotFound();

@@ -2,7 +2,7 @@
 
 import { mayRead } from '../../domain/access.ts';
 import { isUuid, type SnapshotId } from '../../domain/ids.ts';
-import { defaultProject, type Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { ownedBy, type Snapshot } from '../../domain/snapshot.ts';
 import { AppError } from '../../errors.ts';
@@ -47,16 +47,13 @@ export const makeSnapshot = async (ports: SnapshotDeps, request: SnapshotRequest
     recordAudit(telemetry, row);
     return made;
   }, changesTooOften('the workspace'));
-  if (await isDeleted(ports, snapshot)) {
+  // Deleting a project marks it and then looks for its snapshots: one of the two sees the other (WS5).
+  if (await ports.projects.isMarked(snapshot.project)) {
     await snapshots.remove(snapshot, world.now(), []);
     throw projectNotFound();
   }
   return snapshot;
 };
-
-/** Deleting a project marks it and then looks for its snapshots: one of the two sees the other (WS5). */
-const isDeleted = async ({ projects }: SnapshotDeps, { project }: Snapshot): Promise<boolean> =>
-  project !== defaultProject && (await projects.get(project)) === undefined;
 
 const noSnapshotLeft = (max: number): AppError =>
   new AppError('resource_limit_exceeded', `all ${max} snapshots of this project are in use`, {

@@ -5,6 +5,7 @@
 import { GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { projectRecord } from '#shared/contracts/stored/project-records.ts';
+import type { ProjectId } from '#shared/domain/ids.ts';
 import { deletedProjectSecondsMax } from '#shared/domain/limits.ts';
 import { defaultProject } from '#shared/domain/principal.ts';
 import { type Project, type ProjectChange, theDefaultProject } from '#shared/domain/project.ts';
@@ -23,6 +24,16 @@ const listed = ({ id, owner, createdAt }: Project) => ({
 const markStaleMs = 60_000;
 
 const projectFrom = (item: Item): Project => decodeStored(projectRecord, item);
+
+/** One whose deletion is not decided yet is still there: it may turn out to have an active session. */
+const isGone = (item: Item): boolean =>
+  item['deletedAt'] !== undefined && (item['isDecided'] === true || item['name'] === undefined);
+
+const itemOf = async ({ client, name }: Table, id: ProjectId): Promise<Item | undefined> => {
+  const Key = keys.project(id);
+  const { Item } = await client.send(new GetCommand({ TableName: name, Key, ConsistentRead: true }));
+  return Item;
+};
 
 const markedFrom = (item: Item): MarkedProject => ({
   project: projectFrom(item),
@@ -45,11 +56,14 @@ export const makeProjectStore = (table: Table): ProjectStore => ({
     );
   },
   get: async (id) => {
-    const { Item } = await table.client.send(
-      new GetCommand({ TableName: table.name, Key: keys.project(id), ConsistentRead: true }),
-    );
-    if (Item !== undefined) return Item['deletedAt'] === undefined ? projectFrom(Item) : undefined;
+    const item = await itemOf(table, id);
+    if (item !== undefined) return isGone(item) ? undefined : projectFrom(item);
     return id === defaultProject ? theDefaultProject : undefined;
+  },
+  isMarked: async (id) => {
+    if (id === defaultProject) return false;
+    const item = await itemOf(table, id);
+    return item === undefined || item['deletedAt'] !== undefined;
   },
   change: change(table),
   markDeleted: async (id, at) => {
@@ -184,6 +198,6 @@ const list =
       }),
     );
     const next = LastEvaluatedKey?.['ownerSk'];
-    const projects = Items.filter((item) => item['deletedAt'] === undefined).map(projectFrom);
+    const projects = Items.filter((item) => !isGone(item)).map(projectFrom);
     return { projects, ...(next === undefined ? {} : { next: String(next) }) };
   };

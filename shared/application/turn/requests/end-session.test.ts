@@ -1,6 +1,7 @@
 /** Ending a session: what waits is completed first, and one that came back to life since it was read is left alone. */
 import { expect, test } from 'vitest';
 import {
+  activeAt,
   inboxLimits,
   message,
   newSession,
@@ -40,7 +41,7 @@ test('a session that got its first message since it was read keeps it and stays 
 
 test('a session with activity since it was read is left alone', async () => {
   const { ports, session, end, read } = await open();
-  await ports.sessions.touch(session, 1_000_500, 2_000_000);
+  await ports.sessions.touch(session, activeAt(1_000_500, 1_000_000));
   expect(await end(session, true)).toBe(false);
   expect((await read()).status).toBe('created');
 });
