@@ -1,11 +1,12 @@
 /**
  * Branches a conversation: a new session with the settings of another, its messages up to one, and the files of that time.
  *
- * Grants, tools of its clients and what was spent are not taken over. A function that dies on the way leaves a
- * session without the conversation.
+ * Grants, tools of its clients and what was spent are not taken over, nor is the program that carried its turns: only the
+ * built-in loop reads the copied messages. A function that dies on the way leaves a session without the conversation.
  */
 
 import type { SessionId } from '../../domain/ids.ts';
+import { decodeProvider } from '../../domain/model.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
@@ -39,7 +40,7 @@ export const branchSession = async (
   const environment = options.environment ?? (await environmentOf(ports, other, id));
   const session = await createSession(ports, {
     ...{ id, principal, defaults },
-    options: { ...settingsOf(other), ...withoutAbsent({ ...options, environment }) },
+    options: { ...settingsOf(other, options), ...withoutAbsent({ ...options, environment }) },
     sourceIn: async (project) => {
       if (project.id !== other.project) throw sessionNotFound();
       return branchFiles(ports, source, of.files);
@@ -62,8 +63,9 @@ export const branchSession = async (
   return continued ?? sessions.get(id);
 };
 
-const settingsOf = (session: Session): SessionOptions => {
-  const { project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
+const settingsOf = (session: Session, asked: SessionOptions): SessionOptions => {
+  const { project, provider, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
+  const hasOtherProvider = asked.provider !== undefined && decodeProvider(asked.provider) !== provider;
   const {
     labels,
     idleMs,
@@ -76,7 +78,9 @@ const settingsOf = (session: Session): SessionOptions => {
     limits,
   } = session;
   return {
-    ...{ project, provider, model, flavor, template, approvals, thinking, allowSmallerFlavor },
+    ...{ project, provider, flavor, template, approvals, thinking, allowSmallerFlavor, runtime: 'builtin' },
+    // Another provider does not know the model.
+    ...(hasOtherProvider ? {} : { model: session.model }),
     ...{ labels, cwd, network, disabledTools, allowedTools, effects },
     ...(idleMs === undefined ? {} : { idleSeconds: idleMs / 1000 }),
     ...(limits?.ownCostUsdMax === undefined ? {} : { maxCostUsd: limits.ownCostUsdMax }),
