@@ -27,3 +27,18 @@ test('no byte of output that is no UTF-8 is skipped', async () => {
   expect(nextOffset).toBeGreaterThan(0);
   expect(nextOffset).toBeLessThanOrEqual(50);
 });
+
+test('a part has whole characters, and at least one', async () => {
+  for (const charactersMax of [1, 2, 3]) {
+    let output = Buffer.from('a😀😀b');
+    const parts: string[] = [];
+    while (output.length > 0) {
+      const { text, nextOffset } = await partOf(output, charactersMax);
+      expect(nextOffset).toBeGreaterThan(0);
+      expect(text.isWellFormed()).toBe(true);
+      parts.push(text);
+      output = output.subarray(nextOffset);
+    }
+    expect(parts.join('')).toBe('a😀😀b');
+  }
+});

@@ -64,7 +64,9 @@ const withEvent = (part: OutputPart, block: string, charactersMax: number): Outp
   const room = charactersMax - part.text.length;
   if (event.text.length <= room)
     return { ...part, text: part.text + event.text, nextOffset: event.offset + event.bytes };
-  const cut = event.text.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
+  const whole = event.text.slice(0, room).replace(/[\uD800-\uDBFF]$/, '');
+  // A first character that is longer than the bound is taken all the same: the next part would begin with it again.
+  const cut = whole === '' && part.text === '' ? event.text.slice(0, 2) : whole;
   // Rather a byte twice than none: a replacement character may stand for fewer bytes than it has.
   const bytes = utf8Bytes(cut) - unsureBytesOf(cut);
   return { ...part, text: part.text + cut, nextOffset: event.offset + bytes, hasMore: true };
