@@ -39,7 +39,7 @@ import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session, SessionKind } from '#shared/domain/session.ts';
-import { idleLimit, type Lifetimes } from '#shared/domain/session-sweep.ts';
+import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
@@ -78,7 +78,7 @@ export const sessionRoutes = ({
       turn,
       workspace,
       now: ports.world.now(),
-      idleMs: idleLimit(session, settings.lifetimes),
+      lifetimes: settings.lifetimes,
       usdMax,
     });
   const show = async (session: Session, turn?: TurnRecord) =>

@@ -6,6 +6,7 @@ import { flavorNames } from '#shared/domain/flavor.ts';
 import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import {
+  type SandboxRecord,
   sandboxSources,
   sandboxStates,
   startPhase,
@@ -14,11 +15,13 @@ import {
 } from '#shared/domain/sandbox.ts';
 import {
   approvalModes,
+  isEnded,
   type Session,
   sessionKinds,
   sessionStatuses,
   totalsOf,
 } from '#shared/domain/session.ts';
+import { idleFrom, idleLimit, type Lifetimes, pausedUntil } from '#shared/domain/session-sweep.ts';
 import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';
@@ -33,7 +36,7 @@ type Seen = {
   readonly turn: TurnRecord | undefined;
   readonly workspace: Workspace | undefined;
   readonly now: number;
-  readonly idleMs: number;
+  readonly lifetimes: Lifetimes;
   /** Of a session without a limit of its own. */
   readonly usdMax: number;
 };
@@ -87,7 +90,11 @@ export const sessionAnswer = z
       .enum(stopReasons)
       .optional()
       .describe('Why its last turn ended; absent: no turn has ended yet.'),
-    expiresAt: z.iso.datetime(),
+    expiresAt: z.iso
+      .datetime()
+      .describe(
+        'Time at which its sandbox stops if it is not used until then. Of a session without one: the time at which it ends, or is deleted.',
+      ),
     uptimeSeconds: count,
     idleSeconds: z.number().describe('Seconds without activity after which the sandbox stops.'),
     lifetimeSeconds: z.number().optional().describe('Seconds that a sandbox lives; absent: no limit.'),
@@ -131,7 +138,7 @@ type SessionAnswer = z.output<typeof sessionAnswer>;
 
 export const sessionView = (
   session: Session,
-  { turn, workspace, now, idleMs, usdMax }: Seen,
+  { turn, workspace, now, lifetimes, usdMax }: Seen,
 ): SessionAnswer => ({
   id: session.id,
   kind: session.kind,
@@ -152,9 +159,9 @@ export const sessionView = (
   createdAt: iso(session.createdAt),
   lastActiveAt: iso(session.lastActiveAt),
   ...(session.lastStopReason === undefined ? {} : { lastStopReason: session.lastStopReason }),
-  expiresAt: iso(session.lastActiveAt + idleMs),
+  expiresAt: iso(Math.max(now, expiryOf(session, workspace?.sandbox, lifetimes))),
   uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
-  idleSeconds: idleMs / 1000,
+  idleSeconds: idleLimit(session, lifetimes) / 1000,
   ...(session.lifetimeMs === undefined ? {} : { lifetimeSeconds: session.lifetimeMs / 1000 }),
   network: networkView(session.network),
   ...(session.agent === undefined ? {} : { agent: session.agent }),
@@ -167,6 +174,15 @@ export const sessionView = (
   maxCostUsd: costUsdMaxOf(session, usdMax),
   pendingApprovals: pendingApprovals(turn),
 });
+
+/** Of a resting session the sandbox has stopped already: the session itself is what ends next. */
+const expiryOf = (session: Session, sandbox: SandboxRecord | undefined, lifetimes: Lifetimes): number => {
+  if (session.status === 'paused') return pausedUntil(session, lifetimes);
+  const hasSandbox = sandbox?.state === 'starting' || sandbox?.state === 'ready';
+  return isEnded(session.status) || (session.kind === 'agent' && !hasSandbox)
+    ? session.lastActiveAt + lifetimes.historyMs
+    : idleFrom(session, lifetimes, sandbox?.readyAt);
+};
 
 const sandboxView = (workspace: Workspace | undefined, now: number): SessionAnswer['sandbox'] => {
   const sandbox = workspace?.sandbox;
