@@ -253,21 +253,24 @@ test.each([
   expect(await getRaw(await open(), path)).toBe(404);
 });
 
-test.each(['/api', '/mcp/more', '/mcp/'])('%s is no route, in the body of every error', async (path) => {
-  const response = await fetch(`${await open()}${path}`);
-  expect([response.status, await response.json()]).toEqual([
-    404,
-    {
-      error: {
-        code: 'not_found',
-        message: 'there is no such route',
-        suggestions: [expect.any(String)],
-        recoveryActions: [],
-        requestId: response.headers.get('x-request-id'),
+test.each(['/api', '/api?x=1', '/mcp/more', '/mcp/', '/mcp/?x=1'])(
+  '%s is no route, in the body of every error',
+  async (path) => {
+    const response = await fetch(`${await open()}${path}`);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      {
+        error: {
+          code: 'not_found',
+          message: 'there is no such route',
+          suggestions: [expect.any(String)],
+          recoveryActions: [],
+          requestId: response.headers.get('x-request-id'),
+        },
       },
-    },
-  ]);
-});
+    ]);
+  },
+);
 
 test('a strict gateway renames WWW-Authenticate, as a REST API does', async () => {
   const namesOf = async (url: string) => [...(await fetch(`${url}/api/refuse`)).headers.keys()];
