@@ -74,7 +74,8 @@ const cancel = defineAction({
     const { ports, principal, intent } = context;
     const { session } = await findSession(ports.turns, { id, principal, intent });
     await cancelTree(ports, session.id);
-    return done(context, session.id, 'its turn is cancelled');
+    const hadWork = session.status === 'running';
+    return done(context, session.id, hadWork ? 'its turn is cancelled' : 'it had no turn to cancel');
   },
 });
 
