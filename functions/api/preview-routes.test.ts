@@ -1,4 +1,4 @@
-/** A ticket at a path of a preview: exchanged for a cookie of that path, and of nothing that the path says besides. */
+/** A ticket at a path of a preview: exchanged for a cookie of that path, and of nothing that the path says besides; and redirects. */
 import { expect, test } from 'vitest';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { issueTicket } from '#shared/application/access/authenticate.ts';
@@ -39,3 +39,30 @@ test.each(['x', 'x;Domain=example.org;'])(
     await expect(exchange(session)).rejects.toMatchObject({ code: 'session_not_found' });
   },
 );
+
+test.each([
+  ['GET', 302],
+  ['HEAD', 302],
+  ['POST', 308],
+  ['DELETE', 308],
+])('%s of a preview without its final slash keeps its query and its method', async (httpMethod, status) => {
+  const { ports: quiet, table } = openQuietPorts();
+  const token = `sp_${'1'.repeat(64)}`;
+  const ports = {
+    ...{ ...quiet, adminTokenHash: token, tokens: makeTokenStore(table) },
+    rateLimiter: { take: async () => true },
+  };
+  const path = `/api/sessions/${crypto.randomUUID()}/ports/8000`;
+  const event = {
+    ...{ httpMethod, path, headers: { host: 'own.example', authorization: `Bearer ${token}` } },
+    ...{ queryStringParameters: { q: 'a b' }, multiValueQueryStringParameters: { q: ['1', 'a b'] } },
+  } as unknown as ApiEvent;
+  const target = previewTarget(event);
+  if (target === undefined) throw new Error('it is no path of a preview');
+  const { statusCode, headers } = await answerPreview(
+    { ports, settings: {} } as unknown as Preview,
+    event,
+    target,
+  );
+  expect([statusCode, headers['location']]).toEqual([status, `${path}/?q=1&q=a%20b`]);
+});

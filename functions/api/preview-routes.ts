@@ -45,7 +45,7 @@ export const previewRoute = {
       ticket: z.string().optional().describe('Ticket, exchanged for a cookie of this path.'),
     }),
     body: 'bytes',
-    answers: { 200: 'bytes', 302: 'empty' },
+    answers: { 200: 'bytes', 302: 'empty', 308: 'empty' },
     types: ['*/*'],
     errors: [...insideErrors, 'upgrade_required'],
   },
@@ -88,7 +88,7 @@ export const answerPreview = async (
   // The path of a cookie is made of it: nothing in it may end an attribute.
   if (!isUuid(target.sessionId)) throw sessionNotFound();
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
-  if (rest === '') return redirect(`${event.path}/`);
+  if (rest === '') return redirect(event, `${event.path}/${asked(event.multiValueQueryStringParameters)}`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
 };
 
@@ -174,15 +174,16 @@ const withCookie = (
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
   const { ticket: _, ...query } = event.multiValueQueryStringParameters ?? {};
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
-  const answer = redirect(place + asked(query));
+  const answer = redirect(event, place + asked(query));
   return {
     ...answer,
     headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
   };
 };
 
-const redirect = (location: string): StreamedResult => ({
-  statusCode: 302,
+/** A client repeats a request that writes with its method and its body only after a 308. */
+const redirect = ({ httpMethod }: ApiEvent, location: string): StreamedResult => ({
+  statusCode: httpMethod === 'GET' || httpMethod === 'HEAD' ? 302 : 308,
   headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   body: '',
 });
