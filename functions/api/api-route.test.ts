@@ -1,7 +1,7 @@
-/** Bodies that a route refuses, headers that it reads and gives, and a query that is sent on. */
+/** Values of a path, bodies that a route refuses, headers that it reads and gives, and a query that is sent on. */
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { type ApiEvent, bodyOf, queryText } from './api-route.ts';
+import { type ApiEvent, bodyOf, pathId, pathValue, queryText } from './api-route.ts';
 import { asAttachment } from './file-routes.ts';
 import { acceptsEvents } from './output-stream.ts';
 
@@ -39,4 +39,13 @@ test.each([
   [undefined, false],
 ])('Accept: %s: the answer is a stream of events: %s', (accept, isStream) => {
   expect(acceptsEvents({ headers: accept === undefined ? {} : { accept } } as ApiEvent)).toBe(isStream);
+});
+
+test('a value of a path is read as the client meant it, also an id and a name', () => {
+  const id = crypto.randomUUID();
+  const spelt = id.replace('-', '%2D').toUpperCase();
+  const event = { pathParameters: { id: spelt, name: 'n%C3%B6t%65s' } } as unknown as ApiEvent;
+  expect([pathId(event), pathValue(event, 'name')]).toEqual([id, 'nötes']);
+  const broken = { pathParameters: { name: '%zz' } } as unknown as ApiEvent;
+  expect(pathValue(broken, 'name')).toBe('%zz');
 });

@@ -62,20 +62,19 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
   return principal;
 };
 
-export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => pathParameters?.[name] ?? '';
+/** A value of the path, decoded; one that cannot be decoded names nothing, and stays as it is. */
+export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => {
+  const value = pathParameters?.[name] ?? '';
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+};
 
 /** As `pathValue`, for one of the platform's ids. */
 export const pathId = (event: ApiEvent, name: 'id' | 'workspace' | 'snapshotId' = 'id'): string =>
   canonicalUuid(pathValue(event, name));
-
-/** As `pathValue`, for a value that may be anything. */
-export const decodedPathValue = (event: ApiEvent, name: string): string => {
-  try {
-    return decodeURIComponent(pathValue(event, name));
-  } catch {
-    throw new AppError('invalid_request', `${name}: the path is not encoded as a URL asks for`);
-  }
-};
 
 /** The body's bytes, unparsed. */
 export const bytesOf = ({ body, isBase64Encoded }: ApiEvent): Uint8Array =>

@@ -19,7 +19,7 @@ import { approval } from '#shared/contracts/socket-actions.ts';
 import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, decodedPathValue, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, bodyOf, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -53,7 +53,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
       errors: ['invalid_request', 'not_found'],
     },
     handler: async (event, found) => {
-      const request = findApproval(found, decodedPathValue(event, 'callId'));
+      const request = findApproval(found, pathValue(event, 'callId'));
       await openPrompt(api.ports, found, principalOf(event));
       return json(200, { sessionId: found.session.id, ...request });
     },
@@ -78,7 +78,7 @@ const decideRoute = ({ ports, limits }: Approvals): ApiRoute => ({
     const principal = principalOf(event);
     const sessionId = pathId(event);
     const find = () => findSession(ports.turns, { id: sessionId, principal, intent: 'write' });
-    const callId = decodedPathValue(event, 'callId');
+    const callId = pathValue(event, 'callId');
     const decided = await decideCall(ports, {
       sessionId,
       callId,
@@ -111,7 +111,7 @@ const grantRoutes = ({ ports, limits }: Approvals): readonly ApiRoute[] => [
     },
     handler: async (event, found) => {
       const grant = await withdrawGrant(ports, found, {
-        grantId: decodedPathValue(event, 'grantId'),
+        grantId: pathValue(event, 'grantId'),
         principal: principalOf(event),
         limits,
       });

@@ -7,7 +7,7 @@ import { codeAnswer, codeBody, contextPath, contextQuery } from '#shared/contrac
 import { codeAnswerMsMax } from '#shared/domain/limits.ts';
 import { languageOf, languages } from '#shared/domain/template.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiRoute, bodyOf, decodedPathValue, fieldsOf, queryOf } from './api-route.ts';
+import { type ApiRoute, bodyOf, fieldsOf, pathValue, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
 import { answerWhenDone } from './slow-answer.ts';
@@ -52,7 +52,7 @@ export const codeRoutes = ({
       errors: ['not_found', 'sandbox_unavailable'],
     },
     handler: async (event, { session }) => {
-      const path = decode(contextPath, { name: decodedPathValue(event, 'name') });
+      const path = decode(contextPath, { name: pathValue(event, 'name') });
       if (!path.ok) throw new AppError('invalid_request', path.problem);
       await endContext(ports, session, { ...path.value, ...queryOf(event, contextQuery) });
       return { statusCode: 204, headers: {}, body: '' };

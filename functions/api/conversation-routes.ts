@@ -18,7 +18,7 @@ import {
 } from '#shared/contracts/rest/conversation-view.ts';
 import { userMessage } from '#shared/contracts/socket-actions.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, decodedPathValue, json, queryOf } from './api-route.ts';
+import { type ApiRoute, bodyOf, json, pathValue, queryOf } from './api-route.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -124,7 +124,7 @@ export const callerToolRoutes = ({
       errors: ['no_pending_tool_call'],
     },
     handler: async (event, found) => {
-      const requestId = decodedPathValue(event, 'requestId');
+      const requestId = pathValue(event, 'requestId');
       const answer = { ...bodyOf(event, callerAnswerBody), requestId, limits };
       await answerCall(ports, found, answer);
       return json(200, { requestId });
