@@ -2,6 +2,7 @@
 import { auditRowView } from '../../contracts/audit-row.ts';
 import { rowHash, type Seal } from '../../domain/audit-seal.ts';
 import type { Deps } from '../deps.ts';
+import { settledMs } from './seal-audit.ts';
 
 const pageRowsMax = 500;
 
@@ -13,27 +14,31 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
   if (key !== undefined) yield line({ type: 'key', ...key });
   const until = world.now();
   const counts = { rows: 0, seals: 0 };
-  let seal = await firstSeal(ports, until);
-  const from = seal?.from ?? 0;
+  // A seal that is made meanwhile holds rows that this file may lack.
+  const unlessLater = (seal: Seal | undefined) =>
+    seal !== undefined && seal.through <= until - settledMs ? seal : undefined;
+  const first = await firstSeal(ports, until);
+  const from = first?.from ?? 0;
+  let seal = unlessLater(first);
+  async function* sealsThrough(at: number): AsyncGenerator<string> {
+    while (seal !== undefined && seal.through <= at) {
+      counts.seals += 1;
+      yield line({ type: 'seal', ...seal });
+      seal = unlessLater(await auditSeals.read(seal.number + 1));
+    }
+  }
   let after: string | undefined;
   do {
     const page = await auditLog.read({ from, through: until, after, itemsMax: pageRowsMax });
     for (const { id, row } of page.rows) {
-      while (seal !== undefined && row.at >= seal.through) {
-        counts.seals += 1;
-        yield line({ type: 'seal', ...seal });
-        seal = await auditSeals.read(seal.number + 1);
-      }
+      yield* sealsThrough(row.at);
       const view = auditRowView(row);
       counts.rows += 1;
       yield line({ type: 'row', id, ...view, hash: rowHash(view, world.sha256) });
     }
     after = page.next;
   } while (after !== undefined);
-  if (seal !== undefined) {
-    counts.seals += 1;
-    yield line({ type: 'seal', ...seal });
-  }
+  yield* sealsThrough(until);
   yield line({ type: 'end', ...counts });
 }
 

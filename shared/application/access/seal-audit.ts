@@ -2,7 +2,7 @@
  * Seals the audit log: one signed root over every row since the last seal. The newest rows wait for the next one, since a
  * write that has its time already may still be on its way.
  *
- * A time without rows has no seal. Two janitors at once write the same number: the later one stays, and each is whole.
+ * A time without rows has no seal. Two janitors at once write the same number: the first one stays, and each is whole.
  */
 
 import { auditRowView } from '../../contracts/audit-row.ts';
@@ -21,7 +21,7 @@ import {
 import type { Deps } from '../deps.ts';
 
 /** A write of a row takes less, in milliseconds. */
-const settledMs = 60_000;
+export const settledMs = 60_000;
 const pageRowsMax = 500;
 /** Rows of one seal; the rest is in the next one. */
 const sealRowsMax = 100_000;
