@@ -6,7 +6,7 @@ export interface AuditSeals {
   last(): Promise<Seal | undefined>;
   /** Undefined for a number that there is not. */
   read(number: number): Promise<Seal | undefined>;
-  /** It becomes the last one. */
+  /** It becomes the last one, unless there is one of its number, which then does. */
   write(seal: Seal): Promise<void>;
 }
 

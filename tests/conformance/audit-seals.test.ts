@@ -99,13 +99,46 @@ test('a removal hides a seal and loses nothing; its version is kept from whoever
   expect(await versionsOf(Key)).toEqual([]);
 });
 
-test('a newer seal of the same number replaces none: both versions stay', async () => {
+test('of two seals of one number the first one stays, and is the last of the chain', async () => {
   const seals = both();
   await seals.write(sealOf(8));
   await seals.write({ ...sealOf(8), root: 'another' });
-  expect((await seals.read(8))?.root).toBe('another');
-  expect(await versionsOf('audit/seals/0000000008.json')).toHaveLength(2);
+  expect([await seals.read(8), await seals.last()]).toEqual([sealOf(8), sealOf(8)]);
+  expect(await versionsOf('audit/seals/0000000008.json')).toHaveLength(1);
 });
+
+test('however the writes of two janitors alternate, the last seal is the one of its number', async () => {
+  const bucket = makeSealBucket(client, main);
+  for (const [index, order] of ['aabb', 'abab', 'abba', 'baab'].entries()) {
+    const number = 20 + index;
+    const turns = takingTurns(order);
+    await Promise.all(
+      ['a', 'b'].map((root) => {
+        const slow =
+          <T>(act: (key: string, bytes: Uint8Array) => Promise<T>) =>
+          (key: string, bytes: Uint8Array): Promise<T> =>
+            turns(root, () => act(key, bytes));
+        const own = { ...bucket, write: slow(bucket.write), create: slow(bucket.create) };
+        return makeAuditSeals({ main: own }).write({ ...sealOf(number), root });
+      }),
+    );
+    const seals = mainOnly();
+    expect(await seals.last(), order).toEqual(await seals.read(number));
+  }
+});
+
+/** Each write waits for its letter. */
+const takingTurns = (order: string) => {
+  let [at, passed] = [0, Promise.withResolvers<void>()];
+  return async <T>(name: string, act: () => Promise<T>): Promise<T> => {
+    while (order[at] !== name) await passed.promise;
+    const result = await act();
+    const { resolve } = passed;
+    [at, passed] = [at + 1, Promise.withResolvers<void>()];
+    resolve();
+    return result;
+  };
+};
 
 test('a backup has the seals of both buckets, and a restore writes them under the lock', async () => {
   const seals = both();

@@ -2,7 +2,8 @@
  * `AuditSeals` in a bucket: an object per seal under a prefix of its own, and one that is the last.
  *
  * Without a locked bucket it is that of the workspaces. With one seals are written there alone, and those from before it are read from the
- * other: the chain goes on. Nothing here deletes a seal.
+ * other: the chain goes on. Nothing here deletes a seal or replaces one: of two that are written at once the first one stays, so that
+ * the next one follows a seal that there is.
  */
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';
@@ -31,7 +32,10 @@ const sealSchema: z.ZodType<Seal> = z.object({
   signature: z.string().exactOptional(),
 });
 
-type SealBucket = Pick<WorkspaceBucket, 'read' | 'write'>;
+type SealBucket = Pick<WorkspaceBucket, 'read' | 'write'> & {
+  /** Nothing is written where there is one. */
+  readonly create: (key: string, bytes: Uint8Array) => Promise<void>;
+};
 
 export type SealBuckets = {
   /** Of the workspaces. */
@@ -44,12 +48,22 @@ export type SealBuckets = {
  * A bucket with Object Lock refuses a write without a checksum, also where the retention is its default: "Content-MD5 OR x-amz-checksum-
  * HTTP header is required for Put Object requests with Object Lock parameters".
  */
-export const makeSealBucket = (client: S3Client, Bucket: string): SealBucket => ({
-  read: makeWorkspaceBucket(client, Bucket).read,
-  write: async (Key, Body) => {
-    await client.send(new PutObjectCommand({ Bucket, Key, Body, ChecksumAlgorithm: 'SHA256' }));
-  },
-});
+export const makeSealBucket = (client: S3Client, Bucket: string): SealBucket => {
+  const write = async (Key: string, Body: Uint8Array, condition = {}): Promise<void> => {
+    const put = { Bucket, Key, Body, ChecksumAlgorithm: 'SHA256', ...condition } as const;
+    await client.send(new PutObjectCommand(put));
+  };
+  return {
+    read: makeWorkspaceBucket(client, Bucket).read,
+    write,
+    create: (key, bytes) => write(key, bytes, { IfNoneMatch: '*' }).catch(unlessThere),
+  };
+};
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html */
+const unlessThere = (cause: unknown): void => {
+  if (!(cause instanceof Error) || cause.name !== 'PreconditionFailed') throw cause;
+};
 
 export const openAuditSeals = (main: string, locked: string | undefined): AuditSeals => {
   const client = openBucketClient();
@@ -75,9 +89,10 @@ export const makeAuditSeals = ({ main, locked }: SealBuckets): AuditSeals => {
     last: () => read(last),
     read: (number) => read(keyOf(number)),
     write: async (seal) => {
-      const bytes = Buffer.from(JSON.stringify(seal));
-      await own.write(keyOf(seal.number), bytes);
-      await own.write(last, bytes);
+      const key = keyOf(seal.number);
+      await own.create(key, Buffer.from(JSON.stringify(seal)));
+      const kept = (await read(key)) ?? seal;
+      await own.write(last, Buffer.from(JSON.stringify(kept)));
     },
   };
 };
