@@ -32,6 +32,32 @@ const madePinned = async (world: WorldOfTest, change: Partial<Schedule>) => {
   return { schedule, pin };
 };
 
+describe('a run of a moment beside a run by hand that began before it was claimed', () => {
+  test.each([
+    ['skip', 'running', 'skipped'],
+    ['skip', 'claimed', 'skipped'],
+    ['queue', 'running', 'queued'],
+    ['queue', 'claimed', 'queued'],
+  ] as const)('%s: the other one is %s, it is %s', async (overlap, state, becomes) => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { overlap, sessions: 'new', cron: '0 0 1 1 *' });
+    const { schedule: read } = await stateOf(world, schedule);
+    const runAt = begin + minute + 20_000;
+    const speaking = { session: pin.session, message: 'earlier' as MessageId, since: 0 };
+    const byHand = newRun(schedule, { runAt, part: 'hand-0', isManual: true, state, ...speaking });
+    await world.ports.schedules.write(read, {
+      read,
+      dueAt: undefined,
+      runs: [{ ...byHand, claimedAt: runAt, dueAt: runAt + minute }],
+    });
+    world.at.now = runAt + 25_000;
+    await world.dispatch(schedule.id, begin + minute);
+    const runs = [...(await historyOf(world, schedule)), ...(await stateOf(world, schedule)).open];
+    expect(runs.find((run) => run.runAt === begin + minute)?.state).toBe(becomes);
+    expect(world.heard.size).toBe(0);
+  });
+});
+
 /** The dispatcher of the schedule's moment dies after it has spoken. */
 const dieAfterSpeaking = async ({ ports, at, heard }: WorldOfTest, { id }: Schedule) => {
   const dying: RunDeps = {

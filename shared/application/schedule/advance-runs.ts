@@ -41,8 +41,12 @@ export const advanceRuns = async (ports: RunDeps, drive: Drive): Promise<void> =
   if (failure !== undefined) throw failure.reason;
 };
 
-/** Oldest first, so that each knows which earlier runs have ended. */
-const advanceTarget = async (ports: RunDeps, runs: readonly Run[], drive: Drive): Promise<void> => {
+/**
+ * Those that have begun first, and oldest first, so that each knows which of the ones before it have ended: a run by hand may begin
+ * before one of an earlier moment is claimed.
+ */
+const advanceTarget = async (ports: RunDeps, open: readonly Run[], drive: Drive): Promise<void> => {
+  const runs = [...open.filter(hasBegun), ...open.filter((run) => !hasBegun(run))];
   const now = ports.world.now();
   const isOurs = (run: Run): boolean => drive.claimed.has(runName(run)) || (run.dueAt ?? 0) <= now;
   const last = runs.findLastIndex((run) => run.state !== 'running' && isOurs(run));
@@ -50,12 +54,15 @@ const advanceTarget = async (ports: RunDeps, runs: readonly Run[], drive: Drive)
   for (const [index, run] of runs.entries()) {
     // A run that blocks a later one is checked now.
     const isAsked = isOurs(run) || (run.state === 'running' && index < last);
-    const open = standing.filter(({ state }) => isOpen(state));
+    const before = standing.filter(({ state }) => isOpen(state));
     standing.push(
-      isAsked ? await advanceRun(ports, run, { ...drive, state: { ...drive.state, open } }) : run,
+      isAsked ? await advanceRun(ports, run, { ...drive, state: { ...drive.state, open: before } }) : run,
     );
   }
 };
+
+/** One that has chosen its session may have spoken. */
+const hasBegun = ({ state, session }: Run): boolean => state === 'running' || session !== undefined;
 
 const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> => {
   if (run.state === 'running') return look(ports, run, drive.state.schedule);

@@ -25,7 +25,7 @@ import { end } from './poll-run.ts';
 import type { Conversation, RunDeps, Spawn } from './schedule-conversation.ts';
 
 export type Start = {
-  /** Its open runs include the earlier ones of the same target. */
+  /** Its open runs are those of the same target that come before this one. */
   readonly state: ScheduleState;
   readonly run: Run & { readonly target: ScheduleTarget };
 };

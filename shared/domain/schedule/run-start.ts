@@ -15,7 +15,7 @@ import type { OverlapBehavior, SessionBehavior } from './schedule.ts';
 export type OverlapStep = 'start' | 'follow' | 'wait' | 'beside' | 'skip';
 
 type Crowd = {
-  /** Earlier runs of the same target that have not ended. */
+  /** Runs of the same target that have not ended and were due earlier, or have begun. */
   readonly openBefore: number;
   /** True when the pinned session accepts messages. */
   readonly isPinActive: boolean;
