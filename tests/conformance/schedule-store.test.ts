@@ -1,12 +1,14 @@
 /** Schedules against a real DynamoDB engine: listed where they run, written once per version, their runs ended once. */
 import { randomBytes } from 'node:crypto';
+import { DeleteCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { partitionItems } from '#shared/adapters/aws/dynamo/partition.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
-import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { type Item, keys, type Table } from '#shared/adapters/aws/dynamo/table.ts';
 import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { Run } from '#shared/domain/schedule/run.ts';
 import { type Schedule, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { fake } from '../fake.ts';
 import { newProjectId, newRun, newSchedule } from './schedule-fixture.ts';
 import { atOnce, farAway, tally } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -29,6 +31,20 @@ const written = async (next: Schedule, read: Schedule, runs: readonly Run[] = []
   const result = await store().write(next, { read, runs, ...noDue });
   if (typeof result === 'string') throw new Error(result);
   return result;
+};
+/** Its first query sees the item of this key as it was. */
+const tornStore = (half: string, old: readonly Item[]) => {
+  let isTorn = true;
+  const send = async (command: Parameters<Table['client']['send']>[0]) => {
+    const answer = await fixture.table.client.send(command as QueryCommand);
+    if (!(command instanceof QueryCommand) || !isTorn) return answer;
+    isTorn = false;
+    const Items = [...(answer.Items ?? []), ...old].filter(
+      (item) => (item['sk'] === half) === old.includes(item),
+    );
+    return { ...answer, Items };
+  };
+  return makeScheduleStore({ ...fixture.table, client: fake<Table['client']>({ send: send as never }) });
 };
 const pin = { session: crypto.randomUUID() as SessionId, workspace: crypto.randomUUID() as WorkspaceId };
 const newestFirst = { itemsMax: 10, now: 100_000 };
@@ -113,6 +129,28 @@ describe('J1: a write', () => {
     expect((await stateOf(read)).schedule.prompt).toBe('é'.repeat(5000));
     await written({ ...long, prompt: 'short' }, long);
     expect((await stateOf(read)).schedule.prompt).toBe('short');
+  });
+
+  test.each([
+    ['long to short', 'a'.repeat(5000), 'short'],
+    ['short to long', 'short', 'a'.repeat(5000)],
+    ['long to another with its beginning', `${'a'.repeat(5000)} one`, `${'a'.repeat(5000)} other`],
+  ])(
+    'has the prompt of one moment, although a query met half of its change from %s',
+    async (_, one, other) => {
+      const before = await made({ prompt: one });
+      const old = await partitionItems(fixture.table, { pk: keys.schedule(before.id).pk, from: '' });
+      await written({ ...before, prompt: other }, before);
+      for (const half of ['META', 'PROMPT'])
+        expect((await tornStore(half, old).find(before.id))?.schedule.prompt, half).toBe(other);
+    },
+  );
+
+  test('whose clean-up was left half done is found', async () => {
+    const schedule = await made({ prompt: 'a'.repeat(5000) });
+    const Key = keys.schedulePrompt(schedule.id);
+    await fixture.table.client.send(new DeleteCommand({ TableName: fixture.table.name, Key }));
+    expect(await store().find(schedule.id)).toBeDefined();
   });
 
   test('keeps the pins of targets that stay, and drops those of targets that go', async () => {

@@ -3,6 +3,7 @@
  * `META` to `PROMPT` reads it and none of the history; a long prompt is an item of its own, so that a run does
  * not write it again.
  */
+import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { pinRecord, runRecord, scheduleRecord } from '#shared/contracts/stored/schedule-records.ts';
@@ -30,12 +31,15 @@ export const scheduleItem = (schedule: Schedule, dueAt: number | undefined): Ite
     ...schedule,
     prompt: excerpt(prompt),
     isPromptCut: isLongPrompt(schedule),
+    ...(isLongPrompt(schedule) && { promptHash: hashOf(prompt) }),
     ...dueOf(id, dueAt),
     ...(isDeleted
       ? {}
       : { ownerPk: schedulesPartition, ownerSk: `${String(createdAt).padStart(13, '0')}#${id}` }),
   };
 };
+
+const hashOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64url');
 
 /** Cut on whole characters. */
 const excerpt = (prompt: string): string =>
@@ -66,11 +70,26 @@ const promptFrom = ({ packed }: Item): string => {
   return gunzipSync(packed, { maxOutputLength: promptBytesMax }).toString();
 };
 
+/**
+ * True when the schedule has the prompt that it names: a query sees the items of a transaction one by one
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation).
+ */
+export const hasItsPrompt = (items: readonly Item[]): boolean => {
+  const { meta, prompt } = ownItems(items);
+  if (meta === undefined || prompt === undefined) return meta?.['isPromptCut'] !== true;
+  const text = promptFrom(prompt);
+  return meta['prompt'] === excerpt(text) && (meta['promptHash'] ?? hashOf(text)) === hashOf(text);
+};
+
+const ownItems = (items: readonly Item[]) => ({
+  meta: items.find(({ sk }) => sk === keys.schedule('').sk),
+  prompt: items.find(({ sk }) => sk === keys.schedulePrompt('').sk),
+});
+
 /** The state from one query's items; undefined when there is no schedule. */
 export const stateFrom = (items: readonly Item[]): ScheduleState | undefined => {
-  const meta = items.find(({ sk }) => sk === keys.schedule('').sk);
+  const { meta, prompt } = ownItems(items);
   if (meta === undefined) return undefined;
-  const prompt = items.find(({ sk }) => sk === keys.schedulePrompt('').sk);
   const schedule = decodeStored(scheduleRecord, meta);
   const from = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
   const pinned = from(keys.schedulePin('', '').sk).map((item): [string, Pin] => [

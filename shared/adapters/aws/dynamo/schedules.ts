@@ -20,6 +20,7 @@ import {
   unlessDeleted,
 } from './schedule-changes.ts';
 import {
+  hasItsPrompt,
   isLongPrompt,
   listedFrom,
   promptItem,
@@ -35,14 +36,7 @@ import { noticePut } from './webhook-items.ts';
 
 export const makeScheduleStore = (table: Table): ScheduleStore => ({
   create: create(table),
-  find: async (id) =>
-    stateFrom(
-      await partitionItems(table, {
-        pk: keys.schedule(id).pk,
-        from: keys.schedule(id).sk,
-        to: keys.schedulePrompt(id).sk,
-      }),
-    ),
+  find: find(table),
   listOf: listOf(table),
   list: list(table),
   write: write(table),
@@ -67,6 +61,19 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
   due: (now, pageMax) => dueSchedules(table, { now, pageMax }),
   clear: clear(table),
 });
+
+/** More than so many changes of a prompt, each in the middle of one read, are no coincidence: it is as a clean-up left it. */
+const tornReadsMax = 5;
+
+const find =
+  (table: Table): ScheduleStore['find'] =>
+  async (id) => {
+    const range = { ...keys.schedule(id), from: keys.schedule(id).sk, to: keys.schedulePrompt(id).sk };
+    let items = await partitionItems(table, range);
+    for (let torn = 1; torn < tornReadsMax && !hasItsPrompt(items); torn += 1)
+      items = await partitionItems(table, range);
+    return stateFrom(items);
+  };
 
 async function* dueSchedules(
   table: Table,
