@@ -31,6 +31,7 @@ type Options = {
   readonly begins?: readonly boolean[];
   readonly send?: () => Promise<Response>;
   readonly isThrottled?: boolean;
+  readonly isTreeUnread?: boolean;
 };
 
 const play = async (options: Options = {}) => {
@@ -52,7 +53,10 @@ const play = async (options: Options = {}) => {
         reserved.push(asked);
         return money.shift() ?? { grantedUsd: asked.usd };
       },
-      read: async () => undefined,
+      read: async () => {
+        if (options.isTreeUnread) throw new Error('the table is away');
+        return undefined;
+      },
       spend: async (_, of) => void spent.push(of),
     }),
     rateLimiter: fake<BrokerDeps['rateLimiter']>({ take: async () => options.isThrottled !== true }),
@@ -168,4 +172,10 @@ test.each<readonly [string, Options, number]>([
     reserved: [],
     answer: { type: 'error' },
   });
+});
+
+test('a call that is not made leaves no reservation', async () => {
+  const { status, sent, reserved, spent } = await play({ isTreeUnread: true });
+  expect([status, sent]).toEqual([500, 0]);
+  expect(spent).toHaveLength(reserved.length);
 });

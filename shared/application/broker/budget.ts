@@ -69,11 +69,12 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
       : { slices, tokens: inputTokens + call.outputTokensMax, tokensMin: inputTokens + least };
   const sums = { usd, usdMin, usdMax, ...ofSlices };
   const request = { session: reservation, fence: 1, ...sums, until, call: reservation };
+  // Before the reservation, which nobody settles until this returns.
+  const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   const isFree = usd === 0 && slices === undefined;
   const { grantedUsd, tokens = Number.POSITIVE_INFINITY } = isFree
     ? { grantedUsd: 0 }
     : await reserve(ports, root, request);
-  const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   return {
     call: boundedCall(
       call,
