@@ -117,6 +117,24 @@ describe('J6: a run that had spoken and is taken over', () => {
     expect([...world.heard].filter((one) => one.includes(`-${begin + minute}-`))).toHaveLength(1);
   });
 
+  test.each<[string, (world: WorldOfTest) => void]>([
+    ['its credential is revoked', ({ faults }) => Object.assign(faults, { token: 'gone' })],
+    ['its time to start is over', ({ at }) => Object.assign(at, { now: at.now + 60 * minute })],
+  ])('goes on to its end and ends its session, although meanwhile %s', async (_, happens) => {
+    const world = openWorld(fixture.table);
+    const schedule = await made(world, { sessions: 'new', cron: '0 0 1 1 *' });
+    await dieAfterSpeaking(world, schedule);
+    happens(world);
+    await world.dispatch(schedule.id);
+    const [run] = (await stateOf(world, schedule)).open;
+    expect(run).toMatchObject({ state: 'running', isAlone: true });
+    world.complete(run?.session);
+    world.at.now += 2 * minute;
+    await world.dispatch(schedule.id);
+    expect(await historyOf(world, schedule)).toMatchObject([{ state: 'success', output: 'ok' }]);
+    expect(world.over).toEqual(new Set([run?.session]));
+  });
+
   test('keeps the pin of the session that it made', async () => {
     const world = openWorld(fixture.table);
     const schedule = await made(world, { targets: [target] });

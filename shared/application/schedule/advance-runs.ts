@@ -15,7 +15,7 @@ import { runFailed } from '../../domain/webhook/notice.ts';
 import { stillHolds } from '../access/authenticate.ts';
 import { holdsGrant } from '../access/connected-clients.ts';
 import { noticesOf, sendNotices } from '../events/webhook-notices.ts';
-import { end, pollRun } from './poll-run.ts';
+import { end, hasSpoken, pollRun } from './poll-run.ts';
 import type { RunDeps } from './schedule-conversation.ts';
 import { messageOf, startRun } from './start-run.ts';
 
@@ -94,13 +94,14 @@ export const endAlone = async (
   const alone = open.filter(({ isAlone, session }) => isAlone && session !== undefined);
   const left: Run[] = [];
   for (const run of alone) {
-    const spoken: Run =
-      run.state === 'running' ? run : { ...run, state: 'running', message: messageOf(run), since: -1 };
-    const seen = (run.dueAt ?? 0) > now ? run : await look(ports, spoken, schedule);
+    const seen = (run.dueAt ?? 0) > now ? run : await look(ports, asSpoken(run), schedule);
     if (isOpen(seen.state)) left.push(seen);
   }
   return left;
 };
+
+const asSpoken = (run: Run): Run =>
+  run.state === 'running' ? run : { ...run, state: 'running', message: messageOf(run), since: -1 };
 
 /** It was abandoned, or it waited: one of any number of sweeps goes on with it. */
 const takeOver = async ({ schedules, world }: RunDeps, run: Run): Promise<Run | undefined> => {
@@ -111,17 +112,25 @@ const takeOver = async ({ schedules, world }: RunDeps, run: Run): Promise<Run | 
 /** Undefined when it is another caller's by now, or its schedule is deleted. */
 const start = async (ports: RunDeps, run: Run, { state }: Drive): Promise<Run | undefined> => {
   const at = ports.world.now();
-  const refused = (problem: string): Run => end(run, 'refused', { endedAt: at, problem });
   const { target } = run;
-  if (target === undefined || isOverdue(run, at)) return refused('it could not be started in time');
+  if (target === undefined || isOverdue(run, at))
+    return refused(ports, run, 'it could not be started in time');
   if ((await ports.projects.get(target.project)) === undefined && hasOther(state.schedule, target))
-    return refused('its project was deleted');
+    return refused(ports, run, 'its project was deleted');
   const problem = await hindrance(ports, state.schedule, target);
   if (problem !== undefined) {
     await disable(ports, state.schedule, problem);
-    return refused(problem);
+    return refused(ports, run, problem);
   }
   return startRun(ports, { state, run: { ...run, target } });
+};
+
+/** One that was taken over may have spoken: then it has started, and goes on to its end. */
+const refused = async (ports: RunDeps, run: Run, problem: string): Promise<Run> => {
+  const spoken = asSpoken(run);
+  return (await hasSpoken(ports, spoken))
+    ? spoken
+    : end(run, 'refused', { endedAt: ports.world.now(), problem });
 };
 
 /** Its other runs go on: emptying the project takes it out. */

@@ -19,10 +19,7 @@ import type { Deps } from '../deps.ts';
 /** `over`: its session, when it was made for this run alone and has received no message since. */
 export type Look = { readonly run: Run; readonly over?: Session };
 
-export const pollRun = async (
-  ports: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
-  run: Run,
-): Promise<Look> => {
+export const pollRun = async (ports: PollDeps, run: Run): Promise<Look> => {
   const { session: id, message } = run;
   if (run.state !== 'running' || id === undefined || message === undefined) return { run };
   const asked = { ...run, session: id, message };
@@ -40,16 +37,23 @@ export const pollRun = async (
   return { run: { ...run, ...begun, dueAt: nextLook(run, ports.world.now()) } };
 };
 
+/** True when its message is in its session: it waits there, or its turn has begun. */
+export const hasSpoken = async (ports: PollDeps, run: Run): Promise<boolean> => {
+  const { session: id, message } = run;
+  const session = id && (await ports.sessions.get(id));
+  if (!session || message === undefined) return false;
+  const asked = { ...run, session: session.id, message };
+  const outcome = await outcomeOf(ports, asked, session);
+  return outcome.kind === 'ended' || outcome.hasBegun || isWaiting(ports, asked);
+};
+
+type PollDeps = Deps<'sessions' | 'turns' | 'eventLog' | 'world'>;
 type Asked = Run & Required<Pick<Run, 'session' | 'message'>>;
 type Ended = Extract<Outcome, { kind: 'ended' }>;
 type Open = Extract<Outcome, { kind: 'open' }> & { readonly isForgotten: boolean };
 
 /** Where the ring has dropped the events after the message, the inbox decides whether the message still waits. */
-const outcomeOf = async (
-  ports: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
-  run: Asked,
-  { lastSeq }: Session,
-): Promise<Ended | Open> => {
+const outcomeOf = async (ports: PollDeps, run: Asked, { lastSeq }: Session): Promise<Ended | Open> => {
   const { session, message, since = -1, hasBegun = false } = run;
   const from = Math.max(since, oldestKept(lastSeq) - 1);
   const read = async (): Promise<Outcome> => {
@@ -75,15 +79,12 @@ const asEnded = (run: Run, { event, startedAt = run.startedAt, endedAt, output, 
   });
 
 /** A message stays in the inbox until it is completed. */
-const isWaiting = async (
-  { turns }: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>,
-  { session, message }: Asked,
-): Promise<boolean> => {
+const isWaiting = async ({ turns }: PollDeps, { session, message }: Asked): Promise<boolean> => {
   const { inbox } = await turns.loadWork(session);
   return inbox.some(({ messageId }) => messageId === message);
 };
 
-const lost = ({ world }: Deps<'sessions' | 'turns' | 'eventLog' | 'world'>, run: Run, problem: string): Run =>
+const lost = ({ world }: PollDeps, run: Run, problem: string): Run =>
   end(run, 'lost', { endedAt: world.now(), problem });
 
 type Ending = Pick<Run, 'endedAt' | 'startedAt' | 'output' | 'problem'>;
