@@ -171,7 +171,7 @@ export const callCostMax = (plain: CallTokens, costOf: (usage: TokenUsage) => nu
 };
 
 /** Providers count the pixels of an image, not its bytes, and scale a larger one down: none counts more for one. */
-const tokensPerImageMax = 10_000;
+export const tokensPerImageMax = 10_000;
 
 /** A token stands for at least one byte of text: usually for four, so that the true number is far lower. */
 const inputTokensMax = ({ system, tools, history }: ModelRequest): number => {

@@ -179,3 +179,21 @@ test('a call that is not made leaves no reservation', async () => {
   expect([status, sent]).toEqual([500, 0]);
   expect(spent).toHaveLength(reserved.length);
 });
+
+test('images are reserved by their number, not by their bytes (BR2)', async () => {
+  const source = { type: 'base64', media_type: 'image/png', data: '' };
+  const content = Array(50).fill({ type: 'image', source });
+  const { reserved } = await play({ body: { ...request, messages: [{ role: 'user', content }] } });
+  // A millionth of a dollar is the price of ten input tokens.
+  expect(reserved[0]?.usd).toBeGreaterThan(50 * 10_000 * 0.1e-6);
+});
+
+test('what is counted by pages is not sent (BR4)', async () => {
+  const source = { type: 'base64', media_type: 'application/pdf', data: 'AA==' };
+  const messages = [{ role: 'user', content: [{ type: 'document', source }] }];
+  expect(await play({ body: { ...request, messages } })).toMatchObject({
+    status: 403,
+    sent: 0,
+    reserved: [],
+  });
+});

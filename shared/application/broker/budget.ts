@@ -5,10 +5,11 @@
  * money of several calls at once (BR2).
  */
 
+import { imagesIn } from '../../domain/broker/media.ts';
 import { type BrokerCall, boundedCall } from '../../domain/broker/request.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
-import { answerTokensMin, answerTokensWithin, costOf } from '../../domain/price.ts';
+import { answerTokensMin, answerTokensWithin, costOf, tokensPerImageMax } from '../../domain/price.ts';
 import { type Session, slicesOf, treeOf } from '../../domain/session.ts';
 import { isOutOfTime, treeUsdMaxOf } from '../../domain/session-tree.ts';
 import type { Grant, ReservationRequest } from '../../domain/tree-budget.ts';
@@ -50,7 +51,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
   const reservation = `${session.id}/${world.uuid()}` as SessionId;
   const usdMax = treeUsdMaxOf(session, brokerSettings.usdMax);
-  const inputTokens = requestBytes + addedTokensMax;
+  const inputTokens = requestBytes + addedTokensMax + imagesIn(call.body) * tokensPerImageMax;
   const costWith = (outputTokens: number): number =>
     Math.max(
       cost({ inputTokens, outputTokens }),

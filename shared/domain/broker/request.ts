@@ -6,6 +6,7 @@
  */
 import { withoutCacheTimes } from './cache-time.ts';
 import { foreignRequest } from './foreign.ts';
+import { foreignMedia } from './media.ts';
 import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
 
 export type BrokerCall = {
@@ -51,6 +52,9 @@ export const readBrokerCall = (request: BrokerRequest): Read => {
   if (typeof model !== 'string' || !modelPattern.test(model)) return refused(400, 'the body names no model');
   const problem = foreignRequest(provider, body);
   if (problem !== undefined) return refused(403, problem);
+  const media = foreignMedia(body);
+  if (media !== undefined)
+    return refused(403, `${media} is not available inside a sandbox: send text or images`);
   const call = {
     ...{ provider, path: route.path, model, isCount: route.isCount },
     isStreamed: route.isStreamed ?? body['stream'] === true,
