@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import { newRun, newSchedule } from '../../../tests/conformance/schedule-fixture.ts';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
-import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../ids.ts';
+import type { CallId, MessageId, ProjectId, SessionId, TurnId, WorkspaceId } from '../ids.ts';
 import type { ToolCall } from '../turn/tool-call.ts';
 import type { CallTrial, TriedCall } from '../turn/trial.ts';
 import type { Deciding } from '../turn/turn.ts';
-import { occurrencesOf } from './notice.ts';
+import { occurrencesOf, runFailed } from './notice.ts';
+import { hears, type Webhook, type WebhookId } from './webhook.ts';
 
 const call: ToolCall = {
   ...{ callId: 'c' as CallId, name: 'execute_command', args: { command: 'ls' }, askedHuman: true },
@@ -38,4 +40,23 @@ test('a call that is asked about again, with another effect, is another event', 
 test('a call that only waits on is no event', () => {
   expect(keys(asked(tried('s1')), asked(tried('s1')))).toEqual([]);
   expect(keys(asked(tried('s1')), due)).toEqual([]);
+});
+
+const [one, other] = ['one' as ProjectId, 'other' as ProjectId];
+const webhook: Webhook = {
+  ...{ id: 'w' as WebhookId, owner: newSchedule().creator.owner, url: 'https://a.example' },
+  ...{ events: ['schedule_failed'], isEnabled: true, enabledAt: 1, createdAt: 1, updatedAt: 1, version: 0 },
+};
+
+test('WH7: a failed run is told to those who may read its schedule', () => {
+  const hearing = (...projects: readonly ProjectId[]) => {
+    const schedule = newSchedule({ targets: projects.map((project) => ({ project })) });
+    const failed = runFailed(schedule, newRun(schedule, { target: { project: one } }));
+    return [undefined, one, other].filter((project) =>
+      hears({ ...webhook, ...(project && { project }) }, failed),
+    );
+  };
+  expect(hearing(one)).toEqual([undefined, one]);
+  expect(hearing(one, other)).toEqual([undefined]);
+  expect(hearing(other)).toEqual([undefined]);
 });

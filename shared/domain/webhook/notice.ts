@@ -125,7 +125,7 @@ export const occurrence = (
 
 /** A failed run: an event of the session it ran in, if it found one. */
 export const runFailed = (
-  { name, creator }: Pick<Schedule, 'name' | 'creator'>,
+  { name, creator, targets }: Pick<Schedule, 'name' | 'creator' | 'targets'>,
   { schedule, target, session, ...run }: Run,
 ): Occurrence => {
   const project = target?.project ?? defaultProject;
@@ -133,6 +133,7 @@ export const runFailed = (
     type: 'schedule_failed',
     project,
     owner: creator.owner,
+    isShared: targets.some((one) => one.project !== project),
     key: `schedule_failed:${schedule}:${runName(run)}`,
     data: {
       ...(session === undefined ? {} : { sessionId: session }),

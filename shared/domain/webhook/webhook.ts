@@ -56,10 +56,12 @@ export type Subject = {
   readonly project: ProjectId;
   /** The owner of the session or schedule. */
   readonly owner: OwnerId;
+  /** It is about something that reaches into other projects as well: no webhook of one project may read it. */
+  readonly isShared?: boolean;
 };
 
 export const hears = ({ isEnabled, events, project, isPerson, owner }: Webhook, subject: Subject): boolean =>
   isEnabled &&
   events.includes(subject.type) &&
-  (project === undefined || project === subject.project) &&
+  (project === undefined || (project === subject.project && subject.isShared !== true)) &&
   (isPerson !== true || owner === subject.owner);
