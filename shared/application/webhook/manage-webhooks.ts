@@ -133,12 +133,12 @@ export const changeWebhook = async (
   return written;
 };
 
-/** Enabling one gives its waiting deliveries another day (WH4). */
+/** Enabling one gives its waiting deliveries another day, and so does another address: the former one's failures are not its own (WH4). */
 const changed = (read: Webhook, { url, events, enabled }: WebhookChange, now: number): Webhook => {
   const { disabledReason, disabledAt, ...rest } = read;
   const next: Webhook = {
     ...rest,
-    ...(url === undefined ? {} : { url }),
+    ...(url === undefined || url === read.url ? {} : { url, enabledAt: now }),
     ...(events === undefined ? {} : { events }),
     updatedAt: now,
   };
