@@ -4,6 +4,7 @@ import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal, projectPrincipal } from '#shared/domain/principal.ts';
+import type { UsageMeasurement } from '#shared/domain/usage-metrics.ts';
 import { openFileTable } from './table-fixture.ts';
 
 const minute = 60_000;
@@ -42,4 +43,15 @@ test('a scope of the deployment sees all metrics, one of a project its project, 
   await expect(ask({ ...projectPrincipal(project), isPerson: true })).rejects.toMatchObject({
     code: 'forbidden',
   });
+});
+
+test('a point has all measurements, however many attributes they are', async () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `active-holder-${index}` as const);
+  const at = now + 60 * minute;
+  await store().add(
+    names.map((set, index) => ({ set, to: index }) as UsageMeasurement),
+    at,
+  );
+  const [point] = await store().read('deployment', { from: at, to: at + minute });
+  expect(point?.counts).toEqual(Object.fromEntries(names.map((name, index) => [name, index])));
 });

@@ -23,7 +23,7 @@ const changed = (change: WebhookChange): Promise<Webhook> => {
   const ports = fake<WebhookDeps>({
     webhooks: fake<WebhookDeps['webhooks']>({ get: async () => webhook, replace: async (next) => next }),
     webhookGuard: { check: async () => undefined },
-    webhookDispatcher: { dispatch: async () => undefined },
+    webhookDispatcher: fake<WebhookDeps['webhookDispatcher']>({ dispatch: async () => undefined }),
     auditLog: fake<WebhookDeps['auditLog']>({ append: async () => undefined }),
     telemetry: fake<WebhookDeps['telemetry']>({ info: () => undefined }),
     world: fake<WebhookDeps['world']>({ now: () => now, uuid: () => 'u' }),

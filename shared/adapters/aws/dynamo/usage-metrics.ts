@@ -51,12 +51,30 @@ const addTo = async ({ client, name }: Table, { scope, notes, at }: Addition): P
     if ('set' in note) values.set(note.set, { isLevel: true, value: note.to });
     else values.set(note.add, { isLevel: false, value: (values.get(note.add)?.value ?? 0) + 1 });
   }
-  const all = [...values].map(([attribute, { isLevel, value }], index) => ({
-    attribute,
-    isLevel,
-    value,
-    index,
-  }));
+  for (const portion of portionsOf([...values])) await update({ client, name }, { scope, point, portion });
+};
+
+type Portion = readonly (readonly [
+  attribute: string,
+  { readonly isLevel: boolean; readonly value: number },
+])[];
+
+/** An expression has at most 4 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
+const attributesMax = 100;
+
+const portionsOf = (values: Portion): readonly Portion[] =>
+  Array.from({ length: Math.ceil(values.length / attributesMax) }, (_, index) =>
+    values.slice(index * attributesMax, (index + 1) * attributesMax),
+  );
+
+type PointChange = { readonly scope: MetricsScope; readonly point: number; readonly portion: Portion };
+
+const update = async (
+  { client, name }: Pick<Table, 'client' | 'name'>,
+  change: PointChange,
+): Promise<void> => {
+  const { scope, point, portion } = change;
+  const all = portion.map(([attribute, { isLevel, value }], index) => ({ attribute, isLevel, value, index }));
   const sets = ['#ttl = :ttl', '#at = :at'];
   for (const { isLevel, index } of all) if (isLevel) sets.push(`#n${index} = :n${index}`);
   const adds = all.filter(({ isLevel }) => !isLevel).map(({ index }) => `#n${index} :n${index}`);
