@@ -9,8 +9,10 @@ test('a session is created with the options of chat, and its id is printed', asy
   expect(await there.run(['sessions', 'create', ...options])).toMatchObject({ code: 0, stdout: 's-1\n' });
   const slice = ['--max-tool-calls', '9', '--max-sandbox-seconds', '600'];
   await there.run(['sessions', 'create', '--kind', 'execution', '--flavor', 'small', ...slice]);
+  await there.run(['sessions', 'create', '--project', 'p-1', '--workspace', 'w-1']);
   expect(there.bodies(route)).toEqual([
     { approvals: 'low', maxCostUsd: 2, labels: { team: 'red' }, env: { A: '1' } },
     { kind: 'execution', flavor: 'small', slice: { maxToolCalls: 9, maxSandboxSeconds: 600 } },
+    { project: 'p-1', workspace: 'w-1' },
   ]);
 });

@@ -24,6 +24,7 @@ const texts = {
   agent: value,
   instructions: value,
   project: value,
+  workspace: value,
 } as const;
 
 /** The limits of a slice, by their options. */
@@ -47,7 +48,7 @@ export const newSessionOptions = {
 } as const;
 
 export const newSessionUsage =
-  '[--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--max-tokens <n>] [--max-tool-calls <n>] [--max-sandbox-seconds <n>] [--max-egress-bytes <n>] [--label <key>:<value>…] [--env <NAME>=<value>…]';
+  '[--model <m>] [--thinking off|low|medium|high] [--provider <p>] [--approvals ask|effect|low|medium|high|auto] [--runtime builtin|opencode|acp] [--flavor <f>] [--template <name>] [--project <id>] [--workspace <id>] [--agent <name>] [--instructions <text>] [--max-cost <usd>] [--max-tokens <n>] [--max-tool-calls <n>] [--max-sandbox-seconds <n>] [--max-egress-bytes <n>] [--label <key>:<value>…] [--env <NAME>=<value>…]';
 
 type NewSession = BodyOf<typeof api.makeSession>;
 
