@@ -26,6 +26,13 @@ test.each([
   expect(text).toContain(`FROM ${last} AS ${templateTarget}\nUSER 0\n`);
 });
 
+test('the platform’s stage works as root on an image that names another user', () => {
+  const [, base = ''] = /^FROM \$\{NODE_IMAGE\} AS base\n([\s\S]*?)^FROM /m.exec(sandbox) ?? [];
+  const [first] = base.split('\n').filter((line) => !line.startsWith('#'));
+  expect(first).toBe('USER 0');
+  expect(base.match(/^USER .*/gm)).toEqual(['USER 0']);
+});
+
 test('a file without a stage is refused', () => {
   expect(() => combineDockerfiles('RUN true\n', sandbox)).toThrow('has no FROM');
 });

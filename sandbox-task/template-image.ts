@@ -31,7 +31,7 @@ export const writeTemplateFolder = async (dockerfile: string, folder: string): P
   await writeFile(join(folder, '.dockerignore'), `${ignored}\n!${ownFolder}\n!${ownFolder}/**\n`);
 };
 
-/** The platform's stage begins as root and sets its own entry, whatever user and command the operator's has. */
+/** The platform's stage begins as root and sets its own entry, whatever user and command the operator's image has. */
 export const combineDockerfiles = (own: string, sandbox: string): string => {
   const { text, stage } = withNamedStage(own);
   const begin = sandbox.indexOf(base);
@@ -39,7 +39,7 @@ export const combineDockerfiles = (own: string, sandbox: string): string => {
   if (begin < 0 || end < begin) throw new Error('the Dockerfile of the sandbox has other stages');
   const stages = sandbox
     .slice(begin, end)
-    .replace(base, `FROM ${stage} AS ${templateTarget}\nUSER 0\n`)
+    .replace(base, `FROM ${stage} AS ${templateTarget}\n`)
     .replaceAll(/(?<=[ ])dist\//g, `${ownFolder}/`);
   return `${text.trimEnd()}\n\n${stages.trimEnd()}\n`;
 };
