@@ -95,6 +95,12 @@ test('a colleague gets a token, and loses it', async () => {
   await expectAsShown('docs/colleagues.md', 3);
 });
 
+test('a schedule is made, run and deleted', async () => {
+  claude.script.length = 0;
+  claude.script.push({ says: 'All tests pass.' });
+  await expectAsShown('docs/schedules.md', 3);
+});
+
 test('a webhook tells a phone', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/approve-from-a-phone.md'), 'utf8');
   const [, program = ''] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
