@@ -47,6 +47,27 @@ test('every command line of a document names a command and its options', () => {
   expect(complaintsOf(documents)).toEqual([]);
 });
 
+const pages = documents.filter(({ path }) => path.startsWith('docs/'));
+
+/** By its name alone: the page of a command shows it, or one of another command with the same. */
+const untoldIn = (texts: readonly string[]): readonly string[] => {
+  const known = new Set(texts.flatMap((text) => Array.from(text.matchAll(option), ([, name = '']) => name)));
+  return commands.flatMap(({ name, options = {} }) =>
+    Object.keys(options)
+      .filter((word) => !known.has(word))
+      .map((word) => `${name} --${word}`),
+  );
+};
+
+test('every option of a command is on a page', () => {
+  expect(untoldIn(pages.map(({ text }) => text))).toEqual([]);
+});
+
+test('an option that no page has is found', () => {
+  const texts = pages.map(({ text }) => text.replaceAll('--disabled', ''));
+  expect(untoldIn(texts)).toEqual(['schedules create --disabled']);
+});
+
 test('a command and an option that do not exist are found', () => {
   const text = [
     '`sallyport token mint`, `sallyport exec --session <id> -- ls --all`, `the folder of sallyport`',
