@@ -177,7 +177,7 @@ export const destroyCommand: Command<'keep-data' | 'bypass-lock' | 'with-earlier
     'A bucket of seals whose Object Lock has not ended stays, with the keys that it needs.',
     '',
     '  --yes          does not ask for confirmation',
-    '  --keep-data    keeps the table, the checkpoints, the secrets and their key',
+    '  --keep-data    keeps the table, the checkpoints, the seals, the secrets and their key',
     '  --bypass-lock  deletes locked seals, too: needs s3:BypassGovernanceRetention',
     '  --with-earlier deletes what an earlier destroy with --keep-data has left, too',
   ].join('\n'),

@@ -99,7 +99,7 @@ const pools = (): string =>
       return [
         startsPerSecond,
         percent(emptyShare(poolSizeMax, startsPerSecond, coldStartSeconds)),
-        pool === undefined ? 'launches cannot follow' : count(pool),
+        pool === undefined ? 'launches cannot keep up' : count(pool),
         pool === undefined ? '' : count(pool * sandboxHour(flavor) * hoursOfMonth),
       ];
     }),
