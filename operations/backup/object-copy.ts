@@ -22,6 +22,7 @@ export type BucketAt = {
 
 /** Seals are restored into the bucket that locks them, where there is one. */
 const sealPrefix = 'audit/seals/';
+const lastSeal = `${sealPrefix}last.json`;
 
 /**
  * Entries of shared volumes, as shared/adapters/aws/shared-bucket.ts names them. These alone change under their names, and in their
@@ -36,19 +37,31 @@ const isCurrent = (known: CopiedObject, { key, etag, modifiedAt }: Listed): bool
   known.etag === etag &&
   (known.modifiedAt === modifiedAt || !key.startsWith(sharedPrefix));
 
-/** Every object that the bucket has now, and those that are `kept` although it has them no more. */
+/**
+ * Every object that the bucket has now, and those that are `kept` although it has them no more. Seals are copied the first time
+ * alone: a later one holds rows that a table of before it lacks.
+ */
 export const saveObjects = async (
   { client, bucket, sealBucket }: BucketAt,
   folder: string,
-  kept: readonly CopiedObject[] = [],
+  kept?: readonly CopiedObject[],
 ): Promise<readonly CopiedObject[]> => {
   const known = new Map((await readObjects(folder)).map((object) => [object.key, object]));
-  const copied = new Map(kept.map((object) => [object.key, object]));
+  const copied = new Map(kept?.map((object) => [object.key, object]));
   const seen = new Set<string>();
-  for (const Bucket of sealBucket === undefined ? [bucket] : [sealBucket, bucket])
+  for (const Bucket of sealBucket === undefined ? [bucket] : [sealBucket, bucket]) {
+    // Before the seals are listed, so that the one it names is among them.
+    const last =
+      kept === undefined && !seen.has(lastSeal)
+        ? await saveObject({ client, bucket: Bucket }, folder, { key: lastSeal, modifiedAt: 0 })
+        : undefined;
+    if (last !== undefined) {
+      copied.set(lastSeal, last);
+      seen.add(lastSeal);
+    }
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
       const found = Contents.flatMap(({ Key, ETag = '', LastModified }) =>
-        Key === undefined || seen.has(Key)
+        Key === undefined || seen.has(Key) || (kept !== undefined && Key.startsWith(sealPrefix))
           ? []
           : [{ key: Key, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }],
       );
@@ -62,17 +75,18 @@ export const saveObjects = async (
         if (object !== undefined) copied.set(listed.key, object);
       });
     }
+  }
   const sorted = [...copied.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1));
   const lines = sorted.map((object) => `${JSON.stringify(object)}\n`);
   await writeWhole(join(folder, objectsFile), lines.join(''));
   return sorted;
 };
 
-/** Undefined for one that was deleted since it was listed. */
+/** Undefined for one that there is not, or that was deleted since it was listed. */
 const saveObject = async (
   { client, bucket }: BucketAt,
   folder: string,
-  { key, modifiedAt }: Listed,
+  { key, modifiedAt }: Pick<Listed, 'key' | 'modifiedAt'>,
 ): Promise<CopiedObject | undefined> => {
   const got = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key })).catch(orDeleted);
   if (got?.Body === undefined) return undefined;

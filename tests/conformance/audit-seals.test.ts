@@ -26,12 +26,8 @@ let client: S3Client;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-seals-'));
-  endpoint = await start({ folder, buckets: [main] });
-  // As the functions open it: only what asks for a checksum has one.
-  client = new S3Client({
-    ...{ endpoint: endpoint.url, region: 'us-east-1', credentials: endpoint.credentials },
-    ...{ forcePathStyle: true, maxAttempts: 1, requestChecksumCalculation: 'WHEN_REQUIRED' },
-  });
+  endpoint = await start({ folder, buckets: [main, 'restored'] });
+  client = openClient();
   await client.send(new CreateBucketCommand({ Bucket: locked, ObjectLockEnabledForBucket: true }));
   await client.send(
     new PutObjectLockConfigurationCommand({
@@ -43,6 +39,13 @@ beforeAll(async () => {
     }),
   );
 });
+/** As the functions open it: only what asks for a checksum has one. */
+const openClient = () =>
+  new S3Client({
+    ...{ endpoint: endpoint.url, region: 'us-east-1', credentials: endpoint.credentials },
+    ...{ forcePathStyle: true, maxAttempts: 1, requestChecksumCalculation: 'WHEN_REQUIRED' },
+  });
+
 afterAll(async () => {
   client.destroy();
   await endpoint.stop();
@@ -163,4 +166,38 @@ test('a backup has the seals of both buckets, and a restore writes them under th
   expect((await seals.last())?.number).toBe(9);
   expect((await mainOnly().last())?.number).toBe(1);
   expect(await versionsOf('audit/seals/0000000001.json')).toHaveLength(1);
+});
+
+test('a backup has the seals of before its table, and the last one is among them', async () => {
+  const copy = await mkdtemp(join(tmpdir(), 'sallyport-seal-copy-'));
+  await makeFolder(copy);
+  const slow = openClient();
+  const seals = both();
+  await seals.write(sealOf(100));
+  let made = 100;
+  const makeSeal = async (): Promise<void> => {
+    made += 1;
+    await seals.write(sealOf(made));
+  };
+  // A seal is made behind each listing.
+  slow.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        if (commandName === 'ListObjectsV2Command') await makeSeal();
+        return result;
+      },
+    { step: 'initialize' },
+  );
+  const at = { client: slow, bucket: main, sealBucket: locked };
+  const first = await saveObjects(at, copy);
+  await makeSeal();
+  const saved = await saveObjects(at, copy, first);
+  const numbers = saved.flatMap(({ key }) => Number(/seals.(\d+)/.exec(key)?.[1] ?? []));
+  await loadObjects({ client, bucket: 'restored' }, copy);
+  await rm(copy, { recursive: true });
+  slow.destroy();
+  const restored = makeAuditSeals({ main: makeSealBucket(client, 'restored') });
+  expect([Math.max(...numbers), (await restored.last())?.number]).toEqual([100, 100]);
+  expect(await restored.read(100)).toEqual(sealOf(100));
 });
