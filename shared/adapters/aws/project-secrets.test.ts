@@ -8,12 +8,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import { start } from '../../../local/secrets/start.ts';
 import { openTableFixture, type TableFixture } from '../../../tests/conformance/table-fixture.ts';
 import { makeSecretPointers } from './dynamo/secret-pointer.ts';
+import { keys } from './dynamo/table.ts';
 import { makeProjectSecrets } from './project-secrets.ts';
 import { makeSecretBundles } from './secret-bundles.ts';
 import type { SecretParts } from './secret-change.ts';
@@ -431,4 +433,41 @@ test('a failure names its kind and never a value, at any depth of printing', asy
     { code: 'internal_error', message: 'could not read the secrets of a project' },
   ]);
   expect(inspect(failures, { depth: 20, showHidden: true })).not.toMatch(/hunter/);
+});
+
+describe('in a project that is being deleted (WS5)', () => {
+  const mark = async (): Promise<void> => {
+    const { client, name: TableName } = fixture.table;
+    await client.send(new PutCommand({ TableName, Item: { ...keys.project(project), deletedAt: 1 } }));
+  };
+
+  test('nothing is put, and what there is is cleared', async () => {
+    const cloud = await open();
+    await cloud.instance().put(project, 'A', 'a');
+    await mark();
+    const secrets = cloud.instance();
+    await expect(secrets.put(project, 'B', 'b')).rejects.toMatchObject({ code: 'project_not_found' });
+    expect(await secrets.names(project)).toEqual(['A']);
+    await secrets.clear(project);
+    await expect(secrets.put(project, 'B', 'b')).rejects.toMatchObject({ code: 'project_not_found' });
+    expect([await secrets.names(project), await cloud.stored()]).toEqual([[], []]);
+  });
+
+  test('a value whose writer began before that is cleared', async () => {
+    const cloud = await open();
+    const parts = cloud.parts();
+    const writer = makeProjectSecrets({
+      ...parts,
+      bundles: {
+        ...parts.bundles,
+        create: async (...bundle) => {
+          await parts.bundles.create(...bundle);
+          await mark();
+        },
+      },
+    });
+    await Promise.all([writer.put(project, 'A', 'a'), cloud.instance().clear(project)]);
+    await cloud.instance().clear(project);
+    expect([await cloud.instance().names(project), await cloud.stored()]).toEqual([[], []]);
+  });
 });

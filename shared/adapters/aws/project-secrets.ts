@@ -29,9 +29,13 @@ export const openProjectSecrets = (
 
 export const makeProjectSecrets = (parts: SecretParts): ProjectSecrets => {
   const held = heldForAWhile<ProjectId, Secrets>(parts.now, (project) => readNow(parts, project));
-  const change = async <R extends string>(project: ProjectId, decide: Decide<R>): Promise<Secrets | R> => {
+  const change = async <R extends string>(
+    project: ProjectId,
+    decide: Decide<R>,
+    isClearing = false,
+  ): Promise<Secrets | R> => {
     try {
-      return await changeSecrets(parts, project, decide);
+      return await changeSecrets(parts, { project, isClearing }, decide);
     } finally {
       held.forget(project);
     }
@@ -55,7 +59,7 @@ export const makeProjectSecrets = (parts: SecretParts): ProjectSecrets => {
       return decision !== 'unknown';
     },
     clear: async (project) => {
-      await change(project, (secrets) => (Object.keys(secrets).length === 0 ? 'none' : {}));
+      await change(project, (secrets) => (Object.keys(secrets).length === 0 ? 'none' : {}), true);
     },
   };
 };

@@ -7,7 +7,6 @@
  * other means is as one without secrets, so its project can be given others, and be deleted.
  */
 import { randomUUID } from 'node:crypto';
-import type { ProjectId } from '#shared/domain/ids.ts';
 import type { Secrets } from '#shared/domain/project.ts';
 import { AppError } from '#shared/errors.ts';
 import type { CommittedSecrets, Hold, SecretPointer, SecretPointers } from './dynamo/secret-pointer.ts';
@@ -37,11 +36,11 @@ const findPauseMsMin = 100;
 
 export const changeSecrets = async <R extends string>(
   parts: SecretParts,
-  project: ProjectId,
+  of: Pick<Hold, 'project' | 'isClearing'>,
   decide: Decide<R>,
 ): Promise<Secrets | R> => {
   for (let tries = 1; tries <= changeTriesMax; tries += 1) {
-    const hold = { project, draft: `${parts.prefix}${project}/${randomUUID()}` };
+    const hold = { ...of, draft: `${parts.prefix}${of.project}/${randomUUID()}` };
     const pointer = await takeHold(parts, hold);
     const outcome = await changeHeld(parts, { hold, pointer, decide }).catch(async (cause: unknown) => {
       await parts.pointers.release(hold);
@@ -57,6 +56,7 @@ const takeHold = async ({ pointers, now }: SecretParts, hold: Hold): Promise<Sec
   for (;;) {
     const at = now();
     const pointer = await pointers.take(hold, { at, until: at + holdMs });
+    if (pointer === 'gone') throw new AppError('project_not_found', 'there is no such project');
     if (pointer !== undefined) return pointer;
     if (at > lateAt) throw beingChanged();
     await pause(Math.random() * waitStepMsMax);

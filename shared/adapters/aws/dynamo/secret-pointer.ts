@@ -5,11 +5,13 @@
  * hold commits nothing. `litter` names every bundle that may exist without being current, from before it is made
  * until after it is deleted, so that the next writer can clean up after one that died.
  */
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
+import { inLivingProject, isInDeletedProject } from './living-project.ts';
 import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
+import { transact } from './transaction.ts';
 
 const pointerRecord = z.object({
   /** Absent: the project has no secrets. */
@@ -26,52 +28,54 @@ export type CommittedSecrets = {
 };
 
 /** `draft`: the bundle that a holder means to make; no other writer has its name. */
-export type Hold = { readonly project: ProjectId; readonly draft: string };
+export type Hold = {
+  readonly project: ProjectId;
+  readonly draft: string;
+  /** It makes nothing: also in a project that is being deleted. */
+  readonly isClearing: boolean;
+};
 
 export type SecretPointers = ReturnType<typeof makeSecretPointers>;
 
 export const makeSecretPointers = (table: Table) => ({
-  read: async (project: ProjectId): Promise<SecretPointer> => {
-    const { client, name: TableName } = table;
-    const { Item = {} } = await client.send(
-      new GetCommand({ TableName, Key: keys.secrets(project), ConsistentRead: true }),
-    );
-    return decodeStored(pointerRecord, Item);
-  },
+  read: read(table),
   take: take(table),
   commit: commit(table),
   release: release(table),
   cleared: cleared(table),
 });
 
-/** Undefined while another writer holds it. Repeated under one draft, as the SDK may do, it is acquired once. */
+const read =
+  ({ client, name: TableName }: Table) =>
+  async (project: ProjectId): Promise<SecretPointer> => {
+    const { Item = {} } = await client.send(
+      new GetCommand({ TableName, Key: keys.secrets(project), ConsistentRead: true }),
+    );
+    return decodeStored(pointerRecord, Item);
+  };
+
+/**
+ * Undefined while another writer holds it, `gone` where the project is deleted: its deletion waits for holds, and clears what they
+ * made. Repeated under one draft, as the SDK may do, it is acquired once.
+ */
 const take =
-  ({ client, name }: Table) =>
+  (table: Table) =>
   async (
-    { project, draft }: Hold,
+    { project, draft, isClearing }: Hold,
     { at, until }: { readonly at: number; readonly until: number },
-  ): Promise<SecretPointer | undefined> => {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.secrets(project),
-          ConditionExpression: 'attribute_not_exists(draft) OR heldUntil < :at OR draft = :draft',
-          UpdateExpression: 'SET draft = :draft, heldUntil = :until ADD litter :litter',
-          ExpressionAttributeValues: {
-            ':at': at,
-            ':until': until,
-            ':draft': draft,
-            ':litter': new Set([draft]),
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return decodeStored(pointerRecord, Attributes);
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
+  ): Promise<SecretPointer | 'gone' | undefined> => {
+    const { name: TableName } = table;
+    const hold = {
+      TableName,
+      Key: keys.secrets(project),
+      ConditionExpression: 'attribute_not_exists(draft) OR heldUntil < :at OR draft = :draft',
+      UpdateExpression: 'SET draft = :draft, heldUntil = :until ADD litter :litter',
+      ExpressionAttributeValues: { ':at': at, ':until': until, ':draft': draft, ':litter': new Set([draft]) },
+    };
+    const actions = [...(isClearing ? [] : [inLivingProject(TableName, project)]), { Update: hold }];
+    const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
+    if (result === 'done') return read(table)(project);
+    return isInDeletedProject(actions, result) ? 'gone' : undefined;
   };
 
 /** False when the hold was lost. A commit whose acknowledgement was lost is recognised by `decidedBy`. */
