@@ -1,11 +1,12 @@
 /**
  * The output of one process: one log of its streams, of which the newest part is kept in a ring.
  *
- * Offsets are bytes since the start. The ring grows as it is used. Changes between the streams are counted as well as bytes,
- * since each takes memory of its own.
+ * Offsets are bytes since the start. The ring grows as it is used. A bit for each of its bytes tells stderr from the other stream, so
+ * that what is kept depends on no change between them.
  */
 import { wholeEnd } from '../../wire/code-points.ts';
 import type { ProcessStream } from '../../wire/process-messages.ts';
+import { createStreamMarks, type StreamMarks } from './stream-marks.ts';
 
 type LogPiece = { readonly stream: ProcessStream; readonly offset: number; readonly bytes: Buffer };
 
@@ -27,100 +28,97 @@ export type ProcessLog = {
 
 const ringBytesMin = 4096;
 const ringBytesMax = 1_048_576;
-const runsMax = 8192;
 
-type Run = { readonly at: number; readonly stream: ProcessStream };
+type Ring = { readonly bytes: Buffer; readonly marks: StreamMarks };
+
+const createRing = (bytesMax: number): Ring => ({
+  bytes: Buffer.allocUnsafeSlow(bytesMax),
+  marks: createStreamMarks(bytesMax),
+});
 
 export const createProcessLog = (): ProcessLog => {
-  let ring = Buffer.alloc(0);
+  let ring = createRing(0);
   let from = 0;
   let to = 0;
-  let runs: Run[] = [];
+  let plain: ProcessStream = 'stdout';
   let isClosed = false;
   const listeners = new Set<() => void>();
   const notify = (): void => {
     for (const listener of [...listeners]) listener();
   };
+  const size = (): number => ring.bytes.length;
+  const isStderr = (offset: number): boolean => ring.marks.has(offset % size());
+  /** The next offset of the other stream, or the end. */
+  const runEnd = (offset: number, end: number): number => {
+    const isOfStderr = isStderr(offset);
+    let at = offset + 1;
+    while (at < end && isStderr(at) === isOfStderr) at += 1;
+    return at;
+  };
+  const put = (chunk: Buffer, at: number, isOfStderr: boolean): void => {
+    const start = at % size();
+    const copied = chunk.copy(ring.bytes, start);
+    chunk.copy(ring.bytes, 0, copied);
+    ring.marks.set(start, start + copied, isOfStderr);
+    ring.marks.set(0, chunk.length - copied, isOfStderr);
+  };
+  const bytesAt = (offset: number, end: number): Buffer => {
+    const start = offset % size();
+    const first = ring.bytes.subarray(start, Math.min(size(), start + end - offset));
+    return Buffer.concat([first, ring.bytes.subarray(0, end - offset - first.length)]);
+  };
   const moveTo = (bytesMax: number): void => {
-    const next = Buffer.allocUnsafeSlow(bytesMax);
+    const next = createRing(bytesMax);
     for (let at = from; at < to; ) {
-      const count = Math.min(to - at, ring.length - (at % ring.length), bytesMax - (at % bytesMax));
-      ring.copy(next, at % bytesMax, at % ring.length, (at % ring.length) + count);
+      const count = Math.min(to - at, size() - (at % size()), bytesMax - (at % bytesMax));
+      ring.bytes.copy(next.bytes, at % bytesMax, at % size(), (at % size()) + count);
       at += count;
     }
+    for (let at = from; at < to; at += 1)
+      if (isStderr(at)) next.marks.set(at % bytesMax, (at % bytesMax) + 1, true);
     ring = next;
   };
   const makeRoom = (bytes: number): void => {
-    let wanted = Math.max(ring.length, ringBytesMin);
+    let wanted = Math.max(size(), ringBytesMin);
     while (wanted < to - from + bytes && wanted < ringBytesMax) wanted *= 2;
-    if (wanted > ring.length) moveTo(wanted);
-  };
-  const trim = (): void => {
-    from = Math.max(from, to - ring.length);
-    if (runs.length > runsMax) from = Math.max(from, runs[runs.length - runsMax]?.at ?? from);
-    const kept = runs.findIndex((_, index) => (runs[index + 1]?.at ?? Number.POSITIVE_INFINITY) > from);
-    if (kept > 0) runs = runs.slice(kept);
-  };
-  const runAt = (offset: number): { readonly stream: ProcessStream; readonly end: number } | undefined => {
-    const index = lastAtOrBefore(runs, offset);
-    const run = runs[index];
-    return run && { stream: run.stream, end: Math.min(to, runs[index + 1]?.at ?? to) };
-  };
-  const bytesAt = (offset: number, end: number): Buffer => {
-    const start = offset % ring.length;
-    const first = ring.subarray(start, Math.min(ring.length, start + end - offset));
-    return Buffer.concat([first, ring.subarray(0, end - offset - first.length)]);
+    if (wanted > size()) moveTo(wanted);
   };
   return {
     append: (stream, chunk) => {
       if (chunk.length === 0) return;
       makeRoom(chunk.length);
-      if (runs.at(-1)?.stream !== stream) runs.push({ at: to, stream });
-      const kept = chunk.subarray(Math.max(0, chunk.length - ring.length));
-      const start = (to + chunk.length - kept.length) % ring.length;
-      const copied = kept.copy(ring, start);
-      kept.copy(ring, 0, copied);
+      if (stream !== 'stderr') plain = stream;
+      const kept = chunk.subarray(Math.max(0, chunk.length - size()));
+      put(kept, to + chunk.length - kept.length, stream === 'stderr');
       to += chunk.length;
-      trim();
+      from = Math.max(from, to - size());
       notify();
     },
     close: () => {
       isClosed = true;
-      if (to - from < ring.length) moveTo(Math.max(1, to - from));
+      if (to - from < size()) moveTo(Math.max(1, to - from));
       notify();
     },
     isClosed: () => isClosed,
     bounds: () => ({ from, to }),
     read: (offset, bytesMax) => {
-      const run = offset < from || offset >= to ? undefined : runAt(offset);
-      if (run === undefined) return undefined;
-      const bytes = bytesAt(offset, Math.min(run.end, offset + bytesMax));
-      const isLast = offset + bytes.length === run.end;
+      if (offset < from || offset >= to) return undefined;
+      const end = runEnd(offset, Math.min(to, offset + bytesMax));
+      const bytes = bytesAt(offset, end);
       // The rest of a character may still come, unless another stream goes on.
-      const isWhole = isLast && (isClosed || run.end < to);
+      const isWhole = end < to ? isStderr(end) !== isStderr(offset) : isClosed;
       const shown = isWhole ? bytes : bytes.subarray(0, wholeEnd(bytes));
-      return shown.length === 0 ? undefined : { stream: run.stream, offset, bytes: shown };
+      if (shown.length === 0) return undefined;
+      return { stream: isStderr(offset) ? 'stderr' : plain, offset, bytes: shown };
     },
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    bytesHeld: () => ring.length,
+    bytesHeld: () => size() + ring.marks.bytesHeld(),
     drop: () => {
       from = to;
-      runs = [];
-      ring = Buffer.alloc(0);
+      ring = createRing(0);
     },
   };
-};
-
-const lastAtOrBefore = (runs: readonly Run[], offset: number): number => {
-  let low = 0;
-  let high = runs.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((runs[middle]?.at ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 };
