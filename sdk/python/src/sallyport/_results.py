@@ -86,6 +86,12 @@ class FileChange:
 
 
 @dataclass(frozen=True)
+class FileLink:
+    url: str
+    expires_at: str
+
+
+@dataclass(frozen=True)
 class Snapshot:
     id: str
     at: str

@@ -95,6 +95,15 @@ class AsyncSallyport:
         path = with_query("/api/search", text=text, project=project, archived=kept, after=after)
         return dict(await self.request("GET", path))
 
+    async def export_audit(self) -> AsyncIterator[bytes]:
+        """Reads the audit log with its seals, as JSON lines, oldest first; for an administrator."""
+        response = await self.send("GET", "/api/audit/export", is_stream=True)
+        try:
+            async for piece in response.aiter_bytes():
+                yield piece
+        finally:
+            await response.aclose()
+
     async def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""
         content = None if body is None else json.dumps(body).encode()

@@ -7,12 +7,13 @@ A larger content than one request holds is sent in parts, each of which may be r
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
+from urllib.parse import urljoin
 
 from .._errors import SallyportError
 from .._paths import file_path, session_path, with_query
-from .._results import FileChange, FileEntry, FileStat, file_entry_of
+from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
 from ._streams import open_stream, resume_events
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 #: The largest body of a request.
 PART_BYTES_MAX = 4 * 1_048_576
+
+#: Called with the bytes that were sent, and all of them.
+OnProgress = Callable[[int, int], None]
 
 
 class AsyncFiles:
@@ -42,44 +46,94 @@ class AsyncFiles:
         content = (await self._client.send("GET", self._path(path))).content
         return content if format == "bytes" else content.decode(errors="replace")
 
-    async def write(self, path: str, content: str | bytes) -> None:
+    async def stream(self, path: str) -> AsyncIterator[bytes]:
+        """Reads a file as it comes; it is not repeated once it has begun."""
+        response = await self._client.send("GET", self._path(path), is_stream=True)
+        try:
+            async for piece in response.aiter_bytes():
+                yield piece
+        finally:
+            await response.aclose()
+
+    async def write(
+        self,
+        path: str,
+        content: str | bytes,
+        *,
+        part_bytes: int = PART_BYTES_MAX,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Writes a file. `part_bytes` is the size of one request, at most 4 MB: the step of the progress."""
         data = content.encode() if isinstance(content, str) else content
-        await self._send(self._path(path), data)
+        await self._send(self._path(path), data, part_bytes, on_progress)
 
     async def download(self, path: str) -> bytes:
         """Downloads a folder as an archive (tar.gz)."""
         return (await self._client.send("GET", self._path(path, archive="tar.gz"))).content
 
-    async def upload(self, path: str, archive: bytes) -> None:
+    async def upload(
+        self,
+        path: str,
+        archive: bytes,
+        *,
+        part_bytes: int = PART_BYTES_MAX,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         """Unpacks an archive (tar.gz) into a folder."""
-        await self._send(self._path(path, archive="tar.gz"), archive)
+        await self._send(self._path(path, archive="tar.gz"), archive, part_bytes, on_progress)
 
-    async def _send(self, address: str, data: bytes) -> None:
+    async def _send(
+        self, address: str, data: bytes, part_bytes: int, on_progress: OnProgress | None
+    ) -> None:
         total = len(data)
-        headers = {"content-type": "application/octet-stream"}
-        if total <= PART_BYTES_MAX:
-            await self._change("PUT", address, content=data, headers=headers)
-            return
-        for start in range(0, total, PART_BYTES_MAX):
-            end = min(start + PART_BYTES_MAX, total)
-            part = {**headers, "content-range": f"bytes {start}-{end - 1}/{total}"}
-            await self._change("PUT", address, content=data[start:end], headers=part)
+        is_whole = total <= part_bytes
+        for start in [0] if is_whole else range(0, total, part_bytes):
+            end = min(start + part_bytes, total)
+            span = {} if is_whole else {"content-range": f"bytes {start}-{end - 1}/{total}"}
+            headers = {"content-type": "application/octet-stream", **span}
+            await self._change("PUT", address, content=data[start:end], headers=headers)
+            if on_progress is not None:
+                on_progress(end, total)
 
-    async def list(self, path: str = ".", *, recursive: bool = False) -> builtins.list[FileEntry]:
+    async def list(
+        self,
+        path: str = ".",
+        *,
+        recursive: bool = False,
+        on_truncated: Callable[[], None] | None = None,
+    ) -> builtins.list[FileEntry]:
+        """Lists a folder. `on_truncated` is called if it has more entries than a list may have."""
         address = session_path(self._session_id, "files")
         query = with_query(address, path=path, recursive=1 if recursive else None)
         answer = await self._client.request("GET", query)
+        if answer.get("truncated") and on_truncated is not None:
+            on_truncated()
         return [file_entry_of(entry) for entry in answer["files"]]
 
     async def mkdir(self, path: str) -> None:
         # A folder that exists stays as it is.
         await self._change("POST", self._path(path, op="mkdir"), repeat="lost")
 
-    async def move(self, path: str, to: str) -> None:
-        await self._change("POST", self._path(path, op="move", to=to), repeat="refused")
+    async def move(self, path: str, to: str, *, overwrite: bool = False) -> None:
+        """Moves or renames. A file in its place is replaced with `overwrite` only, a folder never."""
+        await self._relocate("move", path, to, overwrite)
 
-    async def copy(self, path: str, to: str) -> None:
-        await self._change("POST", self._path(path, op="copy", to=to), repeat="refused")
+    async def copy(self, path: str, to: str, *, overwrite: bool = False) -> None:
+        """Copies under the rules of `move`. A link below a folder is copied as a link."""
+        await self._relocate("copy", path, to, overwrite)
+
+    async def _relocate(self, op: str, path: str, to: str, overwrite: bool) -> None:
+        address = self._path(path, op=op, to=to, **({"overwrite": "1"} if overwrite else {}))
+        await self._change("POST", address, repeat="refused")
+
+    async def link(
+        self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
+    ) -> FileLink:
+        """Makes an address that needs no token: it reads one file until it expires, or writes it once."""
+        body = {"path": path, "method": method, "expiresInSeconds": expires_in_seconds}
+        address = session_path(self._session_id, "links")
+        answer = await self._client.request("POST", address, body)
+        return FileLink(urljoin(self._client.url, answer["url"]), answer["expiresAt"])
 
     async def remove(self, path: str) -> None:
         await self._change("DELETE", self._path(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urljoin
 
 from .._paths import given, session_path
 from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
@@ -74,10 +73,9 @@ class AsyncSandbox:
     async def link(
         self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
     ) -> str:
-        """Makes an address that needs no token: it reads one file until it expires, or writes it once."""
-        body = {"path": path, "method": method, "expiresInSeconds": expires_in_seconds}
-        answer = await self._client.request("POST", session_path(self.id, "links"), body)
-        return urljoin(self._client.url, str(answer["url"]))
+        """Makes an address that needs no token; `files.link` says when it expires."""
+        options: dict[str, Any] = {"method": method, "expires_in_seconds": expires_in_seconds}
+        return (await self.files.link(path, **options)).url
 
     async def snapshot(self, name: str | None = None) -> Snapshot:
         """Keeps the files as they are now. `restore` and `sandboxes.create(source=…)` take the snapshot."""

@@ -29,10 +29,13 @@ class AsyncSandboxes:
         cwd: str | None = None,
         idle_seconds: int | None = None,
         lifetime_seconds: int | None = None,
-        source: Snapshot | AsyncSandbox | None = None,
+        source: Snapshot | AsyncSandbox | dict[str, str] | None = None,
         **more: Any,
     ) -> AsyncSandbox:
-        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now."""
+        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now.
+
+        By their ids these are `{"snapshot": id}` and `{"session": id}`.
+        """
         body = given(
             kind="execution",
             template=template,
@@ -46,7 +49,9 @@ class AsyncSandboxes:
             lifetimeSeconds=lifetime_seconds,
             **more,
         )
-        if source is not None:
+        if isinstance(source, dict):
+            body["from"] = source
+        elif source is not None:
             kind = "session" if isinstance(source, AsyncSandbox) else "snapshot"
             body["from"] = {kind: source.id}
         session = await self._client.request("POST", "/api/sessions", body)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import json
 import uuid
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._clock import sleep_async
 from .._digest import is_as_named
@@ -24,6 +25,8 @@ LOOK_SECONDS_MAX = 2.0
 FAILURES_MAX = 20
 #: An index that no log reaches: the answer has no events.
 BEYOND_ANY_LOG = 1_000_000_000
+#: More than the 1,000 events that are kept have.
+EXPORT_PAGES_MAX = 50
 
 
 class AsyncSession:
@@ -119,28 +122,33 @@ class AsyncSession:
 
     async def approve(
         self,
-        call: Event,
+        call: Event | dict[str, Any],
         *,
         args: dict[str, Any] | None = None,
         remember: str | dict[str, str] | None = None,
     ) -> None:
-        """Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs."""
+        """Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs.
+
+        A call that was shown elsewhere is named by its `callId` and its `digest`, and by the `turnId`, `effectDigest` and
+        `sessionId` that it has: as in `GET /api/approvals`.
+        """
         await self._decide(call, given(approved=True, args=args, remember=remember))
 
-    async def reject(self, call: Event, reason: str | None = None) -> None:
+    async def reject(self, call: Event | dict[str, Any], reason: str | None = None) -> None:
         """Rejects the call that an event shows; the reason reaches the agent."""
         await self._decide(call, given(approved=False, reason=reason))
 
-    async def _decide(self, call: Event, decision: dict[str, Any]) -> None:
-        shown = call.data
-        if not is_as_named(shown):
+    async def _decide(self, call: Event | dict[str, Any], decision: dict[str, Any]) -> None:
+        shown = call if isinstance(call, dict) else {**call.data, "sessionId": call.session_id}
+        if isinstance(call, Event) and not is_as_named(call.data):
             message = f"the server's digest of call {shown['callId']} is not that of what it showed"
             raise SallyportError(0, "digest_mismatch", message, suggestions=["Nothing was decided."])
-        body = {**decision, "digest": shown["digest"], "turnId": shown["turnId"]}
+        body = {**decision, **given(digest=shown["digest"], turnId=shown.get("turnId"))}
         if decision["approved"] and "effectDigest" in shown:
             body["effectDigest"] = shown["effectDigest"]
+        session_id = shown.get("sessionId", self.id)
         await self._client.request(
-            "POST", session_path(call.session_id, "approvals", shown["callId"]), body
+            "POST", session_path(session_id, "approvals", shown["callId"]), body
         )
 
     async def cancel(self) -> None:
@@ -162,6 +170,50 @@ class AsyncSession:
     async def resume(self) -> dict[str, Any]:
         """Reopens the session after its end, while its history is kept; without its grants."""
         return dict(await self._client.request("POST", session_path(self.id, "resume")))
+
+    async def export(self) -> str:
+        """Exports the conversation as JSON: the session and all events that are kept."""
+        events: builtins.list[Any] = []
+        last, is_cut = -1, False
+        for _ in range(EXPORT_PAGES_MAX):
+            answer = await self._client.request(
+                "GET", with_query(session_path(self.id, "events"), since_index=last)
+            )
+            events += answer["events"]
+            is_cut = is_cut or answer["droppedEvents"] > 0
+            if not answer["hasMore"] or not answer["events"]:
+                break
+            last = events[-1]["index"]
+        document = {"session": await self.info(), "eventsAreMissing": is_cut, "events": events}
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+    async def branch(
+        self,
+        message_id: str,
+        *,
+        files: Literal["then", "now"] | None = None,
+        approvals: str | None = None,
+        provider: str | None = None,
+        model: str | None = None,
+        thinking: str | None = None,
+        max_cost_usd: float | None = None,
+        **more: Any,
+    ) -> AsyncSession:
+        """Makes a new session that goes on from a message of this one, with the files of that time, or those of now.
+
+        Settings that are left out are those of this session. A message of the user is left out, with all that follows.
+        """
+        body = given(
+            approvals=approvals,
+            provider=provider,
+            model=model,
+            thinking=thinking,
+            maxCostUsd=max_cost_usd,
+            **more,
+        )
+        body["from"] = given(session=self.id, messageId=message_id, files=files)
+        session = await self._client.request("POST", "/api/sessions", body)
+        return AsyncSession(self._client, session["id"], session)
 
     async def stop(self) -> None:
         """Ends the session and its sandbox."""
@@ -202,15 +254,15 @@ class AsyncSessions:
         return AsyncSession(self._client, id, session)
 
     async def list(
-        self, *, project: str | None = None, status: str = "active"
+        self, *, label: str | None = None, project: str | None = None, status: str = "active"
     ) -> builtins.list[AsyncSession]:
-        """Lists sessions, by default those that have not ended."""
+        """Lists sessions, by default those that have not ended. A label is `key:value`."""
         from ._client import read_pages
 
         return [
             AsyncSession(self._client, session["id"], session)
             async for session in read_pages(
-                self._client, "/api/sessions", "sessions", status=status, project=project
+                self._client, "/api/sessions", "sessions", status=status, label=label, project=project
             )
             if session["kind"] == "agent"
         ]

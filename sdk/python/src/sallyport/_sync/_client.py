@@ -96,6 +96,15 @@ class Sallyport:
         path = with_query("/api/search", text=text, project=project, archived=kept, after=after)
         return dict(self.request("GET", path))
 
+    def export_audit(self) -> Iterator[bytes]:
+        """Reads the audit log with its seals, as JSON lines, oldest first; for an administrator."""
+        response = self.send("GET", "/api/audit/export", is_stream=True)
+        try:
+            for piece in response.iter_bytes():
+                yield piece
+        finally:
+            response.close()
+
     def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""
         content = None if body is None else json.dumps(body).encode()

@@ -8,12 +8,13 @@ A larger content than one request holds is sent in parts, each of which may be r
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
+from urllib.parse import urljoin
 
 from .._errors import SallyportError
 from .._paths import file_path, session_path, with_query
-from .._results import FileChange, FileEntry, FileStat, file_entry_of
+from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
 from ._streams import open_stream, resume_events
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: The largest body of a request.
 PART_BYTES_MAX = 4 * 1_048_576
+
+#: Called with the bytes that were sent, and all of them.
+OnProgress = Callable[[int, int], None]
 
 
 class Files:
@@ -43,44 +47,94 @@ class Files:
         content = (self._client.send("GET", self._path(path))).content
         return content if format == "bytes" else content.decode(errors="replace")
 
-    def write(self, path: str, content: str | bytes) -> None:
+    def stream(self, path: str) -> Iterator[bytes]:
+        """Reads a file as it comes; it is not repeated once it has begun."""
+        response = self._client.send("GET", self._path(path), is_stream=True)
+        try:
+            for piece in response.iter_bytes():
+                yield piece
+        finally:
+            response.close()
+
+    def write(
+        self,
+        path: str,
+        content: str | bytes,
+        *,
+        part_bytes: int = PART_BYTES_MAX,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Writes a file. `part_bytes` is the size of one request, at most 4 MB: the step of the progress."""
         data = content.encode() if isinstance(content, str) else content
-        self._send(self._path(path), data)
+        self._send(self._path(path), data, part_bytes, on_progress)
 
     def download(self, path: str) -> bytes:
         """Downloads a folder as an archive (tar.gz)."""
         return (self._client.send("GET", self._path(path, archive="tar.gz"))).content
 
-    def upload(self, path: str, archive: bytes) -> None:
+    def upload(
+        self,
+        path: str,
+        archive: bytes,
+        *,
+        part_bytes: int = PART_BYTES_MAX,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         """Unpacks an archive (tar.gz) into a folder."""
-        self._send(self._path(path, archive="tar.gz"), archive)
+        self._send(self._path(path, archive="tar.gz"), archive, part_bytes, on_progress)
 
-    def _send(self, address: str, data: bytes) -> None:
+    def _send(
+        self, address: str, data: bytes, part_bytes: int, on_progress: OnProgress | None
+    ) -> None:
         total = len(data)
-        headers = {"content-type": "application/octet-stream"}
-        if total <= PART_BYTES_MAX:
-            self._change("PUT", address, content=data, headers=headers)
-            return
-        for start in range(0, total, PART_BYTES_MAX):
-            end = min(start + PART_BYTES_MAX, total)
-            part = {**headers, "content-range": f"bytes {start}-{end - 1}/{total}"}
-            self._change("PUT", address, content=data[start:end], headers=part)
+        is_whole = total <= part_bytes
+        for start in [0] if is_whole else range(0, total, part_bytes):
+            end = min(start + part_bytes, total)
+            span = {} if is_whole else {"content-range": f"bytes {start}-{end - 1}/{total}"}
+            headers = {"content-type": "application/octet-stream", **span}
+            self._change("PUT", address, content=data[start:end], headers=headers)
+            if on_progress is not None:
+                on_progress(end, total)
 
-    def list(self, path: str = ".", *, recursive: bool = False) -> builtins.list[FileEntry]:
+    def list(
+        self,
+        path: str = ".",
+        *,
+        recursive: bool = False,
+        on_truncated: Callable[[], None] | None = None,
+    ) -> builtins.list[FileEntry]:
+        """Lists a folder. `on_truncated` is called if it has more entries than a list may have."""
         address = session_path(self._session_id, "files")
         query = with_query(address, path=path, recursive=1 if recursive else None)
         answer = self._client.request("GET", query)
+        if answer.get("truncated") and on_truncated is not None:
+            on_truncated()
         return [file_entry_of(entry) for entry in answer["files"]]
 
     def mkdir(self, path: str) -> None:
         # A folder that exists stays as it is.
         self._change("POST", self._path(path, op="mkdir"), repeat="lost")
 
-    def move(self, path: str, to: str) -> None:
-        self._change("POST", self._path(path, op="move", to=to), repeat="refused")
+    def move(self, path: str, to: str, *, overwrite: bool = False) -> None:
+        """Moves or renames. A file in its place is replaced with `overwrite` only, a folder never."""
+        self._relocate("move", path, to, overwrite)
 
-    def copy(self, path: str, to: str) -> None:
-        self._change("POST", self._path(path, op="copy", to=to), repeat="refused")
+    def copy(self, path: str, to: str, *, overwrite: bool = False) -> None:
+        """Copies under the rules of `move`. A link below a folder is copied as a link."""
+        self._relocate("copy", path, to, overwrite)
+
+    def _relocate(self, op: str, path: str, to: str, overwrite: bool) -> None:
+        address = self._path(path, op=op, to=to, **({"overwrite": "1"} if overwrite else {}))
+        self._change("POST", address, repeat="refused")
+
+    def link(
+        self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
+    ) -> FileLink:
+        """Makes an address that needs no token: it reads one file until it expires, or writes it once."""
+        body = {"path": path, "method": method, "expiresInSeconds": expires_in_seconds}
+        address = session_path(self._session_id, "links")
+        answer = self._client.request("POST", address, body)
+        return FileLink(urljoin(self._client.url, answer["url"]), answer["expiresAt"])
 
     def remove(self, path: str) -> None:
         self._change("DELETE", self._path(path))

@@ -30,10 +30,13 @@ class Sandboxes:
         cwd: str | None = None,
         idle_seconds: int | None = None,
         lifetime_seconds: int | None = None,
-        source: Snapshot | Sandbox | None = None,
+        source: Snapshot | Sandbox | dict[str, str] | None = None,
         **more: Any,
     ) -> Sandbox:
-        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now."""
+        """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now.
+
+        By their ids these are `{"snapshot": id}` and `{"session": id}`.
+        """
         body = given(
             kind="execution",
             template=template,
@@ -47,7 +50,9 @@ class Sandboxes:
             lifetimeSeconds=lifetime_seconds,
             **more,
         )
-        if source is not None:
+        if isinstance(source, dict):
+            body["from"] = source
+        elif source is not None:
             kind = "session" if isinstance(source, Sandbox) else "snapshot"
             body["from"] = {kind: source.id}
         session = self._client.request("POST", "/api/sessions", body)
