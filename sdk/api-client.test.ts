@@ -135,3 +135,30 @@ test.each([
   const error = await failureOf(client.request(api.deleteSecret, { params: { id: 'p', name: 'n' } }));
   expect(error).toMatchObject({ status: 404, code: 'not_found' });
 });
+
+test('an abort ends a request and a pause also where signals cannot be joined, as in Node 20.0', async () => {
+  const { any } = AbortSignal;
+  Object.assign(AbortSignal, { any: undefined });
+  try {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const hanging = new ApiClient({
+      ...{ url: 'https://x.example', token: 't' },
+      fetch: (_, { signal } = {}) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason));
+          if (signal) asked.resolve(signal);
+        }),
+    });
+    const stop = new AbortController();
+    const { signal } = stop;
+    const failed = failureOf(hanging.request(api.stats, {}, { signal }));
+    expect(await Promise.race([asked.promise, failed])).toMatchObject({ aborted: false });
+    stop.abort('enough');
+    expect(await failed).toBe('enough');
+    const { client } = answering([Response.json(refusal('rate_limited'), { status: 429 })]);
+    const paused = failureOf(client.request(api.stats, {}, { signal: AbortSignal.timeout(5) }));
+    expect(await paused).toMatchObject({ name: 'TimeoutError' });
+  } finally {
+    Object.assign(AbortSignal, { any });
+  }
+});

@@ -122,7 +122,7 @@ export class ApiClient {
       mayBeDone ||= isLost(error) || error.code === 'sandbox_unavailable';
       const pauseMs = retryPauseMs(error, retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
-      await pause(pauseMs, AbortSignal.any(ends));
+      await pause(pauseMs, anyOf(ends));
     }
   }
 
@@ -155,7 +155,7 @@ export class ApiClient {
         headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
         // A redirect would take the token elsewhere.
         redirect: 'manual',
-        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        signal: signal === undefined ? late.signal : anyOf([signal, late.signal]),
       });
     } finally {
       clearTimeout(timer);
@@ -186,4 +186,16 @@ const repeatOf = (method: string): Repeat => (method === 'POST' ? 'limited' : 'l
 const retryAfterOf = ({ headers }: Response): number | undefined => {
   const seconds = Number(headers.get('retry-after'));
   return seconds > 0 ? seconds * 1000 : undefined;
+};
+
+/** Node before 20.3 cannot join signals: there a listener stays with each until it ends. */
+const anyOf = (signals: readonly AbortSignal[]): AbortSignal => {
+  if (typeof AbortSignal.any === 'function') return AbortSignal.any([...signals]);
+  const first = new AbortController();
+  for (const signal of signals) {
+    const end = (): void => first.abort(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true, signal: first.signal });
+  }
+  return first.signal;
 };
