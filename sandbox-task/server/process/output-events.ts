@@ -71,22 +71,22 @@ const sendFrom = async (
   { offset, isFollowing, sliceMs = Number.POSITIVE_INFINITY, pieceBytesMax }: Reading,
 ): Promise<void> => {
   const endsAt = performance.now() + sliceMs;
+  // A process that prints faster than it is read would never be done.
+  const readTo = isFollowing ? Number.POSITIVE_INFINITY : entry.log.bounds().to;
   let at = offset;
   for (;;) {
-    const next = nextOf(entry, at, pieceBytesMax);
+    const next = nextOf(entry, at, { readTo, pieceBytesMax });
     if (next !== undefined) {
       await writePaced(response, event(next.name, next.data));
       if (next.name === 'exit') return;
       at = next.to;
-      continue;
-    }
-    if (!isFollowing || response.destroyed) return;
+    } else if (!isFollowing || response.destroyed) return;
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0) {
       await writePaced(response, Buffer.from(`:next ${at}\n\n`));
       return;
     }
-    await waitForMore(entry, response, leftMs);
+    if (next === undefined) await waitForMore(entry, response, leftMs);
   }
 };
 
@@ -99,8 +99,13 @@ const waitForMore = async (entry: ProcessEntry, response: ServerResponse, leftMs
 type Next = { readonly name: 'gap' | 'output' | 'exit'; readonly data: object; readonly to: number };
 
 /** Undefined when there is nothing to say yet. */
-const nextOf = (entry: ProcessEntry, at: number, pieceBytesMax: number): Next | undefined => {
+const nextOf = (
+  entry: ProcessEntry,
+  at: number,
+  { readTo, pieceBytesMax }: { readonly readTo: number; readonly pieceBytesMax: number },
+): Next | undefined => {
   const { log } = entry;
+  if (at >= readTo && !log.isClosed()) return undefined;
   const { from, to } = log.bounds();
   if (at < from) return { name: 'gap', data: { from: at, to: from }, to: from };
   const piece = log.read(at, pieceBytesMax);

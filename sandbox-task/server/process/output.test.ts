@@ -1,5 +1,6 @@
 /** The output of processes: offsets, several readers, gaps, and output that is faster than its readers. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestSandbox, type TestSandbox, waitFor } from '../sandbox-fixture.ts';
 import { type OutputEvent, output, readEvents, show, start, textOf } from './process-fixture.ts';
@@ -48,6 +49,31 @@ test('a slice ends by itself and says where the next one begins', async () => {
   expect(await slice('?slice=100&offset=2&start=0')).toBe(':next 2\n\n');
   expect((await sandbox.ask('GET', `/processes/${id}/output?slice=x`)).status).toBe(400);
   await sandbox.ask('DELETE', `/processes/${id}`);
+});
+
+/** The end of an answer to a slow reader, who stops at this much: an answer may have no end. */
+const endOfAnswer = async (path: string, bytesMax = 16 * 1_048_576): Promise<string> => {
+  const answer = await sandbox.open('GET', path);
+  let bytes = 0;
+  let end = '';
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return 'no end';
+    end = `${end}${chunk}`.slice(-200);
+    await delay(5);
+  }
+  return end;
+};
+
+test('a slice and a read without following end also while the process prints faster than it is read', async () => {
+  const id = await start(sandbox, 'yes');
+  await output(sandbox, id, { isEnough: ({ event }) => event === 'output' });
+  const slice = await endOfAnswer(`/processes/${id}/output?slice=100`);
+  const [, next] = /\n:next (\d+)\n\n$/.exec(slice) ?? [];
+  expect(Number(next), slice).toBeGreaterThan(0);
+  expect(await endOfAnswer(`/processes/${id}/output?slice=0&offset=${next}`)).toMatch(/:next \d+\n\n$/);
+  expect(await endOfAnswer(`/processes/${id}/output?follow=0`)).not.toBe('no end');
+  expect((await sandbox.ask('DELETE', `/processes/${id}`)).status).toBe(204);
 });
 
 test('streams keep their order, and no character is divided by a piece', async () => {
