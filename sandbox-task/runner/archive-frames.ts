@@ -1,8 +1,8 @@
 /**
  * Archive frames of files, and frames side by side in pieces, in memory that is used again for the next piece.
  *
- * At most as many bytes are read as the header says, so a file that grows while it is read has an end; a file that
- * shrinks is sent as it came, and one that vanished is marked as not whole. A large file of the shared volume is read
+ * A header is of the file that is open then. At most as many bytes are read as it says, so a file that grows while it is read
+ * has an end; a file that shrinks is sent as it came, and one that vanished is marked as not whole. A large file of the shared volume is read
  * twice: its hash comes first, because the receiver needs it before the content and compares the two.
  * The server asks for a piece when it has the whole previous one, so its bytes may be overwritten; fresh buffers would pile
  * up faster than they are collected. Frames of the pipe (wire/frame.ts) have the form of the archive's (shared/contracts/archive.ts).
@@ -12,6 +12,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { encodeFrameStart } from '../wire/frame.ts';
+import type { Traits } from './file-index.ts';
 import { codeOf } from './workspace-path.ts';
 
 /** The payload is valid until the next frame is requested. */
@@ -23,30 +24,46 @@ const contentBytesMax = 120 * 1024;
 /** One buffer for all: a frame is copied before the next one is requested. */
 const content = Buffer.allocUnsafeSlow(contentBytesMax);
 
-export function* fileFrames(workspace: string, header: FileHeader): Generator<Frame> {
+/** What the header says is of the open file: its name may be another file's since the walk. */
+export function* fileFrames(
+  folder: string,
+  walked: FileHeader,
+  hashedOver: number = Number.POSITIVE_INFINITY,
+): Generator<Frame | typeof pause> {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(
-      join(workspace, header.path),
+      join(folder, walked.path),
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     );
-    if (fstatSync(descriptor).isFile()) yield* contentFrames(descriptor, header);
-    else yield* nothing(header);
+    const stat = fstatSync(descriptor, { bigint: true });
+    if (!stat.isFile()) return yield* nothing(walked);
+    const header = { ...walked, ...fileTraitsOf(stat) };
+    // A file that cannot be hashed is sent without a hash; its frames give the reason.
+    const sha256 = header.size > hashedOver ? yield* hashOf(descriptor, header.size) : undefined;
+    yield* contentFrames(descriptor, sha256 === undefined ? header : { ...header, sha256 });
   } catch (cause) {
     const code = codeOf(cause);
-    if (code === 'EACCES' || code === 'EPERM') yield { header: leftOut(header.path, code) };
-    else yield* nothing(header);
+    if (code === 'EACCES' || code === 'EPERM') yield { header: leftOut(walked.path, code) };
+    else yield* nothing(walked);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
+
+export const fileTraitsOf = ({ mode, mtimeNs, size }: Traits) => ({
+  mode: Number(mode & 0o777n),
+  // Whole microseconds: what a JSON number keeps of the nanoseconds, and never negative.
+  mtimeMs: Math.max(0, Number(mtimeNs / 1000n) / 1000),
+  size: Number(size),
+});
 
 function* contentFrames(descriptor: number, header: FileHeader): Generator<Frame> {
   yield { header };
   let size = 0;
   let isWhole = true;
   while (size < header.size) {
-    const piece = readContent(descriptor, Math.min(contentBytesMax, header.size - size));
+    const piece = readContent(descriptor, size, header.size);
     isWhole = piece !== undefined;
     if (piece === undefined || piece.length === 0) break;
     size += piece.length;
@@ -55,10 +72,10 @@ function* contentFrames(descriptor: number, header: FileHeader): Generator<Frame
   yield { header: { type: 'file-end', size, isWhole } };
 }
 
-/** The next bytes, valid until the next are read; nothing when the disk fails. */
-const readContent = (descriptor: number, bytesMax: number): Buffer | undefined => {
+/** The next bytes before `to`, valid until the next are read; nothing when the disk fails. */
+const readContent = (descriptor: number, from: number, to: number): Buffer | undefined => {
   try {
-    return content.subarray(0, readSync(descriptor, content, 0, bytesMax, null));
+    return content.subarray(0, readSync(descriptor, content, 0, Math.min(contentBytesMax, to - from), from));
   } catch {
     return undefined;
   }
@@ -77,41 +94,19 @@ const leftOut = (path: string, code: string): ArchiveHeader => ({
 
 const bytesPerPause = 32 * 1_048_576;
 
-/** A file that cannot be hashed is sent without a hash; its frames give the reason. */
-export function* hashedFileFrames(folder: string, header: FileHeader): Generator<Frame | typeof pause> {
-  const sha256 = yield* hashOf(join(folder, header.path), header.size);
-  yield* fileFrames(folder, sha256 === undefined ? header : { ...header, sha256 });
-}
-
-function* hashOf(place: string, size: number): Generator<typeof pause, string | undefined> {
-  const descriptor = openFile(place);
-  if (descriptor === undefined) return undefined;
-  try {
-    if (!fstatSync(descriptor).isFile()) return undefined;
-    const hash = createHash('sha256');
-    for (let done = 0, rested = 0; done < size; ) {
-      const piece = readContent(descriptor, Math.min(contentBytesMax, size - done));
-      if (piece === undefined || piece.length === 0) return undefined;
-      hash.update(piece);
-      done += piece.length;
-      if (done - rested < bytesPerPause) continue;
-      rested = done;
-      yield pause;
-    }
-    return hash.digest('hex');
-  } finally {
-    closeSync(descriptor);
+function* hashOf(descriptor: number, size: number): Generator<typeof pause, string | undefined> {
+  const hash = createHash('sha256');
+  for (let done = 0, rested = 0; done < size; ) {
+    const piece = readContent(descriptor, done, size);
+    if (piece === undefined || piece.length === 0) return undefined;
+    hash.update(piece);
+    done += piece.length;
+    if (done - rested < bytesPerPause) continue;
+    rested = done;
+    yield pause;
   }
+  return hash.digest('hex');
 }
-
-/** Undefined when it cannot be read: its frames give the reason. */
-const openFile = (place: string): number | undefined => {
-  try {
-    return openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return undefined;
-  }
-};
 
 const pieceBytesMax = 256 * 1024;
 

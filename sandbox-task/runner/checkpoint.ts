@@ -17,13 +17,12 @@ import {
   workspaceBytesMax,
   workspaceEntriesMax,
 } from '#shared/domain/checkpoint.ts';
-import { type Frame, fileFrames, hashedFileFrames, inPieces, type Pieces, pause } from './archive-frames.ts';
+import { type Frame, fileFrames, fileTraitsOf, inPieces, type Pieces, pause } from './archive-frames.ts';
 import {
   createFileIndex,
   type FileIndex,
   isSettled,
   settleMs,
-  type Traits,
   traitsOf,
   unknownTraits,
 } from './file-index.ts';
@@ -41,7 +40,6 @@ const countedEntriesMax = 1_000_000;
 const entriesPerYield = 512;
 
 type Entry = Extract<ArchiveHeader, { type: 'directory' | 'symlink' | 'file' | 'left-out' }>;
-type FileEntry = Extract<Entry, { type: 'file' }>;
 
 export const openCheckpoint = async (
   workspace: string,
@@ -50,7 +48,7 @@ export const openCheckpoint = async (
   const index = createFileIndex();
   const entries = await collect(workspace, base, index);
   const volume = { folder: workspace, index, isFull: base === undefined, removed: [] };
-  return { index, ...inPieces(framesOf(volume, entries, fileFrames)) };
+  return { index, ...inPieces(framesOf(volume, entries)) };
 };
 
 const collect = async (
@@ -102,31 +100,28 @@ const describe = (path: string, stat: BigIntStats): Entry => {
   // The target is read when its frame is made.
   if (stat.isSymbolicLink()) return { type: 'symlink', path, target: '' };
   if (!stat.isFile()) return { type: 'left-out', path, reason: 'neither file, folder nor link' };
-  return { type: 'file', path, mode, mtimeMs: mtimeMsOf(stat), size: Number(stat.size) };
+  return { type: 'file', path, ...fileTraitsOf(stat) };
 };
-
-/** Whole microseconds: what a JSON number keeps of the nanoseconds, and never negative. */
-const mtimeMsOf = ({ mtimeNs }: Traits): number => Math.max(0, Number(mtimeNs / 1000n) / 1000);
 
 type Volume = {
   readonly folder: string;
   readonly index: FileIndex;
   readonly isFull: boolean;
   readonly removed: readonly string[];
+  /** A larger file has its hash before its content. */
+  readonly hashedOver?: number;
 };
-type FramesOfFile = (folder: string, entry: FileEntry) => Iterable<Frame | typeof pause>;
 
 function* framesOf(
-  { folder, index, isFull, removed }: Volume,
+  { folder, index, isFull, removed, hashedOver }: Volume,
   entries: readonly Entry[],
-  framesOfFile: FramesOfFile,
 ): Generator<Frame | typeof pause> {
   yield { header: { type: 'begin', isFull } };
   for (const path of removed) yield { header: { type: 'removed', path } };
   for (const entry of entries) {
     if (entry.type === 'symlink') yield { header: withTarget(folder, entry) };
     else if (entry.type !== 'file' || entry.same) yield { header: entry };
-    else yield* recordUnsent(index, entry.path, framesOfFile(folder, entry));
+    else yield* recordUnsent(index, entry.path, fileFrames(folder, entry, hashedOver));
   }
   yield { header: { type: 'end' } };
 }
@@ -171,12 +166,9 @@ export const openSharedCheckpoint = async (
   const found = await collectChanges(folder, base);
   const { index, changed } = found;
   const removed = [...removedFrom(base, found)];
-  const volume = { folder, index, isFull: base === undefined, removed };
-  return { index, ...inPieces(framesOf(volume, changed, sharedFileFrames)) };
+  const volume = { folder, index, isFull: base === undefined, removed, hashedOver: wholeFileBytesMax };
+  return { index, ...inPieces(framesOf(volume, changed)) };
 };
-
-const sharedFileFrames: FramesOfFile = (folder, entry) =>
-  (entry.size > wholeFileBytesMax ? hashedFileFrames : fileFrames)(folder, entry);
 
 type Changes = {
   readonly index: FileIndex;

@@ -177,11 +177,13 @@ const halfway = async (path: string) => {
   return frames;
 };
 
-test('a vanished file is marked as incomplete; one that shrinks or grows is sent as it is, and again next time', async () => {
-  for (const name of ['a first', 'grown', 'shrunk', 'vanished']) await writeFile(inside(name), '');
+test('a vanished file is marked as incomplete; one that changes is sent as it is then, and again next time', async () => {
+  for (const name of ['a first', 'grown', 'replaced', 'shrunk', 'vanished'])
+    await writeFile(inside(name), '');
   await truncate(inside('a first'), megabytes(20));
   await truncate(inside('shrunk'), megabytes(1));
   await writeFile(inside('grown'), '12345');
+  await writeFile(inside('replaced'), '12345');
   await writeFile(inside('vanished'), '12345');
   await delay(2 * settleMs);
   const id = randomUUID();
@@ -189,11 +191,23 @@ test('a vanished file is marked as incomplete; one that shrinks or grows is sent
   await appendFile(inside('grown'), '6789');
   await truncate(inside('shrunk'), 1000);
   await rm(inside('vanished'));
+  // As an editor saves, and pip replaces.
+  await writeFile(inside('new'), 'another file', { mode: 0o755 });
+  await utimes(inside('new'), 1_700_000_000, 1_700_000_000);
+  await rename(inside('new'), inside('replaced'));
   const ends: unknown[] = [];
-  for await (const { header } of frames) if (header.type === 'file-end') ends.push(header);
+  const heads: unknown[] = [];
+  for await (const { header } of frames) {
+    if (header.type === 'file-end') ends.push(header);
+    if (header.type === 'file' && header.path === 'replaced') heads.push(header);
+  }
+  expect(heads).toEqual([
+    { type: 'file', path: 'replaced', mode: 0o755, mtimeMs: 1_700_000_000_000, size: 12 },
+  ]);
   expect(ends).toEqual([
     { type: 'file-end', size: megabytes(20), isWhole: true },
-    { type: 'file-end', size: 5, isWhole: true },
+    { type: 'file-end', size: 9, isWhole: true },
+    { type: 'file-end', size: 12, isWhole: true },
     { type: 'file-end', size: 1000, isWhole: true },
     { type: 'file-end', size: 0, isWhole: false },
   ]);
@@ -201,6 +215,7 @@ test('a vanished file is marked as incomplete; one that shrinks or grows is sent
   expect(summary(await checkpoint(randomUUID(), id))).toEqual([
     'file a first same',
     'file grown 9',
+    'file replaced 12',
     'file shrunk 1000',
   ]);
 });

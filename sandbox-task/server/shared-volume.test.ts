@@ -1,5 +1,6 @@
 /** The shared volume by a real server and runner: what a checkpoint of it says, and when it says it again. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmod,
   mkdir,
@@ -158,6 +159,24 @@ test('a file over 8 MB has its hash before its content, a smaller one does not',
   expect(entries.map(({ path, isWhole, content, ...entry }) => [path, content?.length, entry])).toEqual([
     ['large', 41_943_040, expect.objectContaining({ sha256: sha256Of(large) })],
     ['small', 8_388_608, expect.not.objectContaining({ sha256: expect.anything() })],
+  ]);
+});
+
+test('a file that a large one replaces during a checkpoint is sent whole, with its hash', async () => {
+  const sandbox = await start();
+  const large = Buffer.alloc(20 * 1_048_576, 'large');
+  await writeFile(inside(sandbox, 'a first'), large);
+  await writeFile(inside(sandbox, 'replaced'), 'small');
+  sandbox.own();
+  const answer = await sandbox.open('GET', `/shared/checkpoint?id=${randomUUID()}`);
+  await once(answer, 'readable');
+  await writeFile(join(sandbox.workspace, 'new'), large);
+  await rename(join(sandbox.workspace, 'new'), inside(sandbox, 'replaced'));
+  sandbox.own();
+  const [, replaced] = (await collectArchive(answer)).entries;
+  expect([replaced?.content?.length, replaced]).toMatchObject([
+    large.length,
+    { size: large.length, sha256: sha256Of(large) },
   ]);
 });
 
