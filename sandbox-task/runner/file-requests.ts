@@ -152,7 +152,7 @@ const stepsOf = (roots: Roots, work: JobWork): Steps => {
     case 'pack':
       return packSteps(roots, work.path);
     case 'unpack':
-      return unpackSteps(roots, work.path);
+      return unpackSteps(roots, work);
     case 'watch':
       return watchSteps(roots, work.path);
   }

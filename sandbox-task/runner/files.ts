@@ -12,10 +12,12 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readSync,
   renameSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
@@ -25,10 +27,10 @@ import {
   codeOf,
   FileRefusal,
   isPartial,
-  partialOf,
   type Roots,
   resolveInWorkspace,
   resolveName,
+  uploadPartialOf,
 } from './workspace-path.ts';
 
 const listedEntriesMax = 10_000;
@@ -56,15 +58,47 @@ export const readChunk = async (roots: Roots, path: string, range: ReadRange): P
 
 type Written = { readonly isNew: boolean; readonly size: number };
 
-/** A file that is there keeps its mode and its other names. */
+/**
+ * A file that is there keeps its mode and its other names. From its opening nothing is awaited: two writers come one after
+ * another.
+ */
 export const writeWhole = async (roots: Roots, path: string, content: Buffer): Promise<Written> => {
   const target = await resolveInWorkspace(roots, path);
   await mkdir(dirname(target), { recursive: true });
-  const isNew = (await lstat(target).catch(() => undefined)) === undefined;
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
-  await using file = await open(target, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  await file.writeFile(content);
+  const isNew = lstatSync(target, { throwIfNoEntry: false }) === undefined;
+  const descriptor = openSync(
+    target,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK | constants.O_NOFOLLOW,
+  );
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new FileRefusal('invalid_request', `${path} is not a file`);
+    replaceContent(descriptor, content, stat.size);
+  } catch (cause) {
+    if (isNew) unlinkSync(target);
+    throw cause;
+  } finally {
+    closeSync(descriptor);
+  }
   return { isNew, size: content.length };
+};
+
+/** What needs room of the disk comes first: without it the old content stays. */
+const replaceContent = (descriptor: number, content: Buffer, oldBytes: number): void => {
+  try {
+    writeAt(descriptor, content.subarray(oldBytes), oldBytes);
+  } catch (cause) {
+    ftruncateSync(descriptor, oldBytes);
+    throw cause;
+  }
+  writeAt(descriptor, content.subarray(0, oldBytes), 0);
+  ftruncateSync(descriptor, content.length);
+};
+
+const writeAt = (descriptor: number, content: Buffer, start: number): void => {
+  for (let done = 0; done < content.length; ) {
+    done += writeSync(descriptor, content, done, content.length - done, start + done);
+  }
 };
 
 /** The first names of a folder, and whether it has more. */
@@ -120,7 +154,7 @@ export const writePart = async (roots: Roots, part: Part, content: Buffer): Prom
   if (old !== undefined && !old.isFile()) {
     throw new FileRefusal('invalid_request', `${part.path} is not a file`);
   }
-  const partial = partialOf(target);
+  const partial = uploadPartialOf(target, part.total);
   const received = appendPart(partial, part, content);
   if (received < part.total) return { received };
   if (old !== undefined) chmodFile(partial, old.mode & 0o777);
@@ -135,9 +169,7 @@ export const appendPart = (partial: string, { start }: Part, content: Buffer): n
     const { size } = fstatSync(descriptor);
     if (endsWith(descriptor, size, { start, content })) return size;
     if (size !== start) throw expected(size);
-    for (let done = 0; done < content.length; ) {
-      done += writeSync(descriptor, content, done, content.length - done, start + done);
-    }
+    writeAt(descriptor, content, start);
     return start + content.length;
   } finally {
     closeSync(descriptor);

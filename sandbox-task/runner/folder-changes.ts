@@ -12,8 +12,8 @@ import { workspaceBytesMax, workspaceEntriesMax } from '#shared/domain/checkpoin
 import type { WrittenTree } from '../wire/file-messages.ts';
 import {
   FileRefusal,
+  freshPartialOf,
   isInside,
-  partialOf,
   type Roots,
   resolveInWorkspace,
   resolveName,
@@ -57,12 +57,13 @@ export async function* copySteps(roots: Roots, relocation: Relocation): AsyncGen
     throw new FileRefusal('invalid_request', `${relocation.path} is neither a file nor a folder`);
   const isNew = await requireFree(relocation, target, stat);
   await mkdir(dirname(target), { recursive: true });
-  const partial = partialOf(target);
-  await rm(partial, { recursive: true, force: true });
+  const partial = freshPartialOf(target);
   const written = { files: 0, bytes: 0 };
   try {
     if (stat.isDirectory()) yield* copyFolder(source, partial, written);
     else yield* copyFile(source, partial, written);
+    // It may have been taken since.
+    await requireFree(relocation, target, stat);
     await rename(partial, target);
   } finally {
     await rm(partial, { recursive: true, force: true });

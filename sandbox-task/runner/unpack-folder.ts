@@ -29,8 +29,8 @@ import { readTarGz } from './tar-reader.ts';
 import {
   archivePartialOf,
   FileRefusal,
+  freshPartialOf,
   isPartial,
-  partialOf,
   type Roots,
   resolveInWorkspace,
 } from './workspace-path.ts';
@@ -39,12 +39,15 @@ import {
 export const writeArchivePart = async (roots: Roots, part: Part, content: Buffer): Promise<number> => {
   const folder = await resolveInWorkspace(roots, part.path);
   await mkdir(folder, { recursive: true });
-  return appendPart(archivePartialOf(folder), part, content);
+  return appendPart(archivePartialOf(folder, part.total), part, content);
 };
 
-export async function* unpackSteps(roots: Roots, path: string): AsyncGenerator<Buffer, Buffer> {
+export async function* unpackSteps(
+  roots: Roots,
+  { path, total }: { readonly path: string; readonly total: number },
+): AsyncGenerator<Buffer, Buffer> {
   const folder = await resolveInWorkspace(roots, path);
-  const descriptor = takeUpload(folder);
+  const descriptor = takeUpload(archivePartialOf(folder, total));
   try {
     const isNew = readdirSync(folder).every(isPartial);
     for await (const _ of paced(checkEntries(folder, readTarGz(descriptor)))) yield nothing;
@@ -70,8 +73,7 @@ async function* paced(work: AsyncGenerator<void>): AsyncGenerator<void> {
 }
 
 /** Its name is gone at once: a runner that ends leaves nothing, and another upload cannot change it. */
-const takeUpload = (folder: string): number => {
-  const upload = archivePartialOf(folder);
+const takeUpload = (upload: string): number => {
   const descriptor = openSync(upload, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   unlinkSync(upload);
   return descriptor;
@@ -127,8 +129,7 @@ const writeOther = (entry: OtherEntry, target: string, resolvePath: (path: strin
 
 /** Made beside its place, since a link never replaces what is there. */
 const makeHardLink = (source: string, target: string): void => {
-  const partial = partialOf(target);
-  rmSync(partial, { force: true });
+  const partial = freshPartialOf(target);
   linkSync(source, partial);
   renameSync(partial, target);
   // Two names of one file: the rename did nothing.
@@ -142,8 +143,7 @@ type WrittenFile = {
 };
 
 const openFile = (target: string, { mode, mtimeMs }: { mode: number; mtimeMs: number }): WrittenFile => {
-  const partial = partialOf(target);
-  rmSync(partial, { force: true });
+  const partial = freshPartialOf(target);
   const fresh = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const descriptor = openSync(partial, fresh, 0o600);
   const drop = (): void => {

@@ -9,7 +9,7 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -82,14 +82,25 @@ const prefix = '.sallyport-partial-';
 
 export const isPartial = (name: string): boolean => name.startsWith(prefix);
 
-/** A hash of the name, because a name may already be as long as one can be. */
-export const partialOf = (real: string): string => {
-  const hash = createHash('sha256').update(basename(real)).digest('hex');
+/**
+ * A hash of the name, because a name may already be as long as one can be, and of its use: two writers of one name, each with a
+ * partial of its own, are never in each other's way.
+ */
+export const partialOf = (real: string, use = ''): string => {
+  const hash = createHash('sha256')
+    .update(`${basename(real)}/${use}`)
+    .digest('hex');
   return join(dirname(real), `${prefix}${hash.slice(0, 32)}`);
 };
 
+export const freshPartialOf = (real: string): string => partialOf(real, randomUUID());
+
+/** Of an upload, which nothing but its length tells from another one of the same name. */
+export const uploadPartialOf = (real: string, total: number): string => partialOf(real, String(total));
+
 /** The upload of an archive, in the folder that it will fill. */
-export const archivePartialOf = (folder: string): string => join(folder, `${prefix}archive`);
+export const archivePartialOf = (folder: string, total: number): string =>
+  join(folder, `${prefix}archive-${total}`);
 
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';

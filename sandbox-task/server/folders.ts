@@ -68,7 +68,9 @@ export const receiveArchive = async (
     const received = await userSide.ask({ type: 'write-archive', path, start, total }, body);
     const { bytes } = expectAnswer(received, 'received');
     if (bytes < total) return { status: 202, body: { received: bytes } };
-    const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', path }));
+    const { isNew, ...written } = parseWrittenTree(
+      await finishJob(userSide, { kind: 'unpack', path, total }),
+    );
     return { status: isNew ? 201 : 200, body: { path: shown, ...written } };
   };
   const answer = await uploads.take({ kind: 'archive', path: shown, start, total, body }, take);

@@ -42,8 +42,8 @@ export type JobWork =
   | { readonly kind: 'copy'; readonly path: string; readonly to: string; readonly overwrites: boolean }
   /** Pieces are a gzipped tar archive; the outcome is empty. */
   | { readonly kind: 'pack'; readonly path: string }
-  /** Of the archive that was written for this folder. Pieces are empty; the outcome is `WrittenTree`. */
-  | { readonly kind: 'unpack'; readonly path: string }
+  /** Of the archive of `total` bytes that was written for this folder. Pieces are empty; the outcome is `WrittenTree`. */
+  | { readonly kind: 'unpack'; readonly path: string; readonly total: number }
   /** Pieces are JSON lists of `FileChange`, also empty ones; the outcome is empty. */
   | { readonly kind: 'watch'; readonly path: string };
 
