@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createExecutor } from './executor.ts';
 import { createLogRing } from './logs.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 import type { UserSide } from './user-side.ts';
 
 test('the measurement of a call that cannot be started ends', async () => {
@@ -15,7 +16,8 @@ test('the measurement of a call that cannot be started ends', async () => {
   const execute = createExecutor({
     userSide: { execute: () => Promise.reject(new Error('no runner')) } as unknown as UserSide,
     limits: { memoryMbMax: 512, processesMax: 256 },
-    counters: { oomKills: () => 0, measurePeak },
+    counters: { measurePeak },
+    memory: createMemoryWatch(undefined),
     logRing: createLogRing({ linesMax: 10, bytesMax: 1000 }),
     running: new Set(),
   });

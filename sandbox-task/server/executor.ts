@@ -2,8 +2,7 @@
  * The executor: runs one program of the user to its result and watches its memory.
  *
  * The code calls of one context run one after another, those of two contexts at once. When the kernel kills for want
- * of memory, the call that ran alone is the one; of several at once, those that a SIGKILL ended. Its other processes are
- * killed too.
+ * of memory while a call runs alone, its other processes are killed too.
  */
 import { constants } from 'node:os';
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -12,6 +11,7 @@ import { type CodeContext, contextKey } from '../wire/program-messages.ts';
 import { limitKillOf, toExecutionResult } from './execution-result.ts';
 import { createLineSplitter, type LogRing } from './logs.ts';
 import type { MemoryCounters } from './memory-counters.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 import { asMemoryLoss, Refusal } from './refusal.ts';
 import type { Exit, OutputPiece, UserSide, Work } from './user-side.ts';
 
@@ -34,19 +34,19 @@ const killedExitCode = 137;
 export type ExecutorParts = {
   readonly userSide: UserSide;
   readonly limits: Limits;
-  readonly counters: MemoryCounters | undefined;
+  readonly counters: Pick<MemoryCounters, 'measurePeak'> | undefined;
+  readonly memory: MemoryWatch;
   readonly logRing: LogRing;
   /** All calls that run now: programs and calls of MCP servers. */
   readonly running: Set<object>;
 };
 
 export const createExecutor = (parts: ExecutorParts): Executor => {
-  const { userSide, limits, counters, logRing, running } = parts;
+  const { userSide, limits, counters, memory, logRing, running } = parts;
   const queue = createCodeQueue();
   const run: Executor = async ({ work, timeoutSeconds, outputLimit, ...place }, { signal, onOutput }) => {
     signal.throwIfAborted();
-    const oomKillsBefore = counters?.oomKills() ?? 0;
-    const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
+    const watched = memory.begin();
     const peak = counters?.measurePeak();
     const stderr = createLineSplitter((line) => logRing.add('stderr', line));
     const takeOutput = (piece: OutputPiece): void => {
@@ -57,6 +57,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     const execution = await userSide
       .execute({ ...{ work, timeoutMs, ...place, storedOver: outputLimit }, onOutput: takeOutput })
       .catch((cause: unknown) => {
+        watched.end();
         peak?.end();
         throw cause;
       });
@@ -66,11 +67,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     if (signal.aborted) cancel();
     const watch = setInterval(() => {
       peak?.sample();
-      if (running.size === 1 && isOomRisen()) execution.kill('memory');
+      if (watched.isCharged()) execution.kill('memory');
     }, memoryWatchMs);
     try {
       const ended = await execution.ended;
-      const isOutOfMemory = isOomRisen() && (running.size === 1 || isKilled(ended.exit));
+      const isOutOfMemory = watched.wasOutOfMemory(isKilled(ended.exit));
       const circumstances = { ...limits, timeoutSeconds, isOutOfMemory, memoryPeakMb: peak?.readMb() };
       const kill = limitKillOf(ended.exit, circumstances);
       if (kill !== undefined) logRing.add('lifecycle', `a call was killed: ${kill}`);
@@ -78,12 +79,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       return toExecutionResult({ ...ended, hasBundles, outputLimit }, circumstances, constants.signals);
     } catch (cause) {
       logRing.add('lifecycle', 'all processes of the sandbox were killed while a call ran');
-      throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
+      throw watched.hasSeenKill() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
     } finally {
       stderr.end();
       clearInterval(watch);
       signal.removeEventListener('abort', cancel);
       running.delete(execution);
+      watched.end();
       peak?.end();
     }
   };
@@ -93,7 +95,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       : run(program, context);
 };
 
-const isKilled = ({ signal, exitCode }: Exit): boolean => signal === 'SIGKILL' || exitCode === killedExitCode;
+const isKilled = ({ signal, exitCode, killedFor }: Exit): boolean =>
+  killedFor === null && (signal === 'SIGKILL' || exitCode === killedExitCode);
 
 type CodeQueue = {
   readonly run: <Result>(

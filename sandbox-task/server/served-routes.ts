@@ -17,6 +17,7 @@ import { routeOf } from './http-messages.ts';
 import type { Log, LogRing } from './logs.ts';
 import { createMcpEndpoint, type Preparation, prepareOnce } from './mcp-endpoint.ts';
 import type { MemoryCounters } from './memory-counters.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 import { type Upgrade, upgradePort } from './ports-endpoint.ts';
 import { createArrivalOrder } from './process/arrival-order.ts';
 import { createFrameOrder } from './process/frame-order.ts';
@@ -74,7 +75,8 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
   const { userSide, limits, counters, logRing, log, workspace } = given;
   const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
   const transfers = createWorkQueue(waitingTransfersMax);
-  const callParts = { userSide, limits, counters, logRing, running: new Set<object>() };
+  const memory = createMemoryWatch(counters);
+  const callParts = { userSide, limits, counters, memory, logRing, running: new Set<object>() };
   const work = createWorkCount();
   const agents = openAgents({ userSide, workspace });
   const processes = createProcessRegistry(callParts);

@@ -23,25 +23,31 @@ type StdioCallRequest = { readonly work: StdioWork; readonly timeoutSeconds: num
 export type StdioCaller = (question: StdioCallRequest, context: ExecutionContext) => Promise<CallToolResult>;
 
 export const createStdioCaller = (parts: ExecutorParts): StdioCaller => {
-  const { userSide, limits, counters, running } = parts;
+  const { userSide, limits, memory, running } = parts;
   const states = createStateMemory();
   return async ({ work, timeoutSeconds }, { signal, onOutput }) => {
     signal.throwIfAborted();
-    const oomKillsBefore = counters?.oomKills() ?? 0;
-    const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
+    const watched = memory.begin();
     const onProgress = createProgressStream(onOutput);
-    const call = await userSide.askStdio({ work, timeoutMs: timeoutSeconds * 1000, onProgress });
+    const asked = userSide.askStdio({ work, timeoutMs: timeoutSeconds * 1000, onProgress });
+    const call = await asked.catch((cause: unknown) => {
+      watched.end();
+      throw cause;
+    });
     running.add(call);
     try {
       const answer = await endOf(call, signal).catch((cause: unknown) => {
-        throw isOomRisen() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
+        throw watched.hasSeenKill() ? asMemoryLoss(cause, limits.memoryMbMax) : cause;
       });
-      const isOutOfMemory = isOomRisen();
+      const { message } = answer;
+      const isKilled = message.type === 'stdio-failure' && message.failure === 'died';
+      const isOutOfMemory = watched.wasOutOfMemory(isKilled);
       const isStateLost = states.record(work.server, answer);
       const about = { ...limits, server: work.server.name, timeoutSeconds, isOutOfMemory, isStateLost };
       return toResult(answer, about, parts.logRing);
     } finally {
       running.delete(call);
+      watched.end();
     }
   };
 };

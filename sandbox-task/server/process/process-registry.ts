@@ -3,9 +3,9 @@
  * within bounds after the request that started it. Guarantee W14 of docs/spec/sandbox.md.
  */
 import { constants } from 'node:os';
-import type { ProcessSpec } from '../../wire/process-messages.ts';
+import type { ProcessSpec, ProcessStream } from '../../wire/process-messages.ts';
 import type { LogRing } from '../logs.ts';
-import type { MemoryCounters } from '../memory-counters.ts';
+import type { MemoryWatch } from '../memory-watch.ts';
 import { Refusal } from '../refusal.ts';
 import type { ProcessControl, UserSide } from '../user-side.ts';
 import { createProcessLog, type ProcessLog } from './process-log.ts';
@@ -55,7 +55,7 @@ export type ProcessRegistry = {
 
 type RegistryParts = {
   readonly userSide: UserSide;
-  readonly counters: MemoryCounters | undefined;
+  readonly memory: MemoryWatch;
   readonly logRing: LogRing;
   /** All calls that run now. */
   readonly running: Set<object>;
@@ -137,24 +137,23 @@ const isCall = ({ isAwaited, waiting, attached }: ProcessEntry): boolean =>
 const bytesHeldBy = ({ log, capture }: ProcessEntry): number => log.bytesHeld() + (capture?.bytesHeld() ?? 0);
 
 const startEntry = async (
-  { userSide, counters, logRing, running }: RegistryParts,
+  { userSide, memory, logRing, running }: RegistryParts,
   { id, command, spec, input, isAwaited }: ProcessStart,
 ): Promise<ProcessEntry> => {
-  const oomKillsBefore = counters?.oomKills() ?? 0;
   const log = createProcessLog();
   const capture = isAwaited ? createCapture() : undefined;
-  const started = await userSide.startProcess({
-    spec,
-    input,
-    onOutput: (stream, chunk) => {
-      log.append(stream, chunk);
-      capture?.push(stream, chunk);
-    },
+  const watched = memory.begin();
+  const onOutput = (stream: ProcessStream, chunk: Buffer): void => {
+    log.append(stream, chunk);
+    capture?.push(stream, chunk);
+  };
+  const started = await userSide.startProcess({ spec, input, onOutput }).catch((cause: unknown) => {
+    watched.end();
+    throw cause;
   });
   running.add(started);
-  const isOomRisen = (): boolean => (counters?.oomKills() ?? 0) > oomKillsBefore;
   const watch = setInterval(() => {
-    if (running.size === 1 && isOomRisen()) started.kill('memory');
+    if (watched.isCharged()) started.kill('memory');
   }, memoryWatchMs);
   const over = Promise.withResolvers<void>();
   const entry: ProcessEntry = {
@@ -164,6 +163,7 @@ const startEntry = async (
   };
   const finish = (end: ProcessEnd | undefined): void => {
     clearInterval(watch);
+    watched.end();
     running.delete(started);
     entry.end = end === undefined ? lostEnd : { ...end, exitCode: exitCodeOf(end) };
     entry.isLost = end === undefined;
@@ -175,8 +175,8 @@ const startEntry = async (
   };
   started.ended.then(
     (end) => {
-      const isOutOfMemory = isOomRisen() && (running.size === 1 || end.signal === 'SIGKILL');
-      finish(isOutOfMemory ? { ...end, killedFor: 'memory' } : end);
+      const isKilled = end.signal === 'SIGKILL' && end.killedFor === null;
+      finish(watched.wasOutOfMemory(isKilled) ? { ...end, killedFor: 'memory' } : end);
     },
     () => finish(undefined),
   );
