@@ -67,12 +67,12 @@ export const openKill = (mark: number, first: () => ChildProcess | undefined) =>
   };
 };
 
-/** Asks all of it to end, and kills what has not ended in time. */
-export const endMarked = async (mark: number): Promise<boolean> => {
+/** Asks all of it to end, and kills what has not ended in time. The first process may have lowered its mark. */
+export const endMarked = async (mark: number, first: ChildProcess | undefined): Promise<boolean> => {
   const deadline = performance.now() + endMsMax;
   const asked = new Set<number>();
   while (performance.now() < deadline) {
-    const pids = findMarked(mark);
+    const pids = [...new Set([...findMarked(mark), ...livingPidOf(first)])];
     if (pids.length === 0) return true;
     const fresh = pids.filter((pid) => !asked.has(pid));
     signalAll(fresh, 'SIGTERM');
@@ -81,7 +81,7 @@ export const endMarked = async (mark: number): Promise<boolean> => {
     for (const pid of fresh) asked.add(pid);
     await new Promise((resolve) => setTimeout(resolve, endLookMs));
   }
-  return killMarked(mark);
+  return killMarked(mark, { first });
 };
 
 /** A process that is asked to end has this long, in milliseconds. */

@@ -11,7 +11,7 @@ const openRunner = (send: RunnerProcess['send'] = () => undefined) => {
   const listeners = new Map<number, (answer: Answer) => void>();
   const killed: string[] = [];
   const runner: RunnerProcess = {
-    ...{ ready: never, ended: never, send },
+    ...{ ready: never, ended: never, hasEnded: () => false, send },
     listen: (id, { onAnswer }) => {
       listeners.set(id, onAnswer);
       return () => listeners.delete(id);

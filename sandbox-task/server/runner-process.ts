@@ -27,6 +27,7 @@ type AnswerListener = {
 export type RunnerProcess = {
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
+  readonly hasEnded: () => boolean;
   readonly send: (request: RunnerRequest, payload?: Buffer) => void;
   /** Answers under this id go to the listener until it lets go. */
   readonly listen: (id: number, listener: AnswerListener) => () => void;
@@ -110,6 +111,7 @@ export const startRunner = ({ argv, raisesScores, log, parser, onStdioLog }: Run
   return {
     ready: ready.promise,
     ended: ended.promise,
+    hasEnded: () => isEnded,
     send: (request, payload) => {
       if (isEnded) return;
       pipe.write(encodeFrame(request, payload));

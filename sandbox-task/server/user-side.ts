@@ -63,6 +63,8 @@ export type ProcessControl = {
   readonly pid: number;
   readonly ended: Promise<ProcessExit>;
   readonly kill: (cause: KillCause) => void;
+  /** True when its runner has ended, and all of its processes with it. */
+  readonly isLost: () => boolean;
   /** A refusal of the runner is thrown. */
   readonly ask: (request: ProcessQuestion, payload?: Buffer) => Promise<Answer>;
 };
@@ -154,7 +156,11 @@ export const openUserSide = (runnerStart: RunnerStart): UserSide => {
       const id = nextId();
       const ask = askOf(now);
       const started = await startProcessOn(now, id, options);
-      return { ...started, ask: (request, payload) => ask({ ...request, process: id }, payload) };
+      return {
+        ...started,
+        isLost: now.hasEnded,
+        ask: (request, payload) => ask({ ...request, process: id }, payload),
+      };
     },
     async askStdio(options) {
       return askStdioOn(await living(), nextId(), options);
@@ -238,7 +244,7 @@ const startProcessOn = async (
   runner: RunnerProcess,
   id: number,
   { spec, input, onOutput }: ProcessOptions,
-): Promise<Omit<ProcessControl, 'ask'>> => {
+): Promise<Omit<ProcessControl, 'ask' | 'isLost'>> => {
   const written = Buffer.from(JSON.stringify(spec));
   const started = Promise.withResolvers<number>();
   const { ended, kill } = followCall(runner, id, {

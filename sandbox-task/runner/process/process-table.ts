@@ -1,5 +1,4 @@
 /** The processes that this runner has started and that run, by the ids of the requests that started them. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessRequest, ProcessSpec } from '../../wire/process-messages.ts';
 import type { Call } from '../call.ts';
 import type { Send } from '../call-output.ts';
@@ -21,8 +20,6 @@ export type ProcessTable = {
   readonly serve: (request: ProcessRequest, payload: Buffer) => Promise<void>;
 };
 
-const lookMs = 20;
-
 export const createProcessTable = ({ send, follow, ...parts }: TableParts): ProcessTable => {
   const running = new Map<number, UserProcess>();
 
@@ -32,12 +29,9 @@ export const createProcessTable = ({ send, follow, ...parts }: TableParts): Proc
     await follow(id, process).finally(() => running.delete(id));
   };
   const end = async (id: number): Promise<boolean> => {
-    let isEnded = await endMarked(markOf(id));
-    // One that has just been started has no mark for a moment.
-    while (isEnded && running.has(id)) {
-      await Promise.race([running.get(id)?.ended, delay(lookMs)]);
-      isEnded = await endMarked(markOf(id));
-    }
+    const process = running.get(id);
+    const isEnded = await endMarked(markOf(id), process?.first);
+    if (isEnded) await process?.ended;
     return isEnded;
   };
   const find = (id: number): UserProcess => {

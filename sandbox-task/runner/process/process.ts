@@ -16,7 +16,7 @@ import { FileRefusal } from '../workspace-path.ts';
 import type { Flow } from './flow.ts';
 import { controls, followOutput, noProcess, type ProcessControls } from './process-pipes.ts';
 
-export type UserProcess = Call & ProcessControls;
+export type UserProcess = Call & ProcessControls & { readonly first: ChildProcess | undefined };
 
 type ProcessStart = SandboxPaths & {
   readonly id: number;
@@ -49,7 +49,7 @@ export const startProcess = (start: ProcessStart, send: Send): UserProcess => {
     send({ type: 'process-started', id, pid: 0 });
     show(spec.pty === undefined ? 'stderr' : 'pty', Buffer.from(started.text));
     end(started, true);
-    return { mark, kill: () => undefined, ended: Promise.resolve(), ...noProcess };
+    return { mark, first, kill: () => undefined, ended: Promise.resolve(), ...noProcess };
   }
   const { child, hasTerminal } = started;
   first = child;
@@ -66,7 +66,7 @@ export const startProcess = (start: ProcessStart, send: Send): UserProcess => {
   };
   send({ type: 'process-started', id, pid: child.pid ?? 0 });
   const ended = run();
-  const process = { mark, kill, ended, ...controls(child, hasTerminal) };
+  const process = { mark, first, kill, ended, ...controls(child, hasTerminal) };
   // It may end before it has read any.
   process.write(input, spec.isInputWhole).catch(() => undefined);
   return process;

@@ -68,9 +68,7 @@ export const processRoutes: readonly { readonly pattern: RegExp; readonly serve:
     pattern: /^DELETE \/processes\/([^/]+)$/,
     serve: async ({ processes }, { response, name }) => {
       const entry = processes.find(name);
-      // Its runner took all of them with it.
-      if (!entry.isLost) expectAnswer(await entry.control.ask({ type: 'end-process' }), 'process-ended');
-      await entry.ended;
+      await endProcess(entry);
       response.writeHead(204).end();
     },
   },
@@ -231,6 +229,16 @@ const jsonOf = (text: string): unknown => {
   } catch (cause) {
     throw new Refusal('invalid_request', 'the body is not JSON', { cause });
   }
+};
+
+const endProcess = async ({ control, ended }: ProcessEntry): Promise<void> => {
+  try {
+    expectAnswer(await control.ask({ type: 'end-process' }), 'process-ended');
+  } catch (cause) {
+    // Its runner took all of them with it, also those that a program which has ended left behind.
+    if (!control.isLost()) throw cause;
+  }
+  await ended;
 };
 
 type Question = Parameters<ProcessEntry['control']['ask']>[0];

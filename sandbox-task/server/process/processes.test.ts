@@ -186,6 +186,29 @@ describe('a process', () => {
     }
   });
 
+  test('that ended before its runner did is deleted like any other', async () => {
+    const own = await startTestSandbox();
+    try {
+      const id = await start(own, 'true');
+      await waitFor(async () => (await show(own, id))['state'] === 'exited');
+      await own.killRunner();
+      await waitFor(async () => (await runToEnd(own, 'echo again'))['stdout'] === 'again\n');
+      expect((await own.ask('DELETE', `/processes/${id}`)).status).toBe(204);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('that has lowered the limit which marks it is deleted, and costs no other its life', async () => {
+    const other = await start(sandbox, 'sleep 600');
+    const id = await start(sandbox, "ulimit -x 5; trap '' TERM; echo ready; exec sleep 600");
+    await output(sandbox, id, { isEnough: ({ data }) => data['text'] === 'ready\n' });
+    expect((await sandbox.ask('DELETE', `/processes/${id}`)).status).toBe(204);
+    expect(await show(sandbox, id)).toMatchObject({ state: 'exited', exitCode: 137 });
+    expect(await show(sandbox, other)).toMatchObject({ state: 'running' });
+    await sandbox.ask('DELETE', `/processes/${other}`);
+  });
+
   test('that is not known is not found', async () => {
     for (const [method, rest] of [
       ['GET', ''],

@@ -23,6 +23,7 @@ const playAgents = ({ onPrompt }: PlayOptions = {}) => {
       // As of a runner, whose answer is looked at before it counts.
       ended: ended.promise.then((end) => end) as unknown as ProcessControl['ended'],
       kill: () => undefined,
+      isLost: () => false,
       ask: async (_request, line) => {
         const { id, method, result } = JSON.parse(String(line));
         if (method === undefined) answered.push({ id, result });

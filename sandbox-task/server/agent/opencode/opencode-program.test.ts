@@ -48,6 +48,7 @@ const openProgram = async (path: string, breaks: Breaks) => {
       counted.killed += 1;
       exit.reject(new Error('it was killed'));
     },
+    isLost: () => false,
     ask: () => Promise.reject(new Error('it is asked nothing')),
   };
   const startProcess: UserSide['startProcess'] = async () => {
