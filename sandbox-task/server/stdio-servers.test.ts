@@ -197,3 +197,24 @@ test('a ninth server is refused, until one of the eight has ended', async () => 
   await waitFor(async () => (await other.call(server(9), 'pid')).isError !== true);
   await other.stop();
 });
+
+test('a changed configuration of one of eight starts in its place; refused, it costs the old one nothing', async () => {
+  const own = await startStdioSandbox();
+  try {
+    const server = (at: number, only = '') => ({ ...own.python('', only), name: `of-eight-${at}` });
+    const pidOf = async (at: number, only?: string) => textOf(await own.call(server(at, only), 'pid'));
+    const pids = await Promise.all(Array.from({ length: 8 }, (_, at) => pidOf(at)));
+    expect(await pidOf(3, 'changed')).toMatch(/^\d+$/);
+    own.call(server(5), 'never').catch(() => undefined);
+    const calls = async () => JSON.parse((await own.ask('GET', '/processes')).body.toString()).calls;
+    await waitFor(async () => (await calls()) === 1);
+    expect(failureOf(await own.call(server(5, 'changed'), 'pid'))).toEqual([
+      'resource_limit_exceeded',
+      '8 MCP servers run in this sandbox already',
+    ]);
+    expect(await pidOf(5)).toBe(pids[5]);
+    expect(await pidOf(6)).toBe(pids[6]);
+  } finally {
+    await own.stop();
+  }
+});

@@ -43,22 +43,24 @@ export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPoo
     pooled.isRetired = true;
     if (pooled.calls === 0) pooled.server.retire();
   };
-  const makeRoom = (): void => {
-    if (living.size < serversMax) return;
-    const idle = [...living].filter(
+  /** One without calls that is to give way takes no room any more. */
+  const makeRoom = (replaced: PooledServer | undefined): void => {
+    const staying = [...living].filter(
+      (pooled) => pooled.calls > 0 || !(pooled.isRetired || pooled === replaced),
+    );
+    if (staying.length < serversMax) return;
+    const idle = staying.filter(
       ({ calls, usedAt }) => calls === 0 && performance.now() - usedAt >= idleMsMin,
     );
     const oldest = idle.toSorted((one, other) => one.usedAt - other.usedAt)[0];
     if (oldest === undefined)
       throw new FileRefusal(
         'resource_limit_exceeded',
-        `${living.size} MCP servers run in this sandbox already`,
+        `${staying.length} MCP servers run in this sandbox already`,
       );
-    living.delete(oldest);
-    oldest.server.retire();
+    retire(oldest);
   };
   const start = (config: StdioServerConfig, callId: number): PooledServer => {
-    makeRoom();
     const { name, env } = config;
     const logger = createStdioLogger(env, (text) => sendLog(name, text));
     const server = startStdioServer({ config, paths, mark: markOf(callId) }, logger);
@@ -75,6 +77,8 @@ export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPoo
     acquire: (config, callId) => {
       const found = current(config.name);
       const isFresh = found === undefined || found.key !== keyOf(config);
+      // A call that is refused leaves the old one as it is.
+      if (isFresh) makeRoom(found);
       if (found !== undefined && isFresh) retire(found);
       const pooled = isFresh ? start(config, callId) : found;
       pooled.calls += 1;
