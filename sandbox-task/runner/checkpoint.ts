@@ -9,7 +9,7 @@
  */
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as breathe, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import {
   sharedEntriesMax,
@@ -36,33 +36,32 @@ export type RunningCheckpoint = Pieces & {
 /** Paths are in memory four times: three indices and the walk. */
 const pathBytesMax = 8 * 1_048_576;
 /** Beyond the limit entries are only counted, and no further than this. */
-const countedEntriesMax = 1_000_000;
-const entriesPerYield = 512;
+const countedEntriesMax = 200_000;
+const entriesPerPiece = 512;
 
 type Entry = Extract<ArchiveHeader, { type: 'directory' | 'symlink' | 'file' | 'left-out' }>;
 
-export const openCheckpoint = async (
-  workspace: string,
-  base: FileIndex | undefined,
-): Promise<RunningCheckpoint> => {
+export const openCheckpoint = (folder: string, base: FileIndex | undefined): RunningCheckpoint => {
   const index = createFileIndex();
-  const entries = await collect(workspace, base, index);
-  const volume = { folder: workspace, index, isFull: base === undefined, removed: [] };
-  return { index, ...inPieces(framesOf(volume, entries)) };
+  const frames = function* (): Frames {
+    const entries = yield* collect(folder, base, index);
+    yield* framesOf({ folder, index, isFull: base === undefined, removed: [] }, entries);
+  };
+  return { index, ...inPieces(frames()) };
 };
 
-const collect = async (
-  workspace: string,
-  base: FileIndex | undefined,
-  index: FileIndex,
-): Promise<readonly Entry[]> => {
+type Frames = Generator<Frame | typeof pause>;
+/** The walk over a large volume takes many pieces, which are empty. */
+type Walk<T> = Generator<typeof pause, T>;
+
+function* collect(workspace: string, base: FileIndex | undefined, index: FileIndex): Walk<readonly Entry[]> {
   const entries: Entry[] = [];
   let count = 0;
   let bytes = 0;
   let pathBytes = 0;
   for (const walked of walkWorkspace(workspace)) {
     count += 1;
-    if (count % entriesPerYield === 0) await breathe();
+    if (count % entriesPerPiece === 0) yield pause;
     if (count > countedEntriesMax) break;
     if (count > workspaceEntriesMax || pathBytes > pathBytesMax) continue;
     const entry = toEntry(walked, base, index);
@@ -77,7 +76,7 @@ const collect = async (
   refuseOver('bytes of names', pathBytes, pathBytesMax);
   refuseOver('bytes', bytes, workspaceBytesMax);
   return entries.sort(byPath);
-};
+}
 
 const tooLarge = (message: string): FileRefusal => new FileRefusal('resource_limit_exceeded', message);
 
@@ -115,7 +114,7 @@ type Volume = {
 function* framesOf(
   { folder, index, isFull, removed, hashedOver }: Volume,
   entries: readonly Entry[],
-): Generator<Frame | typeof pause> {
+): Frames {
   yield { header: { type: 'begin', isFull } };
   for (const path of removed) yield { header: { type: 'removed', path } };
   for (const entry of entries) {
@@ -127,11 +126,7 @@ function* framesOf(
 }
 
 /** A file whose content was not sent must not count as unchanged in the next checkpoint. */
-function* recordUnsent(
-  index: FileIndex,
-  path: string,
-  frames: Iterable<Frame | typeof pause>,
-): Generator<Frame | typeof pause> {
+function* recordUnsent(index: FileIndex, path: string, frames: Frames): Frames {
   for (const frame of frames) {
     if (frame !== pause && isUnsent(frame.header)) index.add(path, unknownTraits);
     yield frame;
@@ -163,11 +158,14 @@ export const openSharedCheckpoint = async (
   await delay(settleMs);
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new FileRefusal('conflict', 'the shared volume is not there');
-  const found = await collectChanges(folder, base);
-  const { index, changed } = found;
-  const removed = [...removedFrom(base, found)];
-  const volume = { folder, index, isFull: base === undefined, removed, hashedOver: wholeFileBytesMax };
-  return { index, ...inPieces(framesOf(volume, changed)) };
+  const index = createFileIndex();
+  const frames = function* (): Frames {
+    const found = yield* collectChanges(folder, base, index);
+    const removed = [...removedFrom(base, found)];
+    const volume = { folder, index, isFull: base === undefined, removed, hashedOver: wholeFileBytesMax };
+    yield* framesOf(volume, found.changed);
+  };
+  return { index, ...inPieces(frames()) };
 };
 
 type Changes = {
@@ -177,8 +175,8 @@ type Changes = {
   readonly unseen: Set<string>;
 };
 
-const collectChanges = async (folder: string, base: FileIndex | undefined): Promise<Changes> => {
-  const found: Changes = { index: createFileIndex(), changed: [], unseen: new Set() };
+function* collectChanges(folder: string, base: FileIndex | undefined, index: FileIndex): Walk<Changes> {
+  const found: Changes = { index, changed: [], unseen: new Set() };
   const refuseOver = (what: string, measured: number, max: number): void => {
     if (measured > max)
       throw tooLarge(`the shared volume has more than ${max} ${what}: no more can be saved`);
@@ -187,7 +185,7 @@ const collectChanges = async (folder: string, base: FileIndex | undefined): Prom
   let bytes = 0;
   for (const walked of walkWorkspace(folder)) {
     count += 1;
-    if (count % entriesPerYield === 0) await breathe();
+    if (count % entriesPerPiece === 0) yield pause;
     refuseOver('entries', count, sharedEntriesMax);
     const { path } = walked;
     if ('reason' in walked) {
@@ -204,7 +202,7 @@ const collectChanges = async (folder: string, base: FileIndex | undefined): Prom
   }
   found.changed.sort(byPath);
   return found;
-};
+}
 
 function* removedFrom(base: FileIndex | undefined, { index, unseen }: Changes): Generator<string> {
   if (base === undefined) return;

@@ -8,11 +8,12 @@
 import type { JobRequest, JobWork } from '../wire/file-messages.ts';
 import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
 import type { Send } from './call-output.ts';
-import { listFolder, readChunk, removePath, statEntry, writePart, writeWhole } from './files.ts';
+import { listFolder, readChunk, statEntry, writePart, writeWhole } from './files.ts';
 import { copySteps, makeFolder, movePath } from './folder-changes.ts';
 import { treeSteps } from './folder-tree.ts';
 import { makeRoomFor } from './output-files.ts';
 import { packSteps } from './pack-folder.ts';
+import { removeStep } from './remove-path.ts';
 import { unpackSteps, writeArchivePart } from './unpack-folder.ts';
 import { watchSteps } from './watch-folder.ts';
 import { FileRefusal, type Roots, toFileRefusal } from './workspace-path.ts';
@@ -60,8 +61,8 @@ export const createFileServer = (settings: RunnerSettings, send: Send) => {
         return;
       }
       case 'remove':
-        await removePath(settings, request.path);
-        send({ type: 'done', id: request.id });
+        if (await removeStep(settings, request.path)) send({ type: 'done', id: request.id });
+        else send({ type: 'piece', id: request.id, isLast: false });
         return;
       case 'list': {
         const { entries, isCut } = await listFolder(settings, request.path);

@@ -1,11 +1,10 @@
 /**
- * File operations with the rights of user code: reading, writing whole or in parts, listing, removing.
+ * File operations with the rights of user code: reading, writing whole or in parts, listing.
  *
  * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
  * Parts of an upload are appended to a hidden partial, and the last one gives it its name; until then the old file stays.
  * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
  * unless it is the last one that arrived: its sender does not know that. The server remembers the part that ended an upload.
- * A link is removed, never its target.
  */
 import {
   closeSync,
@@ -20,7 +19,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileEntry, FileKind, FileState } from '../wire/messages.ts';
 import {
@@ -29,7 +28,6 @@ import {
   isPartial,
   type Roots,
   resolveInWorkspace,
-  resolveName,
   uploadPartialOf,
 } from './workspace-path.ts';
 
@@ -106,23 +104,36 @@ export type FolderList = { readonly entries: readonly FileEntry[]; readonly isCu
 
 export const listFolder = async (roots: Roots, path: string): Promise<FolderList> => {
   const target = await resolveInWorkspace(roots, path);
-  const names = (await namesIn(target, path)).filter((name) => !isPartial(name)).sort();
-  const first = names.slice(0, listedEntriesMax);
-  const entries = await Promise.all(first.map((name) => describeEntry(target, name)));
-  return {
-    entries: entries.filter((entry) => entry !== undefined),
-    isCut: names.length > first.length,
-  };
+  const { names, isCut } = await firstNames(target, path, listedEntriesMax);
+  const entries = await Promise.all(names.map((name) => describeEntry(target, name)));
+  return { entries: entries.filter((entry) => entry !== undefined), isCut };
 };
 
-/** The names in a folder that was resolved: what is there and has no names is another kind of entry. */
-export const namesIn = async (folder: string, path: string): Promise<readonly string[]> => {
+type FirstNames = { readonly names: readonly string[]; readonly isCut: boolean };
+
+/**
+ * The first names, in order, in a folder that was resolved, which may have more than the runner has memory for: what is there and
+ * has no names is another kind of entry.
+ */
+export const firstNames = async (folder: string, path: string, namesMax: number): Promise<FirstNames> => {
+  let names: string[] = [];
+  let isCut = false;
+  const keepFirst = (): void => {
+    isCut ||= names.length > namesMax;
+    names = names.sort().slice(0, namesMax);
+  };
   try {
-    return await readdir(folder);
+    for await (const { name } of await opendir(folder, { bufferSize: 256 })) {
+      if (isPartial(name)) continue;
+      names.push(name);
+      if (names.length >= 2 * namesMax) keepFirst();
+    }
   } catch (cause) {
     if (codeOf(cause) !== 'ENOTDIR') throw cause;
     throw new FileRefusal('invalid_request', `${path} is not a folder`, { cause });
   }
+  keepFirst();
+  return { names, isCut };
 };
 
 /** One entry; a link is followed, as by reading. */
@@ -207,26 +218,3 @@ const chmodFile = (target: string, mode: number): void => {
 
 const expected = (offset: number): FileRefusal =>
   new FileRefusal('conflict', `the next part must start at byte ${offset}`);
-
-export const removePath = async (roots: Roots, path: string): Promise<void> => {
-  const target = await resolveName(roots, path);
-  await lstat(target);
-  try {
-    await rm(target, { recursive: true });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause;
-    await openFolders(target);
-    await rm(target, { recursive: true });
-  }
-};
-
-const openFolders = async (target: string): Promise<void> => {
-  const pending = [target];
-  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    if (!(await lstat(folder)).isDirectory()) continue;
-    await chmod(folder, 0o700);
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) pending.push(join(folder, entry.name));
-    }
-  }
-};

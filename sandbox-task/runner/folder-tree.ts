@@ -4,14 +4,13 @@
  *
  * At most as many entries as a workspace may have are listed; the outcome says when there are more.
  */
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { workspaceEntriesMax } from '#shared/domain/checkpoint.ts';
 import type { TreeEnd } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
 import { namedPath } from '../wire/named-path.ts';
-import { describeEntry, namesIn } from './files.ts';
-import { isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
+import { describeEntry, firstNames } from './files.ts';
+import { type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const entriesPerPiece = 500;
 
@@ -42,10 +41,10 @@ async function* walk(root: string, { path, prefix }: Walk): AsyncGenerator<TreeE
   const pending = [''];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     // The folder itself must be there; one below may vanish or be closed.
-    const names =
-      folder === '' ? await namesIn(root, path) : await readdir(join(root, folder)).catch(() => []);
+    const listed = firstNames(join(root, folder), path, workspaceEntriesMax + 1);
+    const { names } = await (folder === '' ? listed : listed.catch(() => ({ names: [] })));
     const folders: string[] = [];
-    for (const name of names.filter((each) => !isPartial(each)).sort()) {
+    for (const name of names) {
       const entry = await describeEntry(join(root, folder), name);
       if (entry === undefined) continue;
       yield { path: join(prefix, folder, name), ...entry };

@@ -132,7 +132,7 @@ type Volume = {
 const createWorkspaceVolume = (folder: string): Volume => {
   const indices = createIndexCache();
   return {
-    openCheckpoint: (base) => openCheckpoint(folder, base === '' ? undefined : indices.find(base)),
+    openCheckpoint: async (base) => openCheckpoint(folder, base === '' ? undefined : indices.find(base)),
     keepSent: indices.keep,
     openRestore: () => openRestore(folder),
     keepRestored: indices.keep,

@@ -154,8 +154,13 @@ const writePart = async (
   return expectAnswer(answer, 'written');
 };
 
+/** A large folder takes several steps. */
 const removePath = async (userSide: UserSide, path: string): Promise<void> => {
-  expectAnswer(await userSide.ask({ type: 'remove', path }), 'done');
+  for (;;) {
+    const answer = await userSide.ask({ type: 'remove', path });
+    if (answer.message.type === 'done') return;
+    expectAnswer(answer, 'piece');
+  }
 };
 
 type FolderList = { readonly entries: readonly FileEntry[]; readonly isCut: boolean };

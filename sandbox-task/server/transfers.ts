@@ -51,7 +51,6 @@ export const sendCheckpoint = async (
   const check = createArchiveCheck({ allowsRemoved: volume === 'shared' });
   try {
     expectAnswer(await ask({ type: 'checkpoint-open', transfer, volume, checkpoint: id, base }), 'done');
-    response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: logNumberTrailer });
     const next = (): Promise<Answer> => ask({ type: 'checkpoint-read', transfer });
     for (let coming: Promise<Answer> | undefined = next(); coming !== undefined; ) {
       const answer: Answer = await coming;
@@ -59,6 +58,10 @@ export const sendCheckpoint = async (
       // It is not awaited when this piece fails.
       coming?.catch(() => undefined);
       await checkPiece(check, answer.payload);
+      // It is still at work, and may refuse.
+      if (answer.payload.length === 0) continue;
+      if (!response.headersSent)
+        response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: logNumberTrailer });
       await writePaced(response, answer.payload);
     }
     if (!check.isEnded()) throw new Error('the runner sent an archive without its end');
