@@ -7,7 +7,7 @@
  */
 import type { MemoryCounters } from './memory-counters.ts';
 
-export type WatchedCall = {
+type WatchedCall = {
   /** The kernel killed while it ran alone: what is left of it is to be killed too. */
   readonly isCharged: () => boolean;
   /** At its end, and once: whether it was out of memory. */

@@ -13,6 +13,9 @@ export type Follower = {
   readonly until: number;
 };
 
+/** A run is begun again when its function failed, or twice at once: its last execution goes on alone. */
+export type Execution = Follower & { readonly execution: string };
+
 export interface TerminalStore {
   /** Registers a follower unless another one holds the lease; returns the time until which there is one. */
   claim(
@@ -22,10 +25,10 @@ export interface TerminalStore {
   ): Promise<{ readonly isClaimed: boolean; readonly until: number }>;
   /** The processes of a connection that have a follower. */
   count(connection: ConnectionId, now: number): Promise<number>;
-  /** The offset at which this run goes on; undefined when it was replaced. */
-  resume(key: TerminalKey, run: string): Promise<number | undefined>;
-  /** False when it was replaced. */
-  renew(key: TerminalKey, follower: Follower): Promise<boolean>;
-  /** No effect when it was replaced. */
-  release(key: TerminalKey, run: string): Promise<void>;
+  /** The offset at which this run goes on, in this execution alone; undefined when it was replaced. */
+  resume(key: TerminalKey, run: string, execution: string): Promise<number | undefined>;
+  /** False when it was replaced, as a run or as an execution. */
+  renew(key: TerminalKey, execution: Execution): Promise<boolean>;
+  /** No effect when it was replaced. Without an execution: of a run that was not begun. */
+  release(key: TerminalKey, run: string, execution?: string): Promise<void>;
 }

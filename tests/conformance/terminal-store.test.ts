@@ -29,21 +29,33 @@ test('a lease that is over is taken, and its former holder stops', async () => {
   await store().claim(key, follower('old'), 1000);
   expect(await store().claim(key, follower('new', 9000), 5000)).toEqual({ isClaimed: false, until: 5000 });
   expect(await store().claim(key, follower('new', 9000), 5001)).toEqual({ isClaimed: true, until: 9000 });
-  expect(await store().renew(key, { ...follower('old'), until: 20_000 })).toBe(false);
-  expect(await store().resume(key, 'old')).toBeUndefined();
+  expect(await store().renew(key, { ...follower('old'), execution: 'e', until: 20_000 })).toBe(false);
+  expect(await store().resume(key, 'old', 'e')).toBeUndefined();
   await store().release(key, 'old');
-  expect(await store().resume(key, 'new')).toBe(0);
+  expect(await store().resume(key, 'new', 'e')).toBe(0);
 });
 
 test('a run goes on at the offset that it recorded, until it is released', async () => {
   const key = newKey();
   await store().claim(key, follower('r'), 1000);
-  expect(await store().renew(key, { run: 'r', offset: 77, until: 8000 })).toBe(true);
-  expect(await store().resume(key, 'r')).toBe(77);
+  expect(await store().resume(key, 'r', 'e')).toBe(0);
+  expect(await store().renew(key, { run: 'r', execution: 'e', offset: 77, until: 8000 })).toBe(true);
+  expect(await store().resume(key, 'r', 'f')).toBe(77);
   expect(await store().claim(key, follower('s'), 7999)).toEqual({ isClaimed: false, until: 8000 });
-  await store().release(key, 'r');
-  expect(await store().resume(key, 'r')).toBeUndefined();
+  await store().release(key, 'r', 'f');
+  expect(await store().resume(key, 'r', 'g')).toBeUndefined();
   expect(await store().claim(key, follower('s'), 1000)).toMatchObject({ isClaimed: true });
+});
+
+test('of two executions of one run the last goes on alone', async () => {
+  const key = newKey();
+  await store().claim(key, follower('r'), 1000);
+  for (const execution of ['first', 'last']) expect(await store().resume(key, 'r', execution)).toBe(0);
+  const renewed = { run: 'r', offset: 7, until: 8000 };
+  expect(await store().renew(key, { ...renewed, execution: 'first' })).toBe(false);
+  await store().release(key, 'r', 'first');
+  expect(await store().renew(key, { ...renewed, execution: 'last' })).toBe(true);
+  expect(await store().resume(key, 'r', 'retry')).toBe(7);
 });
 
 test('the followers of one connection are counted, but for those whose lease is over', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { followerMarginMs } from '../../domain/limits.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
-import type { Follower } from '../../ports/terminals.ts';
+import type { Execution, Follower } from '../../ports/terminals.ts';
 import type { TerminalDeps } from '../deps.ts';
 import { followTerminal } from './follow-terminal.ts';
 
@@ -32,16 +32,22 @@ const open = ({ slices, stored = {}, postings = () => 'sent', isClosed = false, 
   let follower: Follower | undefined = { run: 'r', offset: 0, until: 0, ...stored };
   const left = [...slices];
   let now = 0;
+  let executions = 0;
+  let last = '';
   const known = {
     terminals: {
-      resume: async (_: object, run: string) => (follower?.run === run ? follower.offset : undefined),
-      renew: async (_: object, next: Follower) => {
-        if (follower?.run !== next.run) return false;
+      resume: async (_: object, run: string, execution: string) => {
+        if (follower?.run !== run) return undefined;
+        last = execution;
+        return follower.offset;
+      },
+      renew: async (_: object, next: Execution) => {
+        if (follower?.run !== next.run || next.execution !== last) return false;
         follower = next;
         return true;
       },
-      release: async () => {
-        follower = undefined;
+      release: async (_: object, __: string, execution: string) => {
+        if (execution === last) follower = undefined;
       },
     },
     followerStarter: { followTerminal: async (_: object, run: string) => void handedTo.push(run) },
@@ -90,6 +96,7 @@ const open = ({ slices, stored = {}, postings = () => 'sent', isClosed = false, 
     telemetry: { warn: () => undefined },
     world: {
       now: () => now,
+      uuid: () => `execution ${++executions}`,
       sleep: async (milliseconds: number) => {
         now += milliseconds;
       },
@@ -167,6 +174,20 @@ test('one that was replaced sends nothing', async () => {
   await world.run();
   expect(world.asked).toEqual([]);
   expect(world.posted()).toEqual([]);
+});
+
+test('of two executions of one invocation the first ends at its next slice, and leaves the other its place', async () => {
+  let second: Promise<void> | undefined;
+  const postings = (): 'sent' => {
+    second ??= world.run();
+    return 'sent';
+  };
+  const slices = [[output(0, 'a'), ':next 1\n\n'], [output(0, 'a'), ':next 1\n\n'], [output(1, 'b') + exit]];
+  const world = open({ slices, postings });
+  await world.run();
+  await second;
+  expect(world.asked).toEqual(['0', '0', '1']);
+  expect(world.follower()).toBeUndefined();
 });
 
 test('it ends with its connection: one that has closed, and one that is gone', async () => {

@@ -3,7 +3,8 @@
  * connection closes or may no longer write to its session (TW2).
  *
  * Before each slice the connection and its access are read again. The offset is recorded with the lease, so that a retry
- * or the next function goes on there; after a crash frames may be repeated, under the same offsets.
+ * or the next function goes on there; after a crash frames may be repeated, under the same offsets. Of two executions of one
+ * invocation the first ends at its next slice.
  */
 import { unnumberedFrame } from '../../contracts/frames.ts';
 import { type OutputEvent, readOutputEvent } from '../../contracts/output-event.ts';
@@ -32,10 +33,12 @@ export const followTerminal = async (ports: TerminalDeps, work: FollowWork): Pro
   const { terminals, world } = ports;
   const { run } = work;
   const key = { connection: work.connectionId, process: work.processId };
-  let offset = await terminals.resume(key, run);
+  const execution = world.uuid();
+  let offset = await terminals.resume(key, run, execution);
   let failures = 0;
   while (offset !== undefined) {
-    if (!(await terminals.renew(key, { run, offset, until: world.now() + followerLeaseMs }))) return;
+    const until = world.now() + followerLeaseMs;
+    if (!(await terminals.renew(key, { run, execution, offset, until }))) return;
     if (work.deadlineAt - world.now() < followerMarginMs) {
       await ports.followerStarter.followTerminal(key, run);
       return;
@@ -47,7 +50,7 @@ export const followTerminal = async (ports: TerminalDeps, work: FollowWork): Pro
     if (slice.end === 'failed') await world.sleep(failurePauseMs * (failures + 1));
     ({ offset } = slice);
   }
-  await terminals.release(key, run);
+  await terminals.release(key, run, execution);
 };
 
 type Slice = {

@@ -1,5 +1,5 @@
 /** `TerminalStore` on the one table: an item beside its connection, removed by TTL. */
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { followerRecord } from '#shared/contracts/stored/session-records.ts';
 import type { TerminalKey, TerminalStore } from '#shared/ports/terminals.ts';
@@ -43,39 +43,50 @@ export const makeTerminalStore = (table: Table): TerminalStore => {
       const items = await prefixedItems(table, keys.terminal(connection, ''));
       return items.filter((item) => decodeStored(followerRecord, item).until >= now).length;
     },
-    resume: async (key, run) => {
-      const { Item } = await client.send(
-        new GetCommand({ TableName, Key: keyOf(key), ConsistentRead: true }),
-      );
-      const follower = Item && decodeStored(followerRecord, Item);
-      return follower?.run === run ? follower.offset : undefined;
+    resume: async (key, run, execution) => {
+      const update = new UpdateCommand({
+        TableName,
+        Key: keyOf(key),
+        ConditionExpression: '#run = :run',
+        UpdateExpression: 'SET #execution = :execution',
+        ExpressionAttributeNames: { '#run': 'run', '#execution': 'execution' },
+        ExpressionAttributeValues: { ':run': run, ':execution': execution },
+        ReturnValues: 'ALL_NEW',
+      });
+      try {
+        return decodeStored(followerRecord, (await client.send(update)).Attributes).offset;
+      } catch (error) {
+        if (isConditionFailed(error)) return undefined;
+        throw error;
+      }
     },
-    renew: (key, { run, offset, until }) =>
+    renew: (key, { run, execution, offset, until }) =>
       unlessReplaced(
         client.send(
           new UpdateCommand({
             TableName,
             Key: keyOf(key),
-            ConditionExpression: '#run = :run',
+            ConditionExpression: '#run = :run AND #execution = :execution',
             UpdateExpression: 'SET #offset = :offset, #until = :until, #ttl = :ttl',
             ExpressionAttributeNames: {
-              ...{ '#run': 'run', '#offset': 'offset', '#until': 'until', '#ttl': 'ttl' },
+              ...{ '#run': 'run', '#execution': 'execution', '#offset': 'offset', '#until': 'until', '#ttl': 'ttl' },
             },
             ExpressionAttributeValues: {
-              ...{ ':run': run, ':offset': offset, ':until': until, ':ttl': ttlOf(until) },
+              ...{ ':run': run, ':execution': execution, ':offset': offset, ':until': until, ':ttl': ttlOf(until) },
             },
           }),
         ),
       ),
-    release: async (key, run) => {
+    release: async (key, run, execution) => {
+      const isBegun = execution !== undefined;
       await unlessReplaced(
         client.send(
           new DeleteCommand({
             TableName,
             Key: keyOf(key),
-            ConditionExpression: '#run = :run',
-            ExpressionAttributeNames: { '#run': 'run' },
-            ExpressionAttributeValues: { ':run': run },
+            ConditionExpression: isBegun ? '#run = :run AND #execution = :execution' : '#run = :run',
+            ExpressionAttributeNames: { '#run': 'run', ...(isBegun ? { '#execution': 'execution' } : {}) },
+            ExpressionAttributeValues: { ':run': run, ...(isBegun ? { ':execution': execution } : {}) },
           }),
         ),
       );
