@@ -146,5 +146,6 @@ export const functionVariables = ({
   SHARED_VOLUME: variables['MSB_SHARED_VOLUME_PATH'] ? 'mounted' : undefined,
 });
 
+/** Those that have a value: a missing one replaces no default. */
 const pick = (variables: Variables, names: readonly string[]): Variables =>
-  Object.fromEntries(names.map((name) => [name, variables[name]]));
+  Object.fromEntries(names.flatMap((name) => (variables[name] ? [[name, variables[name]]] : [])));
