@@ -4,11 +4,12 @@
  * File names are hashes, so a record's key never becomes a path. Half-written files are removed when the folder is
  * opened. Changes of one record are made in the order of their calls.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openNameSync, replaceFile } from './durable-files.ts';
 import { parseJson } from './http-messages.ts';
-import { takeTurns } from './turns.ts';
+import { inPortions, takeTurns } from './turns.ts';
 
 export type RecordFiles<T> = {
   /** The records at the time of opening. */
@@ -18,7 +19,6 @@ export type RecordFiles<T> = {
 };
 
 const ownFolder = 0o700;
-const ownFile = 0o600;
 const suffix = '.json';
 
 export const openRecordFiles = async <T>(folder: string): Promise<RecordFiles<T>> => {
@@ -30,44 +30,35 @@ export const openRecordFiles = async <T>(folder: string): Promise<RecordFiles<T>
   const pathOf = (key: string): string =>
     join(folder, `${createHash('sha256').update(key).digest('hex')}${suffix}`);
   const inTurn = takeTurns();
+  const syncNames = openNameSync(folder);
   return {
-    stored: await readJsonFiles<T>(folder, complete),
-    write: (key, record) => inTurn(key, () => replace(folder, pathOf(key), JSON.stringify(record))),
-    remove: (key) => inTurn(key, () => rm(pathOf(key), { force: true })),
+    stored: await inPortions(complete, (name) => readOrRefuse<T>(join(folder, name))),
+    write: (key, record) =>
+      inTurn(key, async () => {
+        await replaceFile(pathOf(key), JSON.stringify(record));
+        await syncNames();
+      }),
+    remove: (key) =>
+      inTurn(key, async () => {
+        await rm(pathOf(key), { force: true });
+        await syncNames();
+      }),
   };
 };
 
-/** Of the files that a process may have open, which may be few. */
-const openFilesMax = 64;
-
-export const readJsonFiles = async <T>(folder: string, names: readonly string[]): Promise<readonly T[]> => {
-  const records: T[] = [];
-  for (let start = 0; start < names.length; start += openFilesMax) {
-    const portion = names.slice(start, start + openFilesMax);
-    records.push(...(await Promise.all(portion.map((name) => readRecord<T>(join(folder, name))))));
-  }
-  return records;
-};
-
-const replace = async (folder: string, path: string, text: string): Promise<void> => {
-  const temporary = join(folder, `${randomUUID()}.tmp`);
-  const file = await open(temporary, 'wx', ownFile);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-};
-
-/** A machine that lost its power may leave one empty. The start is refused: nothing here knows what it was. */
-const readRecord = async <T>(path: string): Promise<T> => {
-  const record = parseJson(await readFile(path, 'utf8'));
-  if (typeof record === 'object' && record !== null) return record as T;
+/** The start is refused: nothing here knows what it was. */
+const readOrRefuse = async <T>(path: string): Promise<T> => {
+  const record = await readRecord<T>(path);
+  if (record !== undefined) return record;
   throw new Error(
     `${path} cannot be read: restore the data folder from a backup, or delete this file to go on without what it records`,
   );
+};
+
+/** Undefined for a file that holds none: an older version of the program left empty ones when a machine lost its power. */
+export const readRecord = async <T>(path: string): Promise<T | undefined> => {
+  const record = parseJson(await readFile(path, 'utf8'));
+  return typeof record === 'object' && record !== null ? (record as T) : undefined;
 };
 
 export type Records<T> = {

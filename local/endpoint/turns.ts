@@ -1,4 +1,4 @@
-/** Steps that wait for files take turns: those of one key run one after the other, in the order of their calls. */
+/** Steps that wait for files: those of one key take turns in the order of their calls, and many run in portions. */
 export type InTurn = <T>(key: string, step: () => Promise<T>) => Promise<T>;
 
 export const takeTurns = (): InTurn => {
@@ -15,3 +15,16 @@ export const takeTurns = (): InTurn => {
 };
 
 const ignore = (): void => undefined;
+
+/** Of the files that a process may have open, which may be few. */
+const openFilesMax = 64;
+
+export const inPortions = async <T, R>(
+  all: readonly T[],
+  step: (one: T) => Promise<R>,
+): Promise<readonly R[]> => {
+  const results: R[] = [];
+  for (let start = 0; start < all.length; start += openFilesMax)
+    results.push(...(await Promise.all(all.slice(start, start + openFilesMax).map(step))));
+  return results;
+};

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
+import { inPortions } from '../endpoint/turns.ts';
 import type { Bucket } from './bucket.ts';
 import { hasChecksum } from './received-body.ts';
 import { sendXml, textsOf, type XmlElement } from './xml.ts';
@@ -67,7 +68,7 @@ export const deleteObjects = async ({ request, response, bucket }: BucketRequest
   if (keys.length === 0 || keys.length > entriesMax) {
     throw new AwsError(400, 'MalformedXML', 'The XML you provided was not well-formed');
   }
-  for (const key of keys) await bucket.remove(key);
+  await inPortions(keys, (key) => bucket.remove(key));
   const isQuiet = textsOf(xml, 'Quiet')[0] === 'true';
   const deleted = isQuiet ? [] : keys.map((key): XmlElement => ['Deleted', [['Key', key]]]);
   sendXml(response, 'DeleteResult', deleted);

@@ -5,12 +5,16 @@
  * into place; bytes without a record are left over from a crash and removed when the bucket is opened, and so are
  * half-written records. The index is in memory, since only one process uses the folder; writers of one key take turns,
  * so that it agrees with the files.
+ *
+ * A writer is answered when its object outlasts a loss of power. An object that is damaged all the same is an error to its
+ * readers, and never a missing one.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readJsonFiles } from '../endpoint/record-files.ts';
-import { takeTurns } from '../endpoint/turns.ts';
+import { openNameSync, replaceFile, type SyncNames } from '../endpoint/durable-files.ts';
+import { readRecord } from '../endpoint/record-files.ts';
+import { inPortions, takeTurns } from '../endpoint/turns.ts';
 
 export type ObjectRecord = {
   readonly key: string;
@@ -28,13 +32,14 @@ type Check = (existing: ObjectRecord | undefined) => void;
 type Draft = {
   /** The file for the bytes, which can be read again; complete when `commit` is called. */
   readonly handle: FileHandle;
+  /** Discards the draft if it fails. */
   readonly commit: (record: Omit<ObjectRecord, 'file' | 'modifiedAt'>, check?: Check) => Promise<void>;
   readonly discard: () => Promise<void>;
 };
 
 export type Bucket = {
   readonly find: (key: string) => ObjectRecord | undefined;
-  /** Opens the bytes of an object. If it is replaced, the handle keeps the old bytes. */
+  /** Opens the bytes of an object. If it is replaced, the handle keeps the old bytes. Throws for a damaged object. */
   readonly read: (
     key: string,
   ) => Promise<{ readonly record: ObjectRecord; readonly handle: FileHandle } | undefined>;
@@ -51,51 +56,50 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
   const recordFolder = join(folder, 'records');
   await mkdir(bytesFolder, { recursive: true, mode: ownFolder });
   await mkdir(recordFolder, { recursive: true, mode: ownFolder });
-  const records = await loadRecords(recordFolder);
-  await removeLeftovers(bytesFolder, new Set([...records.values()].map(({ file }) => file)));
+  const { records, torn } = await loadRecords(recordFolder);
+  // The bytes of a torn record are among those that no record names.
+  if (torn.size === 0)
+    await removeLeftovers(bytesFolder, new Set([...records.values()].map(({ file }) => file)));
   let sorted: readonly string[] | undefined;
   const pathOf = (record: Pick<ObjectRecord, 'file'>): string => join(bytesFolder, record.file);
 
   const inTurn = takeTurns();
+  const syncBytes = openNameSync(bytesFolder);
+  const syncRecords = openNameSync(recordFolder);
   const put = async (record: ObjectRecord, check: Check | undefined): Promise<void> => {
     check?.(records.get(record.key));
-    await writeRecord(recordFolder, record);
+    const name = recordName(record.key);
+    await replaceFile(join(recordFolder, name), JSON.stringify(record));
+    torn.delete(name);
     const previous = records.get(record.key);
     if (previous === undefined) sorted = undefined;
     records.set(record.key, record);
+    await syncRecords();
     if (previous !== undefined) await rm(pathOf(previous), { force: true });
   };
 
   const remove = async (key: string): Promise<void> => {
     const record = records.get(key);
-    if (record === undefined) return;
+    const isTorn = torn.delete(recordName(key));
+    if (record === undefined && !isTorn) return;
     records.delete(key);
     sorted = undefined;
     await rm(join(recordFolder, recordName(key)), { force: true });
-    await rm(pathOf(record), { force: true });
+    await syncRecords();
+    if (record !== undefined) await rm(pathOf(record), { force: true });
   };
 
   return {
     find: (key) => records.get(key),
-    read: async (key) => {
-      const record = records.get(key);
-      if (record === undefined) return undefined;
-      return { record, handle: await open(pathOf(record)) };
-    },
-    draft: async () => {
+    read: (key) => readWhole({ records, torn, pathOf }, key),
+    draft: () => {
       const file = randomUUID();
-      const handle = await open(pathOf({ file }), 'wx+');
-      return {
-        handle,
-        commit: async (record, check) => {
-          await handle.close();
-          await inTurn(record.key, () => put({ ...record, file, modifiedAt: Date.now() }, check));
-        },
-        discard: async () => {
-          await handle.close();
-          await rm(pathOf({ file }), { force: true });
-        },
-      };
+      return openDraft(pathOf({ file }), {
+        syncNames: syncBytes,
+        isRecorded: (key) => records.get(key)?.file === file,
+        record: (record, check) =>
+          inTurn(record.key, () => put({ ...record, file, modifiedAt: Date.now() }, check)),
+      });
     },
     remove: (key) => inTurn(key, () => remove(key)),
     keys: () => {
@@ -105,20 +109,85 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
   };
 };
 
-const recordName = (key: string): string => `${createHash('sha256').update(key).digest('hex')}.json`;
-
-const writeRecord = async (folder: string, record: ObjectRecord): Promise<void> => {
-  const temporary = join(folder, `${record.file}.tmp`);
-  await writeFile(temporary, JSON.stringify(record));
-  await rename(temporary, join(folder, recordName(record.key)));
+type Index = {
+  readonly records: ReadonlyMap<string, ObjectRecord>;
+  readonly torn: ReadonlySet<string>;
+  readonly pathOf: (record: ObjectRecord) => string;
 };
 
-const loadRecords = async (folder: string): Promise<Map<string, ObjectRecord>> => {
+const readWhole = async (index: Index, key: string): ReturnType<Bucket['read']> => {
+  const record = index.records.get(key);
+  if (record === undefined) {
+    if (index.torn.has(recordName(key))) throw new Error(`the record of the object ${key} is torn`);
+    return undefined;
+  }
+  const handle = await open(index.pathOf(record)).catch((cause: unknown) => {
+    if (index.records.get(key) === record) throw cause;
+    return undefined;
+  });
+  // It has just been replaced or removed.
+  if (handle === undefined) return readWhole(index, key);
+  const { size } = await handle.stat();
+  if (size === record.size) return { record, handle };
+  await handle.close();
+  throw new Error(`the object ${key} has ${size} bytes in place of ${record.size}`);
+};
+
+type DraftSteps = {
+  readonly syncNames: SyncNames;
+  readonly record: Draft['commit'];
+  /** A record that was renamed into place counts, also where its sync failed. */
+  readonly isRecorded: (key: string) => boolean;
+};
+
+const openDraft = async (path: string, { syncNames, record, isRecorded }: DraftSteps): Promise<Draft> => {
+  const handle = await open(path, 'wx+');
+  let key: string | undefined;
+  const discard = async (): Promise<void> => {
+    await handle.close();
+    if (key === undefined || !isRecorded(key)) await rm(path, { force: true });
+  };
+  return {
+    handle,
+    commit: async (object, check) => {
+      key = object.key;
+      try {
+        await Promise.all([handle.datasync(), syncNames()]);
+        await handle.close();
+        await record(object, check);
+      } catch (cause) {
+        await discard();
+        throw cause;
+      }
+    },
+    discard,
+  };
+};
+
+const recordName = (key: string): string => `${createHash('sha256').update(key).digest('hex')}.json`;
+
+type Loaded = {
+  readonly records: Map<string, ObjectRecord>;
+  /** The names of records that cannot be read; each gives the hash of its key, and not the key. */
+  readonly torn: Set<string>;
+};
+
+const loadRecords = async (folder: string): Promise<Loaded> => {
   const names = await readdir(folder);
   const isComplete = (name: string): boolean => name.endsWith('.json');
   for (const name of names) if (!isComplete(name)) await rm(join(folder, name), { force: true });
-  const records = await readJsonFiles<ObjectRecord>(folder, names.filter(isComplete));
-  return new Map(records.map((record) => [record.key, record]));
+  const records = new Map<string, ObjectRecord>();
+  const torn = new Set<string>();
+  await inPortions(names.filter(isComplete), async (name) => {
+    const record = await readRecord<ObjectRecord>(join(folder, name));
+    if (record === undefined) torn.add(name);
+    else records.set(record.key, record);
+  });
+  for (const name of torn)
+    process.stderr.write(
+      `s3: ${join(folder, name)} cannot be read: restore the data folder from a backup, or delete this file to go on without its object\n`,
+    );
+  return { records, torn };
 };
 
 const removeLeftovers = async (folder: string, referenced: ReadonlySet<string>): Promise<void> => {

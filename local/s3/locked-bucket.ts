@@ -6,8 +6,9 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openNameSync, replaceFile } from '../endpoint/durable-files.ts';
 import { AwsError } from '../endpoint/http-messages.ts';
 import { takeTurns } from '../endpoint/turns.ts';
 import { type Bucket, type ObjectRecord, openBucket } from './bucket.ts';
@@ -42,8 +43,10 @@ export const readLock = async (folder: string): Promise<{ readonly days?: number
   return text === undefined ? undefined : JSON.parse(text);
 };
 
-export const writeLock = (folder: string, lock: { readonly days?: number }): Promise<void> =>
-  writeFile(join(folder, lockFile), JSON.stringify(lock));
+export const writeLock = async (folder: string, lock: { readonly days?: number }): Promise<void> => {
+  await replaceFile(join(folder, lockFile), JSON.stringify(lock));
+  await openNameSync(folder)();
+};
 
 export const openLockedBucket = async (folder: string): Promise<LockedBucket> => {
   const stored = await openBucket(folder);

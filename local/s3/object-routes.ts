@@ -103,10 +103,9 @@ export const getObject = async ({ request, response, bucket, key }: ObjectReques
   }
 };
 
-/** The object may be replaced between looking it up and opening it; once it is open it stays readable. */
+/** Once it is open it stays readable. */
 const openCurrent = async (bucket: Bucket, key: string) => {
-  const attempt = () => bucket.read(key).catch(() => undefined);
-  const found = (await attempt()) ?? (await attempt());
+  const found = await bucket.read(key);
   if (found === undefined) throw noSuchKey();
   return found;
 };
