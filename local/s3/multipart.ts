@@ -2,7 +2,7 @@
  * Multipart uploads: parts on disk, joined into one object when the upload is completed.
  *
  * Uploads live in memory and are lost with a restart; their bytes have no record and are deleted when the bucket is
- * opened. Parts that are too small, out of order or different from the sent ones are refused, as S3 refuses them.
+ * opened. One that nobody ended is aborted a day after its begin, as by the lifecycle rule of the bucket on AWS. Parts that are too small, out of order or different from the sent ones are refused, as S3 refuses them.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -17,6 +17,7 @@ type Draft = Awaited<ReturnType<Bucket['draft']>>;
 type Part = { readonly draft: Draft; readonly size: number; readonly md5: string };
 type Upload = {
   readonly key: string;
+  readonly createdAt: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly parts: Map<number, Part>;
   /** Of the request that completes it; a repeated one gets the same answer, unless it failed. */
@@ -39,14 +40,29 @@ const joinChunkBytes = 1024 * 1024;
 /** A client breaks off after a minute without a byte. */
 const keepAliveMs = 5000;
 
-export const createUpload = (uploads: Uploads, { request, response, key }: ObjectRequest): void => {
+const uploadMsMax = 86_400_000;
+
+export const createUpload = async (
+  uploads: Uploads,
+  { request, response, key }: ObjectRequest,
+): Promise<void> => {
   refusePut(request, key);
+  await abortOld(uploads);
   const uploadId = randomUUID();
-  uploads.set(uploadId, { key, headers: storedHeadersOf(request), parts: new Map() });
+  const headers = storedHeadersOf(request);
+  uploads.set(uploadId, { key, createdAt: Date.now(), headers, parts: new Map() });
   sendXml(response, 'InitiateMultipartUploadResult', [
     ['Key', key],
     ['UploadId', uploadId],
   ]);
+};
+
+const abortOld = async (uploads: Uploads): Promise<void> => {
+  for (const [uploadId, upload] of uploads) {
+    if (upload.joined !== undefined || Date.now() - upload.createdAt <= uploadMsMax) continue;
+    uploads.delete(uploadId);
+    await discardParts(upload);
+  }
 };
 
 export const putPart = async (input: UploadRequest): Promise<void> => {

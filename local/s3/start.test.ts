@@ -1,6 +1,6 @@
 /** The S3 endpoint, asked by the real SDK client. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rename } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, symlink, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -21,7 +21,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { sendSigned } from '../../tests/signed-request.ts';
 import { start } from './start.ts';
 
@@ -347,8 +347,51 @@ test.each(['bytes', 'records'])(
     await rename(away, `${away}.away`);
     await expect(complete(only)).rejects.toMatchObject({ name: 'InternalError' });
     await rename(`${away}.away`, away);
+    // The part.
+    expect(await readdir(join(folder, Bucket, 'bytes'))).toHaveLength(1);
     await complete(only);
     expect(await read(client, 'big')).toBe('a');
+  },
+);
+
+test('an upload that nobody ended is aborted after a day, when another begins', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { url, credentials, folder } = await open();
+  // A client that has seen the server's time, which its headers repeat for a second, would sign with that.
+  const clients = () => new S3Client({ endpoint: url, region: 'us-east-1', credentials, maxAttempts: 1 });
+  const client = { send: (command: GetObjectCommand) => clients().send(command) } as S3Client;
+  const old = await openUpload(client, 'old');
+  await old.put(1, Buffer.from('a'));
+  vi.setSystemTime(Date.now() + 23 * 3_600_000);
+  const recent = await openUpload(client, 'recent');
+  await old.put(2, Buffer.from('b'));
+  vi.setSystemTime(Date.now() + 2 * 3_600_000);
+  const last = await openUpload(client, 'last');
+  const listed = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  expect(listed.Uploads?.map(({ UploadId }) => UploadId)).toEqual([recent.UploadId, last.UploadId]);
+  expect(await readdir(join(folder, Bucket, 'bytes'))).toEqual([]);
+  await expect(old.put(3, Buffer.from('c'))).rejects.toMatchObject({ name: 'NoSuchUpload' });
+});
+
+test.each([
+  ['are missing', (file: string) => rm(file)],
+  ['are cut short', (file: string) => truncate(file, 2)],
+  ['cannot be opened', (file: string) => rm(file).then(() => symlink(file, file))],
+])(
+  'an object whose bytes %s is answered with InternalError, which no client takes for a missing one',
+  async (_what, damage) => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => said.mockRestore());
+    const { client, folder } = await open();
+    await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'whole' }));
+    const [bytes = ''] = await readdir(join(folder, Bucket, 'bytes'));
+    await damage(join(folder, Bucket, 'bytes', bytes));
+    await expect(read(client, 'k')).rejects.toMatchObject({ name: 'InternalError' });
+    await expect(client.send(new HeadObjectCommand({ Bucket, Key: 'k' }))).rejects.toMatchObject({
+      $metadata: { httpStatusCode: 500 },
+    });
+    expect(said.mock.calls.join()).toContain('s3: a request failed');
   },
 );
 

@@ -48,10 +48,18 @@ export const start = async ({ folder, buckets: required = [], keys }: S3Options)
   const names = new Set([...existing.filter((name) => bucketName.test(name)), ...required]);
   const buckets: Buckets = new Map();
   for (const name of names) buckets.set(name, await openAt(join(folder, name)));
-  return listenSigned((request, response) => answer({ folder, buckets }, request, response), {
-    keys,
-    writeError: writeXmlError,
-  });
+  return listenSigned(
+    (request, response) =>
+      answer({ folder, buckets }, request, response).catch((cause) => failAsS3(response, cause)),
+    { keys, writeError: writeXmlError },
+  );
+};
+
+/** A failure of the disk, which no client may take for a missing object. */
+const failAsS3 = (response: ServerResponse, cause: unknown): never => {
+  if (cause instanceof AwsError || response.headersSent || response.destroyed) throw cause;
+  process.stderr.write(`s3: a request failed: ${cause}\n`);
+  throw new AwsError(500, 'InternalError', 'We encountered an internal error. Please try again.');
 };
 
 type Store = { readonly folder: string; readonly buckets: Buckets };
@@ -98,7 +106,7 @@ const answerForObject = async (
     return;
   }
   if (method === 'POST' && query.has('uploads')) {
-    createUpload(input.bucket.uploads, input);
+    await createUpload(input.bucket.uploads, input);
     return;
   }
   const { lock } = input.bucket;
