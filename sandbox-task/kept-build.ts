@@ -5,8 +5,9 @@
  * holds it: builds of older sources are deleted, but for those that a living process holds.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRunning, startOf } from './process-identity.ts';
 
 type KeptBuild = {
   /** The folder of all builds of a kind; it has no other content. */
@@ -22,7 +23,7 @@ type KeptBuild = {
 export const keepBuild = async ({ kept, sources, isHeld, buildInto }: KeptBuild): Promise<string> => {
   const target = join(kept, await nameOf(sources));
   if (await isMissing(target)) await make(target, { kept, buildInto });
-  if (isHeld) await writeFile(join(target, `${holder}${process.pid}`), '');
+  if (isHeld) await writeFile(join(target, `${holder}${process.pid}`), startOf(process.pid));
   return target;
 };
 
@@ -41,20 +42,16 @@ const make = async (
 };
 
 const unfinished = 'new-';
+/** Of a file that holds the start of the process, and that `local/install-packages.sh` reads as well. */
 const holder = 'held-by-';
 
 const isInUse = async (build: string): Promise<boolean> => {
   const names = await readdir(build).catch(() => []);
-  return names.some((name) => name.startsWith(holder) && isAlive(Number(name.slice(holder.length))));
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch (cause) {
-    // It is alive and another user's.
-    return (cause as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  const holders = names.filter((name) => name.startsWith(holder));
+  const running = holders.map(async (name) =>
+    isRunning(Number(name.slice(holder.length)), await readFile(join(build, name), 'utf8')),
+  );
+  return (await Promise.all(running)).includes(true);
 };
 
 const isMissing = async (path: string): Promise<boolean> =>

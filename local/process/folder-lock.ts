@@ -6,6 +6,7 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning, startOf } from '../../sandbox-task/process-identity.ts';
 
 export type FolderLock = { readonly release: () => void };
 
@@ -23,12 +24,16 @@ const takeoversMax = 5;
 export const lockFolder = (folder: string): FolderLock => {
   const lock = join(folder, 'lock');
   const draft = join(folder, `lock.${process.pid}`);
-  writeFileSync(draft, JSON.stringify(describe(process.pid)));
+  writeFileSync(
+    draft,
+    JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) } satisfies Holder),
+  );
   try {
     for (let attempt = 0; attempt < takeoversMax; attempt += 1) {
       if (tryLink(draft, lock)) return { release: () => rmSync(lock, { force: true }) };
       const holder = read(lock);
-      if (holder !== undefined && isRunning(holder)) throw new FolderInUse(folder, holder.pid);
+      if (holder !== undefined && isRunning(holder.pid, holder.startedAt))
+        throw new FolderInUse(folder, holder.pid);
       takeOver(lock, folder);
     }
     throw new Error(`${folder} could not be locked: its lock keeps changing`);
@@ -53,7 +58,7 @@ const takeOver = (lock: string, folder: string): void => {
   if (!existsSync(lock)) return;
   renameSync(lock, aside);
   const moved = read(aside);
-  if (moved !== undefined && isRunning(moved)) tryLink(aside, lock);
+  if (moved !== undefined && isRunning(moved.pid, moved.startedAt)) tryLink(aside, lock);
   rmSync(aside, { force: true });
 };
 
@@ -63,29 +68,5 @@ const read = (file: string): Holder | undefined => {
     return { pid: Number(holder.pid), startedAt: String(holder.startedAt) };
   } catch {
     return undefined;
-  }
-};
-
-const isRunning = ({ pid, startedAt }: Holder): boolean =>
-  exists(pid) && describe(pid).startedAt === startedAt;
-
-const exists = (pid: number): boolean => {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
-/** Field 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
-const describe = (pid: number): Holder => {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { pid, startedAt: fields[0] === 'Z' ? 'ended' : String(fields[19]) };
-  } catch {
-    return { pid, startedAt: 'unknown' };
   }
 };
