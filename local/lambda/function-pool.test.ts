@@ -103,6 +103,18 @@ test('one that fails before it has loaded gives its turn on', async () => {
   expect(servedBy(opened)).toEqual([['a'], ['b']]);
 });
 
+test('one that could not load its function is not asked again, and one whose function throws is', async () => {
+  const { opened, ask } = openPool(9, 9);
+  await ask('a');
+  await opened[0]?.end(failure('ERR_MODULE_NOT_FOUND', 'a chunk is gone'));
+  await ask('b');
+  opened[1]?.load();
+  await opened[1]?.end(failure('Error', 'thrown'));
+  await ask('c');
+  expect(servedBy(opened)).toEqual([['a'], ['b', 'c']]);
+  expect(opened.map(({ isStopped }) => isStopped())).toEqual([true, false]);
+});
+
 test('A18: one that ended while it was free gets no invocation', async () => {
   const { opened, ask } = openPool(9, 9);
   await ask('a', 'b');

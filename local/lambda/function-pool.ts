@@ -117,8 +117,13 @@ const openEnvironments = (
       waiting.push(given);
       serve();
       const environment = await given.promise;
-      const outcome = await work(environment, () => hasStarted(environment)).catch(withoutEnvironment);
-      await release(environment, environment.isReusable() && !isUnusable(outcome));
+      let isLoaded = false;
+      const started = (): void => {
+        isLoaded = true;
+        hasStarted(environment);
+      };
+      const outcome = await work(environment, started).catch(withoutEnvironment);
+      await release(environment, environment.isReusable() && isReusableAfter(outcome, isLoaded));
       return outcome;
     },
   };
@@ -167,9 +172,10 @@ const openIdle = (idleMsMax: number): IdleEnvironments => {
 const failureLine = ({ name }: FunctionDefinition, { requestId }: Invocation, error: FunctionError): string =>
   `${JSON.stringify({ level: 'WARN', message: 'Invoke Error', function: name, requestId, ...error })}\n`;
 
-/** An environment whose function timed out may still be running it, so it is not reused. */
-const isUnusable = (outcome: Outcome): boolean =>
-  outcome.kind === 'failed' && ['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType);
+/** An environment that could not load its function gets no other call, and neither does one that may still be running it. */
+const isReusableAfter = (outcome: Outcome, isLoaded: boolean): boolean =>
+  outcome.kind === 'finished' ||
+  (isLoaded && !['Sandbox.Timedout', 'Runtime.ExitError'].includes(outcome.error.errorType));
 
 const throttled = (): AwsError =>
   new AwsError(429, 'TooManyRequestsException', {
