@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +18,7 @@ import {
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { startTiedChild } from '../process/tied-child.ts';
 import { startDynoxide } from './dynoxide.ts';
-import { type OtherDynamoDb, start } from './start.ts';
+import { type DynamoDbOptions, start } from './start.ts';
 import { sweepExpired } from './table.ts';
 
 /** A busy machine may take as long as this; what is waited for comes at once elsewhere. */
@@ -49,8 +51,8 @@ const table: CreateTableCommandInput = {
 
 const makeFolder = () => mkdtemp(join(tmpdir(), 'sallyport-dynamodb-'));
 
-const open = async (folder: string, definition = table, other?: OtherDynamoDb) => {
-  const server = await start({ folder, table: definition, expiryAttribute: 'ttl', other });
+const open = async (folder: string, definition = table, more: Partial<DynamoDbOptions> = {}) => {
+  const server = await start({ folder, table: definition, expiryAttribute: 'ttl', ...more });
   const client = new DynamoDBClient({
     endpoint: server.url,
     region: 'us-east-1',
@@ -113,6 +115,28 @@ test('A24: expired items are deleted, others stay', async () => {
   ]);
 });
 
+test('A24: a table on this machine is swept soon and again and again, and another DynamoDB is not', async () => {
+  const sweepMs = { first: 5, every: 5 };
+  const asked: string[] = [];
+  const another = createServer((request, response) => {
+    asked.push(String(request.headers['x-amz-target']).replace(/.*[.]/, ''));
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify({ Table: { ...table, TableStatus: 'ACTIVE' } }));
+  });
+  await once(another.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void another.close());
+  const { port } = another.address() as AddressInfo;
+  await open('/nowhere', table, { other: { url: `http://127.0.0.1:${port}` }, sweepMs });
+  const { client } = await open(await makeFolder(), table, { sweepMs });
+  for (const pk of ['first', 'second']) {
+    await client.send(
+      new PutItemCommand({ TableName: 'sallyport', Item: item(pk, { ttl: { N: seconds(-5) } }) }),
+    );
+    await vi.waitFor(async () => expect(await get(client, pk)).toBeUndefined(), patience);
+  }
+  expect(asked).toEqual(['DescribeTable']);
+});
+
 test('names and values of an expression that are empty are refused, and text that looks like them is not', async () => {
   const { client } = await open(await makeFolder());
   const put = (more: Partial<PutItemCommandInput>, text = '') =>
@@ -127,7 +151,7 @@ test('names and values of an expression that are empty are refused, and text tha
 
 test('another DynamoDB can be named, and is not stopped with the cloud', async () => {
   const mine = await open(await makeFolder());
-  const borrowed = await open('/nowhere', table, mine);
+  const borrowed = await open('/nowhere', table, { other: mine });
   await borrowed.client.send(new PutItemCommand({ TableName: 'sallyport', Item: item('x') }));
   await borrowed.stop();
   expect(await get(mine.client, 'x')).toEqual(item('x'));
@@ -135,7 +159,7 @@ test('another DynamoDB can be named, and is not stopped with the cloud', async (
 
 test('another DynamoDB gets its own credentials, and not the keys of this start', async () => {
   const mine = await open(await makeFolder());
-  const wrong = open('/nowhere', table, { url: mine.url });
+  const wrong = open('/nowhere', table, { other: { url: mine.url } });
   await expect(wrong).rejects.toMatchObject({ name: 'UnrecognizedClientException' });
 });
 

@@ -2,7 +2,7 @@
  * DynamoDB on one machine: the endpoint of the functions, in front of dynoxide or another DynamoDB.
  *
  * It checks the signature of each caller, since dynoxide accepts any, and forwards the request; to another DynamoDB with
- * the operator's credentials. It creates the one table if it is missing and deletes expired items.
+ * the operator's credentials. It creates the one table if it is missing, and deletes the expired items of dynoxide.
  */
 import {
   type IncomingHttpHeaders,
@@ -18,20 +18,21 @@ import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
 import { sign } from '../endpoint/signature.ts';
 import { openConnections } from './connections.ts';
 import { startDynoxide } from './dynoxide.ts';
-import { ensureTable, startSweep } from './table.ts';
+import { ensureTable, type SweepTimes, startSweep } from './table.ts';
 
-type DynamoDbOptions = {
+export type DynamoDbOptions = {
   readonly folder: string;
   readonly table: CreateTableCommandInput;
   /** The attribute with the time of expiry, in epoch seconds. */
   readonly expiryAttribute: string;
   /** Another DynamoDB to use instead of starting one. */
   readonly other?: OtherDynamoDb | undefined;
-  readonly sweepIntervalMs?: number;
+  readonly sweepMs?: SweepTimes;
   readonly keys?: Keys;
 };
 
-const sweepIntervalMsDefault = 60_000;
+/** The first is soon, since a program that is started for an hour each day would sweep nothing otherwise. */
+const sweepMsDefault: SweepTimes = { first: 60_000, every: 3_600_000 };
 
 export const start = async (options: DynamoDbOptions): Promise<Endpoint> => {
   const { other, keys } = options;
@@ -42,12 +43,11 @@ export const start = async (options: DynamoDbOptions): Promise<Endpoint> => {
   const client = new DynamoDBClient({ endpoint: url, region, credentials });
   starting.defer(() => client.destroy());
   await ensureTable(client, options.table, options.expiryAttribute);
-  const sweep = startSweep(client, {
-    table: options.table,
-    attribute: options.expiryAttribute,
-    intervalMs: options.sweepIntervalMs ?? sweepIntervalMsDefault,
-  });
-  starting.defer(sweep.stop);
+  // Another DynamoDB deletes expired items itself, and a scan of it may be billed.
+  if (other === undefined) {
+    const { table, expiryAttribute: attribute, sweepMs: times = sweepMsDefault } = options;
+    starting.defer(startSweep(client, { table, attribute, times }).stop);
+  }
   const running = starting.move();
   return { url, credentials, stop: () => running.disposeAsync() };
 };

@@ -5,6 +5,7 @@
  * An existing table is never changed. One whose keys or indexes differ belongs to another version of the program and
  * is refused: there is no migration here.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
@@ -112,29 +113,35 @@ export const platformTable = (TableName: string): CreateTableCommandInput => ({
   ],
 });
 
+/** Milliseconds: from the start to the first sweep, and from the end of each to the next. */
+export type SweepTimes = { readonly first: number; readonly every: number };
+
 type SweepOptions = {
   readonly table: CreateTableCommandInput;
   readonly attribute: string;
-  readonly intervalMs: number;
+  readonly times: SweepTimes;
 };
 
 /**
- * Deletes expired items at an interval, which DynamoDB does within days and dynoxide does not do (A24).
+ * Deletes expired items now and then, which DynamoDB does within days and dynoxide does not do (A24).
  *
  * This is the one scan of the program, and the right place for one: DynamoDB's own process reads every partition too,
  * it costs no request units, and no index should exist for the emulator alone. The condition on the delete protects an
  * item that was renewed after it was read.
  */
 export const startSweep = (client: DynamoDBClient, options: SweepOptions): { stop: () => Promise<void> } => {
-  let running: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running.then(() => sweepExpired(client, options)).catch(() => undefined);
-  }, options.intervalMs);
-  timer.unref();
+  const stopped = new AbortController();
+  const sweep = async (): Promise<void> => {
+    for (let wait = options.times.first; ; wait = options.times.every) {
+      await sleep(wait, undefined, { signal: stopped.signal, ref: false });
+      await sweepExpired(client, options).catch(() => undefined);
+    }
+  };
+  const ended = sweep().catch(() => undefined);
   return {
     stop: () => {
-      clearInterval(timer);
-      return running;
+      stopped.abort();
+      return ended;
     },
   };
 };

@@ -48,9 +48,14 @@ test('what stands by design is not found', () => {
   ).toEqual([]);
 });
 
+test('an expired item is gone, whether or not a sweep has come', () => {
+  expect(kindsOf({ ...keys.runningCall('c', 'i'), ttl: 999 })).toEqual([]);
+  expect(kindsOf({ ...keys.runningCall('c', 'i'), ttl: 1001 })).toEqual(['a running call of a client']);
+});
+
 test('a connection whose end was lost stands until its time is over, one of the calm does not', () => {
-  const connection = { ...keys.connection('c'), connectedAt: moment.calmSince - 1, ttl: 9 };
-  const subscriber = { ...keys.subscriber('s', 'c'), ttl: 9 };
+  const connection = { ...keys.connection('c'), connectedAt: moment.calmSince - 1, ttl: 2000 };
+  const subscriber = { ...keys.subscriber('s', 'c'), ttl: 2000 };
   expect(kindsOf(connection, subscriber)).toEqual([]);
   expect(kindsOf({ ...connection, connectedAt: moment.calmSince }, subscriber)).toEqual([
     'a connection',

@@ -36,9 +36,12 @@ export const leftoversOf = (items: readonly Item[], moment: Moment): readonly Le
   const isForgiven = ({ pk, sk }: Item): boolean =>
     lost.has(String(pk)) || lost.has(`CONNECTION#${String(sk).replace(/^WATCHER#|^SOCKET#/, '')}`);
   return items
-    .filter((item) => !isForgiven(item))
+    .filter((item) => !isForgiven(item) && !isExpired(item, moment))
     .flatMap((item) => kindsOf(item, moment).map((kind) => ({ kind, key: `${item['pk']} ${item['sk']}` })));
 };
+
+/** One that is due to be deleted is gone for each reader (A24). */
+const isExpired = ({ ttl }: Item, { now }: Moment): boolean => ttl !== undefined && Number(ttl) * 1000 < now;
 
 const isLostConnection = ({ pk, sk, connectedAt, ttl }: Item, { calmSince }: Moment): boolean =>
   String(pk).startsWith('CONNECTION#') &&
