@@ -16,7 +16,7 @@ import { start as startEcs } from './ecs/start.ts';
 import { noteRelease } from './figures.ts';
 import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { noProfiles } from './lambda/environment.ts';
-import { lockFolder } from './process/folder-lock.ts';
+import { lockDataFolder } from './process/folder-lock.ts';
 import { provideSystemPrograms } from './system-programs.ts';
 import { withPool } from './warm-pool.ts';
 import { buildWebWhenStale } from './web-build.ts';
@@ -35,7 +35,7 @@ const main = async (variables: Variables): Promise<void> => {
   const home = findHome(named ?? SALLYPORT_HOME, process.cwd());
   await makeHome(home).catch((cause: unknown) => refuseHome(cause, { home, isFlag: named !== undefined }));
   await using stopping = new AsyncDisposableStack();
-  stopping.defer(lockFolder(home).release);
+  stopping.defer((await lockDataFolder(home, { progress: print })).release);
   const stopped = untilSignal();
   await provideSystemPrograms(variables, print);
   await buildWebWhenStale({ repository: resolve(import.meta.dirname, '..'), progress: print });

@@ -10,7 +10,7 @@ import { localSettings } from '#shared/config/settings.ts';
 import { startCloud } from '../../local/cloud.ts';
 import { start as startEcs } from '../../local/ecs/start.ts';
 import { loadSecret, makeHome, openFunctionLog } from '../../local/home.ts';
-import { lockFolder } from '../../local/process/folder-lock.ts';
+import { lockDataFolder } from '../../local/process/folder-lock.ts';
 import type { FromPlatform, ToPlatform } from './platform.ts';
 
 const tell = (message: FromPlatform): void => void process.send?.(message);
@@ -21,7 +21,7 @@ const main = async (variables: Readonly<Record<string, string | undefined>>): Pr
   const { PORT: port, SALLYPORT_HOME: home = '', MSB_SHARED_VOLUME_PATH: shared = '' } = settings.value;
   await makeHome(home);
   await using stopping = new AsyncDisposableStack();
-  stopping.defer(lockFolder(home).release);
+  stopping.defer((await lockDataFolder(home, { progress: () => undefined })).release);
   const log = openFunctionLog(join(home, 'logs', 'functions.log'));
   stopping.defer(log.close);
   const token = await loadSecret(home, 'token', 'sp_');
