@@ -6,10 +6,7 @@
  * be set at the start and while it runs (`faults.ts`).
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { NamedTemplate } from '#shared/domain/template.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
@@ -27,6 +24,7 @@ import {
 } from './container-host.ts';
 import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } from './faults.ts';
 import { answer } from './operations.ts';
+import { makeRunFolder } from './run-folder.ts';
 import type { HostSettings, RunningSandbox, SandboxRequest, SharedVolume } from './running-sandbox.ts';
 import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
@@ -131,24 +129,10 @@ const startWith = async (
       await tasks.close();
       events.stop();
       await server.stop();
-      await rm(run.folder, { recursive: true, force: true });
+      await run.remove();
       identities.close();
     },
   };
-};
-
-/**
- * Makes the folder of running sandboxes: outside the data folder, which sandbox users may not enter and whose path may
- * be too long for a socket. There is one per data folder; the leftovers of a killed predecessor are removed.
- */
-const makeRunFolder = async (home: string) => {
-  const name = createHash('sha256').update(resolve(home)).digest('hex').slice(0, 12);
-  const folder = join(tmpdir(), `sallyport-run-${name}`);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { mode: 0o711 });
-  const tasks = join(folder, 'tasks');
-  await mkdir(tasks, { mode: 0o711 });
-  return { name, folder, tasks, programs: join(folder, 'programs') };
 };
 
 export type Isolation = {

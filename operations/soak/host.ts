@@ -1,8 +1,7 @@
 /** Counts of what the platform holds on this machine, read from `/proc` and from its folders. */
-import { createHash } from 'node:crypto';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runFolderOf } from '../../local/ecs/run-folder.ts';
 import type { HostState } from './record.ts';
 
 const megabyte = 1_048_576;
@@ -17,7 +16,7 @@ export const hostState = async (pid: number, home: string): Promise<HostState> =
   return {
     processes: new Set([pid, ...below, ...inside]).size,
     ports: sockets.flat().filter((inode) => listening.has(inode)).length,
-    folders: (await namesIn(join(runFolder(home), 'tasks'))).length,
+    folders: (await namesIn(join(runFolderOf(home).folder, 'tasks'))).length,
   };
 };
 
@@ -25,7 +24,7 @@ export const hostState = async (pid: number, home: string): Promise<HostState> =
 export const stoppedState = async (home: string): Promise<HostState> => ({
   processes: (await sandboxProcesses(home)).length,
   ports: 0,
-  folders: (await namesIn(join(runFolder(home), 'tasks'))).length,
+  folders: (await namesIn(join(runFolderOf(home).folder, 'tasks'))).length,
 });
 
 export const residentMb = async (pid: number): Promise<number> => {
@@ -46,12 +45,8 @@ export const sandboxServers = async (home: string): Promise<readonly number[]> =
   });
 };
 
-/** The embedded cloud names its folders and control groups after the data folder. */
-const runName = (home: string): string => createHash('sha256').update(home).digest('hex').slice(0, 12);
-const runFolder = (home: string): string => join(tmpdir(), `sallyport-run-${runName(home)}`);
-
 const sandboxProcesses = async (home: string): Promise<readonly number[]> => {
-  const run = runName(home);
+  const run = runFolderOf(home).name;
   const found = await Promise.all(
     (await namesIn('/proc'))
       .filter((name) => /^\d+$/.test(name))
