@@ -1,12 +1,14 @@
 /** The program as a user starts it: a process of its own, its output, its exit codes. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openTerminal } from '../tests/e2e/pseudo-terminal.ts';
 import { sandboxProcesses } from '../tests/e2e/sandbox-processes.ts';
 
 const children: ChildProcess[] = [];
@@ -22,12 +24,14 @@ const makeHome = () => mkdtemp(join(tmpdir(), 'sallyport-main-'));
 
 type Run = { readonly child: ChildProcess; readonly out: () => string; readonly err: () => string };
 
+const mainFile = join(import.meta.dirname, 'main.ts');
 /** No start of a test installs packages. */
 const quiet = { SALLYPORT_INSTALL_PACKAGES: 'false' };
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...quiet };
 
 const run = (variables: Record<string, string>, flags: readonly string[] = []): Run => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', PORT: '0', TMPDIR: tmpdir(), ...quiet, ...variables },
+  const child = spawn(process.execPath, [mainFile, ...flags], {
+    env: { ...environment, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own, as a shell makes one.
     detached: true,
@@ -108,6 +112,22 @@ test('Ctrl-C saves what a program of a sandbox has written, before all ends', as
   expect(sandboxProcesses(variables.SALLYPORT_HOME)).toEqual([]);
   const second = run(variables);
   const ask = askerOf(await untilReady(second), variables.SALLYPORT_TOKEN);
+  expect(await (await ask(file)).text()).toBe('kept');
+});
+
+test('a terminal that is closed ends it as Ctrl-C does, although it takes no line', async () => {
+  const home = await makeHome();
+  const variables = { SALLYPORT_HOME: home, SALLYPORT_TOKEN: `sp_${'ab'.repeat(32)}` };
+  const env = { ...environment, ...variables };
+  const terminal = openTerminal([process.execPath, mainFile], { env, folder: tmpdir() });
+  onTestFinished(terminal.close);
+  await terminal.until('Stop with Ctrl-C.');
+  const url = /ready at (\S+)/.exec(terminal.text())?.[1] ?? '';
+  const file = await writeUnsaved(askerOf(url, variables.SALLYPORT_TOKEN));
+  terminal.close();
+  const isLocked = (): boolean => existsSync(join(home, 'lock'));
+  await vi.waitFor(() => expect(isLocked()).toBe(false), { timeout: 60_000, interval: 50 });
+  const ask = askerOf(await untilReady(run(variables)), variables.SALLYPORT_TOKEN);
   expect(await (await ask(file)).text()).toBe('kept');
 });
 

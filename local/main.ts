@@ -1,5 +1,5 @@
 /**
- * `npm start`: runs the embedded cloud on this machine, in the foreground, until SIGINT or SIGTERM.
+ * `npm start`: runs the embedded cloud on this machine, in the foreground, until SIGINT, SIGTERM or the end of its terminal.
  *
  * A start that fails prints one line on stderr and exits with code 1; a stop by signal saves the workspaces of all sandboxes
  * and exits with code 0. A second signal ends it at once, with code 1.
@@ -25,6 +25,8 @@ import { inspectWork, installWorkPackages, planWorkPackages } from './work-packa
 const usage = 'usage: npm start [-- --dir <data folder>]';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+// A terminal that was closed takes no line, and the stop goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const main = async (variables: Variables): Promise<void> => {
   const named = readFlags();
@@ -91,7 +93,10 @@ const readFlags = (): string | undefined => {
 /** Under npm, Ctrl-C arrives twice at once: from the terminal, and from npm, which passes it on. */
 const sameSignalMs = 500;
 
-/** Listens before anything is started, so that an early signal stops it in order, too. */
+/**
+ * Listens before anything is started, so that an early signal stops it in order, too. A closed terminal sends SIGHUP more than
+ * once, which therefore is no second signal. Node takes it even where `nohup` ignores it.
+ */
 const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
     let firstAt: number | undefined;
@@ -102,6 +107,7 @@ const untilSignal = (): Promise<void> =>
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, receive);
+    process.on('SIGHUP', () => resolve());
   });
 
 const refuseHome = (cause: unknown, { home, isFlag }: { home: string; isFlag: boolean }): never => {

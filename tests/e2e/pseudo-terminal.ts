@@ -15,6 +15,8 @@ export type PseudoTerminal = {
   readonly until: (text: string) => Promise<void>;
   readonly type: (keys: string) => void;
   readonly ended: () => Promise<number | null>;
+  /** As a window that a person closes: the program has no terminal any more. */
+  readonly close: () => void;
 };
 
 type Options = { readonly env: Readonly<Record<string, string>>; readonly folder: string };
@@ -50,5 +52,6 @@ export const openTerminal = (command: readonly string[], { env, folder }: Option
       const [code] = await exit;
       return code;
     },
+    close: () => void child.kill('SIGKILL'),
   };
 };
