@@ -1,5 +1,17 @@
 /** The data folder: its location, its modes, its secrets, its lock and its log. */
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -31,6 +43,39 @@ test.each(['/proc/sallyport', '/proc/sallyport/data', '/dev/null/data'])(
   '%s, which no file system takes, is refused and not waited for',
   async (home) => {
     await expect(makeHome(home)).rejects.toThrow();
+  },
+);
+
+/** `user`: a number that the program takes before it makes the folder, where it may. */
+const refusalOf = (home: string, user: number): string => {
+  const code = `
+    const { makeHome } = await import('./home.ts');
+    if (process.getuid() === 0) process.setuid(${user});
+    await makeHome(${JSON.stringify(home)}).catch(({ message }) => process.stdout.write(message));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  return stdout;
+};
+
+test('a folder that another user owns is refused with the command that hands it over', async () => {
+  expect(refusalOf('/usr', 65_534)).toMatch(
+    /^\/usr belongs to user 0, and this is user (\d+): name another folder with --dir, or hand it over with "sudo chown -R \1 \/usr"$/,
+  );
+});
+
+test.runIf(process.getuid?.() === 0)(
+  'root leaves no files in a folder of a user, and a folder that all may write has no owner to ask',
+  async () => {
+    const home = await makeFolder();
+    await chown(home, 65_534, 65_534);
+    expect(refusalOf(home, 0)).toContain(`belongs to user 65534, and this is user 0`);
+    expect(await readdir(home)).toEqual([]);
+    await chown(home, 0, 0);
+    await chmod(home, 0o777);
+    expect(refusalOf(home, 65_534)).toBe('');
+    expect(await readdir(home)).toEqual(['logs']);
   },
 );
 

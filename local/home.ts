@@ -7,7 +7,7 @@
 
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, openSync, renameSync, statSync, type WriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -24,9 +24,28 @@ export const findHome = (named: string | undefined, cwd: string, userHome: strin
   return candidates.find((folder) => existsSync(folder)) ?? join(cwd, '.sallyport');
 };
 
+export class ForeignFolder extends Error {
+  constructor(home: string, { owner, user }: { readonly owner: number; readonly user: number }) {
+    super(
+      `${home} belongs to user ${owner}, and this is user ${user}: name another folder with --dir, or hand it over with "sudo chown -R ${user} ${home}"`,
+    );
+    this.name = 'ForeignFolder';
+  }
+}
+
 export const makeHome = async (home: string): Promise<void> => {
   await makeFolders(home, passableFolder);
+  await refuseForeign(home);
   await makeFolders(join(home, 'logs'), ownFolder);
+};
+
+/** Root could write it, but would leave files there that its owner cannot read. */
+const refuseForeign = async (home: string): Promise<void> => {
+  const user = process.getuid?.() ?? 0;
+  const { uid: owner } = await stat(home);
+  if (owner === user) return;
+  const refusal = await access(home, constants.W_OK).catch((cause: unknown) => cause);
+  if (user === 0 || refusal !== undefined) throw new ForeignFolder(home, { owner, user });
 };
 
 /**

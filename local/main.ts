@@ -14,7 +14,7 @@ import { readFaults } from './ecs/faults.ts';
 import type { SharedVolume } from './ecs/running-sandbox.ts';
 import { start as startEcs } from './ecs/start.ts';
 import { noteRelease } from './figures.ts';
-import { findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
+import { ForeignFolder, findHome, loadSecret, makeHome, openFunctionLog } from './home.ts';
 import { noProfiles } from './lambda/environment.ts';
 import { lockDataFolder } from './process/folder-lock.ts';
 import { provideSystemPrograms } from './system-programs.ts';
@@ -111,6 +111,7 @@ const untilSignal = (): Promise<void> =>
   });
 
 const refuseHome = (cause: unknown, { home, isFlag }: { home: string; isFlag: boolean }): never => {
+  if (cause instanceof ForeignFolder) throw cause;
   const name = isFlag ? '--dir' : 'SALLYPORT_HOME';
   throw new Error(`${name}="${home}" cannot be used: set it to a folder that exists or can be created`, {
     cause,
