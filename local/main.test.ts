@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -193,6 +193,23 @@ test.each([
     `${name}="${file}" cannot be used: set it to a folder that exists or can be created\n`,
   );
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'as root walls that a user of sandboxes cannot build stop the start with one line',
+  async () => {
+    const closed = await makeHome();
+    for (const engine of ['docker', 'podman']) {
+      await writeFile(join(closed, engine), '#!/bin/sh\nexit 1\n');
+      await chmod(join(closed, engine), 0o755);
+    }
+    const path = `${closed}:${environment.PATH}`;
+    const program = run({ SALLYPORT_HOME: await makeHome(), TMPDIR: closed, PATH: path });
+    expect(await exitOf(program)).toBe(1);
+    expect(program.err()).toMatch(
+      /^sandboxes cannot run: bubblewrap failed with "bwrap: [^\n]*Permission denied": [^\n]*, or start Podman, [^\n]*\n$/,
+    );
+  },
+);
 
 test('a port that is in use stops the start with one line', async () => {
   const taken = createServer();

@@ -6,7 +6,7 @@ const plan = (programs: readonly string[], isRoot: boolean) =>
   planProvision({ hasProgram: (path) => programs.includes(path), searchPath: '/opt/bin', isRoot });
 
 test('a machine with both programs needs no installation', () => {
-  expect(plan(['/opt/bin/bwrap', '/usr/bin/python3'], true)).toEqual({ kind: 'complete' });
+  expect(plan(['/usr/bin/bwrap', '/usr/bin/python3'], true)).toEqual({ kind: 'complete' });
 });
 
 test('root on a Debian installs missing programs', () => {
@@ -17,10 +17,10 @@ test('root on a Debian installs missing programs', () => {
   expect(plan(['/usr/bin/apt-get'], true)).toEqual({ kind: 'install', packages: ['bubblewrap', 'python3'] });
 });
 
-test('a Python outside the system folders is ignored', () => {
-  expect(plan(['/usr/bin/apt-get', '/usr/bin/bwrap', '/opt/bin/python3'], true)).toEqual({
+test('programs that sandboxes do not see are ignored', () => {
+  expect(plan(['/usr/bin/apt-get', '/opt/bin/bwrap', '/opt/bin/python3'], true)).toEqual({
     kind: 'install',
-    packages: ['python3'],
+    packages: ['bubblewrap', 'python3'],
   });
 });
 
@@ -30,6 +30,6 @@ test.each([
 ] as const)('%s: one line explains the installation', (_title, programs, isRoot) => {
   expect(plan(programs, isRoot)).toEqual({
     kind: 'advise',
-    line: 'Sandboxes need bubblewrap, and npm start installs packages only as root: run "sudo apt-get install bubblewrap", or use your system\'s package manager',
+    line: 'Sandboxes need bubblewrap: run "sudo apt-get install bubblewrap", or use your system\'s package manager',
   });
 });

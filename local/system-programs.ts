@@ -26,9 +26,9 @@ export const planProvision = ({ hasProgram, searchPath, isRoot }: Machine): Prov
     `${searchPath}${delimiter}${systemFolders}`
       .split(delimiter)
       .some((folder) => hasProgram(join(folder, name)));
-  // A Python elsewhere on the path may be in a home folder, which sandboxes do not see.
+  // Sandboxes see programs below /usr alone, and the nested wall is built inside one.
   const packages = [
-    ...(isFound('bwrap') ? [] : ['bubblewrap']),
+    ...(hasProgram('/usr/bin/bwrap') ? [] : ['bubblewrap']),
     ...(hasProgram('/usr/bin/python3') ? [] : ['python3']),
   ];
   if (packages.length === 0) return { kind: 'complete' };
@@ -36,7 +36,7 @@ export const planProvision = ({ hasProgram, searchPath, isRoot }: Machine): Prov
   const names = packages.join(' and ');
   return {
     kind: 'advise',
-    line: `Sandboxes need ${names}, and npm start installs packages only as root: run "sudo apt-get install ${packages.join(' ')}", or use your system's package manager`,
+    line: `Sandboxes need ${names}: run "sudo apt-get install ${packages.join(' ')}", or use your system's package manager`,
   };
 };
 

@@ -15,6 +15,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { explainBubblewrap } from '../process/bubblewrap-advice.ts';
 import { startTiedChild, type TiedChild } from '../process/tied-child.ts';
 import type { FromConnector, ToConnector } from './connector.ts';
 
@@ -153,14 +154,15 @@ const unshare: Command = [
 ];
 
 const inOwnNetwork = (command: Command): Command => {
-  const wrapper = [bubblewrap, unshare].find(isUsable);
-  if (wrapper === undefined)
-    throw new Error(
-      'the local DynamoDB needs a network namespace: install bubblewrap ("sudo apt-get install bubblewrap") and ' +
-        'allow unprivileged user namespaces, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB',
-    );
-  return [...wrapper, ...command];
+  const refusal = refusalOf(bubblewrap);
+  if (refusal === undefined) return [...bubblewrap, ...command];
+  if (refusalOf(unshare) === undefined) return [...unshare, ...command];
+  throw new Error(
+    `the local DynamoDB needs a network namespace: ${explainBubblewrap(refusal)}, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB`,
+  );
 };
 
-const isUsable = ([program, ...parameters]: Command): boolean =>
-  spawnSync(program, [...parameters, 'true'], { stdio: 'ignore' }).status === 0;
+const refusalOf = ([program, ...parameters]: Command): string | undefined => {
+  const { status, stderr } = spawnSync(program, [...parameters, 'true'], { encoding: 'utf8' });
+  return status === 0 ? undefined : (stderr ?? '');
+};

@@ -1,10 +1,13 @@
-/** A start that fails before its launch. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+/** A start that fails before its launch, and the proof that sandboxes can start at all. */
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { startSandbox } from './bubblewrap-host.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chooseSandboxPort } from './address-proxy.ts';
+import { writePrograms } from './bubblewrap.ts';
+import { proveWalls, startSandbox } from './bubblewrap-host.ts';
 import type { HostSettings, SandboxRequest } from './running-sandbox.ts';
+import { claimIdentities } from './sandbox-identity.ts';
 
 test('leaves no folder, no cgroup and no user', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'start-'));
@@ -33,4 +36,42 @@ test('leaves no folder, no cgroup and no user', async () => {
   expect(held).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
   await rm(folder, { recursive: true });
+});
+
+describe('the proof of the walls', () => {
+  const identities = claimIdentities();
+  let folder: string;
+  let settings: HostSettings;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'walls-'));
+    await chmod(folder, 0o711);
+    const [tasks, programs] = [join(folder, 'tasks'), join(folder, 'programs')];
+    await mkdir(tasks, { mode: 0o711 });
+    await writePrograms(programs);
+    settings = {
+      ...{ name: 'walls', folder: tasks, programs, hierarchy: undefined, sharedVolume: undefined },
+      ...{ identities, port: await chooseSandboxPort(), log: () => undefined },
+    };
+  });
+  afterAll(async () => {
+    identities.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('stands where sandboxes can start, and leaves nothing', async () => {
+    await proveWalls(settings);
+    expect(await readdir(settings.folder)).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() === 0)('fails for what root may and its sandboxes may not', async () => {
+    await chmod(folder, 0o700);
+    await expect(proveWalls(settings)).rejects.toThrow('Permission denied');
+    await chmod(folder, 0o711);
+  });
+
+  test('fails where the nested wall cannot be built, in the words of the program that refused', async () => {
+    await writeFile(join(settings.programs, 'user.bpf'), 'no filter');
+    await expect(proveWalls(settings)).rejects.toThrow(/bwrap: .*seccomp/i);
+    expect(await readdir(settings.folder)).toEqual([]);
+  });
 });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAddressProxy } from './address-proxy.ts';
-import { closeInherited, outerArguments, serverCommand } from './bubblewrap.ts';
+import { closeInherited, outerArguments, serverCommand, wallsCommand } from './bubblewrap.ts';
 import { type Cgroup, type OomWatch, send, watchOutOfMemory } from './cgroup.ts';
 import {
   exitCodeOf,
@@ -35,19 +35,34 @@ const cannotStartExit = 127;
 export const startSandbox = async (
   settings: HostSettings,
   request: SandboxRequest,
+  command = serverCommand,
 ): Promise<RunningSandbox> => {
   const identity = settings.identities.acquire(settings.sharedVolume !== undefined);
   try {
-    return await startAs(settings, request, identity);
+    return await startAs(settings, { request, command }, identity);
   } catch (error) {
     settings.identities.release(identity);
     throw error;
   }
 };
 
+const probe: SandboxRequest = {
+  ...{ id: 'probe', template: 'python', cpus: 1, memoryMb: 128, variables: {}, unreachableMs: 0 },
+};
+
+/** Starts one as all others, around a program that ends at once. Throws the words of the program that refused. */
+export const proveWalls = async (settings: HostSettings): Promise<void> => {
+  const lines: string[] = [];
+  const own = { ...settings, sharedVolume: undefined, log: (line: string) => void lines.push(line) };
+  const sandbox = await startSandbox(own, probe, wallsCommand());
+  const { exitCode } = await sandbox.ended;
+  await sandbox.removed;
+  if (exitCode !== 0) throw new Error(lines.join('\n') || `it ended with exit code ${exitCode}`);
+};
+
 const startAs = async (
   settings: HostSettings,
-  request: SandboxRequest,
+  { request, command }: Pick<Launch, 'request' | 'command'>,
   identity: Identity | undefined,
 ): Promise<RunningSandbox> => {
   await using starting = new AsyncDisposableStack();
@@ -64,7 +79,7 @@ const startAs = async (
   const { port, log } = settings;
   const proxy = await openAddressProxy(join(socket, 'sandbox.sock'), { port, unreachableMs, log });
   starting.defer(() => proxy.close());
-  const child = launch(settings, { request, workspace, socket, identity, cgroup });
+  const child = launch(settings, { request, command, workspace, socket, identity, cgroup });
   const running = starting.move();
   const oomWatch = cgroup === undefined ? undefined : watchOutOfMemory(cgroup.oomKills);
   const ended = endOf(child, oomWatch);
@@ -90,6 +105,8 @@ const ownFolder = async (parent: string, name: string, identity: Identity | unde
 
 type Launch = {
   readonly request: SandboxRequest;
+  /** Runs inside the outer wall. */
+  readonly command: readonly string[];
   readonly workspace: string;
   readonly socket: string;
   readonly identity: Identity | undefined;
@@ -98,7 +115,7 @@ type Launch = {
 
 const launch = (
   { programs, sharedVolume: volume, log }: HostSettings,
-  { request, workspace, socket, identity, cgroup }: Launch,
+  { request, command, workspace, socket, identity, cgroup }: Launch,
 ): ChildProcess => {
   const sharedVolume = request.variables['SANDBOX_SHARED_PATH'] === 'none' ? undefined : volume;
   const walls = outerArguments(
@@ -113,7 +130,7 @@ const launch = (
     'bash',
     [
       ...['--norc', '--noprofile', '-c', `${closeInherited} ${mask}${join}exec "$@"`, 'launch'],
-      ...[...drop, 'bwrap', '--args', '3', ...serverCommand],
+      ...[...drop, 'bwrap', '--args', '3', ...command],
     ],
     {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },

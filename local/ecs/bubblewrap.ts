@@ -96,6 +96,13 @@ export const outerArguments = (
 /** Runs inside the outer wall. */
 export const serverCommand: readonly string[] = [node, ...serverFlags, '/opt/sallyport/server.mjs'];
 
+/** Builds the nested wall as the server does, around a program that ends at once. */
+export const wallsCommand = (): readonly string[] => [
+  ...['/usr/bin/bash', '--norc', '--noprofile', '-c', `/usr/bin/mkdir ${relayFolder} && exec "$@"`, 'walls'],
+  ...userLauncher(undefined),
+  '/usr/bin/true',
+];
+
 const serverVariables = (
   memoryCounters: string | undefined,
   sharedPath: string | undefined,

@@ -5,14 +5,14 @@
  * The start is refused where neither isolation works, and with a shared volume that sandboxes could not use. Faults can
  * be set at the start and while it runs (`faults.ts`).
  */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { NamedTemplate } from '#shared/domain/template.ts';
 import type { Keys } from '../endpoint/account.ts';
 import { type Endpoint, listenSigned } from '../endpoint/listen.ts';
+import { explainBubblewrap } from '../process/bubblewrap-advice.ts';
 import { chooseSandboxPort } from './address-proxy.ts';
 import { writePrograms } from './bubblewrap.ts';
-import { startSandbox } from './bubblewrap-host.ts';
+import { proveWalls, startSandbox } from './bubblewrap-host.ts';
 import { findHierarchy } from './cgroup.ts';
 import {
   buildImage,
@@ -26,7 +26,7 @@ import { type Faults, openEventDelivery, openFaultPlan, type TaskEventDetail } f
 import { answer } from './operations.ts';
 import { makeRunFolder } from './run-folder.ts';
 import type { HostSettings, RunningSandbox, SandboxRequest, SharedVolume } from './running-sandbox.ts';
-import { claimIdentities, type Identities, noIdentities } from './sandbox-identity.ts';
+import { claimIdentities } from './sandbox-identity.ts';
 import { prepareSharedVolume } from './shared-volume.ts';
 import { openTaskRegistry } from './task-registry.ts';
 import { openTemplateImages, reasonOf } from './template-images.ts';
@@ -62,40 +62,27 @@ export type EcsEndpoint = Endpoint & {
 const defaultStopTimeoutMs = 25_000;
 
 export const start = async (options: EcsOptions): Promise<EcsEndpoint> => {
-  const isolation = options.isolation ?? chooseIsolation();
-  const identities = isolation.name === 'bubblewrap' ? claimIdentities() : noIdentities;
-  try {
-    return await startWith(options, isolation, identities);
-  } catch (error) {
-    identities.close();
-    throw error;
-  }
-};
-
-const startWith = async (
-  options: EcsOptions,
-  isolation: Isolation,
-  identities: Identities,
-): Promise<EcsEndpoint> => {
   const { home, onTaskEvent, log = () => undefined, sharedVolume, keys, templates = [] } = options;
-  if (sharedVolume !== undefined)
-    await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
-  const run = await makeRunFolder(home);
+  const { progress = log } = options;
+  await using starting = new AsyncDisposableStack();
+  const identities = starting.adopt(claimIdentities(), ({ close }) => close());
+  const run = starting.adopt(await makeRunFolder(home), ({ remove }) => remove());
   const hierarchy = findHierarchy();
   await hierarchy?.sweep(run.name);
   const { name, programs } = run;
   const port = options.port ?? (await chooseSandboxPort());
   const settings = { name, folder: run.tasks, programs, hierarchy, sharedVolume, identities, port, log };
+  const isolation = options.isolation ?? (await chooseIsolation(settings, progress));
+  if (sharedVolume !== undefined)
+    await prepareSharedVolume(sharedVolume, { name: isolation.name, identities });
   const engine = isolation.engine ?? (templates.length === 0 ? undefined : findContainerEngine());
   // Before one of this run begins.
   if (engine !== undefined)
     await sweepContainers(engine, name).catch((cause: unknown) =>
       log(`containers of the last start are left: ${reasonOf(cause)}`),
     );
-  await isolation.prepare(settings);
   const images = openTemplateImages({
-    ...{ templates, folder: join(run.folder, 'templates'), engine },
-    progress: options.progress ?? log,
+    ...{ templates, folder: join(run.folder, 'templates'), engine, progress },
   });
   const faults = openFaultPlan(options.faults ?? {});
   const events = openEventDelivery(faults, onTaskEvent);
@@ -119,6 +106,7 @@ const startWith = async (
       keys,
     },
   );
+  const started = starting.move();
   return {
     ...server,
     limits: hierarchy === undefined ? 'best effort' : 'enforced',
@@ -129,8 +117,7 @@ const startWith = async (
       await tasks.close();
       events.stop();
       await server.stop();
-      await run.remove();
-      identities.close();
+      await started.disposeAsync();
     },
   };
 };
@@ -139,48 +126,29 @@ export type Isolation = {
   readonly name: 'bubblewrap' | 'container';
   /** Of the containers. */
   readonly engine?: ContainerEngine;
-  readonly prepare: (settings: HostSettings) => Promise<void>;
   readonly start: (settings: HostSettings, request: SandboxRequest) => Promise<RunningSandbox>;
-};
-
-const bubblewrap: Isolation = {
-  name: 'bubblewrap',
-  prepare: ({ programs }) => writePrograms(programs),
-  start: startSandbox,
 };
 
 /** Runs the sandboxes as containers of an image that exists. */
 export const inContainers = (containers: Containers): Isolation => ({
   name: 'container',
   engine: containers.engine,
-  prepare: async () => undefined,
   start: (settings, request) => startInContainer(containers, settings, request),
 });
 
-const inBuiltContainers = (engine: ContainerEngine): Isolation => {
-  const { promise: containers, resolve } = Promise.withResolvers<Containers>();
-  return {
-    name: 'container',
-    engine,
-    prepare: async () => resolve(await buildImage(engine)),
-    start: async (settings, request) => startInContainer(await containers, settings, request),
-  };
-};
-
-const chooseIsolation = (): Isolation => {
-  if (isBubblewrapUsable()) return bubblewrap;
+const chooseIsolation = async (
+  settings: HostSettings,
+  progress: (line: string) => void,
+): Promise<Isolation> => {
+  await writePrograms(settings.programs);
+  const refusal = await proveWalls(settings).catch(reasonOf);
+  if (refusal === undefined) return { name: 'bubblewrap', start: startSandbox };
+  const problem = explainBubblewrap(refusal);
   const engine = findContainerEngine();
-  if (engine !== undefined) return inBuiltContainers(engine);
-  throw new Error(
-    'sandboxes need bubblewrap, Docker or Podman: install bubblewrap ("sudo apt-get install bubblewrap") and allow unprivileged user namespaces, or start Docker',
-  );
-};
-
-const isBubblewrapUsable = (): boolean => {
-  const probe = [
-    ...['--unshare-user', '--unshare-pid', '--ro-bind', '/usr', '/usr'],
-    ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
-    ...['--proc', '/proc', '--', '/usr/bin/true'],
-  ];
-  return spawnSync('bwrap', probe, { stdio: 'ignore' }).status === 0;
+  if (engine === undefined)
+    throw new Error(
+      `sandboxes cannot run: ${problem}, or start Podman, or Docker as root or in its rootless mode`,
+    );
+  progress(`Sandboxes run in ${engine}: ${problem}`);
+  return inContainers(await buildImage(engine));
 };
