@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chooseSandboxPort } from './address-proxy.ts';
-import { startInContainer, sweepContainers } from './container-host.ts';
+import { findContainerEngine, startInContainer, sweepContainers } from './container-host.ts';
 import { noIdentities } from './sandbox-identity.ts';
 
 /** A container begins only after its end was asked for: both clients answer as those of Docker do. */
@@ -19,6 +19,9 @@ run)
 ps)
   echo "$@" >> ${folder}/asked
   printf 'one\\ntwo\\n'
+  ;;
+info)
+  cat ${folder}/options
   ;;
 rm)
   echo "$@" >> ${folder}/asked
@@ -74,4 +77,19 @@ test('containers that a killed program left are removed, those of its data folde
   expect(await readFile(join(folder, 'asked'), 'utf8')).toBe(
     'ps --all --quiet --filter label=sallyport.run=test\nrm --force one two\n',
   );
+});
+
+const asRootDaemon = '["name=seccomp,profile=builtin","name=cgroupns"]';
+const asUserDaemon = '["name=seccomp,profile=builtin","name=rootless"]';
+
+test.each([
+  ['root', asRootDaemon, 'docker'],
+  ['a user', asUserDaemon, 'docker'],
+  // The root of its containers could not write a folder of the user.
+  ['a user', asRootDaemon, undefined],
+] as const)('for %s an engine with the options %s is %s', async (who, options, found) => {
+  await writeFile(join(folder, 'options'), options);
+  await writeFile(join(folder, 'bin', 'podman'), '#!/bin/sh\nexit 1\n');
+  await chmod(join(folder, 'bin', 'podman'), 0o755);
+  expect(findContainerEngine(who === 'root')).toBe(found);
 });

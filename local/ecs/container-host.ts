@@ -43,11 +43,21 @@ const endPauseMs = 200;
 
 export type ContainerEngine = 'docker' | 'podman';
 
-/** An engine that answers; its client alone is not enough. */
-export const findContainerEngine = (): ContainerEngine | undefined =>
-  (['docker', 'podman'] as const).find(
-    (engine) => spawnSync(engine, ['info'], { stdio: 'ignore', timeout: 5000 }).status === 0,
-  );
+/**
+ * An engine that answers, and whose containers may write a folder of this user; its client alone is not enough. The root of
+ * Docker's containers is another user, without the capability to write files of others, unless Docker is in its rootless mode.
+ */
+export const findContainerEngine = (isRoot = process.getuid?.() === 0): ContainerEngine | undefined => {
+  const docker = ask('docker', '--format', '{{json .SecurityOptions}}');
+  if (docker !== undefined && (isRoot || docker.includes('name=rootless'))) return 'docker';
+  return ask('podman') === undefined ? undefined : 'podman';
+};
+
+/** The answer of an engine about itself. */
+const ask = (engine: ContainerEngine, ...parameters: readonly string[]): string | undefined => {
+  const { status, stdout } = spawnSync(engine, ['info', ...parameters], { encoding: 'utf8', timeout: 5000 });
+  return status === 0 ? stdout : undefined;
+};
 
 export type Containers = {
   readonly engine: ContainerEngine;
