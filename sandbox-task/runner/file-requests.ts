@@ -5,7 +5,7 @@
  * gives up.
  */
 
-import type { JobRequest, JobWork } from '../wire/file-messages.ts';
+import type { FileRequest, JobRequest, JobWork } from '../wire/file-messages.ts';
 import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
 import type { Send } from './call-output.ts';
 import { listFolder, readChunk, statEntry, writePart, writeWhole } from './files.ts';
@@ -18,24 +18,9 @@ import { unpackSteps, writeArchivePart } from './unpack-folder.ts';
 import { watchSteps } from './watch-folder.ts';
 import { FileRefusal, type Roots, toFileRefusal } from './workspace-path.ts';
 
-type FileAccess = Extract<
-  RunnerRequest,
-  {
-    readonly type:
-      | 'read'
-      | 'write'
-      | 'write-part'
-      | 'remove'
-      | 'list'
-      | 'stat'
-      | 'make-folder'
-      | 'move'
-      | 'write-archive'
-      | 'job-open'
-      | 'job-next'
-      | 'job-close';
-  }
->;
+type FileAccess =
+  | FileRequest
+  | Extract<RunnerRequest, { readonly type: 'read' | 'write' | 'write-part' | 'remove' | 'list' }>;
 
 export const createFileServer = (settings: RunnerSettings, send: Send) => {
   const jobs = createFileJobs(settings);
