@@ -300,11 +300,6 @@ test('a client that subscribes is refused at once, since there are no notificati
   await client.close();
 });
 
-test('only POST is allowed', async () => {
-  const response = await answerMcp(new Request(endpoint), toolServer([calm]), context);
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-});
-
 const cancel = (requestId: unknown) => ({
   jsonrpc: '2.0',
   method: 'notifications/cancelled',
