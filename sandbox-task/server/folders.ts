@@ -13,7 +13,7 @@ import type { FileEntry } from '../wire/messages.ts';
 import { type FileExchange, readPart, shownPath, type UploadExchange } from './files.ts';
 import { endPaced, sendJson, writePaced } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
-import { parseFileEntries } from './runner-message.ts';
+import { fileEntry, parseFileEntries } from './runner-message.ts';
 import type { UploadAnswer } from './upload-memory.ts';
 import { expectAnswer, type UserSide } from './user-side.ts';
 
@@ -178,15 +178,7 @@ const count = z.number().int().nonnegative();
 const writtenTree = z.object({ isNew: z.boolean(), files: count, bytes: count });
 const treeEnd = z.object({ truncated: z.boolean() });
 const pathText = z.string().max(5000);
-const treeEntries = z.array(
-  z.object({
-    path: pathText,
-    name: z.string().max(1000),
-    type: z.enum(['file', 'directory', 'symlink']),
-    size: count,
-    modifiedAt: z.iso.datetime(),
-  }),
-);
+const treeEntries = z.array(z.object({ path: pathText, ...fileEntry.shape }));
 const changes = z.array(z.object({ path: pathText, kind: z.enum(changeKinds) }));
 
 const jsonOf = (payload: Buffer): unknown => JSON.parse(payload.toString());

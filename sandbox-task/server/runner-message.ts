@@ -124,14 +124,13 @@ const message = z.discriminatedUnion('type', [
   }),
 ]);
 
-const entries = z.array(
-  z.object({
-    name: z.string().max(1000),
-    type: z.enum(['file', 'directory', 'symlink']),
-    size: count,
-    modifiedAt: z.iso.datetime(),
-  }),
-);
+export const fileEntry = z.object({
+  name: z.string().max(1000),
+  type: z.enum(['file', 'directory', 'symlink']),
+  size: count,
+  modifiedAt: z.iso.datetime(),
+});
+const entries = z.array(fileEntry);
 
 const missing = z.array(z.object({ path: z.string().max(5000), reason: z.string().max(5000) }));
 
