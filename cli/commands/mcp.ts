@@ -14,7 +14,7 @@ import {
   listing,
   none,
   one,
-  pairs,
+  pairsOf,
   value,
   values,
   wholeNumber,
@@ -156,12 +156,12 @@ const configOf = (call: Call): ServerConfig => {
       transport: 'stdio',
       command,
       args: call.list('arg'),
-      env: pairs(call.list('env'), 'env'),
+      env: pairsOf(call.list('env'), '=', 'env'),
       cwd: call.text('cwd'),
       ...common,
     });
   const transport = call.text('transport') ?? 'http';
-  return given({ transport, url, headers: pairs(call.list('header'), 'header'), ...common });
+  return given({ transport, url, headers: pairsOf(call.list('header'), '=', 'header'), ...common });
 };
 
 const project = { project: value } as const;

@@ -59,7 +59,7 @@ export const listing = (group: string, command: Omit<Command, 'name'>): readonly
   { name: `${group} list`, ...command },
 ];
 
-/** Options of the form `key:value` as a map. */
+/** Options of the form `key:value` or `NAME=value` as a map. */
 export const pairsOf = (
   texts: readonly string[],
   sign: ':' | '=',
@@ -155,17 +155,6 @@ export const dollars = (text: string | undefined, option: string): number | unde
   if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text)) return Number(text);
   throw wrongUsage(`--${option} must be a sum in US dollars such as 2.50, not '${text}'`);
 };
-
-/** Reads repeated `name=value` options. */
-export const pairs = (texts: readonly string[], option: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    texts.map((text) => {
-      const [, key, value] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
-      if (key === undefined || value === undefined)
-        throw wrongUsage(`--${option} must be name=value, not '${text}'`);
-      return [key, value];
-    }),
-  );
 
 /** An object without what was not given. Its fields are those of the contract; the server judges their values. */
 export const given = <T>(fields: { readonly [Field in keyof NoInfer<T>]?: unknown }): T =>
