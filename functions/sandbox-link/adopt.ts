@@ -4,7 +4,7 @@
  */
 import type { AdoptAnswer, AdoptCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
-import { countFiles, encodeManifest, manifestKey, readManifest } from './manifest.ts';
+import { anotherManifest, countFiles, encodeManifest, manifestKey, readManifest } from './manifest.ts';
 import { type BucketContext, nextObsolete } from './obsolete-objects.ts';
 
 /** Throws when the bucket fails: the table names no other checkpoint then. */
@@ -14,7 +14,7 @@ export const adopt = async (call: AdoptCall, context: BucketContext): Promise<Ad
   const source = from === undefined ? empty : await readManifest(bucket, workspace, from);
   if (source === undefined) {
     telemetry.error('a manifest is not the one that was saved', { workspace, manifest: from?.id });
-    return { status: 'refused', reason: 'the manifest is not the one that was saved' };
+    return anotherManifest;
   }
   const { entries, packs } = source;
   const known = base && (await readManifest(bucket, workspace, base));

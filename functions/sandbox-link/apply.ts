@@ -6,8 +6,8 @@
 import { encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import type { ApplyAnswer, ApplyCall } from '#shared/contracts/link.ts';
 import { entriesToWrite, pathsToRemove } from '#shared/domain/manifest-changes.ts';
-import { anotherManifest, savedChanges } from './compare.ts';
-import { nameSome } from './manifest.ts';
+import { savedChanges } from './compare.ts';
+import { anotherManifest, nameSome } from './manifest.ts';
 import { framesOfEntries, sendArchive } from './restore.ts';
 import type { LinkContext } from './save.ts';
 

@@ -8,7 +8,7 @@ import type { CompareAnswer, CompareCall } from '#shared/contracts/link.ts';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
 import { effectEntry } from '#shared/domain/effect-entry.ts';
 import { changesBetween, type EntryChange, shownChanges } from '#shared/domain/manifest-changes.ts';
-import { packKey, readManifest } from './manifest.ts';
+import { anotherManifest, packKey, readManifest } from './manifest.ts';
 import type { BucketContext } from './obsolete-objects.ts';
 
 /** Files that an answer names; further ones are counted. */
@@ -31,11 +31,6 @@ export const compare = async (call: CompareCall, context: BucketContext): Promis
   }
   return { status: 'compared', files, changes: changes.length };
 };
-
-export const anotherManifest = {
-  status: 'refused',
-  reason: 'the manifest is not the one that was saved',
-} as const;
 
 /** Undefined, and reported, where a manifest is not the one that was saved. */
 export const savedChanges = async (

@@ -77,6 +77,12 @@ export const readManifest = async (
   return manifest.ok && manifest.value.workspace === owner ? seenFrom(manifest.value, workspace) : undefined;
 };
 
+/** The answer where `readManifest` found none. */
+export const anotherManifest = {
+  status: 'refused',
+  reason: 'the manifest is not the one that was saved',
+} as const;
+
 /** The numbers of an answer about a manifest. */
 export const countFiles = ({ entries, packs }: Pick<Manifest, 'entries' | 'packs'>) => {
   const files = entries.filter((entry) => entry.type === 'file');

@@ -9,7 +9,7 @@ import { type ArchiveHeader, archivePieceBytesMax, encodeArchiveFrame } from '#s
 import { decode } from '#shared/contracts/decode.ts';
 import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
-import { nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
+import { anotherManifest, nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
 import { headersOf, openRequest, readJson } from './sandbox-request.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
 
@@ -31,7 +31,7 @@ export const restore = async (call: RestoreCall, context: LinkContext): Promise<
   const manifest = await readManifest(bucket, workspace, call.manifest);
   if (manifest === undefined) {
     telemetry.error('a manifest is not the one that was saved', { workspace, manifest: call.manifest.id });
-    return { status: 'refused', reason: 'the manifest is not the one that was saved' };
+    return anotherManifest;
   }
   const path = `/restore?id=${manifest.id}&claim=${call.claim}`;
   const answer = await sendArchive(call, context, { path, frames: framesOfEntries(manifest, context) });
