@@ -18,31 +18,26 @@ import { addLogGroup, type LogOptions } from './log-group.ts';
 export type WebFirewallProps = {
   /** Names the parameter that holds the ARN: unique in an account. */
   readonly deployment: string;
-  /** The requests of one address before it is refused. Absent: 3000, ten a second. */
-  readonly requestsPerFiveMinutesMax?: number;
 };
 
 /** The window in which WAF counts a rate. */
 const windowSeconds = 300;
-const requestsMaxDefault = 3000;
+/** Of one address, before it is refused: ten a second. */
+const requestsPerWindowMax = 3000;
 
 const firewallParameter = (deployment: string): string => `/sallyport/${deployment}/web-firewall-arn`;
 
 export class WebFirewall extends Construct {
   readonly arn: string;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { deployment, requestsPerFiveMinutesMax = requestsMaxDefault }: WebFirewallProps,
-  ) {
+  constructor(scope: Construct, id: string, { deployment }: WebFirewallProps) {
     super(scope, id);
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
       visibilityConfig: visibilityAs(`${deployment}-web-firewall`),
       customResponseBodies: { rateLimited: { contentType: 'APPLICATION_JSON', content: rateLimited } },
-      rules: [reputation, rate(requestsPerFiveMinutesMax)],
+      rules: [reputation, rate],
     });
     this.arn = acl.attrArn;
     new StringParameter(this, 'Arn', {
@@ -81,7 +76,7 @@ const reputation: CfnWebACL.RuleProperty = {
   visibilityConfig: visibilityAs('reputation'),
 };
 
-const rate = (limit: number): CfnWebACL.RuleProperty => ({
+const rate: CfnWebACL.RuleProperty = {
   name: 'rate',
   priority: 1,
   action: {
@@ -95,10 +90,14 @@ const rate = (limit: number): CfnWebACL.RuleProperty => ({
     },
   },
   statement: {
-    rateBasedStatement: { limit, aggregateKeyType: 'IP', evaluationWindowSec: windowSeconds },
+    rateBasedStatement: {
+      limit: requestsPerWindowMax,
+      aggregateKeyType: 'IP',
+      evaluationWindowSec: windowSeconds,
+    },
   },
   visibilityConfig: visibilityAs('rate'),
-});
+};
 
 /**
  * The ARN of the web firewall, read at deploy from its region. CloudFormation passes nothing between regions, and a
