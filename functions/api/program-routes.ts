@@ -1,7 +1,8 @@
 /** Programs that a client runs in a session's sandbox: to their end, with their output as events, or as a process. */
+import type * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { followOutput } from '#shared/application/process/follow-output.ts';
-import { runProgram } from '#shared/application/process/run-program.ts';
+import { type ProgramOutcome, runProgram } from '#shared/application/process/run-program.ts';
 import { type Program, startProcess } from '#shared/application/process/start-process.ts';
 import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
@@ -17,7 +18,6 @@ import {
 import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { type ApiRoute, bodyOf, json } from './api-route.ts';
-import { execView } from './exec-view.ts';
 import { acceptsEvents, answerWithEvents } from './output-stream.ts';
 import { onSession } from './resource-route.ts';
 import {
@@ -101,3 +101,25 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
 };
 
 const base64Of = (text: string): string => Buffer.from(text).toString('base64');
+
+type Ended = Extract<ProgramOutcome, { status: 'ended' }>;
+
+const execView = ({ result, failure, notices }: Ended): z.output<typeof execAnswer> => {
+  const { exitCode, stdout, stderr, durationMs, stdoutTruncated, stderrTruncated } = result;
+  return {
+    ...{ exitCode, stdout, stderr, durationMs },
+    ...(stdoutTruncated ? { stdoutTruncated } : {}),
+    ...(stderrTruncated ? { stderrTruncated } : {}),
+    ...(failure === undefined
+      ? {}
+      : {
+          error: {
+            type: failure.type,
+            message: failure.message,
+            suggestions: [...failure.suggestions],
+            recoveryActions: [...failure.recoveryActions],
+          },
+        }),
+    ...(notices.length === 0 ? {} : { notices: [...notices] }),
+  };
+};
