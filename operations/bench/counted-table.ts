@@ -20,7 +20,7 @@ type CountedTable = {
 const tableName = 'bench';
 const itemsPerWrite = 25;
 const writesAtOnce = 16;
-const reads = ['GetItem', 'BatchGetItem', 'Query', 'TransactGetItems', 'Scan'];
+export const readOperations = ['GetItem', 'BatchGetItem', 'Query', 'TransactGetItems', 'Scan'];
 
 export const openCountedTable = async (): Promise<CountedTable> => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'));
@@ -41,7 +41,7 @@ export const openCountedTable = async (): Promise<CountedTable> => {
       async (args) => {
         const operation = commandName.replace(/Command$/, '');
         calls[operation] = (calls[operation] ?? 0) + 1;
-        const isRead = reads.includes(operation);
+        const isRead = readOperations.includes(operation);
         if (isRead) Reflect.set(args.input, 'ReturnConsumedCapacity', 'TOTAL');
         const answer = await next(args);
         if (isRead) readUnits += unitsOf(Reflect.get(answer.output, 'ConsumedCapacity'));

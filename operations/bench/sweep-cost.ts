@@ -26,7 +26,7 @@ import type { SweepDeps } from '#shared/application/janitor/sweep-due-records.ts
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { openCountedTable } from './counted-table.ts';
+import { openCountedTable, readOperations } from './counted-table.ts';
 import { type BenchResult, table } from './report.ts';
 
 const due = 100;
@@ -91,9 +91,11 @@ export const measureSweep = async (crowd: number, dueCount: number): Promise<Swe
     const report = await sweep(portsOver(counted.table, now), { lifetimes });
     if (report.due !== dueCount || report.failed > 0) throw new Error(`swept ${JSON.stringify(report)}`);
     const { calls, readUnits } = counted.counts();
-    const readCalls = (calls['Query'] ?? 0) + (calls['BatchGet'] ?? 0) + (calls['Get'] ?? 0);
-    const all = Object.values(calls).reduce((sum, count) => sum + count, 0);
-    return { readCalls, writeCalls: all - readCalls, readUnits };
+    let [readCalls, writeCalls] = [0, 0];
+    for (const [operation, count] of Object.entries(calls))
+      if (readOperations.includes(operation)) readCalls += count;
+      else writeCalls += count;
+    return { readCalls, writeCalls, readUnits };
   } finally {
     await counted.close();
   }

@@ -8,4 +8,5 @@ test('L13: sweeping five due sessions costs the same among three hundred others 
   expect(many).toEqual(few);
   const shards = Object.values(dueShards).reduce((sum, count) => sum + count, 0);
   expect(few.readCalls).toBeLessThanOrEqual(shards + 3 * 5);
+  expect(few.writeCalls).toBeLessThanOrEqual(3 * 5);
 });
