@@ -38,7 +38,7 @@ const refuseUnknown = (resources: Resources): void => {
   const unknown = new Set(resources.map(([, { Type }]) => Type).filter((type) => !known(type)));
   if (unknown.size > 0)
     throw new Error(
-      `no price is known for ${[...unknown].join(', ')}: add it to operations/cost/resource-prices.ts, or to operations/cost/resource-prices.ts with the reason`,
+      `no price is known for ${[...unknown].join(', ')}: add it to operations/cost/resource-prices.ts, with its price or the reason why it is free`,
     );
 };
 
