@@ -18,7 +18,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import type { AdoptCall, RestoreCall, SaveAnswer, SaveCall } from '#shared/contracts/link.ts';
@@ -32,11 +32,6 @@ import { readSaved } from './read-saved.ts';
 import { openRecentManifests, type RecentManifests } from './recent-manifests.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
 
 const Bucket = 'workspaces';
 const workspace = '6f1d2c3b-0000-4000-8000-000000000001';
@@ -178,12 +173,12 @@ const open = async ({ recent }: { readonly recent?: RecentManifests } = {}) => {
   const server = createServer((request, response) => void answerAsSandbox(sandbox, request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  opened.push(
-    s3.stop,
-    () => client.destroy(),
-    () => server.close(),
-    () => server.closeAllConnections(),
-  );
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    client.destroy();
+    await s3.stop();
+  });
   const warnings: string[] = [];
   const note = (message: string) => void warnings.push(message);
   const ignore = () => undefined;

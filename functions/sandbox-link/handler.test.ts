@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { InvokeWithResponseStreamCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeSandboxLink } from '#shared/adapters/aws/lambda-sandbox-link.ts';
 import { makeWorkspaceArchive } from '#shared/adapters/aws/lambda-workspace-archive.ts';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
@@ -20,7 +20,6 @@ import { type LambdaEndpoint, start } from '../../local/lambda/start.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 
 const functionName = 'sallyport-sandbox-link';
-const opened: (() => unknown)[] = [];
 let cloud: LambdaEndpoint;
 let s3: Endpoint;
 let client: LambdaClient;
@@ -56,10 +55,6 @@ beforeAll(async () => {
   });
 });
 
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
-
 afterAll(async () => {
   client.destroy();
   await cloud.stop();
@@ -71,10 +66,10 @@ const openSandbox = async (answer: RequestListener, host = '127.77.3.4') => {
   const server = createServer(answer);
   server.listen(0, host);
   await once(server, 'listening');
-  opened.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  );
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const address = `http://${host}:${(server.address() as AddressInfo).port}`;
   const workspaceId = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;
   return { workspaceId, generation: 1, address, flavor: 'micro' } as const;

@@ -2,23 +2,18 @@
 import { chmod, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { openBucket, openSandbox, outline } from '../../tests/linked/linked-sandbox.ts';
 
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
 const bucketOfTest = async () => {
   const { bucket, close } = await openBucket();
-  opened.push(close);
+  onTestFinished(close);
   return bucket;
 };
 const sandboxOfTest = async (bucket: WorkspaceBucket) => {
   const sandbox = await openSandbox(bucket);
-  opened.push(sandbox.close);
+  onTestFinished(sandbox.close);
   return sandbox;
 };
 

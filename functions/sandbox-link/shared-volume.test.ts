@@ -19,7 +19,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeSharedBucket, type SharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
@@ -28,11 +28,6 @@ import { start as startS3 } from '../../local/s3/start.ts';
 import { startTestSandbox, testBearer, waitFor } from '../../sandbox-task/server/sandbox-fixture.ts';
 import { withSharedRestored } from './shared-restore.ts';
 import { withSharedSaved } from './shared-save.ts';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
 
 const Bucket = 'b';
 const workspace = randomUUID();
@@ -46,7 +41,10 @@ const openCloud = async () => {
     maxAttempts: 1,
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
-  opened.push(s3.stop, () => client.destroy());
+  onTestFinished(async () => {
+    client.destroy();
+    await s3.stop();
+  });
   const calls: string[] = [];
   client.middlewareStack.add(
     (next, context) => (args) => {
@@ -111,7 +109,10 @@ const openSandbox = async (cloud: Cloud, owner = 'owner') => {
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  opened.push(sandbox.stop, () => proxy.close());
+  onTestFinished(async () => {
+    proxy.close();
+    await sandbox.stop();
+  });
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   return {
     ...linkTo(cloud, address, owner),
@@ -360,7 +361,7 @@ test('a sandbox without a shared volume is skipped', async () => {
     response.writeHead(404).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  opened.push(() => server.close());
+  onTestFinished(() => void server.close());
   const link = linkTo(cloud, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'owner');
   expect([await link.save(), await link.restore()]).toEqual([unchanged, restored]);
 });
@@ -393,7 +394,7 @@ const forge = async (cloud: Cloud, frames: readonly Frame[]) => {
     response.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  opened.push(() => server.close());
+  onTestFinished(() => void server.close());
   return linkTo(cloud, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'owner').save();
 };
 

@@ -4,24 +4,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTcpServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { previewPortRule } from '#shared/domain/sandbox.ts';
 import { type Listening, listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
-const servers: Listening[] = [];
 beforeAll(async () => {
   sandbox = await startTestSandbox();
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
 });
 afterAll(() => sandbox.stop());
 
 const listen = async (server: Listening): Promise<number> => {
-  servers.push(server);
+  onTestFinished(() => void server.close());
   return listenShown(server);
 };
 const serve = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>

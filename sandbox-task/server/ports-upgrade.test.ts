@@ -1,18 +1,14 @@
 /** Upgraded connections to ports of user code, and their ends: none of them, however rude, ends the sandbox. */
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { listenShown } from './ports-fixture.ts';
 import { startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
 let sandbox: TestSandbox;
-const servers: Server[] = [];
 beforeAll(async () => {
   sandbox = await startTestSandbox();
-});
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
 });
 afterAll(() => sandbox.stop());
 
@@ -24,7 +20,7 @@ const upgrading = async (then: (socket: Socket) => void): Promise<number> => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.write(handshake, () => then(socket)));
   });
-  servers.push(server);
+  onTestFinished(() => void server.close());
   return listenShown(server);
 };
 

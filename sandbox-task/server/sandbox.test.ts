@@ -7,19 +7,15 @@ import { chmod, mkdir, mkdtemp, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readArchive } from '#shared/contracts/archive.ts';
 import { collectArchive, sha256Of, startTestSandbox, type TestSandbox, waitFor } from './sandbox-fixture.ts';
 
-const started: TestSandbox[] = [];
 const start = async (variables?: Readonly<Record<string, string>>): Promise<TestSandbox> => {
   const sandbox = await startTestSandbox(variables);
-  started.push(sandbox);
+  onTestFinished(sandbox.stop);
   return sandbox;
 };
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
-});
 const json = ({ body }: { readonly body: Buffer }) => JSON.parse(body.toString());
 const run = async (sandbox: TestSandbox, command: string): Promise<string> =>
   String((await sandbox.callTool('execute_command', { command })).structuredContent?.['stdout']);

@@ -15,18 +15,13 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import { collectArchive, sha256Of, startTestSandbox, type TestSandbox } from './sandbox-fixture.ts';
 
-const started: TestSandbox[] = [];
-afterEach(async () => {
-  for (const sandbox of started.splice(0)) await sandbox.stop();
-});
-
 const start = async (hasSharedVolume = true): Promise<TestSandbox> => {
   const sandbox = await startTestSandbox({}, { hasSharedVolume });
-  started.push(sandbox);
+  onTestFinished(sandbox.stop);
   return sandbox;
 };
 

@@ -1,17 +1,12 @@
 /** Server restart: the page shows that it is offline, waits, and resumes. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeHomePath, type Server, startServer } from '../e2e/server.ts';
 import { openApp } from './browser.ts';
 import { approve, ended, place, say } from './chat.ts';
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop();
-});
-
 const start = async (home: string, port: string): Promise<Server> => {
   const server = await startServer({ home, variables: { PORT: port } });
-  servers.push(server);
+  onTestFinished(async () => void (await server.stop()));
   return server;
 };
 
@@ -26,7 +21,6 @@ test('killed and started again in the middle of a decision, nothing is lost', as
   await approve(page);
   await place(page, '2 of 2');
   await first.kill();
-  servers.length = 0;
   await page.getByText('Offline').waitFor();
   await page.getByText(/reconnecting (?:now|in \d+ s)/).waitFor();
   await page.getByLabel('Message').fill('$ echo written while it was away');

@@ -1,17 +1,12 @@
 /** Limits of a turn: its steps, its money, and the time of the function that works on it. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Agent, openAgent } from './agent.ts';
 import { type EmbeddedCloud, type EmbeddedOptions, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { inOrder } from './socket-client.ts';
 
-const opened: EmbeddedCloud[] = [];
-afterEach(async () => {
-  for (const cloud of opened.splice(0)) await cloud.stop();
-});
-
 const open = async (options: EmbeddedOptions): Promise<EmbeddedCloud> => {
   const cloud = await openEmbeddedCloud(options);
-  opened.push(cloud);
+  onTestFinished(cloud.stop);
   return cloud;
 };
 
