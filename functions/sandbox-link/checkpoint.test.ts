@@ -2,8 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -26,6 +25,7 @@ import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
 import type { SavedWant } from '#shared/domain/checkpoint-paths.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { listen } from '../../local/endpoint/listen.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 import { adopt } from './adopt.ts';
 import { readSaved } from './read-saved.ts';
@@ -170,19 +170,17 @@ const open = async ({ recent }: { readonly recent?: RecentManifests } = {}) => {
     { step: 'initialize' },
   );
   const sandbox: Sandbox = { tree: new Map(), known: new Map(), asked: [] };
-  const server = createServer((request, response) => void answerAsSandbox(sandbox, request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { url: address, stop } = await listen(async (request, response) => {
+    await answerAsSandbox(sandbox, request, response);
+  });
   onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
+    await stop();
     client.destroy();
     await s3.stop();
   });
   const warnings: string[] = [];
   const note = (message: string) => void warnings.push(message);
   const ignore = () => undefined;
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const context = {
     target: new URL(address),
     bucket: makeWorkspaceBucket(client, Bucket),

@@ -14,7 +14,6 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,6 +23,7 @@ import { makeSharedBucket, type SharedBucket } from '#shared/adapters/aws/shared
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import type { RestoreAnswer, SaveAnswer } from '#shared/contracts/link.ts';
+import { listen } from '../../local/endpoint/listen.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 import { startTestSandbox, testBearer, waitFor } from '../../sandbox-task/server/sandbox-fixture.ts';
 import { withSharedRestored } from './shared-restore.ts';
@@ -356,13 +356,12 @@ test('content that does not fit into an object is left out and named', async () 
 
 test('a sandbox without a shared volume is skipped', async () => {
   const cloud = await openCloud();
-  const server = createHttpServer((request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     request.resume();
     response.writeHead(404).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const link = linkTo(cloud, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'owner');
+  });
+  onTestFinished(stop);
+  const link = linkTo(cloud, url, 'owner');
   expect([await link.save(), await link.restore()]).toEqual([unchanged, restored]);
 });
 
@@ -388,14 +387,13 @@ const fileOf = (path: string, size: number, content = 'x'): Frame[] => [
 const removed = (path: string): Frame => [{ type: 'removed', path }];
 
 const forge = async (cloud: Cloud, frames: readonly Frame[]) => {
-  const server = createHttpServer((_request, response) => {
+  const { url, stop } = await listen(async (_request, response) => {
     for (const [header, payload = ''] of frames)
       response.write(encodeArchiveFrame(header, Buffer.from(payload)));
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return linkTo(cloud, `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'owner').save();
+  });
+  onTestFinished(stop);
+  return linkTo(cloud, url, 'owner').save();
 };
 
 test.each<[string, Frame[]]>([

@@ -1,13 +1,14 @@
 /** A restore of secrets alone, into an account in memory and a Secrets Manager that says what it was asked. */
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../local/endpoint/listen.ts';
 import { busyAccount, openMachine, type Ran } from '../deploy/fixtures/machine.ts';
 import { restoreCommandWith } from './restore.ts';
 
@@ -32,19 +33,13 @@ type Restored = Ran & { readonly asked: readonly Asked[]; readonly closed: reado
 /** The words and requests of a restore under these settings, of a backup that is damaged on request. */
 const restoreUnder = async (settings: object, damage?: string, items = 0): Promise<Restored> => {
   const asked: Asked[] = [];
-  await using server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      asked.push(JSON.parse(Buffer.concat(parts).toString()));
-      response.setHeader('content-type', 'application/x-amz-json-1.1').end('{}');
-    });
+  const { url, stop } = await listen(async (request, response) => {
+    asked.push(JSON.parse(await text(request)));
+    response.setHeader('content-type', 'application/x-amz-json-1.1').end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  onTestFinished(stop);
   const at = {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: url,
     credentials: { accessKeyId: 'a', secretAccessKey: 's' },
   };
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sallyport-restore-'));

@@ -3,18 +3,12 @@
  * counts them by operation, and has the engine say what each consumed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { start } from '../../local/dynamodb/start.ts';
 import { platformTable } from '../../local/dynamodb/table.ts';
+import { listen } from '../../local/endpoint/listen.ts';
 import { sha256, sign } from '../../local/endpoint/signature.ts';
 
 export type CountingProxy = AsyncDisposable & {
@@ -70,18 +64,11 @@ export const openCountingProxy = async (): Promise<CountingProxy> => {
     if (isWrite(operation)) writeUnits += units;
     else readUnits += units;
   };
-  const server = createServer((incoming, response) => void pass(incoming, response)).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  opened.defer(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  const { url, stop: stopProxy } = await listen(pass);
+  opened.defer(stopProxy);
   const closing = opened.move();
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     reset: () => {
       counts = {};
       readUnits = 0;

@@ -1,8 +1,7 @@
 /** A model's server on the streamed Messages wire that answers, is slow, refuses, or breaks off, as chance has it. */
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../../local/endpoint/listen.ts';
 import type { Random } from '../../tests/simulation/random.ts';
 
 export type ModelServer = {
@@ -52,7 +51,7 @@ const tail =
 
 export const openModelServer = async (random: Random): Promise<ModelServer> => {
   let failures = 0;
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     for await (const _ of request);
     if (!request.url?.includes('/messages'))
       return void response
@@ -62,16 +61,7 @@ export const openModelServer = async (random: Random): Promise<ModelServer> => {
     if (mood !== 'answers') failures += 1;
     await answer(response, mood);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    failures: () => failures,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  return { url, failures: () => failures, stop };
 };
 
 const answer = async (response: ServerResponse, mood: Mood): Promise<void> => {

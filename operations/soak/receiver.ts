@@ -1,9 +1,7 @@
 /** A receiver of webhooks on loopback that refuses, or is slow, while the faults last. */
-import { once } from 'node:events';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../../local/endpoint/listen.ts';
 import type { Delivered } from './record.ts';
 
 export type Receiver = {
@@ -22,7 +20,7 @@ type Told = {
 
 export const openReceiver = async (): Promise<Receiver> => {
   const delivered: Delivered[] = [];
-  const server = http.createServer(async (request, response) => {
+  const { port, stop } = await listen(async (request, response) => {
     const body = await text(request);
     if (receiver.mood === 'is slow') await sleep(slowMs);
     if (receiver.mood === 'refuses') return void response.writeHead(500).end();
@@ -31,16 +29,6 @@ export const openReceiver = async (): Promise<Receiver> => {
     delivered.push({ id, type, sessionId: data.sessionId ?? '', turnId: data.turnId ?? '' });
     response.writeHead(200).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const receiver: Receiver = {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    delivered,
-    mood: 'takes',
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  const receiver: Receiver = { host: `127.0.0.1:${port}`, delivered, mood: 'takes', stop };
   return receiver;
 };

@@ -2,15 +2,14 @@
  * Stores on Amazon's DynamoDB Local: first their conformance suites on it alone, then each of their requests on it and on the embedded
  * engine, one after the other, with every difference printed.
  */
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRepository } from '../../infra/constructs/repository.ts';
 import { openDynoxide, openOther, type TableAnswer, type Upstream } from '../../local/dynamodb/start.ts';
+import { listen } from '../../local/endpoint/listen.ts';
 import { mavenArtifact, versionOf } from './installed.ts';
 import { type Server, serve } from './programs.ts';
 import type { Proof } from './proof.ts';
@@ -121,7 +120,7 @@ const openTwinTable = async (otherUrl: string): Promise<TwinTable> => {
     return engine;
   };
 
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     const { method = 'POST', url: target = '/', headers } = request;
     const key = accessKeyOf(headers);
@@ -134,11 +133,10 @@ const openTwinTable = async (otherUrl: string): Promise<TwinTable> => {
     );
     const { status, body: text } = await answered;
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  opened.defer(() => void server.close());
+  });
+  opened.defer(stop);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked: () => asked,
     differences: () => differences,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

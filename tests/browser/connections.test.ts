@@ -1,9 +1,7 @@
 /** Consent page and Connections page: a person connects a client in the browser, sees it, and ends it. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { auth } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../local/endpoint/listen.ts';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
 import { connectByOAuth, makeProvider } from '../e2e/oauth-client.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
@@ -15,18 +13,14 @@ beforeAll(async () => {
 afterAll(() => cloud.stop());
 
 /** The address at which a client on this machine waits for its code. */
-const listen = async (): Promise<{ url: string; answer: Promise<URL> }> => {
+const openClient = async (): Promise<{ url: string; answer: Promise<URL> }> => {
   const answered = Promise.withResolvers<URL>();
-  const server = createServer((request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     answered.resolve(new URL(request.url ?? '/', 'http://127.0.0.1'));
     response.end('You can close this page.');
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/back`, answer: answered.promise };
+  onTestFinished(stop);
+  return { url: `${url}/back`, answer: answered.promise };
 };
 
 /** The browser goes there once the person has decided. */
@@ -42,7 +36,7 @@ const statusOfMcp = async (token = ''): Promise<number> =>
   ).status;
 
 test('a person connects a client for reading, which then reaches /mcp', async () => {
-  const { url, answer } = await listen();
+  const { url, answer } = await openClient();
   const { provider, kept } = makeProvider(url, { client_name: 'Claude Code' });
   const serverUrl = `${cloud.url}/mcp`;
   await auth(provider, { serverUrl });
@@ -60,7 +54,7 @@ test('a person connects a client for reading, which then reaches /mcp', async ()
 });
 
 test('a refusal reaches the client, and a request with a fault is explained', async () => {
-  const { url, answer } = await listen();
+  const { url, answer } = await openClient();
   const { provider, kept } = makeProvider(url);
   await auth(provider, { serverUrl: `${cloud.url}/mcp` });
   const page = await openApp(cloud, { viewport: phone, expects: toTheClient });

@@ -2,9 +2,9 @@
  * A server that speaks the streamed Messages wire of Anthropic at the speed of a real model: a delta is a word, and words
  * come one after the other. Each request takes the next answer of the script.
  */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as pass } from 'node:timers/promises';
+import { listen } from '../../local/endpoint/listen.ts';
 
 /** Part of an answer. One that breaks ends the stream with an overload. */
 export type AnswerPart =
@@ -73,7 +73,7 @@ export const openPacedProvider = async (): Promise<PacedProvider> => {
     response.end();
   };
 
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     await Array.fromAsync(request);
     if (request.url?.endsWith('/messages')) await answer(response, script.shift() ?? [{ text: 'Done.' }]);
     else
@@ -83,15 +83,11 @@ export const openPacedProvider = async (): Promise<PacedProvider> => {
           '{"input_tokens":1,"data":[{"id":"claude-opus-4-8","display_name":"Claude Opus 4.8","type":"model"}]}',
         );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     script,
     deltaCount: () => deltas,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: () => void stop(),
   };
 };
 

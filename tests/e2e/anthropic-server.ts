@@ -1,6 +1,6 @@
 /** A server that speaks the streamed Messages wire of Anthropic and asks for the tool calls that a test gives it. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { listen } from '../../local/endpoint/listen.ts';
 
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: object };
 
@@ -31,7 +31,7 @@ export const openAnthropicServer = async (
 ): Promise<AnthropicServer> => {
   const script: Scripted[] = [];
   const asked: unknown[] = [];
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString();
     if (!request.url?.endsWith('/messages')) {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1,"data":[]}');
@@ -49,16 +49,11 @@ export const openAnthropicServer = async (
       response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     if (!('stalls' in next)) response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     script,
     asked,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: () => void stop(),
   };
 };
 

@@ -1,6 +1,6 @@
 /** A server that stands for three providers: it speaks the wire of each, streamed, and remembers what it was sent. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen } from '../../local/endpoint/listen.ts';
 
 export type UpstreamRequest = {
   readonly url: string;
@@ -32,7 +32,7 @@ export const openModelUpstream = async (): Promise<ModelUpstream> => {
   gate.resolve();
   let isEndless = false;
   let left = 0;
-  const server = createServer(async (request, response) => {
+  const { url: base, stop } = await listen(async (request, response) => {
     const url = request.url ?? '';
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
     asked.push({ url, headers: request.headers, body: JSON.parse(text) });
@@ -56,9 +56,8 @@ export const openModelUpstream = async (): Promise<ModelUpstream> => {
     write(response, [wire.delta(rest), ...wire.end]);
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: base,
     asked,
     hold: () => {
       gate = Promise.withResolvers();
@@ -68,10 +67,7 @@ export const openModelUpstream = async (): Promise<ModelUpstream> => {
       isEndless = true;
     },
     left: () => left,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: () => void stop(),
   };
 };
 

@@ -2,9 +2,9 @@
  * A deployment of one sandbox and one session by the documented wire, on a connection that fails as it is told to: it breaks
  * off inside of an answer, or after a request was carried out and before its answer.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { listen } from '../../local/endpoint/listen.ts';
 
 export type Piece = { readonly stream: 'stdout' | 'stderr'; readonly text: string };
 type Logged = { readonly type: string; readonly data: object };
@@ -93,7 +93,7 @@ export const startWireServer = async () => {
     socket.send(JSON.stringify({ ...log[seq], seq, sessionId: 's', at: '' }));
   };
 
-  const server = createServer(async (request, response) => {
+  const { url, server, stop } = await listen(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
@@ -138,9 +138,8 @@ export const startWireServer = async () => {
       for (let seq = since + 1; seq < log.length; seq += 1) tell(socket, seq);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     faults,
     files,
@@ -151,11 +150,7 @@ export const startWireServer = async () => {
     send,
     stream,
     on: (route: string, reply: Reply) => void replies.set(route, reply),
-    [Symbol.asyncDispose]: async () => {
-      for (const client of sockets.clients) client.terminate();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: stop,
   };
 };
 

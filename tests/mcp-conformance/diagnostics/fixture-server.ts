@@ -1,7 +1,5 @@
 /** The suite's own server behind our handler: the code of `/mcp` from the event of the gateway to the answer's stream. */
 
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -10,6 +8,7 @@ import type { TokenStore } from '#shared/ports/access.ts';
 import type { ConnectionStore } from '#shared/ports/connections.ts';
 import { answer, type McpAuthPorts } from '../../../functions/mcp/authenticate-request.ts';
 import type { McpPorts, McpSettings } from '../../../functions/mcp/define-tool.ts';
+import { listen } from '../../../local/endpoint/listen.ts';
 import { fake } from '../../fake.ts';
 import { everything } from './everything.ts';
 
@@ -41,7 +40,7 @@ const house = {
 };
 
 export const openFixture = async () => {
-  const server = createServer(async (request, response) => {
+  const { url, stop } = await listen(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const event = {
@@ -57,13 +56,5 @@ export const openFixture = async () => {
     if (typeof body === 'string') response.end(body);
     else Readable.fromWeb(body as NodeReadableStream).pipe(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: `${url}/mcp`, close: stop };
 };
