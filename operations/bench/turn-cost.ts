@@ -2,17 +2,14 @@
  * The table calls of a turn and the units that they write, indexes included, from the frame's arrival at the socket
  * function to its `completion`: without tools, with one approved call, and with an answer of many more tokens.
  */
-import { WebSocket } from 'ws';
 import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';
+import { type Client, connect } from '../../tests/e2e/socket-client.ts';
 import { turn as priced } from '../cost/work.ts';
 import { type CountingProxy, openCountingProxy } from './counting-proxy.ts';
 import { type BenchResult, table } from './report.ts';
 
 const withoutTools = 6;
 const withOneCall = 14;
-const waitMsMax = 60_000;
-
-type Frame = { readonly type: string; readonly data: Record<string, unknown> };
 
 export type TurnCalls = {
   readonly name: string;
@@ -28,9 +25,10 @@ export const measureTurns = async (): Promise<readonly [TurnCalls, TurnCalls, Tu
   const proxy = cleaning.use(await openCountingProxy());
   const cloud = await openEmbeddedCloud({ variables: { AWS_ENDPOINT_URL_DYNAMODB: proxy.url } });
   cleaning.defer(cloud.stop);
-  const client = await openClient(`${cloud.url.replace('http', 'ws')}/ws`, cloud.token);
+  const client = await connect(cloud);
   cleaning.defer(client.close);
-  await client.until('completion', { text: '$ true', approve: true });
+  await client.untilType('system:ready');
+  await completeTurn(client, '$ true');
   return [
     await measure(proxy, client, { name: 'no tools', text: 'hello', callsMax: withoutTools }),
     await measure(proxy, client, {
@@ -58,7 +56,6 @@ export const turnCost = async (): Promise<BenchResult> => {
 const isPriced = (withCall: TurnCalls | undefined): boolean =>
   (withCall?.writeUnits ?? 0) <= (priced.amounts.tableWriteUnit ?? 0);
 
-type Client = Awaited<ReturnType<typeof openClient>>;
 type Wanted = { readonly name: string; readonly text: string; readonly callsMax: number };
 
 const tries = 3;
@@ -80,7 +77,7 @@ const measureOnce = async (
 ): Promise<TurnCalls> => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   proxy.reset();
-  await client.until('completion', { text, approve: true });
+  await completeTurn(client, text);
   const { counts, writeUnits } = proxy.counts();
   const calls = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const which = Object.entries(counts)
@@ -89,45 +86,14 @@ const measureOnce = async (
   return { name, calls, callsMax, writeUnits, which };
 };
 
-const openClient = async (url: string, token: string) => {
-  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
-  const frames: Frame[] = [];
-  const listeners = new Set<() => void>();
-  socket.on('message', (data) => {
-    frames.push(JSON.parse(String(data)) as Frame);
-    for (const listener of listeners) listener();
-  });
-  const send = (frame: object): void => socket.send(JSON.stringify(frame));
-  const next = async (from: number, types: readonly string[]): Promise<Frame> => {
-    const deadline = Date.now() + waitMsMax;
-    for (;;) {
-      const found = frames.slice(from).find(({ type }) => types.includes(type));
-      if (found !== undefined) return found;
-      if (Date.now() > deadline) throw new Error(`no ${types.join(' or ')} came`);
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          listeners.delete(done);
-          resolve();
-        };
-        listeners.add(done);
-        setTimeout(done, 1000);
-      });
-    }
-  };
-  await next(0, ['system:ready']);
-  return {
-    until: async (type: string, { text, approve }: { text: string; approve: boolean }): Promise<void> => {
-      const from = frames.length;
-      send({ action: 'message', text });
-      const asked = await next(from, [type, 'tool:approval_required']);
-      if (asked.type === type) return;
-      send({ action: 'tool:approval', callId: asked.data['callId'], approved: approve });
-      await next(from, [type]);
-    },
-    close: () =>
-      new Promise<void>((resolve) => {
-        socket.once('close', () => resolve());
-        socket.close();
-      }),
-  };
+/** Sends a message and approves its call; returns at the end of the turn. */
+const completeTurn = async (client: Client, text: string): Promise<void> => {
+  const from = client.frames.length;
+  const next = (...types: readonly string[]) =>
+    client.until((frame) => types.includes(frame.type) && client.frames.indexOf(frame) >= from);
+  client.send('message', { text });
+  const { type, data } = await next('completion', 'tool:approval_required');
+  if (type === 'completion') return;
+  client.send('tool:approval', { callId: data['callId'], approved: true });
+  await next('completion');
 };
