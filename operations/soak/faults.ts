@@ -1,7 +1,7 @@
 /** The faults of a soak: each comes again after a pause that the seed decides, until they are told to end. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serversOf } from '../../tests/e2e/sandbox-processes.ts';
 import { branch, type Random } from '../../tests/simulation/random.ts';
-import { sandboxServers } from './host.ts';
 import type { Listener } from './listener.ts';
 import type { Platform } from './platform.ts';
 import type { Receiver } from './receiver.ts';
@@ -48,9 +48,9 @@ const every: readonly Fault[] = [
     name: 'sandboxes killed',
     seconds: [10, 25],
     strike: async ({ home }, random) => {
-      const [first, ...others] = await sandboxServers(home);
+      const [first, ...others] = serversOf(home);
       if (first === undefined) return 0;
-      process.kill(random.pick([first, ...others]), 'SIGKILL');
+      process.kill(random.pick([first, ...others]).pid, 'SIGKILL');
       return 1;
     },
   },

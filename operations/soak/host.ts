@@ -2,6 +2,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runFolderOf } from '../../local/ecs/run-folder.ts';
+import { sandboxProcesses } from '../../tests/e2e/sandbox-processes.ts';
 import type { HostState } from './record.ts';
 
 const megabyte = 1_048_576;
@@ -10,7 +11,7 @@ const kilobyte = 1024;
 /** The platform's process, those below it, and what its data folder has on the machine. */
 export const hostState = async (pid: number, home: string): Promise<HostState> => {
   const below = await descendantsOf(pid);
-  const inside = await sandboxProcesses(home);
+  const inside = sandboxProcesses(home).map((one) => one.pid);
   const sockets = await Promise.all([pid, ...below].map(socketsOf));
   const listening = await listeningInodes();
   return {
@@ -22,7 +23,7 @@ export const hostState = async (pid: number, home: string): Promise<HostState> =
 
 /** Of a platform that was stopped. */
 export const stoppedState = async (home: string): Promise<HostState> => ({
-  processes: (await sandboxProcesses(home)).length,
+  processes: sandboxProcesses(home).length,
   ports: 0,
   folders: (await namesIn(join(runFolderOf(home).folder, 'tasks'))).length,
 });
@@ -34,32 +35,6 @@ export const residentMb = async (pid: number): Promise<number> => {
 
 export const descriptorsOf = async (pid: number): Promise<number> =>
   (await namesIn(`/proc/${pid}/fd`)).length;
-
-/** The server processes of sandboxes, each with a process id of the machine: a fault may end one. */
-export const sandboxServers = async (home: string): Promise<readonly number[]> => {
-  const found = await sandboxProcesses(home);
-  const commands = await Promise.all(found.map((pid) => read(`/proc/${pid}/cmdline`)));
-  return found.filter((_, place) => {
-    const command = commands[place] ?? '';
-    return command.startsWith('/opt/sallyport/bin/node\0') && command.includes('\0/opt/sallyport/server.mjs');
-  });
-};
-
-const sandboxProcesses = async (home: string): Promise<readonly number[]> => {
-  const run = runFolderOf(home).name;
-  const found = await Promise.all(
-    (await namesIn('/proc'))
-      .filter((name) => /^\d+$/.test(name))
-      .map(async (name) => {
-        // A process that waits to be reaped has no command line.
-        if ((await read(`/proc/${name}/cmdline`)) === '') return [];
-        const isInGroup = (await read(`/proc/${name}/cgroup`)).includes(`/sallyport/${run}-`);
-        const isBehindWall = (await read(`/proc/${name}/mountinfo`)).includes(`/sallyport-run-${run}/tasks/`);
-        return isInGroup || isBehindWall ? [Number(name)] : [];
-      }),
-  );
-  return found.flat();
-};
 
 /** The processes below one, at any depth. */
 export const descendantsOf = async (pid: number): Promise<readonly number[]> => {

@@ -4,14 +4,14 @@
  *
  * Without control groups a process is found once its wall stands: the mount is then all that names its sandbox.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { runFolderOf } from '../../local/ecs/run-folder.ts';
 
 export type SandboxProcess = { readonly pid: number; readonly taskId: string };
 
 /** Every process of a sandbox of this data folder: its walls, the server, runners and user code. */
 export const sandboxProcesses = (home: string): readonly SandboxProcess[] => {
-  const run = createHash('sha256').update(home).digest('hex').slice(0, 12);
+  const { name: run } = runFolderOf(home);
   const workspace = new RegExp(`/sallyport-run-${run}/tasks/([^/]+)/(?:workspace|socket) `);
   const group = new RegExp(`/sallyport/${run}-([0-9a-f]+)$`, 'm');
   return readdirSync('/proc').flatMap((name) => {
@@ -32,10 +32,11 @@ export const killServer = (home: string, taskArn: string): void => {
 /** A task runs a moment before its server does. */
 export const serverOf = (home: string, taskArn: string): SandboxProcess | undefined => {
   const taskId = taskArn.split('/').at(-1);
-  return sandboxProcesses(home).find(
-    (one) => one.taskId === taskId && isServer(readProcess(one.pid, 'cmdline')),
-  );
+  return serversOf(home).find((one) => one.taskId === taskId);
 };
+
+export const serversOf = (home: string): readonly SandboxProcess[] =>
+  sandboxProcesses(home).filter(({ pid }) => isServer(readProcess(pid, 'cmdline')));
 
 /** The process that started a server's sandbox, outside it. */
 export const wallOf = ({ pid, taskId }: SandboxProcess): SandboxProcess => ({
