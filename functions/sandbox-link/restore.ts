@@ -10,7 +10,7 @@ import { decode } from '#shared/contracts/decode.ts';
 import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { anotherManifest, nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
-import { headersOf, openRequest, readJson } from './sandbox-request.ts';
+import { expectStatus, headersOf, openRequest, readJson } from './sandbox-request.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
 
 /** Every file of a workspace may be named as missing. */
@@ -55,11 +55,11 @@ export const sendArchive = async (
     body: inBlocks(frames),
     silenceMsMax,
   });
-  if (response.statusCode !== 200) {
+  if (response.statusCode === 404) {
     response.destroy();
-    if (response.statusCode === 404) return undefined;
-    throw new Error(`the sandbox answered ${response.statusCode}`);
+    return undefined;
   }
+  expectStatus(response, 200);
   const answer = decode(answerSchema, await readJson(response, answerBytesMax));
   if (!answer.ok) throw new Error(`the sandbox answered in another shape: ${answer.problem}`);
   return answer.value;

@@ -86,6 +86,13 @@ export const headersOf = ({
   ...(correlationId === undefined ? {} : { 'x-correlation-id': correlationId }),
 });
 
+/** Throws, and ends the connection, unless the sandbox did what it was asked. */
+export const expectStatus = (response: IncomingMessage, status: number): void => {
+  if (response.statusCode === status) return;
+  response.destroy();
+  throw new Error(`the sandbox answered ${response.statusCode}`);
+};
+
 /** A body as JSON; throws over the bound. */
 export const readJson = async (response: IncomingMessage, bytesMax: number): Promise<unknown> => {
   const chunks: Buffer[] = [];

@@ -26,7 +26,14 @@ import {
 import { nextObsolete } from './obsolete-objects.ts';
 import { type ReceivedCheckpoint, receiveCheckpoint } from './receive-checkpoint.ts';
 import type { RecentManifests } from './recent-manifests.ts';
-import { headersOf, isOverBounds, openRequest, readJson, readRefusal } from './sandbox-request.ts';
+import {
+  expectStatus,
+  headersOf,
+  isOverBounds,
+  openRequest,
+  readJson,
+  readRefusal,
+} from './sandbox-request.ts';
 
 export type LinkContext = {
   readonly target: URL;
@@ -52,10 +59,7 @@ export const save = async (call: SaveCall, context: LinkContext): Promise<SaveAn
     silenceMsMax,
   });
   if (isOverBounds(response)) return { status: 'refused', ...(await readRefusal(response)) };
-  if (response.statusCode !== 200) {
-    response.destroy();
-    throw new Error(`the sandbox answered ${response.statusCode}`);
-  }
+  expectStatus(response, 200);
   const answer = await receive(response, { call, context, known, base });
   if (answer.status === 'refused' || !mayHaveLines(response, call)) return answer;
   return { ...answer, logs: await readLogs(call, context) };

@@ -12,7 +12,7 @@ import type { SaveAnswer, SaveCall, SharedSaved } from '#shared/contracts/link.t
 import { AppError, isAppError } from '#shared/errors.ts';
 import { nameSome } from './manifest.ts';
 import { type ReceivedShared, receiveShared } from './receive-shared.ts';
-import { headersOf, isOverBounds, openRequest, readRefusal } from './sandbox-request.ts';
+import { expectStatus, headersOf, isOverBounds, openRequest, readRefusal } from './sandbox-request.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
 
 export type SharedLinkContext = LinkContext & { readonly sharedBucket: SharedBucket };
@@ -54,10 +54,7 @@ const saveShared = async (
   }
   if (isOverBounds(response))
     throw new AppError('resource_limit_exceeded', (await readRefusal(response)).message);
-  if (response.statusCode !== 200) {
-    response.destroy();
-    throw new Error(`the sandbox answered ${response.statusCode}`);
-  }
+  expectStatus(response, 200);
   const { files, bytes, removed, leftOut, hasChanges } = await receive(response, owner, context);
   await context.sharedBucket.remove(removed);
   if (hasChanges) await settle(call, context);
@@ -89,8 +86,8 @@ const settle = async (call: SaveCall, { target, telemetry }: SharedLinkContext):
       body: new Uint8Array(0),
       silenceMsMax,
     });
+    expectStatus(response, 204);
     response.destroy();
-    if (response.statusCode !== 204) throw new Error(`the sandbox answered ${response.statusCode}`);
   } catch (error) {
     telemetry.warn('a sandbox was not notified that its shared volume is saved', { error });
   }
