@@ -1,9 +1,8 @@
 /** Saves and restores between a sandbox that speaks the archive's format and the real S3 endpoint of the embedded cloud. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -26,14 +25,14 @@ import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
 import type { SavedWant } from '#shared/domain/checkpoint-paths.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { listen } from '../../local/endpoint/listen.ts';
-import { start as startS3 } from '../../local/s3/start.ts';
+import { openBucket } from '../../tests/linked/linked-sandbox.ts';
 import { adopt } from './adopt.ts';
 import { readSaved } from './read-saved.ts';
 import { openRecentManifests, type RecentManifests } from './recent-manifests.ts';
 import { restore } from './restore.ts';
 import { save } from './save.ts';
 
-const Bucket = 'workspaces';
+const Bucket = 'b';
 const workspace = '6f1d2c3b-0000-4000-8000-000000000001';
 const time = { mtimeMs: 1_700_000_000_000 };
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
@@ -152,38 +151,21 @@ const answerAsSandbox = async (sandbox: Sandbox, request: IncomingMessage, respo
 };
 
 const open = async ({ recent }: { readonly recent?: RecentManifests } = {}) => {
-  const home = await mkdtemp(join(tmpdir(), 'sallyport-checkpoint-'));
-  const s3 = await startS3({ folder: home, buckets: [Bucket] });
-  const client = new S3Client({
-    endpoint: s3.url,
-    region: 'us-east-1',
-    credentials: s3.credentials,
-    maxAttempts: 1,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-  });
-  const calls: string[] = [];
-  client.middlewareStack.add(
-    (next, context) => (args) => {
-      calls.push(String(context['commandName']));
-      return next(args);
-    },
-    { step: 'initialize' },
-  );
+  const { folder: home, client, calls, bucket, close } = await openBucket();
   const sandbox: Sandbox = { tree: new Map(), known: new Map(), asked: [] };
   const { url: address, stop } = await listen(async (request, response) => {
     await answerAsSandbox(sandbox, request, response);
   });
   onTestFinished(async () => {
     await stop();
-    client.destroy();
-    await s3.stop();
+    await close();
   });
   const warnings: string[] = [];
   const note = (message: string) => void warnings.push(message);
   const ignore = () => undefined;
   const context = {
     target: new URL(address),
-    bucket: makeWorkspaceBucket(client, Bucket),
+    bucket,
     telemetry: { info: ignore, warn: note, error: note, count: ignore, duration: ignore },
     ...(recent === undefined ? {} : { recent }),
   };

@@ -1,11 +1,9 @@
 /** The shared volume between real sandboxes and a real S3 endpoint: what one sandbox of an owner leaves, the next has. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import {
   chmod,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
@@ -14,18 +12,15 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { HeadObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { join } from 'node:path';
+import { HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeSharedBucket, type SharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
-import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import type { RestoreAnswer, SaveAnswer } from '#shared/contracts/link.ts';
 import { listen } from '../../local/endpoint/listen.ts';
-import { start as startS3 } from '../../local/s3/start.ts';
 import { startTestSandbox, testBearer, waitFor } from '../../sandbox-task/server/sandbox-fixture.ts';
+import { openAddress, openBucket } from '../../tests/linked/linked-sandbox.ts';
 import { withSharedRestored } from './shared-restore.ts';
 import { withSharedSaved } from './shared-save.ts';
 
@@ -33,31 +28,13 @@ const Bucket = 'b';
 const workspace = randomUUID();
 
 const openCloud = async () => {
-  const s3 = await startS3({ folder: await mkdtemp(join(tmpdir(), 'sallyport-shared-')), buckets: [Bucket] });
-  const client = new S3Client({
-    endpoint: s3.url,
-    region: 'us-east-1',
-    credentials: s3.credentials,
-    maxAttempts: 1,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-  });
-  onTestFinished(async () => {
-    client.destroy();
-    await s3.stop();
-  });
-  const calls: string[] = [];
-  client.middlewareStack.add(
-    (next, context) => (args) => {
-      calls.push(String(context['commandName']));
-      return next(args);
-    },
-    { step: 'initialize' },
-  );
+  const { client, calls, bucket, close } = await openBucket();
+  onTestFinished(close);
   return {
     client,
     calls,
     sharedBucket: makeSharedBucket(client, Bucket),
-    bucket: makeWorkspaceBucket(client, Bucket),
+    bucket,
     keys: async () =>
       ((await client.send(new ListObjectsV2Command({ Bucket }))).Contents ?? []).map(({ Key = '' }) => Key),
     wordsOf: async (Key: string) => (await client.send(new HeadObjectCommand({ Bucket, Key }))).Metadata,
@@ -100,20 +77,11 @@ const came = (files: number, bytes: number, missing: readonly object[] = []) => 
 
 const openSandbox = async (cloud: Cloud, owner = 'owner') => {
   const sandbox = await startTestSandbox({}, { hasSharedVolume: true });
-  const socketPath = join(dirname(sandbox.workspace), 'sandbox.sock');
-  const proxy = createServer((incoming) => {
-    const outgoing = connect(socketPath);
-    incoming.pipe(outgoing).pipe(incoming);
-    incoming.on('error', () => outgoing.destroy());
-    outgoing.on('error', () => incoming.destroy());
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  const { address, close } = await openAddress(sandbox);
   onTestFinished(async () => {
-    proxy.close();
+    close();
     await sandbox.stop();
   });
-  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   return {
     ...linkTo(cloud, address, owner),
     sandbox,

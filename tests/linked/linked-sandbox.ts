@@ -16,38 +16,65 @@ import { compare } from '../../functions/sandbox-link/compare.ts';
 import { restore } from '../../functions/sandbox-link/restore.ts';
 import { save } from '../../functions/sandbox-link/save.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
-import { sha256Of, startTestSandbox, testBearer } from '../../sandbox-task/server/sandbox-fixture.ts';
+import {
+  sha256Of,
+  startTestSandbox,
+  type TestSandbox,
+  testBearer,
+} from '../../sandbox-task/server/sandbox-fixture.ts';
 
 const workspace = randomUUID();
 const ignore = () => undefined;
 const telemetry = { info: ignore, warn: ignore, error: ignore, count: ignore, duration: ignore };
 
+/** A bucket with its client, whose commands are recorded by their names. */
 export const openBucket = async () => {
-  const s3 = await startS3({ folder: await mkdtemp(join(tmpdir(), 'sallyport-real-')), buckets: ['b'] });
-  const client = new S3Client({ endpoint: s3.url, region: 'us-east-1', credentials: s3.credentials });
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-linked-'));
+  const s3 = await startS3({ folder, buckets: ['b'] });
+  const client = new S3Client({
+    endpoint: s3.url,
+    region: 'us-east-1',
+    credentials: s3.credentials,
+    maxAttempts: 1,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+  });
+  const calls: string[] = [];
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      calls.push(String(context['commandName']));
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
   const close = async (): Promise<void> => {
     client.destroy();
     await s3.stop();
   };
-  return { bucket: makeWorkspaceBucket(client, 'b'), close };
+  return { folder, client, calls, bucket: makeWorkspaceBucket(client, 'b'), close };
 };
 
 export type States = { readonly before?: ManifestRef; readonly after?: ManifestRef };
 
 /** The fixture listens on a socket of the file system; the link knows addresses and ports. */
-export const openSandbox = async (bucket: WorkspaceBucket) => {
-  const sandbox = await startTestSandbox();
-  const socketPath = join(dirname(sandbox.workspace), 'sandbox.sock');
+export const openAddress = async ({ workspace: folder }: Pick<TestSandbox, 'workspace'>) => {
+  const socketPath = join(dirname(folder), 'sandbox.sock');
   const proxy = createServer((incoming) => {
     const outgoing = connect(socketPath);
     incoming.pipe(outgoing).pipe(incoming);
     incoming.on('error', () => outgoing.destroy());
     outgoing.on('error', () => incoming.destroy());
-    outgoing.on('error', () => incoming.destroy());
   });
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return {
+    address: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    close: () => void proxy.close(),
+  };
+};
+
+export const openSandbox = async (bucket: WorkspaceBucket) => {
+  const sandbox = await startTestSandbox();
+  const { address, close } = await openAddress(sandbox);
   const context = { target: new URL(address), bucket, telemetry };
   const common = { address, bearer: testBearer, workspace };
   return {
@@ -61,7 +88,7 @@ export const openSandbox = async (bucket: WorkspaceBucket) => {
     compare: (states: States) => compare({ kind: 'compare', workspace, ...states }, context),
     apply: (states: States) => apply({ kind: 'apply', ...common, id: randomUUID(), ...states }, context),
     close: async (): Promise<void> => {
-      proxy.close();
+      close();
       await sandbox.stop();
     },
   };
