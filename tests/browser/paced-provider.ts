@@ -5,6 +5,18 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pass } from 'node:timers/promises';
 import { listen } from '../../local/endpoint/listen.ts';
+import {
+  beginOf,
+  blockDelta,
+  blockStart,
+  blockStop,
+  endOf,
+  overload,
+  refuse,
+  type WireEvent,
+  type WireRefusal,
+  written,
+} from '../messages-wire.ts';
 
 /** Part of an answer. One that breaks ends the stream with an overload. */
 export type AnswerPart =
@@ -13,7 +25,7 @@ export type AnswerPart =
   | { readonly call: string; readonly input: object }
   | { readonly breaks: true };
 
-type PacedAnswer = readonly AnswerPart[] | { readonly status: number; readonly retryAfter?: string };
+type PacedAnswer = readonly AnswerPart[] | WireRefusal;
 
 export type PacedProvider = {
   readonly url: string;
@@ -28,7 +40,7 @@ const deltaMs = 16;
 /** Before the first delta, as the prompt is read. */
 const firstMs = 400;
 
-type Send = (type: string, fields: object) => void;
+type Send = (event: WireEvent) => void;
 
 export const openPacedProvider = async (): Promise<PacedProvider> => {
   const script: PacedAnswer[] = [];
@@ -36,19 +48,18 @@ export const openPacedProvider = async (): Promise<PacedProvider> => {
   let calls = 0;
 
   const streamPart = async (send: Send, part: AnswerPart, index: number): Promise<void> => {
-    const delta = async (fields: object): Promise<void> => {
-      deltas += 1;
-      send('content_block_delta', { index, delta: fields });
-      await pass(deltaMs);
-    };
     if ('breaks' in part) {
-      send('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
+      send({ type: 'error', error: overload });
       return;
     }
     if ('call' in part) calls += 1;
-    send('content_block_start', { index, content_block: blockOf(part, calls) });
-    for (const piece of piecesOf(part)) await delta(deltaOf(part, piece));
-    send('content_block_stop', { index });
+    send(blockStart(index, blockOf(part, calls)));
+    for (const piece of piecesOf(part)) {
+      deltas += 1;
+      send(blockDelta(index, deltaOf(part, piece)));
+      await pass(deltaMs);
+    }
+    send(blockStop(index));
   };
 
   const answer = async (response: ServerResponse, next: PacedAnswer): Promise<void> => {
@@ -57,18 +68,16 @@ export const openPacedProvider = async (): Promise<PacedProvider> => {
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const send: Send = (type, fields) =>
-      void response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+    const send: Send = (event) => void response.write(written(event));
     await pass(firstMs);
-    send('message_start', { message });
+    send(beginOf({ input_tokens: 1800, output_tokens: 1 }));
     for (const [index, part] of next.entries()) {
       if (response.destroyed) return;
       await streamPart(send, part, index);
     }
     if (!next.some((part) => 'breaks' in part)) {
-      const stop_reason = next.some((part) => 'call' in part) ? 'tool_use' : 'end_turn';
-      send('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 420 } });
-      send('message_stop', {});
+      const stopReason = next.some((part) => 'call' in part) ? 'tool_use' : 'end_turn';
+      for (const event of endOf(stopReason, { output_tokens: 420 })) send(event);
     }
     response.end();
   };
@@ -89,27 +98,6 @@ export const openPacedProvider = async (): Promise<PacedProvider> => {
     deltaCount: () => deltas,
     close: () => void stop(),
   };
-};
-
-const message = {
-  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-4-8', content: [] },
-  ...{ stop_reason: null, stop_sequence: null, usage: { input_tokens: 1800, output_tokens: 1 } },
-};
-
-const refusals: Readonly<Record<number, object>> = {
-  401: { type: 'authentication_error', message: 'invalid x-api-key' },
-  429: { type: 'rate_limit_error', message: 'This request would exceed your rate limit' },
-  500: { type: 'api_error', message: 'Internal server error' },
-  529: { type: 'overloaded_error', message: 'Overloaded' },
-};
-
-const refuse = (
-  response: ServerResponse,
-  { status, retryAfter }: { readonly status: number; readonly retryAfter?: string },
-): void => {
-  const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ type: 'error', error: refusals[status] ?? refusals[529] }));
 };
 
 type Block = Exclude<AnswerPart, { readonly breaks: true }>;

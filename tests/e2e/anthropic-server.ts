@@ -1,13 +1,23 @@
 /** A server that speaks the streamed Messages wire of Anthropic and asks for the tool calls that a test gives it. */
-import type { ServerResponse } from 'node:http';
 import { listen } from '../../local/endpoint/listen.ts';
+import {
+  beginOf,
+  blockDelta,
+  blockStart,
+  blockStop,
+  endOf,
+  overload,
+  refuse,
+  textDelta,
+  textStart,
+  type WireRefusal,
+  written,
+} from '../messages-wire.ts';
 
 export type ScriptedCall = { readonly id: string; readonly name: string; readonly input: object };
 
 /** A refusal before the first byte, an error in the middle of a streamed text, or a text that does not go on. */
-export type ScriptedFault =
-  | { readonly status: number; readonly retryAfter?: string }
-  | { readonly text: string; readonly stalls?: true };
+export type ScriptedFault = WireRefusal | { readonly text: string; readonly stalls?: true };
 
 type Scripted = readonly ScriptedCall[] | ScriptedFault | { readonly says: string };
 
@@ -45,8 +55,7 @@ export const openAnthropicServer = async (
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of 'text' in next ? brokenOff(next) : eventsOf(next))
-      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    for (const event of 'text' in next ? brokenOff(next) : eventsOf(next)) response.write(written(event));
     if (!('stalls' in next)) response.end();
   });
   return {
@@ -57,33 +66,10 @@ export const openAnthropicServer = async (
   };
 };
 
-const refuse = (
-  response: ServerResponse,
-  { status, retryAfter }: { readonly status: number; readonly retryAfter?: string },
-): void => {
-  const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ type: 'error', error: errorOf(status) }));
-};
-
-const usage = { input_tokens: 10, output_tokens: 5 };
-
-const overload = { type: 'overloaded_error', message: 'Overloaded' };
-const refusedKey = { type: 'authentication_error', message: 'invalid x-api-key' };
-const errorOf = (status: number): object => (status === 401 ? refusedKey : overload);
-
-const begin = {
-  type: 'message_start',
-  message: {
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [] },
-    ...{ stop_reason: null, stop_sequence: null, usage },
-  },
-};
-
 const brokenOff = ({ text, stalls = false }: { readonly text: string; readonly stalls?: boolean }) => [
-  begin,
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+  beginOf(),
+  textStart,
+  textDelta(text),
   ...(stalls ? [] : [{ type: 'error', error: overload }]),
 ];
 
@@ -91,37 +77,19 @@ const eventsOf = (next: readonly ScriptedCall[] | { readonly says: string }) => 
   const says = 'says' in next ? next.says : 'done';
   const calls = 'says' in next ? [] : next;
   return [
-    begin,
-    ...(calls.length === 0 ? sentence(says) : calls.flatMap(callEvents)),
-    {
-      type: 'message_delta',
-      delta: { stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use', stop_sequence: null },
-      usage,
-    },
-    { type: 'message_stop' },
+    beginOf(),
+    ...(calls.length === 0 ? [textStart, textDelta(says), blockStop(0)] : calls.flatMap(callEvents)),
+    ...endOf(calls.length === 0 ? 'end_turn' : 'tool_use'),
   ];
 };
 
-const sentence = (text: string) => [
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
-  { type: 'content_block_stop', index: 0 },
-];
-
 const callEvents = ({ id, name, input }: ScriptedCall, index: number) => {
   const json = JSON.stringify(input);
-  const deltas = Array.from({ length: Math.ceil(json.length / deltaCharacters) }, (_, part) => ({
-    type: 'content_block_delta',
-    index,
-    delta: {
+  const deltas = Array.from({ length: Math.ceil(json.length / deltaCharacters) }, (_, part) =>
+    blockDelta(index, {
       type: 'input_json_delta',
       partial_json: json.slice(part * deltaCharacters, (part + 1) * deltaCharacters),
-    },
-  }));
-  const block = { type: 'tool_use', id, name, input: {} };
-  return [
-    { type: 'content_block_start', index, content_block: block },
-    ...deltas,
-    { type: 'content_block_stop', index },
-  ];
+    }),
+  );
+  return [blockStart(index, { type: 'tool_use', id, name, input: {} }), ...deltas, blockStop(index)];
 };

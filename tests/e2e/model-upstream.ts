@@ -1,6 +1,7 @@
 /** A server that stands for three providers: it speaks the wire of each, streamed, and remembers what it was sent. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../local/endpoint/listen.ts';
+import { beginOf, blockStop, endOf, textDelta, textStart } from '../messages-wire.ts';
 
 export type UpstreamRequest = {
   readonly url: string;
@@ -87,22 +88,10 @@ type Wire = {
 };
 
 const { input, output } = upstreamUsage;
-const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [] };
 const anthropic: Wire = {
-  begin: [
-    { type: 'message_start', message: { ...message, usage: { input_tokens: input, output_tokens: 1 } } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  ],
-  delta: (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
-  end: [
-    { type: 'content_block_stop', index: 0 },
-    {
-      type: 'message_delta',
-      delta: { stop_reason: 'end_turn', stop_sequence: null },
-      usage: { output_tokens: output },
-    },
-    { type: 'message_stop' },
-  ],
+  begin: [beginOf({ input_tokens: input, output_tokens: 1 }), textStart],
+  delta: textDelta,
+  end: [blockStop(0), ...endOf('end_turn', { output_tokens: output })],
 };
 
 const openai: Wire = {

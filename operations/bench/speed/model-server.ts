@@ -4,33 +4,14 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { beginOf, blockStop, endOf, textDelta, textStart, written } from '../../../tests/messages-wire.ts';
 
 export const deltasPerAnswer = 2000;
 /** Of one delta, in characters. */
 export const deltaText = 'a word or so of text ';
 
-const usage = { input_tokens: 10, output_tokens: 5 };
-const begin = {
-  type: 'message_start',
-  message: {
-    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [] },
-    ...{ stop_reason: null, stop_sequence: null, usage },
-  },
-};
-const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: deltaText } };
-const written = (event: { readonly type: string }): string =>
-  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-
-const head = [begin, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }]
-  .map(written)
-  .join('');
-const tail = [
-  { type: 'content_block_stop', index: 0 },
-  { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
-  { type: 'message_stop' },
-]
-  .map(written)
-  .join('');
+const head = written(beginOf()) + written(textStart);
+const tail = [blockStop(0), ...endOf('end_turn')].map(written).join('');
 
 const serve = (): void => {
   const server = createServer(async (request, response) => {
@@ -40,7 +21,7 @@ const serve = (): void => {
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(head);
-    for (let sent = 0; sent < deltasPerAnswer; sent += 1) response.write(written(delta));
+    for (let sent = 0; sent < deltasPerAnswer; sent += 1) response.write(written(textDelta(deltaText)));
     response.end(tail);
   });
   server.listen(0, '127.0.0.1', () =>
