@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Chart, Table } from '#sdk/code-results.ts';
-import {
-  cellText,
-  chartLabel,
-  csvOf,
-  gridOfChart,
-  gridOfRecords,
-  gridOfTable,
-  nextOrder,
-  sortedRows,
-} from './result-grid.ts';
+import { cellText, chartLabel, csvOf, gridOfChart, gridOfRecords, gridOfTable } from './result-grid.ts';
 
 const table: Table = {
   fields: [
@@ -54,28 +45,6 @@ test('records are a table, other lists are not', () => {
   });
   for (const value of [null, [], [{ a: 1 }], [1, 2], [{ a: [1] }, { a: 1 }], [{}, {}], { a: 1 }])
     expect(gridOfRecords(value)).toBeUndefined();
-});
-
-test('rows are sorted by value, with nothing last, and back to how they came', () => {
-  const rows = [
-    ['b', 10],
-    ['a', null],
-    ['a10', 9],
-    ['a9', 10],
-  ] as const;
-  const by = (column: number, isDescending: boolean) =>
-    sortedRows(rows, { column, isDescending }).map(([name]) => name);
-  expect(by(0, false)).toEqual(['a', 'a9', 'a10', 'b']);
-  expect(by(1, false)).toEqual(['a10', 'b', 'a9', 'a']);
-  expect(by(1, true)).toEqual(['b', 'a9', 'a10', 'a']);
-  const up = nextOrder(undefined, 1);
-  const down = nextOrder(up, 1);
-  expect([up, down, nextOrder(down, 1), nextOrder(down, 0)]).toEqual([
-    { column: 1, isDescending: false },
-    { column: 1, isDescending: true },
-    undefined,
-    { column: 0, isDescending: false },
-  ]);
 });
 
 const axes = { x: { label: 'epoch', scale: 'linear' }, y: { label: '', scale: 'linear' } };

@@ -12,8 +12,6 @@ export type Grid = {
   readonly columnsLeftOut: number;
 };
 
-export type Order = { readonly column: number; readonly isDescending: boolean };
-
 export const gridOfTable = ({ fields, rows, rowCount, columnCount }: Table): Grid => {
   const columns = fields.map((field) => ({ name: String(field?.name), type: field?.type }));
   const grid = gridOf(
@@ -130,24 +128,6 @@ const digitsShown = 8;
 export const cellText = (cell: Cell): string => {
   if (typeof cell !== 'number') return cell === null ? '–' : String(cell);
   return String(Number.isInteger(cell) ? cell : Number(cell.toPrecision(digitsShown)));
-};
-
-const collator = new Intl.Collator('en', { numeric: true });
-
-/** Cells without a value come last in both directions; rows that are equal keep their order. */
-export const sortedRows = (rows: Grid['rows'], { column, isDescending }: Order): Grid['rows'] => {
-  const sign = isDescending ? -1 : 1;
-  return rows.toSorted((one, other) => {
-    const [a = null, b = null] = [one[column], other[column]];
-    if (a === null || b === null) return Number(a === null) - Number(b === null);
-    return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
-  });
-};
-
-/** The order that a click on a column gives: up, down, and as it came. */
-export const nextOrder = (order: Order | undefined, column: number): Order | undefined => {
-  if (order?.column !== column) return { column, isDescending: false };
-  return order.isDescending ? undefined : { column, isDescending: true };
 };
 
 export const csvOf = ({ columns, rows }: Grid): string =>

@@ -19,9 +19,9 @@ test('an order survives the address', () => {
 });
 
 test('numbers go by size, names by their numbers, and rows without a value are last', () => {
-  const rows = [{ v: 10 }, { v: undefined }, { v: 9 }];
-  const of = ({ v }: { readonly v: number | undefined }) => v;
-  expect(sortedBy(rows, of, { isDown: false }).map(of)).toEqual([9, 10, undefined]);
-  expect(sortedBy(rows, of, { isDown: true }).map(of)).toEqual([10, 9, undefined]);
+  const rows = [{ v: 10 }, { v: undefined }, { v: 9 }, { v: null }];
+  const of = ({ v }: { readonly v: number | null | undefined }) => v;
+  expect(sortedBy(rows, of, { isDown: false }).map(of)).toEqual([9, 10, undefined, null]);
+  expect(sortedBy(rows, of, { isDown: true }).map(of)).toEqual([10, 9, undefined, null]);
   expect(sortedBy(['run 10', 'Run 2'], (name) => name, { isDown: false })).toEqual(['Run 2', 'run 10']);
 });

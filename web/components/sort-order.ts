@@ -1,7 +1,7 @@
 /** Order of a table's rows by one of its columns, as its head and the address name it: `cost`, or `-cost` from the largest. Pure. */
 export type SortOrder = { readonly key: string; readonly isDown: boolean };
 
-export type SortValue = string | number | undefined;
+export type SortValue = string | number | boolean | null | undefined;
 
 export const orderFrom = (text: unknown): SortOrder | undefined => {
   if (typeof text !== 'string' || text === '' || text === '-') return undefined;
@@ -24,12 +24,11 @@ export const sortedBy = <Row>(
   { isDown }: Pick<SortOrder, 'isDown'>,
 ): readonly Row[] => rows.toSorted((one, other) => compared(value(one), value(other), isDown));
 
+const collator = new Intl.Collator('en', { numeric: true });
+
 const compared = (one: SortValue, other: SortValue, isDown: boolean): number => {
-  if (one === undefined || other === undefined)
-    return Number(one === undefined) - Number(other === undefined);
-  const up =
-    typeof one === 'number' && typeof other === 'number'
-      ? one - other
-      : String(one).localeCompare(String(other), 'en', { numeric: true });
+  const [a, b] = [one ?? null, other ?? null];
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  const up = typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(String(a), String(b));
   return isDown ? -up : up;
 };
