@@ -9,6 +9,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createLineReader } from '../../wire/lines.ts';
 import type { StdioServerConfig } from '../../wire/program-messages.ts';
 import { killMarked, readNewChildrenCpuMs } from '../call-processes.ts';
 import { drain } from '../last-output.ts';
@@ -16,7 +17,7 @@ import { refuseProgram, type SandboxPaths, searchPath, spawnMarked } from '../us
 import { resolveInWorkspace } from '../workspace-path.ts';
 import { type Handshake, initialize } from './mcp-client.ts';
 import { createRpcPeer, type RpcPeer, StdioError } from './rpc-peer.ts';
-import { createLineReader, createPacer, logLineBytesMax, type StdioLogger } from './server-lines.ts';
+import { createPacer, logLineBytesMax, type StdioLogger } from './server-lines.ts';
 
 export type StdioServer = {
   /** Its processes are found by it. */

@@ -6,6 +6,7 @@
  * print.
  */
 import * as z from 'zod';
+import { createLineReader } from '../../../wire/lines.ts';
 
 type Parts = {
   readonly write: (line: Buffer) => Promise<unknown>;
@@ -38,7 +39,6 @@ const message = z.object({
 type Message = z.output<typeof message>;
 type AgentRequest = { readonly id: number | string; readonly method: string; readonly params: unknown };
 
-const newline = 10;
 const lineBytesMax = 4 * 1_048_576;
 const waitingBytesMax = 8 * 1_048_576;
 /** A request that waits for its answer holds more than its line: a thousand may wait. */
@@ -110,11 +110,14 @@ export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnec
     if (isOver) return;
     queue = queue.then(() => handle(line)).catch((cause: unknown) => breakOff(messageOf(cause)));
   };
-  const readLines = createLineReader(put);
+  const lines = createLineReader({
+    bytesMax: lineBytesMax,
+    onLine: (line) => put(Buffer.from(line)),
+    onOverlong: () => breakOff('it wrote a line that is too long'),
+  });
   return {
     take: (bytes) => {
-      if (isOver) return;
-      if (readLines(bytes) > lineBytesMax) breakOff('it wrote a line that is too long');
+      if (!isOver) lines.push(bytes);
     },
     request: async (method, params, msMax) => {
       if (isOver) throw new Error('it no longer runs');
@@ -131,24 +134,6 @@ export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnec
     },
     notify: (method, params) => send({ method, params }),
     close,
-  };
-};
-
-/** Returns the length of the line that has not ended. */
-const createLineReader = (put: (line: Buffer) => void): ((bytes: Buffer) => number) => {
-  let pieces: Buffer[] = [];
-  let held = 0;
-  return (bytes) => {
-    let from = 0;
-    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
-      put(Buffer.concat([...pieces, bytes.subarray(from, at)]));
-      pieces = [];
-      held = 0;
-      from = at + 1;
-    }
-    pieces.push(bytes.subarray(from));
-    held += bytes.length - from;
-    return held;
   };
 };
 
