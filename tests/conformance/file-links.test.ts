@@ -5,7 +5,7 @@ import { makeFileLinkStore } from '#shared/adapters/aws/dynamo/file-links.ts';
 import type { FileLink } from '#shared/domain/file-link.ts';
 import type { ProjectId, SessionId } from '#shared/domain/ids.ts';
 import { projectPrincipal } from '#shared/domain/principal.ts';
-import { openFileTable } from './table-fixture.ts';
+import { openFileTable, sentTwice } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
@@ -40,4 +40,10 @@ test('a link that is gone is neither claimed nor given back', async () => {
   expect(await links.use('gone', 1)).toBe(false);
   await links.release('gone');
   expect(await links.get('gone')).toBeUndefined();
+});
+
+test('a claim whose first answer was lost is won by its repeat, and by no other', async () => {
+  const links = makeFileLinkStore(sentTwice(fixture.table));
+  await links.put('lost', link);
+  expect([await links.use('lost', 1), await links.use('lost', 2)]).toEqual([true, false]);
 });

@@ -11,7 +11,7 @@ import {
   type Grant,
   registrationsMax,
 } from '#shared/domain/oauth/grant.ts';
-import { openFileTable } from './table-fixture.ts';
+import { openFileTable, sentTwice } from './table-fixture.ts';
 
 const fixture = openFileTable();
 const now = 4_000_000_000_000;
@@ -96,4 +96,14 @@ test('OA8: a code opens no grant once the record of its credential is gone', asy
   await tokens.remove(id);
   expect(await grants.open(grant, accessOf(grant), { hash: codeHash, credential })).toBe(false);
   expect(await grants.get(grant.family)).toBeUndefined();
+});
+
+test('OA3: a use whose first answer was lost is no replay', async () => {
+  const codes = makeCodeStore(sentTwice(fixture.table));
+  const opens = async (uses: number): Promise<boolean> => {
+    const { grants, grant, codeHash } = await opened();
+    for (let use = 1; use <= uses; use += 1) expect(await codes.use(codeHash, now)).toBe(use === 1);
+    return grants.open(grant, accessOf(grant), { hash: codeHash });
+  };
+  expect([await opens(1), await opens(2)]).toEqual([true, false]);
 });

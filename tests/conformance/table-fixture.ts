@@ -27,6 +27,15 @@ declare module 'vitest' {
 
 export type TableFixture = { readonly table: Table; readonly close: () => Promise<void> };
 
+/** The same table, whose first answer to each request is lost: the SDK sends it again. */
+export const sentTwice = (table: Table): Table => {
+  const send = async (command: never): Promise<unknown> => {
+    await table.client.send(command).catch(() => undefined);
+    return table.client.send(command);
+  };
+  return { ...table, client: { send } as unknown as Table['client'] };
+};
+
 /** The table of the file that calls this: opened before its tests, closed after them. */
 export const openFileTable = (): Pick<TableFixture, 'table'> => {
   let fixture: TableFixture | undefined;

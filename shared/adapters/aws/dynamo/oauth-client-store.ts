@@ -7,6 +7,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { codeRecord, oauthClientRecord } from '#shared/contracts/stored/access-records.ts';
 import { addressRegistrationsMax, registrationsMax } from '#shared/domain/oauth/grant.ts';
 import type { ClientStore, CodeStore } from '#shared/ports/oauth.ts';
+import { useOnce } from './single-use.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -73,17 +74,18 @@ export const makeCodeStore = (table: Table): CodeStore => ({
     return Item && decodeStored(codeRecord, Item);
   },
   use: async (hash, now) => {
-    const change = (field: 'usedAt' | 'replayedAt', condition: string) =>
+    const Key = keys.oauthCode(hash);
+    if (await useOnce(table, Key, now)) return true;
+    await ifItHolds(
+      table,
       new UpdateCommand({
         TableName: table.name,
-        Key: keys.oauthCode(hash),
-        UpdateExpression: `SET ${field} = :now`,
-        ConditionExpression: condition,
+        Key,
+        UpdateExpression: 'SET replayedAt = :now',
+        ConditionExpression: 'attribute_exists(pk)',
         ExpressionAttributeValues: { ':now': now },
-      });
-    if (await ifItHolds(table, change('usedAt', 'attribute_exists(pk) AND attribute_not_exists(usedAt)')))
-      return true;
-    await ifItHolds(table, change('replayedAt', 'attribute_exists(pk)'));
+      }),
+    );
     return false;
   },
 });
