@@ -83,8 +83,12 @@ const changeHeld = async <R extends string>(
   const isCommitted = await pointers.commit(hold, committed);
   // Overtaken: the others' litter is theirs.
   const gone = isCommitted ? committed.litter : new Set([hold.draft]);
-  for (const bundle of gone) await bundles.remove(bundle);
-  if (gone.size > 0) await pointers.cleared(hold.project, gone);
+  try {
+    for (const bundle of gone) await bundles.remove(bundle);
+    if (gone.size > 0) await pointers.cleared(hold.project, gone);
+  } catch (cause) {
+    throw isCommitted && typeof decision !== 'string' ? notCleared(cause) : cause;
+  }
   return { isCommitted, decision };
 };
 
@@ -151,6 +155,14 @@ export const whenThere = async (find: Find): Promise<Secrets> => {
 
 const notFound = (): AppError =>
   new AppError('internal_error', 'the current secrets of a project were not found');
+
+/** The change holds: its caller records it, and repeats it until nothing obsolete is left. */
+const notCleared = (cause: unknown): AppError =>
+  new AppError('internal_error', 'the secrets were changed, and the former ones could not be deleted', {
+    ...{ cause, context: { isChanged: true } },
+    suggestions: ['Try again in a moment.'],
+    recoveryActions: ['wait_and_retry'],
+  });
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));

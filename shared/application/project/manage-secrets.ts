@@ -6,7 +6,7 @@
 
 import type { Principal } from '../../domain/principal.ts';
 import { isSecretName, type Project } from '../../domain/project.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
 import type { Deps, ProjectDeps } from '../deps.ts';
@@ -33,8 +33,10 @@ export const putSecret = async (
       'invalid_request',
       'a secret is named by a letter or _, then letters, digits and _, 128 characters at most',
     );
-  const isNew = await ports.secrets.put(id, name, value);
-  await audit(ports, principal, { action: 'secret.put', subject: `${id}/${name}`, project: id });
+  const record = () =>
+    audit(ports, principal, { action: 'secret.put', subject: `${id}/${name}`, project: id });
+  const isNew = await orRecorded(ports.secrets.put(id, name, value), record);
+  await record();
   return { isNew };
 };
 
@@ -44,9 +46,21 @@ export const removeSecret = async (
   { project, name }: SecretReference,
 ): Promise<void> => {
   const { id } = await writable(ports, principal, project);
-  const isRemoved = isSecretName(name) && (await ports.secrets.remove(id, name));
+  const record = () =>
+    audit(ports, principal, { action: 'secret.remove', subject: `${id}/${name}`, project: id });
+  const isRemoved = isSecretName(name) && (await orRecorded(ports.secrets.remove(id, name), record));
   if (!isRemoved) throw new AppError('not_found', 'there is no such secret');
-  await audit(ports, principal, { action: 'secret.remove', subject: `${id}/${name}`, project: id });
+  await record();
+};
+
+/** A change that failed may hold: only its former values could not be deleted. */
+const orRecorded = async <T>(change: Promise<T>, record: () => Promise<void>): Promise<T> => {
+  try {
+    return await change;
+  } catch (error) {
+    if (isAppError(error) && error.details.context?.['isChanged'] === true) await record();
+    throw error;
+  }
 };
 
 const writable = (
