@@ -1,4 +1,4 @@
-/** What an operator reads whose machine refuses bubblewrap. */
+/** The line for an operator whose machine refuses bubblewrap. */
 import { expect, test } from 'vitest';
 import { explainBubblewrap } from './bubblewrap-advice.ts';
 

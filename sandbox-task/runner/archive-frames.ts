@@ -24,7 +24,7 @@ const contentBytesMax = 120 * 1024;
 /** One buffer for all: a frame is copied before the next one is requested. */
 const content = Buffer.allocUnsafeSlow(contentBytesMax);
 
-/** What the header says is of the open file: its name may be another file's since the walk. */
+/** The header describes the open file: since the walk its name may have become another file's. */
 export function* fileFrames(
   folder: string,
   walked: FileHeader,

@@ -81,7 +81,7 @@ export const writeWhole = async (roots: Roots, path: string, content: Buffer): P
   return { isNew, size: content.length };
 };
 
-/** What needs room of the disk comes first: without it the old content stays. */
+/** Bytes that need room on the disk come first: without it the old content stays. */
 const replaceContent = (descriptor: number, content: Buffer, oldBytes: number): void => {
   try {
     writeAt(descriptor, content.subarray(oldBytes), oldBytes);

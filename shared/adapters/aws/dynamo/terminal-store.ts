@@ -4,7 +4,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { followerRecord } from '#shared/contracts/stored/session-records.ts';
 import type { TerminalKey, TerminalStore } from '#shared/ports/terminals.ts';
 import { prefixedItems } from './partition.ts';
-import { isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
+import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
 
 const keptSeconds = 3600;
 
@@ -60,38 +60,36 @@ export const makeTerminalStore = (table: Table): TerminalStore => {
         throw error;
       }
     },
-    renew: (key, { run, execution, offset, until }) =>
-      unlessReplaced(
-        client.send(
-          new UpdateCommand({
-            TableName,
-            Key: keyOf(key),
-            ConditionExpression: '#run = :run AND #execution = :execution',
-            UpdateExpression: 'SET #offset = :offset, #until = :until, #ttl = :ttl',
-            ExpressionAttributeNames: {
-              ...{ '#run': 'run', '#execution': 'execution', '#offset': 'offset', '#until': 'until', '#ttl': 'ttl' },
-            },
-            ExpressionAttributeValues: {
-              ...{ ':run': run, ':execution': execution, ':offset': offset, ':until': until, ':ttl': ttlOf(until) },
-            },
-          }),
-        ),
-      ),
+    renew: (key, { run, execution, offset, until }) => {
+      const renewed = { run, execution, offset, until, ttl: ttlOf(until) };
+      const set = 'SET #offset = :offset, #until = :until, #ttl = :ttl';
+      const update = new UpdateCommand({
+        TableName,
+        Key: keyOf(key),
+        ConditionExpression: ofExecution,
+        UpdateExpression: set,
+        ExpressionAttributeNames: namesIn(`${ofExecution} ${set}`),
+        ExpressionAttributeValues: valuesOf(renewed),
+      });
+      return unlessReplaced(client.send(update));
+    },
     release: async (key, run, execution) => {
-      const isBegun = execution !== undefined;
-      await unlessReplaced(
-        client.send(
-          new DeleteCommand({
-            TableName,
-            Key: keyOf(key),
-            ConditionExpression: isBegun ? '#run = :run AND #execution = :execution' : '#run = :run',
-            ExpressionAttributeNames: { '#run': 'run', ...(isBegun ? { '#execution': 'execution' } : {}) },
-            ExpressionAttributeValues: { ':run': run, ...(isBegun ? { ':execution': execution } : {}) },
-          }),
-        ),
-      );
+      const when = execution === undefined ? '#run = :run' : ofExecution;
+      const remove = new DeleteCommand({
+        TableName,
+        Key: keyOf(key),
+        ConditionExpression: when,
+        ExpressionAttributeNames: namesIn(when),
+        ExpressionAttributeValues: valuesOf(execution === undefined ? { run } : { run, execution }),
+      });
+      await unlessReplaced(client.send(remove));
     },
   };
 };
+
+const ofExecution = '#run = :run AND #execution = :execution';
+
+const valuesOf = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]) => [`:${field}`, value]));
 
 const ttlOf = (until: number): number => Math.ceil(until / 1000) + keptSeconds;
