@@ -50,9 +50,16 @@ const busy = (): void => {
 test('a write and a removal that meet agree with what a restart finds, whole', async () => {
   const folder = await makeFolder();
   const bucket = await openBucket(folder);
-  for (let turns = 0; turns < 600; turns += 5) {
+  let recordWritten = Promise.withResolvers<void>();
+  await onSync(folder, async (path) => {
+    if (path === 'records/*') recordWritten.resolve();
+  });
+  // The record is renamed into place some turns after its sync.
+  for (let turns = 0; turns < 30; turns += 1) {
     await write(bucket, 'key', 'old');
+    recordWritten = Promise.withResolvers();
     const writing = write(bucket, 'key', 'new');
+    await recordWritten.promise;
     for (let turn = 0; turn < turns; turn += 1) await setImmediate();
     busy();
     await Promise.all([writing, bucket.remove('key')]);
