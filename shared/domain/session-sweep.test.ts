@@ -127,6 +127,20 @@ test('an agent session with a retention shorter than its idle time ends without 
   expect(sweepStep(agent('idle'), 'none', { now: 10_100, lifetimes: short })).toEqual({ step: 'end' });
 });
 
+test.each(['none', 'others'] as const)(
+  'a lease that outlasts the idle time is waited for, since no sandbox is released under it: %s',
+  (work) => {
+    const at = (now: number) =>
+      sweepStep(agent('running', held(activeAt + 700)), work, { now: activeAt + now, lifetimes });
+    const rests = (now: number) => {
+      const step = at(now);
+      return step.step === 'rest' || (step.step === 'drive' && step.rests);
+    };
+    expect([rests(699), rests(700)]).toEqual([false, true]);
+    if (work === 'none') expect(at(150)).toEqual({ step: 'wait', until: activeAt + 700 });
+  },
+);
+
 test('a session may be idle as long as its kind may', () => {
   expect([idleLimit({ kind: 'agent' }, lifetimes), idleLimit({ kind: 'execution' }, lifetimes)]).toEqual([
     100, 300,

@@ -73,9 +73,7 @@ export const sweepStep = (
     return now < until ? { step: 'wait', until } : { step: 'end' };
   }
   if (work === 'own') return { step: 'drive', rests: false };
-  const idleAt = session.lastActiveAt + idleLimit(session, lifetimes);
-  const busyUntil = Math.max(0, ...Object.values(session.runningCalls));
-  const restAt = Math.max(idleAt, busyUntil);
+  const restAt = idleFrom(session, lifetimes);
   if (work === 'others') return { step: 'drive', rests: now >= restAt };
   if (now < restAt) return { step: 'wait', until: restAt };
   if (session.kind === 'execution') return { step: 'pause' };
