@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { inLivingProject, isInDeletedProject } from './living-project.ts';
-import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
+import { type Item, isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
 const pointerRecord = z.object({
@@ -45,14 +45,16 @@ export const makeSecretPointers = (table: Table) => ({
   cleared: cleared(table),
 });
 
+const itemOf = async ({ client, name: TableName }: Table, project: ProjectId): Promise<Item> => {
+  const Key = keys.secrets(project);
+  const { Item = {} } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  return Item;
+};
+
 const read =
-  ({ client, name: TableName }: Table) =>
-  async (project: ProjectId): Promise<SecretPointer> => {
-    const { Item = {} } = await client.send(
-      new GetCommand({ TableName, Key: keys.secrets(project), ConsistentRead: true }),
-    );
-    return decodeStored(pointerRecord, Item);
-  };
+  (table: Table) =>
+  async (project: ProjectId): Promise<SecretPointer> =>
+    decodeStored(pointerRecord, await itemOf(table, project));
 
 /**
  * Undefined while another writer holds it, `gone` where the project is deleted: its deletion waits for holds, and clears what they
@@ -65,6 +67,9 @@ const take =
     { at, until }: { readonly at: number; readonly until: number },
   ): Promise<SecretPointer | 'gone' | undefined> => {
     const { name: TableName } = table;
+    const { draft: holder, heldUntil } = await itemOf(table, project);
+    // A transaction of each writer that waits would conflict with the write of the one that it waits for.
+    if (holder !== undefined && holder !== draft && Number(heldUntil) >= at) return undefined;
     const hold = {
       TableName,
       Key: keys.secrets(project),
