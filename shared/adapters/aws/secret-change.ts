@@ -43,7 +43,8 @@ export const changeSecrets = async <R extends string>(
     const hold = { ...of, draft: `${parts.prefix}${of.project}/${randomUUID()}` };
     const pointer = await takeHold(parts, hold);
     const outcome = await changeHeld(parts, { hold, pointer, decide }).catch(async (cause: unknown) => {
-      await parts.pointers.release(hold);
+      // A hold that is not released expires.
+      await parts.pointers.release(hold).catch(() => undefined);
       throw cause;
     });
     if (outcome.isCommitted) return outcome.decision;
