@@ -62,13 +62,12 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
   return principal;
 };
 
-/** A value of the path, decoded; one that cannot be decoded names nothing, and stays as it is. */
+/** A value of the path, decoded. */
 export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => {
-  const value = pathParameters?.[name] ?? '';
   try {
-    return decodeURIComponent(value);
+    return decodeURIComponent(pathParameters?.[name] ?? '');
   } catch {
-    return value;
+    throw new AppError('invalid_request', `${name}: the path is not encoded as a URL asks for`);
   }
 };
 
