@@ -45,8 +45,14 @@ export interface ScheduleStore {
       readonly schedulesMax?: number;
     },
   ): Promise<Schedule | 'moved' | 'full' | 'gone'>;
-  /** False, and nothing is pinned, when the schedule is deleted or has left the target. */
-  pin(id: ScheduleId, target: ScheduleTarget, pin: Pin): Promise<boolean>;
+  /**
+   * False, and nothing is pinned, when the schedule is deleted or has left the target, or when another pin than `former` stands there.
+   */
+  pin(
+    id: ScheduleId,
+    target: ScheduleTarget,
+    pinning: { readonly pin: Pin; readonly former: Pin | undefined },
+  ): Promise<boolean>;
   /**
    * Records where an open run is about to send its prompt; false when another caller moved it, or its schedule is
    * deleted.

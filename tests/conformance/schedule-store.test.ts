@@ -156,8 +156,8 @@ describe('J1: a write', () => {
   test('keeps the pins of targets that stay, and drops those of targets that go', async () => {
     const [stays, goes] = [{ project: newProjectId() }, { project: newProjectId() }];
     const read = await made({ targets: [stays, goes] });
-    await store().pin(read.id, stays, pin);
-    await store().pin(read.id, goes, pin);
+    await store().pin(read.id, stays, { pin, former: undefined });
+    await store().pin(read.id, goes, { pin, former: undefined });
     await written({ ...read, targets: [stays, { project: newProjectId() }] }, read);
     expect((await stateOf(read)).pins).toEqual(new Map([[targetKey(stays), pin]]));
   });
@@ -204,12 +204,23 @@ describe('J8: beside a deleted schedule', () => {
     const project = newProjectId();
     const read = await made({ targets: [{ project, workspace: pin.workspace }] });
     const target = { project, ...where };
-    expect(await store().pin(read.id, target, pin)).toBe(isOwn);
+    expect(await store().pin(read.id, target, { pin, former: undefined })).toBe(isOwn);
     const next = await written({ ...read, isDeleted: true }, read);
-    expect(await store().pin(read.id, target, pin)).toBe(false);
+    expect(await store().pin(read.id, target, { pin, former: undefined })).toBe(false);
     await store().clear(await stateOf(next));
-    expect(await store().pin(read.id, target, pin)).toBe(false);
+    expect(await store().pin(read.id, target, { pin, former: undefined })).toBe(false);
     expect(await partition(read.id)).toEqual([]);
+  });
+
+  test('a pin is replaced by the caller that read it, and by no other', async () => {
+    const target = { project: newProjectId() };
+    const read = await made({ targets: [target] });
+    const later = { ...pin, session: crypto.randomUUID() as SessionId };
+    const own = { ...pin, session: crypto.randomUUID() as SessionId };
+    const set = (one: typeof pin, former?: typeof pin) => store().pin(read.id, target, { pin: one, former });
+    expect([await set(pin), await set(later, pin), await set(later, pin)]).toEqual([true, true, true]);
+    expect([await set(own), await set(own, pin)]).toEqual([false, false]);
+    expect((await stateOf(read)).pins).toEqual(new Map([[targetKey(target), later]]));
   });
 });
 
@@ -314,7 +325,8 @@ test('clearing a schedule keeps only its history', async () => {
   const read = await made({ prompt: 'x'.repeat(5000) }, 1);
   const ended = newRun(read, { part: '1', state: 'success', endedAt: 99_000 });
   await written(read, read, [newRun(read), ended]);
-  for (const target of read.targets) expect(await store().pin(read.id, target, pin)).toBe(true);
+  for (const target of read.targets)
+    expect(await store().pin(read.id, target, { pin, former: undefined })).toBe(true);
   await store().clear(await stateOf(read));
   expect(await store().find(read.id)).toBeUndefined();
   expect(await store().due(farAway, 10_000)).not.toContain(read.id);

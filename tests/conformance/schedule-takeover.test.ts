@@ -27,7 +27,7 @@ const madePinned = async (world: WorldOfTest, change: Partial<Schedule>) => {
     text: 'x',
     principal: schedule.creator,
   });
-  await world.ports.schedules.pin(schedule.id, target, pin);
+  await world.ports.schedules.pin(schedule.id, target, { pin, former: undefined });
   world.heard.clear();
   return { schedule, pin };
 };

@@ -98,8 +98,8 @@ const speak = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): 
       : await ports.converse.spawn(spawn);
   const { workspace } = conversation;
   const isPinned = await ports.schedules.pin(run.schedule, run.target, {
-    session: conversation.session,
-    workspace,
+    pin: { session: conversation.session, workspace },
+    former: pin,
   });
   return { conversation, isAlone: isAlone || !isPinned };
 };

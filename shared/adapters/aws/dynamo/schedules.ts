@@ -4,7 +4,7 @@
  */
 import { PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
-import { type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { type Pin, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { duePages } from './due.ts';
@@ -40,10 +40,11 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
   listOf: listOf(table),
   list: list(table),
   write: write(table),
-  pin: async (id, target, pin) => {
+  pin: async (id, target, { pin, former }) => {
     const { name: TableName } = table;
     const Item = { ...keys.schedulePin(id, targetKey(target)), ...pin };
-    const actions: Actions = [unlessDeleted(TableName, id, target), { Put: { TableName, Item } }];
+    const put = { TableName, Item, ...unlessOthers(pin, former) };
+    const actions: Actions = [unlessDeleted(TableName, id, target), { Put: put }];
     return (await transact(table, new TransactWriteCommand({ TransactItems: actions }))) === 'done';
   },
   beginRun: async (run) => {
@@ -60,6 +61,13 @@ export const makeScheduleStore = (table: Table): ScheduleStore => ({
   },
   due: (now, pageMax) => dueSchedules(table, { now, pageMax }),
   clear: clear(table),
+});
+
+/** A dispatcher that stood still would take the pin of a later run away. */
+const unlessOthers = ({ session }: Pin, former: Pin | undefined) => ({
+  ConditionExpression: 'attribute_not_exists(pk) OR #session IN (:own, :former)',
+  ExpressionAttributeNames: { '#session': 'session' },
+  ExpressionAttributeValues: { ':own': session, ':former': former?.session ?? session },
 });
 
 /** More than so many changes of a prompt, each in the middle of one read, are no coincidence: it is as a clean-up left it. */
