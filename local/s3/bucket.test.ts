@@ -151,8 +151,19 @@ test.each(['write', 'removal'])('a torn record ends with the %s of its object', 
   expect(said).toHaveBeenCalledTimes(1);
 });
 
+test('an object whose bytes are gone is missing, but not one whose folder is away', async () => {
+  const folder = await makeFolder();
+  const bucket = await openBucket(folder);
+  await write(bucket, 'key', 'text');
+  await rename(join(folder, 'bytes'), join(folder, 'away'));
+  await expect(bucket.read('key')).rejects.toThrow('ENOENT');
+  await rename(join(folder, 'away'), join(folder, 'bytes'));
+  const [bytes = ''] = await readdir(join(folder, 'bytes'));
+  await rm(join(folder, 'bytes', bytes));
+  expect(await bucket.read('key')).toBeUndefined();
+});
+
 test.each([
-  ['missing', (file: string) => rm(file)],
   ['cut short', (file: string) => truncate(file, 2)],
   ['not readable', (file: string) => rm(file).then(() => symlink(file, file))],
 ])('an object whose bytes are %s is an error and not a missing object', async (_what, damage) => {

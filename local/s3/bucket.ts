@@ -7,11 +7,11 @@
  * so that it agrees with the files.
  *
  * A writer is answered when its object outlasts a loss of power. An object that is damaged all the same is an error to its
- * readers, and never a missing one.
+ * readers. One whose bytes are gone from a folder that is there is missing: it never comes back, and its reader says what is lost.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { openNameSync, replaceFile, type SyncNames } from '../endpoint/durable-files.ts';
 import { readRecord } from '../endpoint/record-files.ts';
 import { inPortions, takeTurns } from '../endpoint/turns.ts';
@@ -121,17 +121,28 @@ const readWhole = async (index: Index, key: string): ReturnType<Bucket['read']> 
     if (index.torn.has(recordName(key))) throw new Error(`the record of the object ${key} is torn`);
     return undefined;
   }
-  const handle = await open(index.pathOf(record)).catch((cause: unknown) => {
-    if (index.records.get(key) === record) throw cause;
-    return undefined;
+  const path = index.pathOf(record);
+  const handle = await open(path).catch(async (cause: unknown) => {
+    const isThere = index.records.get(key) === record;
+    if (isThere && !(isMissing(cause) && (await isFolder(dirname(path))))) throw cause;
+    return isThere ? 'gone' : 'moved';
   });
+  if (handle === 'gone') return undefined;
   // It has just been replaced or removed.
-  if (handle === undefined) return readWhole(index, key);
+  if (handle === 'moved') return readWhole(index, key);
   const { size } = await handle.stat();
   if (size === record.size) return { record, handle };
   await handle.close();
   throw new Error(`the object ${key} has ${size} bytes in place of ${record.size}`);
 };
+
+const isMissing = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).code === 'ENOENT';
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 type DraftSteps = {
   readonly syncNames: SyncNames;

@@ -374,8 +374,15 @@ test('an upload that nobody ended is aborted after a day, when another begins', 
   await expect(old.put(3, Buffer.from('c'))).rejects.toMatchObject({ name: 'NoSuchUpload' });
 });
 
+test('an object whose bytes are gone is answered as a missing one, since it never comes back', async () => {
+  const { client, folder } = await open();
+  await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'whole' }));
+  const [bytes = ''] = await readdir(join(folder, Bucket, 'bytes'));
+  await rm(join(folder, Bucket, 'bytes', bytes));
+  await expect(read(client, 'k')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
 test.each([
-  ['are missing', (file: string) => rm(file)],
   ['are cut short', (file: string) => truncate(file, 2)],
   ['cannot be opened', (file: string) => rm(file).then(() => symlink(file, file))],
 ])(
