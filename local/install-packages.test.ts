@@ -16,6 +16,8 @@ const open = async (isHeld: boolean) => {
   await mkdir(join(folder, 'node_modules'));
   for (const name of ['package-lock.json', 'node_modules/.package-lock.json'])
     await writeFile(join(folder, name), '{}');
+  // Two files of one moment may have one time.
+  await utimes(join(folder, 'package-lock.json'), 1000, 1000);
   await writeFile(join(programs, 'npm'), '#!/bin/sh\necho installed\n');
   await chmod(join(programs, 'npm'), 0o755);
   const kept = join(folder, 'node_modules', '.functions');

@@ -39,12 +39,7 @@ export const movePath = async (roots: Roots, relocation: Relocation): Promise<bo
   refuseInside(source, target, `${relocation.path} cannot be moved into itself`);
   const isFree = await requireFree(relocation, target, stat);
   await mkdir(dirname(target), { recursive: true });
-  try {
-    await rename(source, target);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EXDEV') throw cause;
-    throw new FileRefusal('invalid_request', 'nothing is moved between two volumes: copy it, then remove it');
-  }
+  await renameFree(source, target, relocation);
   return isFree;
 };
 
@@ -64,12 +59,19 @@ export async function* copySteps(roots: Roots, relocation: Relocation): AsyncGen
     else yield* copyFile(source, partial, written);
     // It may have been taken since.
     await requireFree(relocation, target, stat);
-    await rename(partial, target);
+    await renameFree(partial, target, relocation);
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
   return Buffer.from(JSON.stringify({ isNew, ...written } satisfies WrittenTree));
 }
+
+const renameFree = (source: string, target: string, relocation: Relocation): Promise<void> =>
+  rename(source, target).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOTEMPTY' || cause.code === 'EEXIST') throw isTaken(relocation);
+    if (cause.code !== 'EXDEV') throw cause;
+    throw new FileRefusal('invalid_request', 'nothing is moved between two volumes: copy it, then remove it');
+  });
 
 const statOf = (path: string): Promise<Stats | undefined> =>
   lstat(path).catch((cause: NodeJS.ErrnoException) => {
@@ -88,11 +90,13 @@ const requireFree = async (
 ): Promise<boolean> => {
   const old = await statOf(target);
   if (old === undefined) return true;
-  if (old.isDirectory() || source.isDirectory())
-    throw new FileRefusal('conflict', `${to} is there already: remove it first`);
+  if (old.isDirectory() || source.isDirectory()) throw isTaken({ to });
   if (!overwrites) throw new FileRefusal('conflict', `${to} is there already: overwrite=1 replaces it`);
   return false;
 };
+
+const isTaken = ({ to }: Pick<Relocation, 'to'>): FileRefusal =>
+  new FileRefusal('conflict', `${to} is there already: remove it first`);
 
 type Counted = { files: number; bytes: number };
 const nothing = Buffer.alloc(0);
