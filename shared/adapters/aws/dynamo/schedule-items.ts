@@ -48,6 +48,7 @@ const excerpt = (prompt: string): string =>
 export const promptItem = ({ id, prompt }: Schedule): Item => ({
   ...keys.schedulePrompt(id),
   packed: gzipSync(prompt),
+  promptHash: hashOf(prompt),
 });
 
 /** The prompt of a listed schedule is the excerpt in its own item. */
@@ -76,9 +77,7 @@ const promptFrom = ({ packed }: Item): string => {
  */
 export const hasItsPrompt = (items: readonly Item[]): boolean => {
   const { meta, prompt } = ownItems(items);
-  if (meta === undefined || prompt === undefined) return meta?.['isPromptCut'] !== true;
-  const text = promptFrom(prompt);
-  return meta['prompt'] === excerpt(text) && (meta['promptHash'] ?? hashOf(text)) === hashOf(text);
+  return meta === undefined || meta['promptHash'] === prompt?.['promptHash'];
 };
 
 const ownItems = (items: readonly Item[]) => ({
