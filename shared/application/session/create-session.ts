@@ -95,11 +95,11 @@ export const createIn = async (
   });
   if (result === 'orphan' || result === 'full')
     throw new InvariantError('a session without a parent belongs to no tree');
-  return inLivingProject(ports, session, result);
+  return unlessProjectDeleted(ports, session, result);
 };
 
 /** A deletion that was found before the session was made refuses it, too. */
-const inLivingProject = async (
+const unlessProjectDeleted = async (
   ports: SessionDeps,
   session: Session,
   result: 'created' | 'exists' | 'moved',
