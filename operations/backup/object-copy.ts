@@ -46,13 +46,14 @@ export const saveObjects = async (
   folder: string,
   kept?: readonly CopiedObject[],
 ): Promise<readonly CopiedObject[]> => {
+  const isFirst = kept === undefined;
   const known = new Map((await readObjects(folder)).map((object) => [object.key, object]));
   const copied = new Map(kept?.map((object) => [object.key, object]));
   const seen = new Set<string>();
   for (const Bucket of sealBucket === undefined ? [bucket] : [sealBucket, bucket]) {
     // Before the seals are listed, so that the one it names is among them.
     const last =
-      kept === undefined && !seen.has(lastSeal)
+      isFirst && !seen.has(lastSeal)
         ? await saveObject({ client, bucket: Bucket }, folder, { key: lastSeal, modifiedAt: 0 })
         : undefined;
     if (last !== undefined) {
@@ -61,7 +62,7 @@ export const saveObjects = async (
     }
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
       const found = Contents.flatMap(({ Key, ETag = '', LastModified }) =>
-        Key === undefined || seen.has(Key) || (kept !== undefined && Key.startsWith(sealPrefix))
+        Key === undefined || seen.has(Key) || (!isFirst && Key.startsWith(sealPrefix))
           ? []
           : [{ key: Key, etag: ETag, modifiedAt: LastModified?.getTime() ?? 0 }],
       );
