@@ -20,8 +20,10 @@ export const documentedErrors = (
   const isBodyRead = contract.body !== undefined || refusesFields(method, contract);
   const isRefusedToSome = scopesFor(needs).length < scopeKinds.length;
   const named = [`${resource}_not_found`].filter(isErrorCode);
+  // A value of the path may be encoded wrongly.
+  const isRead = path.includes('{') || query !== undefined || headers !== undefined || isBodyRead;
   return [
-    ...(query !== undefined || headers !== undefined || isBodyRead ? ['invalid_request' as const] : []),
+    ...(isRead ? ['invalid_request' as const] : []),
     'unauthenticated',
     ...(isRefusedToSome ? ['forbidden' as const] : []),
     ...(path.includes('{') ? [...named, 'not_found' as const] : []),
