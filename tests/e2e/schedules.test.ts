@@ -7,7 +7,8 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { dueValues, keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
+import type { ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { Pin, ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect, errorOf, type Fields, fieldsOf } from './mcp-clients.ts';
 
@@ -102,6 +103,22 @@ const sweep = async (id: string): Promise<void> => {
   await cloud.schedules({ sweep: 'schedules' });
 };
 const pinOf = async (id: string): Promise<string | undefined> => (await show(id)).targets[0]?.pinnedSessionId;
+/** Its target continues in a workspace that is not there. */
+const pinAway = async (
+  id: string,
+  {
+    session = randomUUID(),
+    former,
+  }: { readonly session?: string | undefined; readonly former?: string | undefined } = {},
+): Promise<void> => {
+  const project = (await show(id)).targets[0]?.projectId as ProjectId;
+  const pinTo = (to: string): Pin => ({
+    session: to as SessionId,
+    workspace: randomUUID() as WorkspaceId,
+  });
+  const pinned = { pin: pinTo(session), former: former === undefined ? undefined : pinTo(former) };
+  expect(await makeScheduleStore(cloud.table).pin(id as ScheduleId, { project }, pinned)).toBe(true);
+};
 const endSession = (id: string): Promise<unknown> => cloud.ask(`/api/sessions/${id}`, { method: 'DELETE' });
 
 describe('a created schedule', () => {
@@ -254,26 +271,18 @@ describe('the pinning table', () => {
   });
 
   test('resume: if the workspace of an ended one was deleted it spawns and pins again', async () => {
-    const { id, targets } = await make();
+    const { id } = await make();
     const first = await runOnce(id, 1);
     await endSession(first.sessionId ?? '');
-    await makeScheduleStore(cloud.table).pin(
-      id as ScheduleId,
-      { project: targets[0]?.projectId } as never,
-      { session: first.sessionId, workspace: randomUUID() } as never,
-    );
+    await pinAway(id, { session: first.sessionId });
     const second = await runOnce(id, 2);
     expect(second).toMatchObject({ status: 'success' });
     expect(await pinOf(id)).toBe(second.sessionId);
   });
 
   test('resume: if the session itself was deleted it spawns and pins again', async () => {
-    const { id, targets } = await make();
-    await makeScheduleStore(cloud.table).pin(
-      id as ScheduleId,
-      { project: targets[0]?.projectId } as never,
-      { session: randomUUID(), workspace: randomUUID() } as never,
-    );
+    const { id } = await make();
+    await pinAway(id);
     const first = await runOnce(id, 1);
     expect(first).toMatchObject({ status: 'success' });
     expect(await pinOf(id)).toBe(first.sessionId);
@@ -356,11 +365,7 @@ describe('the overlap table', () => {
         () => pinOf(id),
         (pin) => pin === former.sessionId,
       );
-      await makeScheduleStore(cloud.table).pin(
-        id as ScheduleId,
-        { project: (await show(id)).targets[0]?.projectId } as never,
-        { session: randomUUID(), workspace: randomUUID() } as never,
-      );
+      await pinAway(id, { former: former.sessionId });
     }
     await trigger(id);
     await second(id, ({ status }) => status === 'queued');
