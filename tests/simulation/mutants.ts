@@ -2,7 +2,7 @@
  * `npm run sim:mutants [-- --only NAME,... --seeds N --from K --note]`: shows that the simulation bites. Each deliberate bug of
  * mutants/*.patch is applied to a copy, never to the checkout, and tried until a seed catches it. Its second line may name the seed that
  * caught it last, which is tried first; `--note` writes it. One that needs a coincidence which random faults meet too seldom names a
- * conformance test there, which must fail. One that is not caught, or that does not apply any more, fails.
+ * test there, which must fail. One that is not caught, or that does not apply any more, fails.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -30,20 +30,20 @@ const { values } = parseArgs({
 });
 
 /** The lines before the change. */
-type Head = { readonly why: string; readonly conformance?: string; readonly seed?: string };
+type Head = { readonly why: string; readonly test?: string; readonly seed?: string };
 
 const headOf = (patch: string): Head => {
   const [why = '', second = ''] = patch.split('\n');
-  const [, word, value] = /^(Conformance|Seed): (\S+)$/.exec(second) ?? [];
+  const [, word, value] = /^(Test|Seed): (\S+)$/.exec(second) ?? [];
   if (value === undefined) return { why };
-  return word === 'Seed' ? { why, seed: value } : { why, conformance: value };
+  return word === 'Seed' ? { why, seed: value } : { why, test: value };
 };
 
-const tryOne = async (file: string, { conformance, seed }: Head): Promise<Outcome> => {
+const tryOne = async (file: string, { test, seed }: Head): Promise<Outcome> => {
   const name = file.replace('.patch', '');
   const home = await mkdtemp(join(tmpdir(), 'sallyport-mutant-'));
   try {
-    for (const path of conformance === undefined ? simulated : await allFiles())
+    for (const path of test === undefined ? simulated : await allFiles())
       await cp(join(root, path), join(home, path), { recursive: true });
     await symlink(join(root, 'node_modules'), join(home, 'node_modules'));
     await run('patch', [
@@ -54,7 +54,7 @@ const tryOne = async (file: string, { conformance, seed }: Head): Promise<Outcom
       '--input',
       join(folder, file),
     ]);
-    const verdict = await (conformance === undefined ? simulate(home, seed) : conform(home, conformance));
+    const verdict = await (test === undefined ? simulate(home, seed) : runTest(home, test));
     return { name, verdict, isCaught: !verdict.startsWith('NOT') };
   } catch (error) {
     return { name, verdict: `NOT APPLIED ${error}`, isCaught: false };
@@ -84,10 +84,10 @@ const simulateSeeds = async (home: string, { seeds, from }: Seeds): Promise<stri
   return at < 0 ? `${missed} ${stdout}${stderr}` : `${lines[at]}:${lines[at + 1]}`;
 };
 
-const conform = async (home: string, test: string): Promise<string> => {
+const runTest = async (home: string, test: string): Promise<string> => {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const { stdout = '', stderr = '' } = await outputOf(home, [
-    ...[vitest, 'run', '--project', 'conformance', '--reporter', 'tap-flat', test],
+    ...[vitest, 'run', '--reporter', 'tap-flat', test],
   ]);
   const failed = stdout.split('\n').find((line) => line.startsWith('not ok'));
   return failed ?? `${missed} ${stdout}${stderr}`;

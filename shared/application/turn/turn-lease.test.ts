@@ -53,9 +53,15 @@ test('a lost lease is reported once and not renewed', async () => {
 });
 
 test.each([
-  ['its own idle limit', { idleMs: 4000 }, 4000],
-  ["the deployment's, if it has none", {}, 900_000],
-])('a session that rests is looked at after %s', async (_what, own, ms) => {
+  { after: 'its own idle limit', own: { idleMs: 4000 }, ms: 4000 },
+  { after: "the deployment's, if it has none", own: {}, ms: 900_000 },
+  {
+    after: 'what is left of it, if its holder came for nothing',
+    own: { idleMs: 4000 },
+    restedMs: 3000,
+    ms: 1000,
+  },
+])('a session that rests is looked at after $after', async ({ own, restedMs = 0, ms }) => {
   const { ports, clock } = openQuietPorts();
   const due: number[] = [];
   const turns = fake<TurnStore>({
@@ -64,7 +70,7 @@ test.each([
       return 'released';
     },
   });
-  const session = newSession({ lastActiveAt: clock.now, ...own });
+  const session = newSession({ lastActiveAt: clock.now - restedMs, ...own });
   const limits = { idleMs: 900_000, waitStopMs: 120_000 };
   const context = { session, turn: { state: { kind: 'idle' } }, inbox: [], limits };
   await releaseLease({ ...ports, turns }, context as unknown as TurnContext);

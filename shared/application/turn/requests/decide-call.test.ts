@@ -1,4 +1,4 @@
-/** A decision that ends a turn beside a message that arrives, and one by a session that was read too early. */
+/** A decision that ends a turn beside a message that arrives or waits, and one by a session that was read too early. */
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -74,6 +74,18 @@ test('a message that arrives while a rejection ends the turn is woken for', asyn
     await ports.inbox.accept(seen, message('two', clock.now), inboxLimits);
   };
   await decide(ports, { session: seen, turn }, false);
+  const left = await ports.turns.loadWork(id);
+  expect(left.turn.state.kind).toBe('done');
+  expect(left.inbox.map(({ messageId }) => messageId)).toEqual(['two']);
+  expect(invoked).toEqual([`turn ${id}`]);
+});
+
+test('a rejection that ends the turn wakes the session for the message that waits behind it', async () => {
+  const { ports, clock, invoked, id, read, rest } = await open();
+  await ports.inbox.accept(await read(), message('two', clock.now), inboxLimits);
+  await rest(await read());
+  const { turn } = await ports.turns.loadWork(id);
+  await decide(ports, { session: await read(), turn }, false);
   const left = await ports.turns.loadWork(id);
   expect(left.turn.state.kind).toBe('done');
   expect(left.inbox.map(({ messageId }) => messageId)).toEqual(['two']);
