@@ -46,6 +46,20 @@ type Idle = Awaited<ReturnType<typeof idle>>;
 const take = ({ workspace, agent, execution }: Idle): Promise<Workspace | undefined> =>
   stores().workspaces.markIdle(workspace, [agent, execution], stop);
 
+/** The answer of a child arrives in a turn that only waited for it. */
+const takeStep = async (agent: Session): Promise<void> => {
+  const { turns } = stores();
+  const { turn } = await turns.loadWork(agent.id);
+  const { status } = await turns.commit({
+    ...{ session: agent, version: turn.version, state: turn.state, at: agent.lastActiveAt, history: [] },
+    ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
+    log: [{ type: 'agent:error', data: { code: 'internal_error', message: 'x' } }],
+    patch: { lastActiveAt: agent.lastActiveAt },
+    ...{ release: false, wakes: false, dueAt: farAway },
+  });
+  expect(status).toBe('committed');
+};
+
 test('an idle sandbox is marked to stop, as by any other stop', async () => {
   const { readWorkspace, isWorkspaceDue } = stores();
   const found = await idle();
@@ -90,6 +104,8 @@ describe('an idle sandbox stays when, since it was read,', () => {
       'a session got a message in the same millisecond',
       ({ agent }) => stores().inbox.accept(agent, message('m', agent.lastActiveAt), inboxLimits),
     ],
+    // A function stood still past the end of its lease, and writes what it did by the time that it had read before.
+    ['a holder without a lease took a step of its turn', ({ agent }) => takeStep(agent)],
     ['a session got a message', ({ agent }) => stores().inbox.accept(agent, message('m'), inboxLimits)],
     [
       'a call began',

@@ -31,16 +31,21 @@ export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set,
   },
 });
 
-/** Nothing happened in a session since it was read. */
-export const sessionAsRead = (TableName: string, { id, workSeq, lease, lastActiveAt }: Session) => ({
+/**
+ * Nothing happened in a session since it was read. A step of its turn may leave its last activity as it was: a holder that stood
+ * still past the end of its lease writes by the time that it had read before.
+ */
+export const sessionAsRead = (TableName: string, { id, workSeq, lease, lastActiveAt, lastSeq }: Session) => ({
   ConditionCheck: {
     TableName,
     Key: keys.session(id),
-    ConditionExpression: 'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt',
+    ConditionExpression:
+      'workSeq = :workSeq AND leaseFence = :fence AND lastActiveAt = :lastActiveAt AND lastSeq = :lastSeq',
     ExpressionAttributeValues: {
       ':workSeq': workSeq,
       ':fence': lease.fence,
       ':lastActiveAt': lastActiveAt,
+      ':lastSeq': lastSeq,
     },
   },
 });
