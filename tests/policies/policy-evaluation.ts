@@ -30,14 +30,23 @@ export const applies = (statement: Statement, { action, resource, context }: Aut
 export const many = (value: OneOrMany): readonly string[] => (typeof value === 'string' ? [value] : value);
 
 /** `*` is any text, `?` any one character (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html). */
-const matches = (pattern: string, text: string): boolean =>
+const matches = (pattern: string, text: string): boolean => {
+  const compiled = expressions.get(pattern) ?? expressionOf(pattern);
+  expressions.set(pattern, compiled);
+  return compiled.test(text);
+};
+
+/** Compiled once: each request is compared with every right. */
+const expressions = new Map<string, RegExp>();
+
+const expressionOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern
       .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
       .replaceAll('*', '.*')
       .replaceAll('?', '.')}$`,
     's',
-  ).test(text);
+  );
 
 type Comparison = (wanted: string, found: string) => boolean;
 
