@@ -36,6 +36,16 @@ test.each(['..', '.'])(
   },
 );
 
+test.each([
+  ['the last name', { id: 'p', name: '' }],
+  ['a name before it', { id: '', name: 'n' }],
+])('%s is empty: it is refused before another resource is addressed', async (_, params) => {
+  const { client, asked } = answering([]);
+  const refused = await failureOf(client.request(api.deleteSecret, { params }));
+  expect(refused).toMatchObject({ code: 'invalid_request', status: 0 });
+  expect(asked).toEqual([]);
+});
+
 const soon = { headers: { 'retry-after': '0.01' } };
 const failureOf = (request: Promise<unknown>) =>
   request.then(

@@ -3,6 +3,8 @@
  *
  * A route says what goes in and what comes out; the contracts say their shapes.
  */
+import { SallyportError } from './errors.ts';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The names in braces of a path. */
@@ -63,11 +65,23 @@ export type WireParts = {
   readonly body?: unknown;
 };
 
-/** A URL parser takes `..` for the resource above, encoded or not: with a NUL behind it the server refuses it as a name. */
+/** A name of the caller stays in its place of the address. */
 export const pathOf = (path: string, params: WireParts['params'] = {}): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(params[name] ?? '').replace(/^\.\.?$/, '$&%00'),
-  );
+  path.replace(/\{(\w+)\}/g, (_, name: string) => partOf(name, params[name]));
+
+const partOf = (name: string, value = ''): string => {
+  // Without its last part the address would be that of the whole list.
+  if (value === '') throw emptyName(name);
+  // A URL parser takes `..` for the resource above, encoded or not: with a NUL behind it the server refuses it as a name.
+  return encodeURIComponent(value).replace(/^\.\.?$/, '$&%00');
+};
+
+const emptyName = (name: string): SallyportError =>
+  new SallyportError(0, {
+    code: 'invalid_request',
+    message: `\`${name}\` is empty`,
+    suggestions: ['Nothing was sent. Give the id or the name of what is meant.'],
+  });
 
 export const queryOf = (query: WireParts['query'] = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);

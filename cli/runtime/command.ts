@@ -78,7 +78,10 @@ export type Parsed = Pick<Call, 'positionals' | 'text' | 'isSet' | 'list'>;
 export const parseCommand = (command: Command, args: readonly string[]): Parsed => {
   const options: ParseArgsOptionsConfig = { ...command.options, ...globalOptions };
   const { values, positionals } = parsed(command, { args, options });
-  if (values['help'] !== true) checkPositionals(command, positionals);
+  if (values['help'] !== true) {
+    checkPositionals(command, positionals);
+    checkNames(command, { values, positionals });
+  }
   return {
     positionals,
     text: (option) => {
@@ -129,6 +132,41 @@ const checkPositionals = (command: Command, given: readonly string[]): void => {
   const { min, max } = command.positionals;
   if (given.length < min) throw wrongUsage('an argument is missing', [usageLine(command)]);
   if (given.length > max) throw wrongUsage(`unexpected argument '${given[max]}'`, [usageLine(command)]);
+};
+
+/** Options whose value names or chooses one thing of many: an empty one would be as if the option was absent. */
+const namingOptions = [
+  ...['session', 'project', 'workspace', 'attach', 'context'],
+  ...['label', 'status', 'digest', 'effect'],
+];
+const namingArgument = /\b(?:id|name|session|call|grant|snapshot)\b/;
+
+/** A variable that a script did not set leaves an empty argument, which must not stand for all things, or for a new one. */
+const checkNames = (
+  command: Command,
+  {
+    values,
+    positionals,
+  }: { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] },
+): void => {
+  const option = namingOptions.find((name) => [values[name]].flat().includes(''));
+  if (option !== undefined) throw wrongUsage(`--${option} is empty`, [usageLine(command)]);
+  const names = namesOf(command);
+  const empty = positionals.findIndex((given, at) => given === '' && at < names.length);
+  const name = names[empty];
+  if (name !== undefined) throw wrongUsage(`<${name}> is empty`, [usageLine(command)]);
+};
+
+/** The arguments that name a thing: the first ones of a usage, and all of one that may be repeated. */
+const namesOf = ({ usage, positionals: { max } }: Command): readonly string[] => {
+  const [leading = ''] = /^[<[][^>\]-]+[>\]](?: <[^>]+>)*/.exec(usage) ?? [];
+  const names = Array.from(leading.matchAll(/[<[]([^>\]]+)/g), ([, name = '']) => name);
+  const others = names.findIndex((name) => !namingArgument.test(name));
+  const naming = others < 0 ? names : names.slice(0, others);
+  const last = naming.at(-1);
+  return last?.endsWith('…') === true
+    ? [...naming, ...Array.from({ length: max - naming.length }, () => last)]
+    : naming;
 };
 
 export const usageLine = ({ name, usage }: Command): string => `Usage: sallyport ${name} ${usage}`.trimEnd();

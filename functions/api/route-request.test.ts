@@ -106,6 +106,7 @@ test.each([
   ['another method', '/api/any', { httpMethod: 'PATCH' }],
   ['another path', '/api/nowhere', {}],
   ['no path below', '/api/any/more', {}],
+  ['a thing of a list without its name', '/api/any/', {}],
 ])('%s is a route that does not exist', async (_, path, change) => {
   const { status, body } = await ask('admin', path, change);
   expect([status, body.error.code]).toEqual([404, 'not_found']);

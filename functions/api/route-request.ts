@@ -3,7 +3,8 @@
  * body of the contract. Every answer names the request, as `x-request-id`; a client's header of that name is not
  * read (AC4).
  *
- * A route is a method and a path: another method on a known path is as unknown as another path, 404.
+ * A route is a method and a path: another method on a known path is as unknown as another path, 404. So is a list's path
+ * with a slash at its end: that of one of its things, whose name is missing.
  */
 
 import httpRouter, { type Route } from '@middy/http-router';
@@ -79,6 +80,7 @@ const guarded = ({ method, path, needs, resource, contract, handler }: ApiRoute)
   method,
   path,
   handler: async (event: ApiEvent): Promise<StreamedResult> => {
+    if (!path.includes('{') && event.path.endsWith('/')) return notFoundResponse();
     if (resource === undefined) {
       requirePermission(principalOf(event), needs);
       refuseFields(event, contract);

@@ -16,6 +16,13 @@ def test_a_name_with_a_slash_is_one_name() -> None:
     assert session_path("s/t", "processes", "a/..") == "/api/sessions/s%2Ft/processes/a%2F.."
 
 
+@pytest.mark.parametrize("names", [("",), ("s", "snapshots", ""), ("", "exec")])
+def test_an_empty_name_is_refused_before_the_list_is_addressed(names: tuple[str, ...]) -> None:
+    with pytest.raises(SallyportError) as refused:
+        session_path(*names)
+    assert refused.value.code == "invalid_request"
+
+
 @pytest.mark.parametrize("path", ["../secret", "a/../../b", "/etc/passwd"])
 def test_a_path_outside_the_workspace_is_refused_before_it_is_asked_for(path: str) -> None:
     with pytest.raises(SallyportError) as refused:

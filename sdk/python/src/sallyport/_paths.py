@@ -14,6 +14,14 @@ def session_path(session_id: str, *names: str) -> str:
 
 
 def _part(name: str) -> str:
+    # Without its last part the address would be that of the whole list.
+    if name == "":
+        raise SallyportError(
+            0,
+            "invalid_request",
+            "an id or a name is empty",
+            suggestions=["Nothing was sent. Give the id or the name of what is meant."],
+        )
     # A client of HTTP takes `..` for the resource above: with a NUL behind it the server refuses it as a name.
     return f"{name}%00" if name in (".", "..") else quote(name, safe="")
 
