@@ -394,6 +394,29 @@ describe('a chat over an interrupted connection', () => {
     expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ model: 'm' });
   });
 
+  test('an answer that is too long for a frame is printed whole', async () => {
+    const talk: Talk = ({ send, onAction }) => {
+      send({ type: 'system:ready', data: { lastSeq: -1 } });
+      onAction(({ messageId }) => {
+        send({ type: 'message', seq: 0, data: { messageId, role: 'user', text: 'x' } });
+        const cut = { text: 'Hel', truncated: true };
+        send({ type: 'message', seq: 1, data: { messageId: 'a', role: 'assistant', ...cut } });
+        send({ type: 'completion', seq: 2, data: { turnId: 't', stopReason: 'end_turn', ...cut } });
+      });
+    };
+    const events = [
+      { index: 1, type: 'message', data: { messageId: 'a', role: 'assistant', text: 'Hello' } },
+      { index: 2, type: 'completion', data: { turnId: 't', stopReason: 'end_turn', text: 'Hello' } },
+    ];
+    const routes: Routes = {
+      'POST /api/sessions': { status: 201, body: { id: 's' } },
+      'GET /api/sessions/s/events?since_index=0&max_events=500': { body: { events } },
+    };
+    await using one = await loggedIn(routes, talk);
+    expect((await one.run(['chat', 'hi'])).stdout).toBe('Hello\n');
+    expect(JSON.parse((await one.run(['chat', '--json', 'hi'])).stdout)).toMatchObject({ text: 'Hello' });
+  });
+
   test('a refusal on the socket becomes the error of the command', async () => {
     const talk: Talk = ({ send }) =>
       send({ type: 'error', data: refusal('provider_not_configured', 'OPENAI_API_KEY is required') });

@@ -54,7 +54,9 @@ const openServer = (answers: Readonly<Record<string, () => Response | Promise<Re
   return { sallyport, sockets, requests, bodies };
 };
 
-const connect = ({ sallyport }: ReturnType<typeof openServer>, options: { readonly since?: number } = {}) => {
+type Following = { readonly since?: number; readonly isWhole?: boolean };
+
+const connect = ({ sallyport }: ReturnType<typeof openServer>, options: Following = {}) => {
   const seen: unknown[] = [];
   const frames: Frame[] = [];
   const states: ConnectionState[] = [];
@@ -97,6 +99,34 @@ test('without a number only new events are delivered', async () => {
   await vi.advanceTimersByTimeAsync(0);
   expect(server.sockets[0]?.url).not.toContain('since');
   for (const frame of [ready(4), event(3), event(5)]) server.sockets[0]?.tell(frame);
+  expect(seen).toEqual(['system:ready', 5]);
+});
+
+test('an event that is too long for a frame is fetched whole, and those behind it wait', async () => {
+  const events = [
+    { index: 5, type: 'completion', data: { text: 'Hello' } },
+    { index: 6, type: 'system', data: {} },
+  ];
+  const log = 'GET /sessions/s/events?since_index=4&max_events=500';
+  const server = openServer({ [log]: () => Response.json({ events }) });
+  const [whole, cut] = [connect(server, { isWhole: true }), connect(server)];
+  await vi.advanceTimersByTimeAsync(0);
+  const long = { type: 'completion', seq: 5, data: { text: 'Hel', truncated: true } };
+  for (const { tell } of server.sockets) for (const frame of [ready(4), long, event(6)]) tell(frame);
+  expect([whole.seen, cut.seen]).toEqual([['system:ready'], ['system:ready', 5, 6]]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(whole.seen).toEqual(['system:ready', 5, 6]);
+  expect(whole.frames[1]).toMatchObject({ type: 'completion', data: { text: 'Hello' } });
+  expect(server.requests.filter((one) => one === log)).toHaveLength(1);
+});
+
+test('before the greeting a frame that was cut is no event that is followed', async () => {
+  const server = openServer();
+  const { seen } = connect(server, { isWhole: true });
+  await vi.advanceTimersByTimeAsync(0);
+  const early = { type: 'completion', seq: 3, data: { text: '', truncated: true } };
+  for (const frame of [early, ready(4), event(5)]) server.sockets[0]?.tell(frame);
+  await vi.advanceTimersByTimeAsync(1000);
   expect(seen).toEqual(['system:ready', 5]);
 });
 

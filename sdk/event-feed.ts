@@ -35,6 +35,8 @@ export type EventFeed = {
   readonly take: (frame: LoggedFrame) => void;
   /** The server has said up to where its log goes. */
   readonly expect: (lastSeq: number) => void;
+  /** An event is there of which the frame had only a part. */
+  readonly fetchUpTo: (seq: number) => void;
   readonly lastSeq: () => number | undefined;
   readonly stop: () => void;
 };
@@ -79,6 +81,11 @@ export const openEventFeed = ({ since, fetchAfter, onFrame, onEventsLost }: Feed
       isStarted = true;
       order = expectUpTo(order, lastSeq);
       watch(gapMsMax);
+    },
+    fetchUpTo: (seq) => {
+      if (!isStarted) return;
+      order = expectUpTo(order, seq);
+      watch(0);
     },
     lastSeq: () => (isStarted ? order.lastSeq : undefined),
     stop: () => {

@@ -23,6 +23,8 @@ export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeti
   readonly sessionId: string;
   /** The last event that is known, -1 for none; absent: only events from now on are told. */
   readonly since?: number;
+  /** Events that are too long for a frame are fetched; absent: they are told with their longest text cut. */
+  readonly isWhole?: boolean;
   /** Events before this number are no longer kept, and some of them were not told. */
   readonly onEventsLost?: (oldestSeq: number) => void;
 };
@@ -37,7 +39,7 @@ export type SessionConnection = Connection & {
 
 export const connectToSession = (
   sallyport: ApiClient,
-  { sessionId, since, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
+  { sessionId, since, isWhole = false, onEventsLost = () => undefined, ...options }: SessionConnectionOptions,
 ): SessionConnection => {
   let isClosed = false;
   const onFrame = (frame: Frame): void => {
@@ -65,8 +67,10 @@ export const connectToSession = (
       }
       if (frame.type === 'message') sent.answer(frame.data.messageId);
       // A frame of a session under this one has no number, and is no part of this log.
-      if (isLogged(frame)) feed.take(frame);
-      else if (frame.type === 'error') refuse(frame);
+      if (isLogged(frame)) {
+        if (isWhole && isCut(frame)) feed.fetchUpTo(frame.seq);
+        else feed.take(frame);
+      } else if (frame.type === 'error') refuse(frame);
       else onFrame(frame);
     },
     onState: (state) => {
@@ -121,6 +125,9 @@ const aboutOthers = ({ data, ...frame }: FrameOf<'error'>): Frame => {
 };
 
 const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
+
+/** Told by the server of a frame over its limit, and of thoughts of which more are not kept anywhere. */
+const isCut = ({ data }: LoggedFrame): boolean => 'truncated' in data && data.truncated === true;
 
 const fitsFrame = (action: ClientAction): boolean =>
   new TextEncoder().encode(JSON.stringify(action)).length <= frameBytesMax;

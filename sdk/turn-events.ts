@@ -124,7 +124,7 @@ async function* followSocket(
   const connected = makeSignal();
   let isBlocked = false;
   const connection = connectToSession(client, {
-    ...{ sessionId, failuresMax },
+    ...{ sessionId, failuresMax, isWhole: true },
     ...(since === undefined ? {} : { since }),
     onFrame: queue.add,
     onState: (state) => {

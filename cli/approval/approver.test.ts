@@ -177,6 +177,9 @@ test('a call whose frame was cut is loaded whole before it is shown', async () =
     const whole = { ...frameOf(waiting).data, sessionId: 's' };
     await using one = await deploy([frameOf(cut, { digest: digestOf(waiting), ...flags })], {
       [route]: { body: whole },
+      'GET /api/sessions/s/events?since_index=0&max_events=500': {
+        body: { events: [{ index: 1, sessionId: 's', ...frameOf(waiting) }] },
+      },
     });
     const terminal = one.chat('go');
     await terminal.until(prompt);

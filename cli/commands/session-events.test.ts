@@ -43,6 +43,20 @@ test('a program gets a line of JSON for each event', async () => {
   });
 });
 
+test('an event that is too long for a frame is printed whole', async () => {
+  const log = 'GET /api/sessions/s/events?since_index=4&max_events=500';
+  const whole = { index: 5, at: 'at5', type: 'message', sessionId: 's', data: { text: 'five' } };
+  await using there = await logIn({ [log]: { body: { events: [whole] } } }, ({ send }) => {
+    send({ type: 'system:ready', at: 'T', data: { lastSeq: 5 } });
+    send({ ...event(5, 'fi'), data: { text: 'fi', truncated: true } });
+  });
+  const terminal = there.at(['events', 's', '--since', '4', '--follow', '--json']);
+  await terminal.until('}}');
+  terminal.interrupt();
+  await terminal.code;
+  expect(JSON.parse(terminal.text())).toEqual(whole);
+});
+
 test('a session that is not there is refused with the reason, and --children with --follow too', async () => {
   await using there = await logIn({});
   const missing = await there.run(['events', 'gone', '--follow']);

@@ -49,6 +49,7 @@ const follow = async (
   const connection = connectToSession(client, {
     sessionId: id,
     since,
+    isWhole: true,
     onFrame: (frame) => {
       if (frame.seq !== null) print(frame as LoggedFrame);
     },

@@ -75,6 +75,7 @@ export const openConversation = (client: Sallyport, sessionId: string, listener:
 
   const connection = connectToSession(client, {
     sessionId,
+    isWhole: true,
     onFrame: receive,
     onState: stateListener({
       onLost: listener.onLost,
