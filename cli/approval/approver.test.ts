@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { digestOf, type Routes, refusal, type Talk } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 
@@ -228,6 +228,71 @@ test('a call that changed concurrently is shown again', async () => {
   await expect.poll(() => bodies).toMatchObject([{ digest: digestOf(first) }, { digest: digestOf(second) }]);
   one.tell({ type: 'completion', seq: 2, data: { turnId: 't1', stopReason: 'end_turn', text: '' } });
   expect(await terminal.code).toBe(0);
+});
+
+describe.each([
+  ['another effect', 'e2'],
+  ['the same effect', 'e1'],
+])('a call that was tried and is asked again with %s', (_, effectDigest) => {
+  const waiting = call('make');
+  const [before, after] = [frameOf(waiting, { effectDigest: 'e1' }), frameOf(waiting, { effectDigest })];
+  const deployTrial = async () => {
+    const bodies: { approved: boolean; effectDigest?: string }[] = [];
+    let isAsked = false;
+    const one = await deploy([before], {
+      'POST /api/sessions/s/approvals/c1': ({ body }) => {
+        bodies.push(JSON.parse(body));
+        const isFirst = bodies.length === 1;
+        return isFirst
+          ? { status: 409, body: refusal('conflict', 'the workspace has changed') }
+          : { body: {} };
+      },
+      'GET /api/sessions/s/approvals/c1': () =>
+        isAsked
+          ? { body: { ...after.data, sessionId: 's' } }
+          : { status: 404, body: refusal('not_found', 'no such call waits') },
+    });
+    const askAgain = (): void => {
+      isAsked = true;
+      one.tell({ ...after, seq: 2 });
+    };
+    const end = (): void => {
+      isAsked = false;
+      one.tell({ ...after, seq: 3 });
+      one.tell({ type: 'completion', seq: 4, data: { turnId: 't1', stopReason: 'end_turn', text: '' } });
+    };
+    return { ...one, bodies, askAgain, end, [Symbol.asyncDispose]: one[Symbol.asyncDispose] };
+  };
+
+  test('is shown again, and decided', async () => {
+    await using one = await deployTrial();
+    const terminal = one.chat('go');
+    await terminal.until(prompt);
+    terminal.wait(1);
+    terminal.type('y\r');
+    await terminal.until('Not decided: the workspace has changed.');
+    // It is being tried: no call waits.
+    const read = 'GET /api/sessions/s/approvals/c1';
+    await expect.poll(() => one.fake.asked.some(({ route }) => route === read)).toBe(true);
+    one.askAgain();
+    await terminal.until(prompt);
+    terminal.wait(1);
+    terminal.type('y\r');
+    await expect.poll(() => one.bodies).toMatchObject([{ effectDigest: 'e1' }, { effectDigest }]);
+    one.end();
+    expect(await terminal.code).toBe(0);
+    expect(one.bodies).toHaveLength(2);
+  });
+
+  test('is approved again under --yes', async () => {
+    await using one = await deployTrial();
+    const ran = one.run(['chat', '--yes', 'go']);
+    await expect.poll(() => one.bodies).toHaveLength(1);
+    one.askAgain();
+    await expect.poll(() => one.bodies).toMatchObject([{ effectDigest: 'e1' }, { effectDigest }]);
+    one.end();
+    expect((await ran).code).toBe(0);
+  });
 });
 
 test('a question whose call was decided elsewhere is withdrawn with a note', async () => {

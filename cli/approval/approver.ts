@@ -1,8 +1,9 @@
 /**
- * Decides the pending calls of a session in the order of their requests, each once, by the person at the terminal.
+ * Decides the pending calls of a session in the order of their requests, by the person at the terminal.
  *
  * Without a terminal a call is approved under --yes and rejected otherwise, with a note. A question is withdrawn when its
- * call was decided elsewhere.
+ * call was decided elsewhere. A call that was tried is asked again when the workspace has changed since, under the same id and
+ * perhaps with the same effect.
  */
 import { digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';
 import type { Frame, FrameOf } from '#sdk/frames.ts';
@@ -36,8 +37,8 @@ export const makeApprover = (options: ApproverOptions): Approver => {
   let asking: Request | undefined;
   let queue = Promise.resolve();
 
-  const decideNow = async (request: Request, frame: ApprovalFrame): Promise<void> => {
-    let waiting = await ifWaiting(callOf(options.client, frame));
+  const decideNow = async (request: Request, asked: () => Promise<WaitingCall>): Promise<void> => {
+    let waiting = await ifWaiting(asked());
     while (waiting !== undefined && !request.isSettled) {
       asking = request;
       const verdict = await verdictOn(options, waiting).finally(() => {
@@ -51,11 +52,14 @@ export const makeApprover = (options: ApproverOptions): Approver => {
     decide: (frame) => {
       const { sessionId, data } = frame;
       const key = [sessionId, data.turnId, data.callId].join(' ');
-      if (taken.has(key)) return Promise.resolve();
+      // A second request is the first one told again, or a new one: the server knows which call waits.
+      const asked = taken.has(key)
+        ? () => readCall(options.client, addressOf(frame))
+        : () => callOf(options.client, frame);
       taken.add(key);
       const request = { sessionId, callId: data.callId, isSettled: false };
       open.add(request);
-      const decided = queue.then(() => decideNow(request, frame)).finally(() => open.delete(request));
+      const decided = queue.then(() => decideNow(request, asked)).finally(() => open.delete(request));
       queue = decided.catch(() => undefined);
       return decided;
     },
@@ -83,10 +87,16 @@ const verdictOn = async ({ call, questions }: ApproverOptions, waiting: WaitingC
 };
 
 /** The call of a frame, read again if the digest shows that the frame holds only a part of it. */
-const callOf = async (client: Sallyport, { sessionId, data }: ApprovalFrame): Promise<WaitingCall> => {
-  const call = { ...data, sessionId: sessionId ?? '' };
+const callOf = async (client: Sallyport, frame: ApprovalFrame): Promise<WaitingCall> => {
+  const { data } = frame;
+  const call = { ...data, ...addressOf(frame) };
   return (await digestOf(call)) === data.digest ? call : readCall(client, call);
 };
+
+const addressOf = ({ sessionId, data: { callId } }: ApprovalFrame) => ({
+  sessionId: sessionId ?? '',
+  callId,
+});
 
 /** Carries out a verdict; returns the pending call if the person has to see it again. */
 const carryOut = async (
