@@ -55,6 +55,8 @@ test('a call is shown whole with its digest, and approved by that digest', async
   expect(shown).toEqual(waiting);
   const approve = ['approvals', 'approve', 's1', 'c/1', '--digest'];
   expect(await there.run([...approve, waiting.digest])).toMatchObject({ code: 0, stdout: 'Approved c/1.\n' });
+  expect((await there.run([...approve, waiting.digest, '--effect', 'e1'])).code).toBe(0);
+  expect((await there.run(['approvals', 'approve', 's1', 'c/1', '--effect', 'e1'])).code).toBe(2);
   const other = await there.run([...approve, '0'.repeat(64)]);
   expect([other.code, other.stderr]).toEqual([1, 'sallyport: the digest is of another call (conflict)\n']);
   const reject = ['approvals', 'reject', 's1', 'c/1', '--reason', 'not now', '--json'];
@@ -65,6 +67,7 @@ test('a call is shown whole with its digest, and approved by that digest', async
   expect(missing.stderr).toContain('the local file none.json cannot be read: ENOENT (file_not_found)');
   expect(there.bodies(route)).toEqual([
     { approved: true, digest: waiting.digest },
+    { approved: true, digest: waiting.digest, effectDigest: 'e1' },
     { approved: true, digest: '0'.repeat(64) },
     { approved: false, reason: 'not now' },
     { approved: true, digest: waiting.digest, remember: { prefix: 'echo' }, args: { command: 'echo two' } },

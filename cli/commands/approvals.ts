@@ -70,7 +70,8 @@ const decide = (approved: boolean) => async (call: Call) => {
       args: await readChanges(call),
     }),
   };
-  const digest = call.text('digest');
+  const [digest, effectDigest] = [call.text('digest'), call.text('effect')];
+  if (effectDigest !== undefined && digest === undefined) throw wrongUsage('--effect belongs to a --digest');
   const isBlind = digest === undefined && host.stdin.isTTY !== true;
   if (isBlind && approved)
     throw wrongUsage('without a terminal, --digest of the call you reviewed is required', [
@@ -81,7 +82,11 @@ const decide = (approved: boolean) => async (call: Call) => {
   const answer =
     digest === undefined && !isBlind
       ? await decideSeen(call, await readCall(client, address), choice)
-      : await decideCall(client, { ...address, ...(digest === undefined ? {} : { digest }) }, choice);
+      : await decideCall(
+          client,
+          { ...address, effectDigest, ...(digest === undefined ? {} : { digest }) },
+          choice,
+        );
   output.result(answer, () => [`${approved ? 'Approved' : 'Rejected'} ${visibleLine(address.callId)}.`]);
   return undefined;
 };
@@ -127,14 +132,15 @@ const two = { min: 2, max: 2 };
 const named = '<session> <call>';
 
 const approving = {
-  usage: `${named} [--always | --prefix <words>] [--args <file>] [--digest <digest>]`,
+  usage: `${named} [--always | --prefix <words>] [--args <file>] [--digest <digest> [--effect <digest>]]`,
   summary: 'Show a pending call in full and approve it',
   details: [
     'Without a terminal --digest is required. It identifies the call you reviewed; a different call is refused.',
+    '--effect is the digest of the effect, which `approvals show` prints of a call that was tried: it is required for such a call.',
     '--always allows all later calls of the tool in this session, --prefix later commands that begin with these words.',
     '--args runs the call with the arguments from a JSON file instead; - is stdin.',
   ],
-  options: { always: flag, prefix: value, args: value, digest: value },
+  options: { always: flag, prefix: value, args: value, digest: value, effect: value },
   positionals: two,
   run: decide(true),
 } as const;
