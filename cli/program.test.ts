@@ -300,7 +300,7 @@ test('a large file is sent in parts with their range', async () => {
   expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'gone'])).stderr).toContain('file_not_found');
 });
 
-test('several sessions are stopped, each reported as it ends, up to the first failure', async () => {
+test('several sessions are stopped, each reported as it ends, also behind one that is refused', async () => {
   await using one = await loggedIn({
     'DELETE /api/sessions/a': { body: { id: 'a' } },
     'DELETE /api/sessions/b': { body: { id: 'b' } },
@@ -310,8 +310,16 @@ test('several sessions are stopped, each reported as it ends, up to the first fa
   expect(JSON.parse((await one.run(['stop', '--json', 'a', 'b'])).stdout)).toEqual({
     sessions: [{ id: 'a' }, { id: 'b' }],
   });
-  const { code, stdout } = await one.run(['stop', 'a', 'gone', 'b']);
-  expect([code, stdout]).toEqual([1, 'Stopped a.\n']);
+  expect(await one.run(['stop', 'a', 'gone', 'lost', 'b'])).toEqual({
+    code: 1,
+    stdout: 'Stopped a.\nStopped b.\n',
+    stderr: 'sallyport: gone: there is no such route; lost: there is no such route (not_found)\n',
+  });
+  const { stdout, stderr } = await one.run(['stop', '--json', 'gone', 'b']);
+  expect([JSON.parse(stdout), JSON.parse(stderr).error.code]).toEqual([
+    { sessions: [{ id: 'b' }] },
+    'not_found',
+  ]);
 });
 
 test('an ended session is resumed, and one that cannot be says why', async () => {

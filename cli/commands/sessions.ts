@@ -1,5 +1,6 @@
 /** `sessions`, `stop` and `resume`: lists, shows, ends and reopens sessions, and prints logs. */
 
+import { SallyportError } from '#sdk/errors.ts';
 import { readPages } from '#sdk/pages.ts';
 import type { BodyOf, QueryOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
@@ -23,7 +24,7 @@ import {
   wholeNumber,
 } from '../runtime/command.ts';
 import { stripControls, toJson } from '../runtime/control-characters.ts';
-import { wrongUsage } from '../runtime/failure.ts';
+import { failure, wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 import { eventCommands } from './session-events.ts';
@@ -108,15 +109,31 @@ const update = async (call: Call): Promise<undefined> => {
   call.output.result(session, () => [`Changed ${session.id}.`]);
 };
 
+/** Each of them, also behind one that is refused. */
 const stop = async (call: Call): Promise<undefined> => {
+  const { positionals, output } = call;
   const stopped: Pick<Session, 'id'>[] = [];
-  for (const id of call.positionals) {
-    stopped.push(deleted(await call.request(api.endSession, { params: { id } }), { id }));
-    if (!call.output.isJson) call.output.line(`Stopped ${id}.`);
+  const refused: { readonly id: string; readonly error: SallyportError }[] = [];
+  for (const id of positionals) {
+    try {
+      stopped.push(deleted(await call.request(api.endSession, { params: { id } }), { id }));
+      if (!output.isJson) output.line(`Stopped ${id}.`);
+    } catch (error) {
+      if (!isOfOne(error) || positionals.length === 1) throw error;
+      refused.push({ id, error });
+    }
   }
   const [first] = stopped;
-  call.output.result(stopped.length === 1 ? first : { sessions: stopped }, () => []);
+  output.result(positionals.length === 1 ? first : { sessions: stopped }, () => []);
+  const [{ error } = {}] = refused;
+  if (error === undefined) return;
+  const message = refused.map(({ id, error: { message } }) => `${id}: ${message}`).join('; ');
+  throw failure(error.code, message, { suggestions: [...error.suggestions], cause: error });
 };
+
+/** A refusal that says nothing about the other sessions. */
+const isOfOne = (error: unknown): error is SallyportError =>
+  error instanceof SallyportError && [403, 404, 409].includes(error.status);
 
 const resume = async (call: Call): Promise<undefined> => {
   const session = await call.request(api.resumeSession, { params: { id: idOf(call) } });
