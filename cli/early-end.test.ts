@@ -77,7 +77,7 @@ test.each([
 
 test('a command that has nothing to end ends at once, without a word', async () => {
   const sessions = { sessions: [] };
-  await using fake = await startFakeDeployment({ 'GET /api/sessions': { body: sessions } });
+  await using fake = await startFakeDeployment({ 'GET /api/sessions?status=active': { body: sessions } });
   expect(await runUnread(fake.url, ['sessions'])).toEqual({ code: 0, stderr: '' });
 });
 

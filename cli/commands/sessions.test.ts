@@ -37,11 +37,22 @@ test('the list names the end of the last turn of a session at rest', async () =>
     session('b', { lastStopReason: 'end_turn' }),
     session('c', { status: 'running', lastStopReason: 'error' }),
   ];
-  await using there = await logIn({ 'GET /api/sessions': { body: { sessions } } });
+  await using there = await logIn({ 'GET /api/sessions?status=active': { body: { sessions } } });
   const { stdout } = await there.run(['sessions']);
   expect(stdout.split('\n').map((line) => line.split(/ {2,}/)[2])).toEqual([
     ...['STATUS', 'last turn failed', 'idle', 'running', undefined],
   ]);
+});
+
+test('ended sessions are asked for only where they are shown', async () => {
+  const body = { sessions: [] };
+  await using there = await logIn({
+    'GET /api/sessions?status=active&project=p': { body },
+    'GET /api/sessions': { body },
+    'GET /api/sessions?status=failed': { body },
+  });
+  for (const args of [['--project', 'p'], ['--all'], ['--status', 'failed']])
+    expect((await there.run(['sessions', ...args])).code).toBe(0);
 });
 
 test('without pending calls there is no output', () => {

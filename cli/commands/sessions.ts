@@ -34,20 +34,15 @@ type ListQuery = QueryOf<typeof api.listSessions>;
 
 const list = async (call: Call): Promise<undefined> => {
   const query = given<ListQuery>({
-    status: call.text('status'),
+    status: call.text('status') ?? (call.isSet('all') ? undefined : 'active'),
     project: call.text('project'),
     label: call.text('label'),
     archived: call.isSet('archived') ? 'true' : undefined,
   });
-  const all = await readPages(
+  const sessions = await readPages(
     (after) => call.request(api.listSessions, { query: { ...query, after } }),
     (page) => page.sessions,
   );
-  const isShown = ({ status }: Session): boolean =>
-    call.isSet('all') ||
-    call.text('status') !== undefined ||
-    !['completed', 'failed', 'stopped'].includes(status);
-  const sessions = all.filter(isShown);
   call.output.result({ sessions }, () =>
     tableLines(
       ['ID', 'KIND', 'STATUS', 'FLAVOR', 'SANDBOX', 'LAST ACTIVE', 'ABOUT'],
