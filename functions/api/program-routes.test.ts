@@ -1,5 +1,6 @@
 /** A program over REST, on a clock of its own: no answer is silent for longer than the proxies in front of the function wait. */
 import { expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
 import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
 import type { ApiEvent } from './api-route.ts';
 import { programRoutes } from './program-routes.ts';
@@ -11,9 +12,9 @@ const settings = {
   lifetimes: { idleMs: 600_000, executionIdleMs: 600_000 },
 } as unknown as SessionSandboxSettings;
 
-type Asked = { readonly body: string };
+type Asked = { readonly path: string; readonly body: string };
 type Options = {
-  readonly answer?: () => Response;
+  readonly answer?: (asked: Asked) => Response;
   readonly silenceMs?: number;
   /** Absent: a workspace that is saved for long. */
   readonly save?: () => Promise<unknown>;
@@ -61,7 +62,7 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
     link: {
       fetch: async (_sandbox: object, request: Asked) => {
         asked.push(request);
-        return answer();
+        return answer(request);
       },
     },
   } as unknown as SessionSandboxPorts;
@@ -112,4 +113,16 @@ test('a program in a sandbox that runs reads the workspace once, also for its sa
   const { call, read } = openRoutes(beganAt, { answer: () => Response.json(ended), save });
   expect(await call('exec')).toMatchObject({ statusCode: 200 });
   expect(read).toHaveLength(1);
+});
+
+test('a program that runs is named, though its output cannot be read yet: a refusal would have it run again', async () => {
+  const answer = ({ path }: Asked): Response => {
+    if (path.includes('/output')) throw new AppError('sandbox_unavailable', 'the sandbox does not answer');
+    return path === '/processes' ? Response.json({ id: 'p' }, { status: 202 }) : Response.json({});
+  };
+  const { call, asked } = openRoutes(beganAt, { answer });
+  const { statusCode, body } = (await call('exec', 'text/event-stream')) ?? {};
+  const { id } = JSON.parse(asked[0]?.body ?? '{}') as { id: string };
+  expect(statusCode).toBe(200);
+  expect(await new Response(body).text()).toBe(`event: start\ndata: {"processId":"${id}"}\n\n`);
 });

@@ -45,11 +45,16 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
   const streamProgram = async (found: Session, program: Program): Promise<StreamedResult> => {
     const request = { program, opening, waitMs: 0, isRecorded: true };
     const { id, opened, response } = await startProcess(ports, found, request);
-    await response.body?.cancel();
-    const output = await followOutput(ports, found, { id, offset: 0, isFollowing: true, isAttached: true });
-    return answerWithEvents(output, async () => {
-      await saveWorkspace(ports, opened.sandbox);
-    });
+    try {
+      await response.body?.cancel();
+      const output = await followOutput(ports, found, { id, offset: 0, isFollowing: true, isAttached: true });
+      return answerWithEvents(output, async () => {
+        await saveWorkspace(ports, opened.sandbox);
+      });
+    } catch {
+      // A refusal would have the client send the program again: it runs, and its output is asked for by its name.
+      return answerWithEvents(namingStream(id));
+    }
   };
 
   return [
@@ -99,6 +104,10 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
     }),
   ];
 };
+
+/** The events of a process whose output could not be read yet. */
+const namingStream = (processId: string): ReadableStream<Uint8Array> =>
+  new Blob([`event: start\ndata: ${JSON.stringify({ processId })}\n\n`]).stream();
 
 const base64Of = (text: string): string => Buffer.from(text).toString('base64');
 
