@@ -1,54 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Routes, refusal } from '../fixtures/fake-deployment.ts';
 import { logIn } from '../fixtures/logged-in.ts';
-import { nextPart, nothingPrinted, remaining } from './exec.ts';
-
-test('consecutive pieces are printed, each byte once', () => {
-  const first = nextPart(nothingPrinted, { offset: 0, text: 'hé' });
-  expect(first).toEqual({ printed: { bytes: 3 }, text: 'hé' });
-  expect(nextPart(first.printed, { offset: 0, text: 'hé' })).toEqual({ printed: { bytes: 3 }, text: '' });
-  expect(nextPart(first.printed, { offset: 1, text: 'éllo' })).toEqual({
-    printed: { bytes: 6 },
-    text: 'llo',
-  });
-  expect(nextPart(first.printed, { offset: 9, text: 'late' })).toEqual({ printed: { bytes: 3 }, text: '' });
-});
-
-test('the result adds the output that was not printed', () => {
-  expect(remaining({ bytes: 3 }, 'héllo', false)).toBe('llo');
-  expect(remaining(nothingPrinted, 'all', false)).toBe('all');
-  expect(remaining({ bytes: 3 }, 'all', false)).toBe('');
-});
-
-test.each(['', '; the whole is in /workspace/.sallyport/outputs/a.stdout.txt'])(
-  'after a gap no output is repeated, and the missing part is reported%s',
-  (place) => {
-    const whole = `head\n[... 10 bytes left out${place} ...]\ntail`;
-    expect(remaining({ bytes: 2 }, whole, true)).toBe(`ad\n[... 10 bytes left out${place} ...]\ntail`);
-    expect(remaining({ bytes: 8 }, whole, true)).toBe(`\n[... 6 bytes left out${place} ...]\ntail`);
-    expect(remaining({ bytes: 16 }, whole, true)).toBe('il');
-    expect(remaining({ bytes: 14 }, whole, true)).toBe('tail');
-    expect(remaining({ bytes: 18 }, whole, true)).toBe('');
-  },
-);
-
-test('output that is no UTF-8 is printed once and in order, live and at the end', () => {
-  const pieces = [
-    { offset: 0, text: '\ufffd\ufffd\ufffd' },
-    { offset: 3, text: 'hello ' },
-    { offset: 9, text: '\ufffdworld' },
-    { offset: 15, text: '\n' },
-  ];
-  const whole = `${pieces.map(({ text }) => text).join('')}end`;
-  let printed = nothingPrinted;
-  let shown = '';
-  for (const piece of [...pieces, { offset: 90, text: 'late' }]) {
-    const next = nextPart(printed, piece);
-    printed = next.printed;
-    shown += next.text;
-  }
-  expect(shown + remaining(printed, whole, false)).toBe(whole);
-});
 
 const id = '4063255e-c414-4616-8709-96618624f944';
 
@@ -124,5 +76,47 @@ describe('a session that --stop cannot end', () => {
       'sallyport: too much (output_too_large)',
       '',
     ]);
+  });
+});
+
+describe('output that is not what the program wrote is told on stderr', () => {
+  const whole = { session_id: id, session_created: false, stdout: 'a', stderr: '', exit_code: 0 };
+  const text = 'a\n[... 9 bytes left out; the whole is in /workspace/out.txt ...]\nz';
+  const cut = { ...whole, stdout: text, stdout_truncated: true };
+  const stored = { ...cut, stdout_file: '/workspace/.sallyport/outputs/a.stdout.txt' };
+  test.each([
+    { name: 'whole', result: whole, note: '' },
+    {
+      ...{ name: 'cut', result: stored },
+      note: `left out. What the sandbox kept of it: sallyport files get ${id} .sallyport/outputs/a.stdout.txt `,
+    },
+    { name: 'cut and gone', result: stored, isStopped: true, note: 'A session without --stop keeps it' },
+    { name: 'cut without a file', result: cut, note: 'A part of stdout was left out.\n' },
+    { name: 'no text', result: { ...whole, stdout: '\ufffdPNG' }, note: 'stdout has U+FFFD' },
+  ])('$name', async ({ result, isStopped, note }) => {
+    const end = { [`DELETE /api/sessions/${id}`]: { body: { id } } };
+    await using there = await logIn({ ...answering({ result: { structuredContent: result } }), ...end });
+    const options = isStopped ? ['--stop'] : [];
+    const done = await there.run(['exec', ...options, '--session', id, '--', 'ls']);
+    expect(done).toMatchObject({ code: 0, stdout: result.stdout });
+    if (note === '') expect(done.stderr).toBe('');
+    else expect(done.stderr).toContain(note);
+  });
+
+  test('a cut result whose output came whole as it was printed is no loss', async () => {
+    const params = { progressToken: 'p', progress: 1, message: 'a123456789z' };
+    const _meta = { 'dev.sallyport/stream': 'stdout', 'dev.sallyport/offset': 0 };
+    await using there = await logIn({
+      'POST /mcp': ({ body }) => {
+        const progress = { method: 'notifications/progress', params: { ...params, _meta } };
+        const messages = [progress, { id: JSON.parse(body).id, result: { structuredContent: stored } }];
+        return {
+          body: messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join(''),
+          headers: { 'content-type': 'text/event-stream' },
+        };
+      },
+    });
+    const done = await there.run(['exec', '--session', id, '--', 'ls']);
+    expect(done).toEqual({ code: 0, stdout: 'a123456789z', stderr: '' });
   });
 });

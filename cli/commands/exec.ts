@@ -1,24 +1,25 @@
 /**
  * `exec`: runs a program in a sandbox, prints its output and exits with its code.
  *
- * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output into
- * a pipe or a file is unchanged; on a terminal it loses its control sequences.
+ * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output is
+ * text, and of a long stream a part; what is missing is told on stderr. On a terminal it loses its control sequences.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import { api } from '#sdk/routes.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
-import { unsureBytesOf } from '#shared/domain/output-offset.ts';
 import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
+import { followPieces } from './live-output.ts';
 import { endingSession } from './session-end.ts';
 
 type Program = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
-type StreamName = 'stdout' | 'stderr';
+const streamNames = ['stdout', 'stderr'] as const;
+type StreamName = (typeof streamNames)[number];
 
 const codeBytesMax = 128 * 1024;
 
@@ -46,8 +47,8 @@ const run = async (call: Call): Promise<number> => {
       },
     }).catch((cause: unknown) => refuseAgent(call, cause));
     sessionId = result.session_id;
-    await printer.finish(result);
-    explain(call, result);
+    const cut = await printer.finish(result);
+    if (!call.output.isJson) explain(call, result, cut);
     return result.exit_code & 0xff || (result.exit_code === 0 ? 0 : 1);
   };
   try {
@@ -91,22 +92,30 @@ const programOf = async ({ text, positionals, host }: Call): Promise<Program> =>
 };
 
 const makePrinter = ({ host, output }: Call) => {
-  const printed = { stdout: nothingPrinted, stderr: nothingPrinted };
   const cleaner = { stdout: cleanerOf(host.stdout.isTTY), stderr: cleanerOf(host.stderr.isTTY) };
   const print = async (stream: StreamName, text: string): Promise<void> => {
     if (text !== '') await output.raw(cleaner[stream](text), stream);
   };
+  const follow = (stream: StreamName) => followPieces((text) => void print(stream, text));
+  const pieces = { stdout: follow('stdout'), stderr: follow('stderr') };
   return {
     onOutput: (piece: ToolOutput): void => {
-      if (output.isJson) return;
-      const next = nextPart(printed[piece.stream], piece);
-      printed[piece.stream] = next.printed;
-      void print(piece.stream, next.text);
+      if (!output.isJson) pieces[piece.stream].add(piece);
     },
-    finish: async (result: ExecutionResult): Promise<void> => {
-      if (output.isJson) return output.result(result, () => []);
-      await print('stdout', remaining(printed.stdout, result.stdout, result.stdout_truncated === true));
-      await print('stderr', remaining(printed.stderr, result.stderr, result.stderr_truncated === true));
+    /** Answers the streams of which a part was not printed. */
+    finish: async (result: ExecutionResult): Promise<readonly StreamName[]> => {
+      if (output.isJson) {
+        output.result(result, () => []);
+        return [];
+      }
+      const cut: StreamName[] = [];
+      for (const stream of streamNames) {
+        const isTruncated = result[`${stream}_truncated`] === true;
+        const { text, isWhole } = pieces[stream].finish(result[stream], isTruncated);
+        await print(stream, text);
+        if (!isWhole) cut.push(stream);
+      }
+      return cut;
     },
   };
 };
@@ -114,9 +123,14 @@ const makePrinter = ({ host, output }: Call) => {
 const cleanerOf = (isTerminal: boolean | undefined) =>
   isTerminal === true ? makeStripper() : (text: string) => text;
 
-/** Prints what the program cannot report itself: the reason of a kill, lost variables, the session of its files. */
-const explain = ({ output, isSet, text, host }: Call, result: ExecutionResult): void => {
-  if (output.isJson) return;
+/** Prints what the program cannot report itself: lost output, the reason of a kill, lost variables, the session of its files. */
+const explain = (call: Call, result: ExecutionResult, cut: readonly StreamName[]): void => {
+  const { output, isSet, text, host } = call;
+  for (const stream of cut) output.note(cutNote(call, result, stream));
+  // A pipe or a file shows it nowhere else.
+  for (const stream of streamNames)
+    if (host[stream].isTTY !== true && result[stream].includes('\ufffd'))
+      output.note(`${stream} ${notBytes}`);
   const { error, state_lost, notices = [], session_id, session_created } = result;
   for (const notice of notices) output.note(notice);
   if (state_lost === true) output.note('The variables of earlier calls were lost.');
@@ -126,6 +140,16 @@ const explain = ({ output, isSet, text, host }: Call, result: ExecutionResult): 
   if (session_created && !isSet('stop') && text('session') === undefined && host.stderr.isTTY === true)
     output.note(`The session stays active: reuse it with --session ${session_id}`);
 };
+
+const cutNote = ({ isSet }: Call, result: ExecutionResult, stream: StreamName): string => {
+  const file = result[`${stream}_file`]?.replace(/^\/workspace\//, '');
+  if (file === undefined) return `A part of ${stream} was left out.`;
+  if (isSet('stop')) return `A part of ${stream} was left out. A session without --stop keeps it in a file.`;
+  return `A part of ${stream} was left out. What the sandbox kept of it: sallyport files get ${result.session_id} ${file} <local>`;
+};
+
+const notBytes =
+  'has U+FFFD, which stands for bytes that are no UTF-8. `sallyport files get` brings the bytes of a file.';
 
 const usage = 'exec [--session <id>] [--stop] (--code <text or -> | -- <command…>)';
 
@@ -150,50 +174,4 @@ export const execCommand: Command = {
   },
   positionals: { min: 0, max: 1000 },
   run,
-};
-
-/**
- * Bytes of the text that was printed. The offsets of pieces count those of the output itself, of which the text has more where a byte was no
- * UTF-8: by `ahead`, and perhaps by `unsure` more since the last piece.
- */
-export type Printed = { readonly bytes: number; readonly ahead?: number; readonly unsure?: number };
-export const nothingPrinted: Printed = { bytes: 0 };
-
-export type Piece = { readonly offset: number; readonly text: string };
-
-export const nextPart = (
-  printed: Printed,
-  { offset, text }: Piece,
-): { readonly printed: Printed; readonly text: string } => {
-  const bytes = Buffer.from(text);
-  const { ahead = 0, unsure = 0 } = printed;
-  const latest = printed.bytes - ahead;
-  const seen = Math.max(0, latest - unsure - offset);
-  if (offset > latest || bytes.length <= seen) return { printed, text: '' };
-  const total = printed.bytes + bytes.length - seen;
-  const replaced = unsureBytesOf(text);
-  const known = seen > 0 ? ahead + unsure : printed.bytes - offset;
-  return {
-    printed: {
-      bytes: total,
-      ...(known === 0 ? {} : { ahead: known }),
-      ...(replaced === 0 ? {} : { unsure: replaced }),
-    },
-    text: bytes.subarray(seen).toString('utf8'),
-  };
-};
-
-/** With the place of the whole, where the sandbox has stored that. */
-const gap = /\n\[\.\.\. (\d+) bytes left out(; [^\n]{1,300})? \.\.\.\]\n/;
-
-/** The part of the complete output that was not printed yet. A long output has a gap between its first and last part. */
-export const remaining = ({ bytes }: Printed, whole: string, isTruncated: boolean): string => {
-  const left = isTruncated ? gap.exec(whole) : null;
-  if (left === null) return Buffer.from(whole).subarray(bytes).toString('utf8');
-  const head = Buffer.byteLength(whole.slice(0, left.index));
-  if (bytes <= head) return Buffer.from(whole).subarray(bytes).toString('utf8');
-  const tail = Buffer.from(whole.slice(left.index + left[0].length));
-  const missed = head + Number(left[1]) - bytes;
-  if (missed > 0) return `\n[... ${missed} bytes left out${left[2] ?? ''} ...]\n${tail.toString('utf8')}`;
-  return tail.subarray(-missed).toString('utf8');
 };
