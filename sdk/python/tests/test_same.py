@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -39,6 +40,14 @@ def test_every_method_of_the_library_for_javascript_is_here(file: str, theirs: s
     assert wanted, "the class has no methods"
     for kind in (ours, f"Async{ours}"):
         assert {name for name in wanted if not hasattr(getattr(library, kind), name)} == set()
+
+
+@pytest.mark.parametrize("name", ["ExecResult", "CodeResult"])
+def test_a_result_has_every_field_of_the_contract(name: str) -> None:
+    contract = json.loads((SOURCES.parent / "functions/api/openapi.json").read_text())
+    fields = contract["components"]["schemas"][name]["properties"]
+    wanted = {re.sub(r"([A-Z])", r"_\1", one).lower() for one in fields}
+    assert {one.name for one in dataclasses.fields(getattr(library, name))} == wanted
 
 
 @pytest.fixture
@@ -204,3 +213,16 @@ def test_the_audit_log_is_exported_as_it_comes(server: WireServer, client: Sally
             return b"".join([piece async for piece in sallyport.export_audit()])
 
     assert asyncio.run(read()) == b'{"a":1}\n' * 1000
+
+
+def test_a_result_says_what_was_lost(server: WireServer, client: Sallyport) -> None:
+    ran = {"exitCode": 0, "stdout": "", "stderr": "", "durationMs": 1}
+    notices = ["[The workspace was not saved: the disk is full.]"]
+    asked_of(server, "POST /exec", {**ran, "notices": notices})
+    asked_of(server, "POST /code", {**ran, "notices": notices, "results": [], "resultsLeftOut": 3})
+    sandbox = client.sandboxes.create()
+    assert sandbox.exec("true").notices == notices
+    code = sandbox.code("1")
+    assert (code.notices, code.results_left_out) == (notices, 3)
+    asked_of(server, "POST /exec", ran)
+    assert sandbox.exec("true").notices == []

@@ -24,6 +24,8 @@ class ExecResult:
     stdout_truncated: bool = False
     stderr_truncated: bool = False
     error: ProgramFailure | None = None
+    #: Files that were not restored or not saved, and what was lost with an earlier sandbox.
+    notices: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class CodeResult(ExecResult):
     results: list[dict[str, Any]] = field(default_factory=list)
     #: Variables of earlier calls are lost.
     state_lost: bool = False
+    #: The number of results over the limits of one call.
+    results_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,7 @@ def code_result_of(answer: dict[str, Any]) -> CodeResult:
         **_exec_fields(answer),
         results=answer["results"],
         state_lost=answer.get("stateLost", False),
+        results_left_out=answer.get("resultsLeftOut", 0),
     )
 
 
@@ -140,6 +145,7 @@ def _exec_fields(answer: dict[str, Any]) -> dict[str, Any]:
         "stdout_truncated": answer.get("stdoutTruncated", False),
         "stderr_truncated": answer.get("stderrTruncated", False),
         "error": failure_of(answer.get("error")),
+        "notices": answer.get("notices", []),
     }
 
 
