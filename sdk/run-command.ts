@@ -123,9 +123,15 @@ const collect = async (
         return { exitCode: event.exitCode, ...output.result(), durationMs: Date.now() - startedAt };
     }
   } catch (error) {
-    if (!followed.signal?.aborted || processId === undefined) throw error;
-    await endProcess(client, { id: sessionId, processId });
-    throw followed.signal.reason;
+    if (processId === undefined) throw error;
+    const process = { id: sessionId, processId };
+    if (followed.signal?.aborted) {
+      await endProcess(client, process);
+      throw followed.signal.reason;
+    }
+    // A listener threw: its caller gave the command up, and hears of that alone.
+    if (!(error instanceof SallyportError)) await endProcess(client, process).catch(() => undefined);
+    throw error;
   }
   throw new SallyportError(0, { code: 'connection_lost', message: 'the output ended before the command' });
 };

@@ -188,7 +188,7 @@ async function* followLog(client: ApiClient, sessionId: string, asked: Asked): A
 /** Another look would be refused as this one was. */
 const isFinal = (error: unknown): boolean =>
   error instanceof SallyportError &&
-  error.code !== 'events_purged' &&
+  !['events_purged', 'rate_limited'].includes(error.code) &&
   error.status >= 400 &&
   error.status < 500;
 

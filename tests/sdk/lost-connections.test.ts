@@ -185,6 +185,26 @@ test('an aborted command is ended even by a client that repeats nothing, and its
   expect([await endOfAborted(server), refusals]).toEqual([undefined, -1]);
 });
 
+test.each([
+  ['and is ended', 200],
+  ['and cannot be ended', 403],
+])('a command whose listener throws is given up %s: its caller gets what was thrown', async (_, status) => {
+  await using server = await startWireServer();
+  server.on('POST /exec', (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(started + printed);
+  });
+  server.on('DELETE /processes/p', (_asked, response) =>
+    server.send(response, status, status === 200 ? { processId: 'p' } : refusal('forbidden')),
+  );
+  const onStdout = (): never => {
+    throw new Error('full');
+  };
+  const sandbox = await sandboxOf(server);
+  expect(await failureOf(sandbox.exec('yes', { onStdout }))).toMatchObject({ message: 'full' });
+  expect(server.asked.at(-1)?.route).toBe('DELETE /processes/p');
+});
+
 test('the caller of an aborted command hears why it was not ended', async () => {
   await using server = await startWireServer();
   server.on('DELETE /processes/p', (_, response) => server.send(response, 403, refusal('forbidden')));
@@ -285,6 +305,32 @@ test.each([
     expect(numbers).toEqual(Array.from({ length: 402 }, (_, index) => index + 1));
   },
 );
+
+test('events that are read again and again come on after a refusal for the rate of requests', async () => {
+  hurry();
+  await using server = await startWireServer();
+  let messageId = '';
+  server.on('POST /messages', ({ body }, response) => {
+    ({ messageId } = JSON.parse(String(body)));
+    server.send(response, 202, { messageId, lastSeq: -1 });
+  });
+  const event = { sessionId: 's', at: '' };
+  let asked = 0;
+  server.on('GET /events', (_, response) => {
+    asked += 1;
+    if (asked === 1) return server.send(response, 200, { sessionId: 's', lastIndex: -1, events: [] });
+    if (asked < 5) return server.send(response, 429, refusal('rate_limited'));
+    const events = [
+      { ...event, index: 0, type: 'message', data: { messageId } },
+      { ...event, index: 1, type: 'completion', data: {} },
+    ];
+    server.send(response, 200, { sessionId: 's', lastIndex: 1, events });
+  });
+  const { sallyport } = open(server, { WebSocket: null, triesMax: 1 });
+  const types: string[] = [];
+  for await (const { type } of new AgentSession(sallyport, 's').send('hello')) types.push(type);
+  expect(types).toEqual(['message', 'completion']);
+});
 
 test('events of a turn arrive where no WebSocket gets through, and the message is sent once', async () => {
   hurry();

@@ -162,6 +162,25 @@ def test_ctrl_c_before_a_command_has_a_name_ends_it_when_it_gets_one(
     assert server.asked[-1] == DELETION
 
 
+@pytest.mark.parametrize("tries_max", [1, 6])
+def test_a_command_whose_listener_fails_is_ended_even_by_a_client_that_repeats_nothing(
+    server: WireServer, tries_max: int
+) -> None:
+    from wire_server import output_from
+
+    answers: list[tuple[int, object]] = [(429, {"error": {"code": "rate_limited", "message": "slow down"}}), (200, {})]
+    server.replies["POST /exec"] = lambda handler, _: handler.stream(output_from(0))
+    server.replies[DELETION] = lambda handler, _: handler.answer(*answers.pop(0))
+
+    def fail(_: str) -> None:
+        raise ValueError("enough")
+
+    with Sallyport(server.url, "t", tries_max=tries_max) as client:
+        with pytest.raises(ValueError, match="enough"):
+            client.sandboxes.create().exec("make", on_stdout=fail)
+    assert server.asked.count(DELETION) == 2
+
+
 def serve_turn(server: WireServer) -> None:
     def accept(handler: Any, body: bytes) -> None:
         message_id = json.loads(body)["messageId"]

@@ -127,6 +127,7 @@ class AsyncSallyport:
         headers: dict[str, str] | None = None,
         repeat: Repeat | None = None,
         timeout_seconds: float | None = None,
+        tries_max: int | None = None,
         is_stream: bool = False,
         fails_late: bool = False,
         is_wanted: IsWanted = lambda: True,
@@ -171,7 +172,7 @@ class AsyncSallyport:
                 retry_after,
                 repeat=repeat or repeat_of(method),
                 tries=tries,
-                tries_max=self._tries_max,
+                tries_max=self._tries_max if tries_max is None else tries_max,
             )
             if pause is None:
                 raise error

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ANSWER_SECONDS_MAX = 240.0
 #: Besides the time that the code itself may take.
 CODE_MARGIN_SECONDS = 200.0
+#: An abandoned command is ended even by a client that repeats no request.
+END_TRIES_MAX = 6
 
 OnText = Callable[[str], None]
 
@@ -109,7 +111,8 @@ async def run_command(
 
 async def _end_process(client: AsyncSallyport, session_id: str, process_id: str) -> None:
     try:
-        await client.request("DELETE", session_path(session_id, "processes", process_id))
+        path = session_path(session_id, "processes", process_id)
+        await client.request("DELETE", path, tries_max=END_TRIES_MAX)
     except SallyportError:
         pass
 
