@@ -93,6 +93,25 @@ test.each([
   expect(fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', 'POST /mcp', end]);
 });
 
+test('exec --stop ends its session when an older Node without a terminal gets SIGINT', async () => {
+  await using fake = await startFakeDeployment({ ...common, ...running });
+  const older = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"22.0.0"}})';
+  const first = join(import.meta.dirname, 'sallyport.js');
+  const args = ['--import', `data:text/javascript,${older}`, first, 'exec', '--stop', '--', 'yes'];
+  const program = spawn(process.execPath, args, {
+    env: { SALLYPORT_URL: fake.url, SALLYPORT_TOKEN: `sp_${'a1'.repeat(32)}` },
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // No terminal sends the signal to both processes.
+    detached: true,
+  });
+  onTestFinished(() => void program.kill('SIGKILL'));
+  await once(program.stdout, 'data');
+  program.kill('SIGINT');
+  expect(await once(program, 'close')).toEqual([130, null]);
+  expect(fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', 'POST /mcp', end]);
+});
+
 const isOpen = { isOpen: true, body: 'some of it' };
 
 test.each([

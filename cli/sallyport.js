@@ -4,7 +4,7 @@
  * it, the machine's own or the one installed with this package.
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const nodeVersionMin = 24;
@@ -13,14 +13,26 @@ const ownNode = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.u
 
 const runWith = (/** @type {string} */ node) => {
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both processes; the child decides what it means.
-  process.on('SIGINT', () => undefined);
+  // A terminal sends Ctrl-C to both processes; the child decides what it means. Without one this process alone is told.
+  const isOwn = hasTerminal();
+  process.on('SIGINT', () => void (isOwn || child.kill('SIGINT')));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));
   child.once('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
   });
   child.once('error', ({ message }) => fail(`${node} does not start: ${message}`));
+};
+
+/** Of the session of processes, whatever its input and output are. */
+const hasTerminal = () => {
+  if (process.platform === 'win32') return true;
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const fail = (/** @type {string} */ reason) => {
