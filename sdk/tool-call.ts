@@ -48,22 +48,38 @@ const headers = {
 export const callTool = async <T>(client: ApiClient, call: ToolCall): Promise<T> => {
   const id = crypto.randomUUID();
   const params = { name: call.name, arguments: call.args, _meta: { progressToken: id } };
+  let sessionId: string | undefined;
+  const onSession = (session: string): void => {
+    sessionId = session;
+    call.onSession?.(session);
+  };
   try {
     const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
     const response = await client.fetch(path, { method: 'POST', headers, body, signal: call.signal });
     for await (const message of messagesOf(response)) {
       if (message.id === id) return resultOf<T>(message);
-      reportProgress(message, call);
+      reportProgress(message, { ...call, onSession });
     }
   } catch (cause) {
     if (call.signal.aborted) await cancel(client, id);
-    throw cause;
+    if (call.signal.aborted || !isBroken(cause)) throw cause;
+    throw resultLost(sessionId, cause);
   }
-  throw new SallyportError(0, {
+  throw resultLost(sessionId);
+};
+
+/** An answer that broke off: its cause is fetch's own, or the silence of the connection. One that is no JSON was never ours. */
+const isBroken = (cause: unknown): boolean =>
+  cause instanceof SallyportError ? cause.code === 'connection_lost' : !(cause instanceof SyntaxError);
+
+const resultLost = (sessionId: string | undefined, cause?: unknown): SallyportError => {
+  const place = sessionId === undefined ? 'its session' : `session ${sessionId}`;
+  const facts = {
     code: 'connection_lost',
     message: 'the connection ended before the result arrived',
-    suggestions: ['The program may still be running: look at its session.'],
-  });
+    suggestions: [`The program may still be running: look at ${place} before you run it again.`],
+  };
+  return new SallyportError(0, facts, { cause });
 };
 
 async function* messagesOf(response: Response): AsyncGenerator<Message> {

@@ -37,18 +37,23 @@ test('a session with an agent is refused with the commands that work in it', asy
   expect(stderr).not.toContain('session_id');
 });
 
-test('--stop ends the session of a call whose answer was lost, too', async () => {
+test.each([
+  ['ended', {}],
+  ['broke off', { isDropped: true }],
+])('--stop ends the session of a call whose answer %s before its result, too', async (_, way) => {
   const params = { progressToken: 'p', progress: 1, message: '', _meta: { 'dev.sallyport/sessionId': id } };
   const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };
   await using there = await logIn({
     'POST /mcp': {
       body: `data: ${JSON.stringify(progress)}\n\n`,
       headers: { 'content-type': 'text/event-stream' },
+      ...way,
     },
     [`DELETE /api/sessions/${id}`]: { body: { id } },
   });
   const lost = await there.run(['exec', '--stop', '--', 'ls']);
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('(connection_lost)') });
+  expect(lost.stderr).toContain(`The program may still be running: look at session ${id} before`);
   expect(there.fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', `DELETE /api/sessions/${id}`]);
 });
 
