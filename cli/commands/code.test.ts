@@ -1,5 +1,5 @@
 /** `code`: what is sent, what is printed, and which files are written. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Routes, refusal, startFakeDeployment } from '../fixtures/fake-deployment.ts';
@@ -32,6 +32,32 @@ test('output and results are printed, and each form of a result is saved', async
   expect(JSON.parse(asked[0]?.body ?? '')).toEqual({ code: '[1]', context: 'a', language: 'node' });
   expect(await readFile(join(folder, 'out/1/image.png'), 'utf8')).toBe('a picture');
   expect(JSON.parse(await readFile(join(folder, 'out/2/application.json'), 'utf8'))).toEqual([1]);
+});
+
+test('forms that are no text are bytes, and none is written over another one', async () => {
+  const results = [
+    {
+      'application/pdf': png,
+      'image/svg+xml': '<svg/>',
+      'application/javascript': 'f()',
+      'application/json': { a: 1 },
+      'application/geo+json': { b: 2 },
+    },
+  ];
+  const { run, folder } = await open({ 'POST /api/sessions/s/code': { body: { ...result, results } } });
+  expect((await run(['code', '--session', 's', '--save', 'out', '1'])).code).toBe(0);
+  const saved = join(folder, 'out/1');
+  const contents = (await readdir(saved)).map(async (name) => [
+    name,
+    await readFile(join(saved, name), 'utf8'),
+  ]);
+  expect(Object.fromEntries(await Promise.all(contents))).toEqual({
+    'application.pdf': 'a picture',
+    'image.svg': '<svg/>',
+    'application.javascript': 'f()',
+    'application.json': '{\n  "a": 1\n}',
+    'application.geo+json': '{\n  "b": 2\n}',
+  });
 });
 
 test('code from stdin runs in a new session, which --stop ends', async () => {

@@ -94,15 +94,30 @@ const textOf = (bundle: Bundle): string => {
 /** One file for each form, in a folder for each result: `1/image.png`. */
 const save = async ({ output }: Call, folder: string, bundle: Bundle): Promise<void> => {
   await mkdir(folder, { recursive: true });
+  const names = new Set<string>();
   for (const [mime, data] of Object.entries(bundle)) {
-    const [kind = '', ending = ''] = mime.replaceAll(/[^\w/+.-]/g, '_').split('/');
-    const isBinary = kind === 'image' && ending !== 'svg+xml';
-    const path = join(folder, `${kind}.${ending.replace('svg+xml', 'svg').replace(/^.*\+/, '')}`);
+    const name = fileNameOf(mime, names);
+    names.add(name);
+    const path = join(folder, name);
     const text = typeof data === 'string' ? data : JSON.stringify(data, undefined, 2);
-    await writeFile(path, isBinary ? Buffer.from(text, 'base64') : text);
+    await writeFile(path, isBase64(mime, data) ? Buffer.from(text, 'base64') : text);
     output.note(path);
   }
 };
+
+/** Short where no other form of the result has that name: `application.json`, then `application.geo+json`. */
+const fileNameOf = (mime: string, taken: ReadonlySet<string>): string => {
+  const [kind = '', ending = ''] = mime.replaceAll(/[^\w/+.-]/g, '_').split('/');
+  const short = `${kind}.${ending.replace('svg+xml', 'svg').replace(/^.*\+/, '')}`;
+  const names = [short, `${kind}.${ending}`];
+  for (let count = 2; count <= taken.size + 1; count += 1) names.push(`${kind}.${count}.${ending}`);
+  return names.find((name) => !taken.has(name)) ?? short;
+};
+
+/** As the sandbox sends a form: text, a JSON value, or else bytes (`sandbox-task/wire/program-messages.ts`). */
+const isBase64 = (mime: string, data: unknown): boolean =>
+  typeof data === 'string' &&
+  !/^(?:text\/.*|image\/svg\+xml|application\/(?:javascript|json)|.*\+json)$/.test(mime);
 
 export const codeCommand: Command = {
   name: 'code',
