@@ -2,8 +2,8 @@
  * The CloudFront distribution: one origin for the browser, in front of the web app's bucket, the REST API and the
  * WebSocket.
  *
- * Only the web app is cached. Every other request is forwarded with every header but Host, which must be API Gateway's
- * own; the answer of a preview keeps the headers that the function sets.
+ * Only the web app is cached, and of nothing an error. Every other request is forwarded with every header but Host, which must be API
+ * Gateway's own; the answer of a preview keeps the headers that the function sets.
  */
 import { Duration, Names, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
@@ -52,6 +52,12 @@ export type WebDistributionProps = {
 /** The longest pause between two parts of an answer; functions begin or end theirs sooner (`answerSilenceMsMax`). More needs a higher quota. */
 const originPauseMax = Duration.seconds(60);
 const hstsDays = 365;
+/**
+ * CloudFront keeps errors for ten seconds unless it is told otherwise, whatever the origin says of them, under method and path alone: one
+ * caller would get the 404 of another. These are all that it may be told of
+ * (https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/custom-error-pages-expiration.html).
+ */
+const errorsKept = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 /** Leaves room for a word and a region in the 64 characters of a name. */
 const distributionNameMax = 36;
 
@@ -87,6 +93,7 @@ export class WebDistribution extends Construct {
         '/health': rest,
         '/ws': { ...apiOf(socketDomainName), functionAssociations },
       },
+      errorResponses: errorsKept.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: HttpVersion.HTTP2_AND_3,
       ...(domain === undefined ? {} : this.named(domain)),
       ...(firewallArn === undefined ? {} : { webAclId: firewallArn }),

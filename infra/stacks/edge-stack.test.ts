@@ -202,6 +202,13 @@ describe('the one origin', () => {
     expect(seconds).toBeLessThanOrEqual(60);
   });
 
+  test('keeps no error of an API for another caller, and replaces none by a page', () => {
+    const kept = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+    expect(config.CustomErrorResponses).toEqual(
+      kept.map((ErrorCode) => ({ ErrorCode, ErrorCachingMinTTL: 0 })),
+    );
+  });
+
   test('speaks TLS 1.2 to its origins', () => {
     for (const { CustomOriginConfig: custom } of config.Origins)
       if (custom !== undefined)
