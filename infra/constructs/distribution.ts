@@ -70,7 +70,8 @@ export class WebDistribution extends Construct {
     const { domain, isLogged = true, firewallArn, restApi, socketDomainName, originHeaders = {} } = props;
     const apiOf = (domainName: string, originPath?: string): BehaviorOptions =>
       forward(origin(domainName, { customHeaders: originHeaders, ...(originPath && { originPath }) }));
-    const logs = accessLogs(this, 'Logs', isLogged);
+    // One bucket each: a bucket in whose list CloudFront has a grant cannot do without lists.
+    const logs = accessLogs(this, isLogged ? 'Logs' : 'WebLogs', isLogged);
     this.web = webBucket(this, 'Web', logs);
     const rest = apiOf(restApi.domainName, restApi.path);
     const functionAssociations = [this.addViewerHost()];

@@ -265,6 +265,16 @@ describe('access logs of the distribution', () => {
     });
   });
 
+  test('can be left out later: the bucket in which CloudFront has a grant keeps its access control list', () => {
+    const owners = ({ edge: stack }: { readonly edge: typeof edge }) =>
+      Object.entries(stack.Resources)
+        .filter(([, { Type }]) => Type === 'AWS::S3::Bucket')
+        .map(([id, { Properties }]) => [id, Properties.OwnershipControls.Rules[0].ObjectOwnership] as const);
+    const before = new Map(owners({ edge }));
+    for (const [id, owner] of owners(synthesise({ settings: { distributionLogs: false } })))
+      expect(before.get(id) ?? owner).toBe(owner);
+  });
+
   test('are left out on demand, and then no bucket of the deployment has access control lists', () => {
     expect(logging(synthesise({ settings: { distributionLogs: false } }))).toEqual({
       distribution: undefined,
