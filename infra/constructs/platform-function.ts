@@ -142,10 +142,13 @@ const checkTimeout = Duration.minutes(5);
 
 const retried = { retryAttempts: 2, deadLetters: 'events' } as const;
 /**
- * It serves a moment: a late invocation is of no use, and what needs it asks for another. A dead letter would say no more than
- * the alarm that counts those that were dropped, and would ring for a minute in which functions were throttled.
+ * It serves a moment: a late invocation is of no use, and what needs it asks for another. Lambda tries a throttled one again within
+ * the minute, and one that failed after a minute, which is too late. A dead letter would say no more than the alarm that counts
+ * those that were dropped, and would ring for a minute in which functions were throttled.
  */
-const forAMoment = { retryAttempts: 2, maxEventAge: Duration.minutes(1) } as const;
+const forAMoment = { retryAttempts: 0, maxEventAge: Duration.minutes(1) } as const;
+/** Longer than two followers that die at the end of their time, and Lambda's pauses after them: the lease refuses one that is not needed. */
+const followerAgeMax = Duration.hours(1);
 
 export const shapes: Readonly<Record<FunctionName, Shape>> = {
   authorizer: { timeout: short },
@@ -161,7 +164,13 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
     deadLetters: 'turns',
   },
   // A follower hands over to itself until its connection closes, which API Gateway does after two hours.
-  terminal: { ...forAMoment, timeout: longest, memoryMib: waitingMib, recursiveLoop: RecursiveLoop.ALLOW },
+  terminal: {
+    timeout: longest,
+    memoryMib: waitingMib,
+    recursiveLoop: RecursiveLoop.ALLOW,
+    retryAttempts: 2,
+    maxEventAge: followerAgeMax,
+  },
   // It hands over to itself for as long as the sandbox needs it. Bytes of 64 streams wait in it.
   relay: { ...forAMoment, timeout: longest, recursiveLoop: RecursiveLoop.ALLOW },
   'sandbox-link': { timeout: longest, memoryMib: largeMib },
@@ -173,5 +182,5 @@ export const shapes: Readonly<Record<FunctionName, Shape>> = {
   api: { timeout: longest },
   mcp: { timeout: longest },
   // The next check is the retry, and a late one is of no use.
-  synthetic: { timeout: checkTimeout, memoryMib: waitingMib, ...forAMoment, retryAttempts: 0 },
+  synthetic: { ...forAMoment, timeout: checkTimeout, memoryMib: waitingMib },
 };

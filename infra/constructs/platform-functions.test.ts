@@ -663,13 +663,29 @@ describe('an asynchronous invocation', () => {
   );
 
   /** An alarm counts what is dropped of them (`infra/observability/platform-alarms.ts`). */
-  test.each<FunctionName>(['on-connected', 'terminal', 'relay'])(
-    'of %s serves a moment, and is dropped when that has passed: nobody would need its letter',
-    (name) => {
+  test.each([
+    ['on-connected', 0, 60],
+    ['relay', 0, 60],
+    // A follower that died after its fifteen minutes is invoked again, twice.
+    ['terminal', 2, 3600],
+  ] as const)(
+    'of %s is dropped when it is of no use any more: nobody would need its letter',
+    (name, retries, seconds) => {
       const { DestinationConfig, ...rest } = settingsOf(name);
-      expect(rest).toMatchObject({ MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 60 });
+      expect(rest).toMatchObject({ MaximumRetryAttempts: retries, MaximumEventAgeInSeconds: seconds });
       expect(DestinationConfig).toBeUndefined();
       expect(actionsOf(name, 'sqs')).toEqual([]);
+    },
+  );
+
+  /** Lambda waits a minute before the second attempt and two before the third, and drops an event whose age is over. */
+  test.each(names.filter((name) => (shapes[name].retryAttempts ?? 0) > 0))(
+    'of %s is still young enough for each attempt that it may have',
+    (name) => {
+      const { timeout, maxEventAge, retryAttempts = 0 } = shapes[name];
+      const pauses = [1, 2].slice(0, retryAttempts).reduce((sum, minutes) => sum + minutes * 60, 0);
+      const needed = timeout.toSeconds() * retryAttempts + pauses;
+      expect(maxEventAge?.toSeconds() ?? needed).toBeGreaterThanOrEqual(needed);
     },
   );
 

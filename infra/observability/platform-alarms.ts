@@ -163,7 +163,7 @@ const addDropped = (alarms: Alarms, monitored: Monitored): void =>
     metric: sumOf(droppedInvocations(monitored), 'dropped invocations'),
     says: 'Relays of sandboxes were not held, or output of terminals or greetings of connections not sent.',
     runbook: 'dropped-invocations',
-    // An invocation is dropped after a minute of retries; the next call or key asks for another, so that one passes by itself.
+    // One that is dropped passes by itself: the next call or key asks for another.
     threshold: 1,
     periods: 2,
   });
