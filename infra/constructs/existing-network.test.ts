@@ -240,6 +240,13 @@ describe('named in the settings', () => {
       });
     });
 
+    test('the other one shares it with nobody: it has no endpoints of its own that would let another in', () => {
+      const third = { ...network, existing: shared, sharedWith: ['sallyport-third'] };
+      expect(() => synthesise({ settings: { network: third } })).toThrow(
+        'network.sharedWith belongs to the deployment whose network it is',
+      );
+    });
+
     test('the name of the other one is no pattern', () => {
       const sharedWith = ['sallyport-*'];
       expect(() => synthesise({ settings: { network: { ...network, sharedWith } } })).toThrow(

@@ -35,15 +35,16 @@ const existingVpc = (scope: Construct, id: string, existing: ExistingNetwork): I
 };
 
 /** The network of the settings, with the VPC of an existing one. */
-export const networkOf = (scope: Construct, { existing, ...own }: NetworkSettings) =>
-  existing === undefined
-    ? own
-    : {
-        ...own,
-        vpc: existingVpc(scope, 'Existing', existing),
-        vpcIsIsolated: existing.isIsolated,
-        endpointsGroupId: existing.endpointsGroupId,
-      };
+export const networkOf = (scope: Construct, { existing, ...own }: NetworkSettings) => {
+  if (existing === undefined) return own;
+  const { isIsolated: vpcIsIsolated, endpointsGroupId } = existing;
+  const { sharedWith = [] } = own;
+  if (endpointsGroupId !== undefined && sharedWith.length > 0)
+    throw new Error(
+      `infra/settings.ts: network.sharedWith belongs to the deployment whose network it is: name ${sharedWith.join(', ')} there`,
+    );
+  return { ...own, vpc: existingVpc(scope, 'Existing', existing), vpcIsIsolated, endpointsGroupId };
+};
 
 /** Checks the VPC's own properties at once, and at synth the resources of the rest of the app. */
 export const requireIsolation = (scope: Construct, vpc: IVpc, isConfirmed: boolean): void => {

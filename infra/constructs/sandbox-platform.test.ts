@@ -2,7 +2,7 @@ import { App, Stack, Validations } from 'aws-cdk-lib';
 import { SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, test } from 'vitest';
-import { synthesise, type Template } from '../stacks/synthesise.ts';
+import { named, ofType, synthesise, type Template } from '../stacks/synthesise.ts';
 import { SandboxPlatform, type SandboxPlatformProps } from './sandbox-platform.ts';
 
 const inOneStack = (props: SandboxPlatformProps): Template => {
@@ -49,6 +49,25 @@ describe('the platform in one stack of another app', () => {
     expect(Object.keys(team.Parameters ?? {}).filter((name) => name.includes('AdminToken'))).toHaveLength(1);
     const told = inOneStack({ adminTokenHash: 'a'.repeat(64) });
     expect(Object.keys(told.Parameters ?? {}).filter((name) => name.includes('AdminToken'))).toEqual([]);
+  });
+
+  test('bounds its roles and tags its resources as the settings say', () => {
+    const permissionsBoundaryArn = 'arn:aws:iam::111122223333:policy/bound';
+    const bound = inOneStack({ permissionsBoundaryArn, tags: { team: 'agents' } });
+    const roles = ofType(bound, 'AWS::IAM::Role').map(({ Properties }) => Properties);
+    const unbound = roles.filter(({ PermissionsBoundary }) => PermissionsBoundary !== permissionsBoundaryArn);
+    // The CDK makes the roles of its own functions once for the stack, which belongs to the app.
+    expect(unbound.filter(({ Tags }) => Tags !== undefined)).toEqual([]);
+    expect(roles.length - unbound.length).toBeGreaterThan(15);
+    const { Tags } = named(bound, 'AWS::DynamoDB::GlobalTable', 'Sandboxes').Properties.Replicas[0];
+    expect(Tags).toContainEqual({ Key: 'team', Value: 'agents' });
+    expect(Tags).toContainEqual({ Key: 'deployment', Value: 'sallyport' });
+  });
+
+  test('takes no setting of the default app alone', () => {
+    // @ts-expect-error Alarms are those of the app.
+    const props: SandboxPlatformProps = { alarmEmails: ['operator@example.com'] };
+    expect(props).toBeDefined();
   });
 
   test('refuses an invalid setting', () => {

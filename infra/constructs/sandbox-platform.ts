@@ -6,7 +6,9 @@
  * Every setting has its default. The default app creates the same parts, each in a stack of its own. Alarms and the
  * dashboard belong to the default app; a team that embeds the platform monitors `plane` and `edge` with its own tools.
  */
+import { Tags } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
+import { ManagedPolicy, PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { checkSettings, defaults, type Settings, sharedGuestPathOf } from '../settings.ts';
@@ -18,7 +20,16 @@ import { PlatformData } from './platform-data.ts';
 import { keyOf } from './platform-key.ts';
 import { SandboxNetwork } from './sandbox-network.ts';
 
-export type SandboxPlatformProps = Partial<Settings> & {
+/** Account, region and bootstrap are those of the app's stack; alarms are the app's own. */
+type SettingOfApp =
+  | 'account'
+  | 'region'
+  | 'bootstrapQualifier'
+  | 'alarmEmails'
+  | 'alarmTopicArn'
+  | 'runbookUrl';
+
+export type SandboxPlatformProps = Partial<Omit<Settings, SettingOfApp>> & {
   /** A VPC of the app, for sandboxes alone: isolated subnets and nothing else. Absent: a new one. */
   readonly vpc?: IVpc;
   /** The operator's confirmation that a `vpc` which this app does not create has no route out. */
@@ -57,6 +68,15 @@ export class SandboxPlatform extends Construct {
     const { functions, socketApi } = this.plane;
     this.edge = new Edge(this, 'Edge', { settings, logs, functions, socketApi });
     if (settings.ownsApiLogRole !== false) this.dependOn(new ApiLogRole(this, 'Account', settings));
+    this.mark(settings);
+  }
+
+  /** As `addSallyport` does it for its whole app. */
+  private mark({ deployment, tags = {}, permissionsBoundaryArn }: Settings): void {
+    for (const [key, value] of Object.entries({ ...tags, deployment })) Tags.of(this).add(key, value);
+    if (permissionsBoundaryArn === undefined) return;
+    const bound = ManagedPolicy.fromManagedPolicyArn(this, 'PermissionsBoundary', permissionsBoundaryArn);
+    PermissionsBoundary.of(this).apply(bound);
   }
 
   private vpcOf({ network }: Settings, { vpc, vpcIsIsolated }: SandboxPlatformProps) {

@@ -154,6 +154,14 @@ describe('alarms', () => {
     ]);
   });
 
+  test('notify by mail also through a topic of the operator’s own', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:alarms';
+    const told = synthesise({ settings: { alarmEmails: ['operator@example.com'], alarmTopicArn } });
+    expect(
+      ofType(told.observability, 'AWS::SNS::Subscription').map(({ Properties }) => Properties),
+    ).toMatchObject([{ Protocol: 'email', Endpoint: 'operator@example.com', TopicArn: alarmTopicArn }]);
+  });
+
   test('may publish to the topic, whose own policy replaces the one that SNS gives every topic', () => {
     const [policy] = ofType(observability, 'AWS::SNS::TopicPolicy');
     const allowed = policy?.Properties.PolicyDocument.Statement.filter(

@@ -123,10 +123,17 @@ export class ObservabilityStack extends Stack {
   }
 
   private topicOf({ deployment, alarmTopicArn, alarmEmails }: Settings): ITopic {
-    if (alarmTopicArn !== undefined) return Topic.fromTopicArn(this, 'Topic', alarmTopicArn);
+    const topic =
+      alarmTopicArn === undefined
+        ? this.addTopic(deployment)
+        : Topic.fromTopicArn(this, 'Topic', alarmTopicArn);
+    for (const address of alarmEmails) topic.addSubscription(new EmailSubscription(address));
+    return topic;
+  }
+
+  private addTopic(deployment: string): ITopic {
     const topic = new Topic(this, 'Topic', { displayName: deployment, enforceSSL: true });
     topic.addToResourcePolicy(this.publishedByAlarms(topic, deployment));
-    for (const address of alarmEmails) topic.addSubscription(new EmailSubscription(address));
     return topic;
   }
 
