@@ -79,9 +79,16 @@ const faults: readonly (readonly [fault: string, account: Account, says: RegExp]
     'a route out of the network',
     answering('ec2 describe-route-tables', {
       RouteTables: [
-        { Routes: [{ DestinationCidrBlock: '10.77.0.0/16' }] },
-        { Routes: [{ DestinationCidrBlock: '0.0.0.0/0' }] },
+        { Routes: [{ DestinationCidrBlock: '10.77.0.0/16', GatewayId: 'local' }] },
+        { Routes: [{ DestinationCidrBlock: '0.0.0.0/0', NatGatewayId: 'nat-1' }] },
       ],
+    }),
+    /Fault: sandboxes have a way out/,
+  ],
+  [
+    'a route to a part of the addresses',
+    answering('ec2 describe-route-tables', {
+      RouteTables: [{ Routes: [{ DestinationCidrBlock: '10.0.0.0/8', VpcPeeringConnectionId: 'pcx-1' }] }],
     }),
     /Fault: sandboxes have a way out/,
   ],

@@ -53,7 +53,8 @@ const networkChecks = [
     judge: ({ RouteTables }, id) =>
       RouteTables.some(({ Routes = [] }) => Routes.some(leadsOut))
         ? {
-            problem: 'sandboxes have a way out: a route table of their network has a default route',
+            problem:
+              'sandboxes have a way out: a route table of their network has a route that is not its own or an endpoint’s',
             next: `Find and delete it: aws ec2 describe-route-tables --filters Name=vpc-id,Values=${id}`,
           }
         : undefined,
@@ -82,10 +83,12 @@ const interfaceChecks = [
   }),
 ];
 
-type Route = { readonly DestinationCidrBlock?: string; readonly DestinationIpv6CidrBlock?: string };
+/** A route has one target; a gateway, a NAT, a peering and an interface have a field each. */
+type Route = { readonly GatewayId?: string };
 
-const leadsOut = ({ DestinationCidrBlock, DestinationIpv6CidrBlock }: Route): boolean =>
-  DestinationCidrBlock === '0.0.0.0/0' || DestinationIpv6CidrBlock === '::/0';
+/** Whatever its destination is: a way to part of the addresses leads out, too. */
+const leadsOut = ({ GatewayId = '' }: Route): boolean =>
+  GatewayId !== 'local' && !GatewayId.startsWith('vpce-');
 
 const tableChecks = [
   check<{ readonly Table: { readonly DeletionProtectionEnabled?: boolean } }>({
