@@ -37,10 +37,10 @@ export const turnRows = (monitored: Monitored, metric: PlatformMetrics): readonl
   [logTable(monitored, errorsByCode), logTable(monitored, slowTurns)],
 ];
 
-/** The figures of real traffic (`npm run operator`), with each target as a line. */
+/** The operator's figures (`npm run operator`), with each target as a line. */
 export const figureRows = (monitored: Monitored, metric: PlatformMetrics): readonly Row[] => [
   heading(monitored, 'Figures beside their targets', {
-    says: 'The percentile of a target is the one that must stay below its line. `npm run operator` prints them beside the last release.',
+    says: 'The percentile of a target is the one that must stay below its line. `npm run operator` prints them beside the last release. Turns and sandboxes of the synthetic check are among the values.',
     anchor: 'figures-that-miss-their-target',
   }),
   ...[figures.slice(0, 3), figures.slice(3)].map((some) =>
