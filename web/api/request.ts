@@ -8,6 +8,7 @@ import { ApiClient, type FetchOptions } from '#sdk/api-client.ts';
 import { SallyportError } from '#sdk/errors.ts';
 import type { RequestArguments, Route, Shapes } from '#sdk/route.ts';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
+import { answerSilenceMsMax } from '#shared/domain/limits.ts';
 
 export type Credentials = {
   /** Null: the cookie, which the browser sends by itself. */
@@ -16,7 +17,8 @@ export type Credentials = {
   readonly onRefused: (token: string | null) => void;
 };
 
-const requestMsMax = 30_000;
+/** The server says nothing for so long while a sandbox starts or files are saved; the rest is for the way, as proxies of the deployment wait. */
+const requestMsMax = answerSilenceMsMax + 15_000;
 const startMsMax = 150_000;
 
 let credentials: Credentials = { token: () => null, onRefused: () => {} };
