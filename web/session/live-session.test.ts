@@ -140,15 +140,20 @@ const opened = async () => {
   return page;
 };
 
+/** Storage of a tab, empty at first. */
+const stubStorage = (): void => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  });
+};
+
 test.each(['the connection', 'a reload'])(
   'a message that waits for %s keeps the choices of the time when it was written',
   async (what) => {
-    const stored = new Map<string, string>();
-    vi.stubGlobal('sessionStorage', {
-      getItem: (key: string) => stored.get(key) ?? null,
-      setItem: (key: string, value: string) => void stored.set(key, value),
-      removeItem: (key: string) => void stored.delete(key),
-    });
+    stubStorage();
     const { ask, chooseForNext, closeSession, openSession, signOut } = await opened();
     chooseForNext({ model: 'one', thinking: 'high' });
     ask('hello');
@@ -169,6 +174,26 @@ test.each(['the connection', 'a reload'])(
 const childAsks = (digest: string) => ({
   ...{ type: 'tool:approval_required', sessionId: 'child' },
   data: { callId: 'c1', name: 'x', args: {}, digest, turnId: 't', queuePosition: 1, totalInQueue: 1 },
+});
+
+test('a message that is written before the earlier ones are shown again is kept with them', async () => {
+  stubStorage();
+  const { ask, closeSession, openSession, signOut } = await opened();
+  const { rememberedUnsent } = await import('../access/remembered.ts');
+  const kept = () => rememberedUnsent('s1').map(({ text }) => text);
+  ask('one');
+  closeSession();
+  openSession('s1');
+  ask('two');
+  expect(kept()).toEqual(['one', 'two']);
+  closeSession();
+  expect(kept()).toEqual(['one', 'two']);
+  openSession('s1');
+  await until(() => sockets.length >= 2);
+  sockets.at(-1)?.greet('s1');
+  await until(() => bodies.length === 2);
+  expect(bodies).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+  signOut();
 });
 
 test('a call of a child that was decided without a connection is gone after it, and one that waits stays', async () => {

@@ -32,7 +32,9 @@ export const openOutbox = (sessionId: string): Outbox => {
       return missing;
     },
     keep: (items) => {
-      if (remembered.length === 0) rememberUnsent(sessionId, items.filter(isUnsent));
+      // Those of before the replay are no items yet, and are older than what was written since.
+      const earlier = remembered.filter(({ id }) => !items.some((item) => item.id === id));
+      rememberUnsent(sessionId, [...earlier, ...items.filter(isUnsent)]);
     },
   };
 };
