@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Project } from '#sdk/routes.ts';
-import { bodyOf, draftOf, newAgent, problemsOf } from './project-draft.ts';
+import { bodyOf, changeOf, draftOf, newAgent, problemsOf } from './project-draft.ts';
 import { newRule } from './project-effects.ts';
 
 const project: Project = {
@@ -50,6 +50,17 @@ test('an untouched form sends the present settings, and null for empty fields', 
     mcpNamespacing: 'prefix',
     network: null,
   });
+});
+
+test('a change is of the fields that were changed, so that those another person changed stay as they are', () => {
+  const draft = draftOf(project);
+  expect(changeOf(draftOf(project), draft)).toEqual({});
+  expect(changeOf(draftOf(project), { ...draft, description: 'x' })).toEqual({ description: 'x' });
+  expect(changeOf(draftOf(project), { ...draft, approvals: '', agents: [] })).toEqual({
+    approvals: null,
+    agents: null,
+  });
+  expect(changeOf(draft, { ...draft, maxCostUsd: '' })).toEqual({ limits: { maxCostUsd: null } });
 });
 
 test('a new project allows every size and sends null for the rest', () => {

@@ -6,6 +6,7 @@
 
 import type { Project } from '#sdk/routes.ts';
 import type { flavors } from '#shared/domain/flavor.ts';
+import { changedFields } from '../../api/changed-fields.ts';
 import {
   approvalOptions,
   flavorOptions,
@@ -161,6 +162,13 @@ export const bodyOf = (draft: ProjectDraft) => ({
   mcpNamespacing: orNull(draft.mcpNamespacing) as Project['mcpNamespacing'] | null,
   network: networkOfDraft(draft.network),
 });
+
+/** Changed fields; of the limits the changed ones alone, since each is stored for itself. */
+export const changeOf = (before: ProjectDraft, after: ProjectDraft) => {
+  const [was, is] = [bodyOf(before), bodyOf(after)];
+  const { limits, ...change } = changedFields(was, is);
+  return limits === undefined ? change : { ...change, limits: changedFields(was.limits, is.limits) };
+};
 
 type Agent = NonNullable<Project['agents']>[number];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bodyOf, draftOf, problemsOf } from './schedule-draft.ts';
+import { bodyOf, changeOf, draftOf, problemsOf } from './schedule-draft.ts';
 
 const project = '7b0c5f0e-5a53-4f7e-9a0e-0d6f1e3f7a11';
 const draft = { ...draftOf(undefined, project), name: ' nightly ', prompt: '$ make test' };
@@ -33,4 +33,9 @@ test('each invalid field has its problem', () => {
   expect(problemsOf({ ...draft, prompt: 'é'.repeat(60_000) })).toEqual({
     prompt: 'The limit is 100 KB.',
   });
+});
+
+test('a change is of the fields that were changed: a schedule that was disabled meanwhile stays so', () => {
+  expect(changeOf(draft, { ...draft })).toEqual({});
+  expect(changeOf(draft, { ...draft, prompt: 'x' })).toEqual({ prompt: 'x' });
 });

@@ -1,5 +1,6 @@
 /** Draft of the schedule form: values, validation and request body. Pure. */
 import type { Schedule } from '#sdk/routes.ts';
+import { changedFields } from '../../api/changed-fields.ts';
 import { readCron } from './cron-labels.ts';
 
 export type TargetDraft = { projectId: string; workspaceId: string };
@@ -57,6 +58,9 @@ export const bodyOf = ({ targets, cronExpr, ...draft }: ScheduleDraft) => ({
     ...(workspaceId === '' ? {} : { workspaceId }),
   })),
 });
+
+export const changeOf = (before: ScheduleDraft, after: ScheduleDraft) =>
+  changedFields(bodyOf(before), bodyOf(after));
 
 /** Options with their explanations. */
 export const overlapChoices = [

@@ -6,6 +6,7 @@
  */
 import type { McpServer, ServerConfig } from '#sdk/routes.ts';
 import { sandboxSecretsWarning } from '#shared/domain/mcp/secrets.ts';
+import { changedFields } from '../../api/changed-fields.ts';
 
 export type Entry = { readonly name: string; readonly value: string };
 type Transport = ServerConfig['transport'];
@@ -99,15 +100,8 @@ export const configOf = (draft: ServerDraft): ServerConfig =>
   ) as unknown as ServerConfig;
 
 /** Changed fields; null removes one. */
-export const changeOf = (before: ServerDraft, after: ServerDraft): Fields => {
-  const [was, is] = [fieldsOf(before), fieldsOf(after)];
-  const names = new Set([...Object.keys(was), ...Object.keys(is)]);
-  return Object.fromEntries(
-    [...names].flatMap((name) =>
-      JSON.stringify(was[name]) === JSON.stringify(is[name]) ? [] : [[name, is[name] ?? null]],
-    ),
-  );
-};
+export const changeOf = (before: ServerDraft, after: ServerDraft): Fields =>
+  changedFields(fieldsOf(before), fieldsOf(after));
 
 /** The problem of a change that would store a mask. */
 export const maskProblem = (
