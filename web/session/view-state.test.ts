@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '#sdk/frames.ts';
-import { initialState, isRepeatable, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+import { initialState, isRepeatable, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
 
 const at = '2026-11-21T00:00:00.000Z';
 /** A frame of the log as it comes from the wire: its ids are plain text there. */
@@ -444,4 +444,12 @@ test('a turn whose end is among events that were lost is over', () => {
   const open = after(ready, question, lost, next);
   expect([after(ready, question).openQuestions, open.openQuestions]).toEqual([1, 1]);
   expect(reduce(open, completed(2001)).openQuestions).toBe(0);
+});
+
+test('a socket that does not open where the server answers is told as blocked, not as offline', () => {
+  const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: true } as const;
+  expect(linkOf(lost, true)).toEqual({ kind: 'blocked', nextAt: 1 });
+  expect(linkOf(lost, false).kind).toBe('offline');
+  expect(linkOf({ ...lost, failures: 1 }, true).kind).toBe('reconnecting');
+  expect(linkOf({ ...lost, isBlocked: false }, true).kind).toBe('offline');
 });

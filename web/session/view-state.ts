@@ -44,12 +44,13 @@ import {
   withoutRetry,
 } from './message-state.ts';
 
-/** The connection for the page: `offline` follows several tries; `stopped` is final until a person acts. */
+/** The connection for the page: `offline` and `blocked` follow several tries, and with `blocked` the server answers requests; `stopped` is final until a person acts. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
   | { readonly kind: 'offline'; readonly nextAt: number }
+  | { readonly kind: 'blocked'; readonly nextAt: number }
   | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
 
 export type ViewState = {
@@ -232,6 +233,8 @@ const triesBeforeOffline = 2;
 export const linkOf = (state: ConnectionState, isOnline: boolean): Link => {
   if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
   if (state.kind !== 'lost') return state;
+  if (isOnline && state.isBlocked && state.failures > triesBeforeOffline)
+    return { kind: 'blocked', nextAt: state.nextAt };
   const isOffline = state.failures > triesBeforeOffline || !isOnline;
   return { kind: isOffline ? 'offline' : 'reconnecting', nextAt: state.nextAt };
 };
