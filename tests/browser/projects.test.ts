@@ -57,7 +57,9 @@ test('a project is created with limits, edited and deleted', async () => {
   await form.getByRole('button', { name: 'Create project' }).click();
 
   await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor();
-  await page.getByText('medium: all except file access and plain git').waitFor();
+  await page
+    .getByText('medium: all except reading, plain file writes, plain git and ending a process')
+    .waitFor();
   const id = idOf(page);
   expect(await cloud.ask(`/api/projects/${id}`)).toMatchObject({
     name: 'shop',
@@ -171,7 +173,7 @@ test('axe finds no violation in any look', async () => {
   });
   await inEveryLook(cloud, 'project', async (page) => {
     await visit(page, `/${id}`);
-    await page.getByText('low: all except reading files').waitFor();
+    await page.getByText('low: all except reading').waitFor();
   });
   await inEveryLook(cloud, 'project-workspaces', async (page) => {
     await visit(page, `/${id}`);

@@ -57,10 +57,10 @@ export const useTemplateOptions = () => {
 export const approvalOptions = options(
   ['ask', 'ask: every call'],
   ['effect', 'effect: every call, after a trial'],
-  ['low', 'low: all except reading files'],
-  ['medium', 'medium: all except file access and plain git'],
-  ['high', 'high: only repeated calls'],
-  ['auto', 'auto: none'],
+  ['low', 'low: all except reading'],
+  ['medium', 'medium: all except reading, plain file writes, plain git and ending a process'],
+  ['high', 'high: repeated calls and input to a process'],
+  ['auto', 'auto: input to a process'],
 );
 
 export const thinkingOptions = options(

@@ -1,7 +1,7 @@
 /**
  * Removes a connection that closed, and the tools it offered. A session that a connection made and that never got
  * a message is due soon after its last one closed: the janitor removes it unless a connection came back
- * (sweep.ts).
+ * (janitor/sweep-due-records.ts).
  */
 
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
