@@ -188,7 +188,7 @@ const printHelp = (words: readonly string[], output: Output): number => {
     'Usage: sallyport <command> [arguments]',
     '',
     ...groupedOverview(),
-    'Global options: --json prints JSON for programs, --help explains a command, --version.',
+    'Global options: --json prints JSON for programs, --help explains a command, --version prints the version.',
     'SALLYPORT_URL and SALLYPORT_TOKEN take precedence over the stored login.',
     'Exit codes: 0 success, 1 error, 2 wrong usage; `exec`, `code` and `shell` exit with the code of their program.',
   ]);

@@ -71,7 +71,7 @@ const main = async (variables: Variables): Promise<void> => {
   await stopped;
   print('Stopping');
   if (!(await cloud.saveWorkspaces()))
-    print('Not every workspace was saved: files that changed since its last save are lost');
+    print('Some workspaces were not saved. Their changes since the last save are lost.');
 };
 
 const sharedVolumeOf = ({

@@ -30,7 +30,7 @@ test('root on a Debian installs exactly what is missing', () => {
 test('anyone else is told what is missing, and the one command that adds it', () => {
   expect(plan({ missingModules: ['pandas'], isRoot: false })).toEqual({
     kind: 'advise',
-    line: 'Code in sandboxes has no python3-pandas: run "sudo apt-get install --no-install-recommends python3-pandas" to add what is missing',
+    line: 'Code in sandboxes cannot use python3-pandas yet. Run "sudo apt-get install --no-install-recommends python3-pandas" to install it.',
   });
 });
 

@@ -47,7 +47,7 @@ export const planWorkPackages = ({ hasProgram, missingModules, isRoot }: Machine
   ];
   if (packages.length === 0) return { kind: 'complete' };
   if (isRoot && hasProgram('/usr/bin/apt-get')) return { kind: 'install', packages };
-  const line = `Code in sandboxes has no ${packages.join(', ')}: run "${commandFor(packages)}" to add what is missing`;
+  const line = `Code in sandboxes cannot use ${packages.join(', ')} yet. Run "${commandFor(packages)}" to install it.`;
   return { kind: 'advise', line };
 };
 

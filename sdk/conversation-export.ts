@@ -50,7 +50,7 @@ const sections: Readonly<Record<string, (data: Data, at: string) => readonly str
     `## ${role === 'user' ? 'User' : 'Assistant'} · ${at}`,
     ...(text === '' ? [] : [String(text)]),
     ...(Array.isArray(attachments) ? attachments.map((file) => `- Attached: ${codeOf(pathOf(file))}`) : []),
-    ...(partial === true ? ['_The answer broke off here._'] : []),
+    ...(partial === true ? ['_The answer was interrupted here._'] : []),
   ],
   reasoning: ({ text }) => [`### Thoughts`, quoted(String(text))],
   'tool:call': ({ name, args }) => [

@@ -111,7 +111,7 @@ const reportOf = (
   verdictOf({ seals, problems }),
   ...(firstSeal === undefined || firstSeal === 1
     ? []
-    : [`The file begins with seal ${firstSeal}: what older seals held is not in it.`]),
+    : [`The file begins with seal ${firstSeal}. It does not contain the rows of older seals.`]),
   ...(lastSeal === undefined
     ? []
     : [

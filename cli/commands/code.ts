@@ -37,7 +37,7 @@ const run = async (call: Call): Promise<number> => {
     language: call.text('language'),
     timeoutSeconds,
   });
-  const abort = abortable(call.host, 'the result was not waited for');
+  const abort = abortable(call.host, 'stopped waiting for the result');
   let sessionId = call.text('session');
   const work = async (): Promise<number> => {
     const id = sessionId ?? (await newSession(call, abort.signal));

@@ -11,7 +11,7 @@ test('a list with fewer entries than its folder says so, also as JSON', async ()
   });
   const flat = await there.run(['files', 'ls', 's']);
   expect(flat.stderr).toBe(
-    'Only the first 1 entries are shown: `sallyport files get -r` brings all of the folder.\n',
+    'Only the first 1 entries are shown: `sallyport files get -r` downloads the whole folder.\n',
   );
   expect((await there.run(['files', 'ls', 's', '-R'])).stderr).toBe(
     'Only the first 1 entries are shown: list a folder below it.\n',

@@ -44,7 +44,7 @@ const ls = async (call: Call): Promise<undefined> => {
 const cutNote = (call: Call, count: number): string =>
   call.isSet('recursive')
     ? `Only the first ${count} entries are shown: list a folder below it.`
-    : `Only the first ${count} entries are shown: \`sallyport files get -r\` brings all of the folder.`;
+    : `Only the first ${count} entries are shown: \`sallyport files get -r\` downloads the whole folder.`;
 
 const get = async (call: Call): Promise<undefined> => {
   if (call.isSet('recursive')) return getFolder(call);

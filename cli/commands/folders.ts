@@ -44,7 +44,7 @@ const runTar = async (args: readonly string[], { input, signal }: TarOptions): P
     throw failure('tar_failed', 'the program tar cannot be started', { cause: outcome.reason });
   if (outcome.value !== 0) throw failure('tar_failed', `tar ended with ${outcome.value}: ${said.trim()}`);
   if (sent.status === 'rejected')
-    throw failure('download_failed', 'the archive broke off', { cause: sent.reason });
+    throw failure('download_failed', 'the download of the archive was interrupted', { cause: sent.reason });
 };
 
 /** The path of an archive of a local folder, for `use`, and a signal of its interruption. The archive is removed in any case. */

@@ -63,5 +63,5 @@ test('the network of a session is shown with the hosts that it reached', async (
   expect(stdout).toContain('TOKEN in authorization of a.org');
   expect(stdout).toMatch(/a\.org:443 +allowed +2 +20 +10 +T/);
   expect(stdout).toMatch(/b\.org:443 +allowed +2 +20 +10 +U/);
-  expect((await there.run(['network', 'n'])).stdout).toContain('No connection is in the log.');
+  expect((await there.run(['network', 'n'])).stdout).toContain('No connections yet.');
 });

@@ -21,7 +21,7 @@ const show = async (call: Call): Promise<undefined> => {
         ...[endpointOf(host), verdictOf(host), String(host.connections)],
         ...[String(host.bytesIn), String(host.bytesOut), host.at],
       ]),
-      'No connection is in the log.',
+      'No connections yet.',
     ),
   ]);
 };

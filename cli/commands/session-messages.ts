@@ -130,7 +130,7 @@ export const sessionMessageCommands: readonly Command[] = [
     usage: '<id> <message id> [--files then|now]',
     summary: 'Continue a conversation from a message in a new session',
     details: [
-      'Message ids are in `sessions messages <id> --json`. A message of yours is left out, with all that follows; an answer is kept.',
+      'Message ids are in `sessions messages <id> --json`. Branching at your message leaves out that message and all later ones. Branching at an answer keeps the answer.',
       '--files now takes the files as they are now, instead of those of that time.',
     ],
     options: { files: value },

@@ -41,7 +41,7 @@ export const treeLines = ({ sessions, ...money }: SessionTree): readonly string[
     ['agents', String(money.agents)],
     ['spent', usdOf(money.spentUsd, money.maxCostUsd)],
     ['reserved', usd(money.reservedUsd)],
-    ['unsettled', `${usd(money.unsettledUsd)}, counted as spent`],
+    ['unsettled', `${usd(money.unsettledUsd)}, possibly spent, so it counts as spent`],
   ]),
   '',
   ...tableLines(

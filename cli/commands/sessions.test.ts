@@ -82,7 +82,9 @@ test('a tree is shown with its money, and each session before those below it', (
     ],
   });
   const text = lines.join('\n');
-  expect(text).toMatch(/spent +\$1\.50 of \$10\.00\n.*reserved +\$0\.1250\n.*\$0\.2500, counted as spent/);
+  expect(text).toMatch(
+    /spent +\$1\.50 of \$10\.00\n.*reserved +\$0\.1250\n.*\$0\.2500, possibly spent, so it counts as spent/,
+  );
   expect(text).toMatch(/\n +61 of 900 s of sandboxes, 5 of 70 bytes of egress\n/);
   expect(
     lines.filter((line) => /idle/.test(line)).map((line) => line.replaceAll(/ {2,}(?=\S)/g, '|')),

@@ -164,7 +164,7 @@ export const sessionCommands: readonly Command[] = [
     details: [
       '--label replaces all labels of the session; several are given one by one.',
       '--network replaces the hosts that its sandbox may reach, within those of the project; none for no network.',
-      '--inject names the rules of the project that the session keeps; without it all that are for these hosts, with none no rule.',
+      '--inject names the rules of the project that the session keeps. Without it, the session keeps all rules for these hosts; none keeps no rule.',
     ],
     options: {
       ...{ title: value, label: values, idle: value, lifetime: value },

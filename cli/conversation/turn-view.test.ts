@@ -63,7 +63,7 @@ test('the end of a sandbox and the agent that goes on in another one are told', 
       frame('system', { kind: 'runtime_restarted', runtime: 'opencode', starts: 2 }),
     ),
   ).toBe(
-    '(the sandbox stopped: its task was not found)\n(the agent goes on in a new sandbox, with the files as they were last saved)\n',
+    '(the sandbox stopped: its task was not found)\n(the agent continues in a new sandbox with the last saved files)\n',
   );
 });
 

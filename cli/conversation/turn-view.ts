@@ -131,7 +131,7 @@ const decisionLine = ({
 const notices: Readonly<Record<string, string>> = {
   sandbox_stopped: 'the sandbox stopped',
   workspace_not_saved: 'the workspace was not saved',
-  runtime_restarted: 'the agent goes on in a new sandbox, with the files as they were last saved',
+  runtime_restarted: 'the agent continues in a new sandbox with the last saved files',
 };
 
 const noticeOf = (data: FrameOf<'system'>['data'], emit: (line: string) => string): string => {

@@ -26,7 +26,7 @@ export type Questions = {
 };
 
 const tooEarly =
-  'That was typed before the question could be read, so it decides nothing; it is kept for your next message.\n';
+  'You typed this before the question appeared. It was not used as an answer; it begins your next message.\n';
 
 /** A question that waits for its line. */
 type Open = {

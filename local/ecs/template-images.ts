@@ -28,7 +28,7 @@ type ImagesOptions = {
 
 const reasonCharactersMax = 500;
 const withoutEngine =
-  'it is built with Docker or Podman, and neither answers on this machine (Docker serves root, or in its rootless mode). Install and start one, then start Sallyport again';
+  'it is built with Docker or Podman, and neither is running on this machine (Docker needs root or its rootless mode). Install and start one, then start Sallyport again';
 
 export const openTemplateImages = (options: ImagesOptions): TemplateImages => {
   if (options.templates.length === 0) return { imageOf: () => undefined, stop: () => undefined };

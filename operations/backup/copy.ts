@@ -131,7 +131,7 @@ export const loadBackup = async (
 ): Promise<Manifest> => {
   const manifest = await readManifest(folder);
   await verifyFolder(folder, manifest);
-  say('The backup is whole');
+  say('The backup is complete');
   await begin?.();
   let bundles: ReadonlySet<string> = new Set();
   if (manifest.hasSecrets) {

@@ -119,7 +119,7 @@ const openTerminal = (
   say: (line = '') => void output.write(`${line}\n`),
   agrees: async (question, answer) => {
     if (input.isTTY !== true)
-      throw new Failure('there is no terminal to ask for consent', ['Give it in advance: add --yes.']);
+      throw new Failure('there is no terminal to ask for confirmation', ['Add --yes to confirm in advance.']);
     const terminal = createInterface({ input, output });
     try {
       return (await terminal.question(question)).trim() === answer;

@@ -61,7 +61,7 @@ describe('a first deploy', () => {
 
   test('is refused without a terminal', async () => {
     const { code, error } = await machineWith().run(deployCommand, []);
-    expect([code, error]).toEqual([1, expect.stringContaining('add --yes')]);
+    expect([code, error]).toEqual([1, expect.stringContaining('Add --yes')]);
   });
 });
 

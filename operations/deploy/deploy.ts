@@ -84,7 +84,7 @@ const showPermissions = (request: DeployRequest): Promise<void> =>
 
 const sayings: Readonly<Record<TokenState, string>> = {
   none: 'A first deploy.',
-  pending: 'An upgrade. The admin token of the deploy before was never shown: this one makes another.',
+  pending: 'An upgrade. The previous deploy never showed its admin token, so this deploy creates a new one.',
   shown: 'An upgrade. It keeps the admin token: --new-token makes another.',
 };
 

@@ -118,7 +118,7 @@ const silenceFindings = (silent: DeploymentFacts['silent']): readonly Finding[] 
     ? []
     : when(true, {
         problem: `${silent.url} does not answer: ${silent.reason}`,
-        next: 'If its name is not found, your DNS needs the CNAME that a deploy prints; otherwise look at the distribution in the console of CloudFront, and at your own way there.',
+        next: 'If its name is not found, your DNS needs the CNAME that a deploy prints; otherwise look at the distribution in the console of CloudFront, and at your own network.',
       });
 
 const refusalFindings = (answer: HttpAnswer | undefined): readonly Finding[] =>

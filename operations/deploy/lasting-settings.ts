@@ -69,7 +69,7 @@ const networkProblem = async ({ aws, settings }: Target): Promise<Problem | unde
   return change === undefined
     ? undefined
     : {
-        problem: `${change}, and the link of ${deployment} holds to the network that it has`,
+        problem: `${change}, and the link of ${deployment} cannot move to another network`,
         next: `Leave network as it was deployed, ${anew} More zones can be added.`,
       };
 };

@@ -182,7 +182,7 @@ const ruleChecks = [
     judge: ({ State }, id) =>
       State === 'DISABLED'
         ? {
-            problem: `the rule ${id} is disabled: nothing invokes what it is for, and not every alarm tells`,
+            problem: `the rule ${id} is disabled, so its function is not invoked; some alarms do not report this`,
             next: `Enable it: aws events enable-rule --name ${id}`,
           }
         : undefined,
@@ -219,7 +219,7 @@ const messageChecks = [
         ? undefined
         : {
             problem: `${waiting.map(({ Endpoint }) => Endpoint).join(', ')} receives no alarm: the subscription is not confirmed`,
-            next: 'Follow the link in the message of AWS Notifications; a message expires after two days, a new deploy sends none.',
+            next: 'Follow the link in the message of AWS Notifications. The link expires after two days. A new deploy does not send another.',
           };
     },
   }),

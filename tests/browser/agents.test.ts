@@ -118,14 +118,14 @@ test('the wait for a provider is counted down, and a failure says whose it is', 
   model.script.push({ text: 'The answer is' }, { status: 529, retryAfter: '3600' });
   await say(page, 'second');
   await ended(page, 2);
-  await page.getByText('The answer broke off here.').waitFor();
+  await page.getByText('The answer was interrupted here.').waitFor();
   await page.getByText('Tried once.').waitFor();
   await say(page, 'third');
   await ended(page, 3);
   await page.getByText(/asks for a pause of \d+ s/).waitFor();
   await page.reload();
   await ended(page, 3);
-  await page.getByText('The answer broke off here.').waitFor();
+  await page.getByText('The answer was interrupted here.').waitFor();
 });
 
 test('the form of a project with agents, in every look', async () => {
@@ -145,7 +145,7 @@ test('a failed answer, in every look', async () => {
     await say(page, 'hello');
     await ended(page);
     await eventually(
-      () => page.getByText('The answer broke off here.').count(),
+      () => page.getByText('The answer was interrupted here.').count(),
       (count) => count === 1,
     );
   });
@@ -161,7 +161,9 @@ test('what an agent in the sandbox asks is approved on the page, and it goes on'
   const page = await openApp(cloud);
   await openSession(page, cloud, id);
   await say(page, 'write made.txt\nask cat made.txt\nsay The end.');
-  await promptOf(page).getByText('The agent in the sandbox asks, and runs the call itself.').waitFor();
+  await promptOf(page)
+    .getByText('The agent in the sandbox asks for approval and then runs the call itself.')
+    .waitFor();
   await promptOf(page).getByText('filepath').waitFor();
   await approve(page);
   await promptOf(page).getByText('cat made.txt').first().waitFor();

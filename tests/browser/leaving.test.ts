@@ -139,7 +139,7 @@ test('a dialog about a session closes when another one is shown, and nothing is 
     [`/sessions/${two}/sandbox`, 'Two'],
   ] as const) {
     await goTo(page, cloud, path);
-    await page.getByText(`The isolated machine of “${name}”`).waitFor();
+    await page.getByText(`The isolated environment of “${name}”`).waitFor();
   }
   await page.getByRole('button', { name: 'Stop session' }).click();
   await page.getByRole('alertdialog').waitFor();

@@ -61,7 +61,7 @@ test('without Docker and Podman a template says what is missing, and the others 
       language: 'python',
       description: 'R and Julia',
       isDefault: false,
-      problem: expect.stringContaining('neither answers on this machine'),
+      problem: expect.stringContaining('neither is running on this machine'),
     },
   ]);
   expect(JSON.stringify(templates)).not.toContain('example.org');

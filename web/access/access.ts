@@ -32,7 +32,7 @@ export type SignIn =
 
 const checkAgainMs = 2000;
 const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
-const noTokenReason = 'That is not a token: it has spaces or characters that no token has.';
+const noTokenReason = 'This is not a token: it contains spaces or invalid characters.';
 const elsewhereReason = 'You signed out in another tab.';
 const endedReason = 'Your sign-in has ended.';
 

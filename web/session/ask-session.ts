@@ -23,7 +23,7 @@ export const askSession = async (
     await request(api.sendMessage, { params: { id: sessionId }, body: { text, messageId, ...attached } });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return notify(`Your message was not sent: ${reason} It will be sent when you open its session.`, 'bad');
+    return notify(`Your message was not sent: ${reason} It is sent when you open the session.`, 'bad');
   }
   const others = rememberedUnsent(sessionId).filter(({ id }) => id !== messageId);
   rememberUnsent(sessionId, others);

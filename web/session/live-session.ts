@@ -219,7 +219,7 @@ const sendOr = async (action: ClientAction, ask: (id: string) => Promise<unknown
   const id = openId.value;
   if (id === null || send(action)) return;
   await ask(id).catch((error: unknown) =>
-    notify(`Not done: ${error instanceof Error ? error.message : String(error)}`, 'bad'),
+    notify(`The action failed: ${error instanceof Error ? error.message : String(error)}`, 'bad'),
   );
 };
 

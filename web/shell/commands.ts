@@ -95,7 +95,7 @@ const sessionCommands = (router: Router): readonly PaletteCommand[] => {
       const { downloadConversation } = await import('../pages/chat/export-session.ts');
       await downloadConversation({ id: sessionId, title }, format);
     } catch (error) {
-      notify(`Not exported: ${error instanceof Error ? error.message : String(error)}`, 'bad');
+      notify(`Export failed: ${error instanceof Error ? error.message : String(error)}`, 'bad');
     }
   };
   return [

@@ -146,7 +146,7 @@ export const states: readonly State[] = [
     Array.from({ length: 9 }, () => ({ status: 500, retryAfter: '90' })),
     /^Tried /,
   ),
-  failure('cut', [breaks, { status: 529, retryAfter: '3600' }], /broke off/),
+  failure('cut', [breaks, { status: 529, retryAfter: '3600' }], /interrupted/),
   {
     name: 'attachments',
     path: ({ scenes }) => `/chat/${scenes.attached}`,

@@ -57,11 +57,11 @@ test('a command is stopped when it is known to have ended, and no sooner', () =>
   });
 });
 
-test('code that is left is not called stopped, since it goes on', () => {
+test('code that is left is not called stopped, since it keeps running', () => {
   const left = withStop(newRun(1, 'code', 'while True: pass'));
   expect([runLabel(left), left.notices]).toEqual([
     'not waited for',
-    [expect.stringContaining('goes on in the sandbox')],
+    [expect.stringContaining('keeps running in the sandbox')],
   ]);
 });
 
