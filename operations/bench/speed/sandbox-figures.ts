@@ -23,7 +23,7 @@ export const sandboxFigures = async (platform: Platform, tries: number): Promise
   const firstTries = Math.max(3, Math.ceil(tries / 3));
   const first = await newSessions({ mcp, ask }, firstTries, { name: 'a new session', flavor: 'micro' });
   const cold = await newSessions({ mcp, ask }, firstTries, {
-    name: 'a new session, of a size that the pool has not',
+    name: 'a new session, of a size that is not in the pool',
     flavor: 'medium',
   });
   const bare = await startBareServer();

@@ -2,7 +2,7 @@
  * The streams of a sandbox that wait for a holder of the relay, and the requests of the platform that hear of it.
  *
  * A stream waits while a holder is expected. After a wait in vain, or when the platform says that none comes, the next ones wait for a
- * moment alone. A wish that nobody heard is told to the next request that hears. Invariants RL4 and RL7: docs/spec/relay.md.
+ * moment alone. A request for the relay that was not delivered is added to the next response. Invariants RL4 and RL7: docs/spec/relay.md.
  */
 import { expectsHolder, type Surroundings } from '#shared/domain/relay/expectation.ts';
 import {

@@ -21,7 +21,7 @@ export const relayInVainMs = 500;
 export const relayInVainMemoryMs = 60_000;
 /** The platform's next request of the same work comes within this time, in milliseconds: until then a holder is expected. */
 export const relayHearerGapMs = 5000;
-/** A wish that nobody heard is told to the platform's next request for so long, in milliseconds: longer than between two sweeps. */
+/** A request for the relay that was not delivered is added to the platform's next response for this long, in milliseconds: longer than between two sweeps. */
 export const relayWishMs = 90_000;
 /** A holder that is not heard from for this long is gone, in milliseconds. */
 export const relaySilenceMsMax = 10_000;
