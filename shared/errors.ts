@@ -22,7 +22,7 @@ export const errorRules = {
   unsupported_language: {
     status: 400,
     retry: 'never',
-    advice: 'Use one of those that the message names.',
+    advice: 'Use one that the message lists.',
   },
   path_outside_workspace: {
     status: 400,
@@ -67,7 +67,7 @@ export const errorRules = {
     retry: 'never',
     advice: 'Read the session: it lists the calls that wait for a decision.',
   },
-  events_purged: { status: 410, retry: 'never', advice: 'Read on from the oldest event that is kept.' },
+  events_purged: { status: 410, retry: 'never', advice: 'Continue from the oldest stored event.' },
   payload_too_large: { status: 413, retry: 'never', advice: 'Send less at once.' },
   context_too_long: { status: 422, retry: 'never', advice: 'Shorten the message, or start a new session.' },
   content_refused: { status: 422, retry: 'never', advice: 'Rephrase the message, or choose another model.' },

@@ -47,5 +47,5 @@ test('a value of a path is read as the client meant it, also an id and a name', 
   const event = { pathParameters: { id: spelt, name: 'n%C3%B6t%65s' } } as unknown as ApiEvent;
   expect([pathId(event), pathValue(event, 'name')]).toEqual([id, 'nötes']);
   const broken = { pathParameters: { name: '%zz' } } as unknown as ApiEvent;
-  expect(() => pathValue(broken, 'name')).toThrow('name: the path is not encoded as a URL asks for');
+  expect(() => pathValue(broken, 'name')).toThrow('name: the path is not valid URL encoding');
 });

@@ -67,7 +67,7 @@ export const pathValue = ({ pathParameters }: ApiEvent, name: string): string =>
   try {
     return decodeURIComponent(pathParameters?.[name] ?? '');
   } catch {
-    throw new AppError('invalid_request', `${name}: the path is not encoded as a URL asks for`);
+    throw new AppError('invalid_request', `${name}: the path is not valid URL encoding`);
   }
 };
 

@@ -156,6 +156,6 @@ const redirect = (location: string, cookies: readonly string[]): StreamedResult 
 });
 
 const notBegunHere = (): AppError =>
-  new AppError('invalid_request', 'this browser has not begun this sign-in, or began it too long ago', {
+  new AppError('invalid_request', 'this sign-in was not started in this browser, or has expired', {
     suggestions: ['Sign in again: GET /api/auth/login.'],
   });

@@ -164,7 +164,7 @@ const signInRoutes = ({ ports }: Connections): readonly ApiRoute[] => [
 ];
 
 const withoutServer = (): AppError =>
-  new AppError('not_found', 'clients connect by the identity provider here, not by this server');
+  new AppError('not_found', 'in this deployment clients connect through the identity provider');
 
 const noRequest = (): AppError =>
   new AppError('invalid_request', 'this is not an authorization request of a client', {

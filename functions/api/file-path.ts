@@ -13,7 +13,7 @@ export const filePathOf = (event: ApiEvent): string => {
   try {
     decoded = decodeURIComponent(path);
   } catch {
-    throw new AppError('invalid_request', 'the path is not encoded as a URL asks for');
+    throw new AppError('invalid_request', 'the path is not valid URL encoding');
   }
   return checkedPath(decoded === '' ? '.' : decoded);
 };

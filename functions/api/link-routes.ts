@@ -117,7 +117,7 @@ const write = (
 ): Promise<StreamedResult> => {
   // A part would use the link up.
   if (header(event.headers, 'content-range') !== undefined)
-    throw new AppError('invalid_request', 'a link takes a file in one request, without Content-Range');
+    throw new AppError('invalid_request', 'a link accepts a file in one request only, without Content-Range');
   return writeByLink(ports, secret, async () => {
     const sandbox = await sessionSandbox(ports, { session, settings });
     const request = { method: 'PUT', path: addressOf(link.path, {}), body: bytesOf(event) };

@@ -96,7 +96,7 @@ async function* framesOf(
   yield encodeArchiveFrame({ type: 'begin', isFull: true });
   for await (const one of fetched) {
     const { path } = one.object;
-    if (one.entry === undefined) sent.missing.push({ path, reason: 'it was not put there by a sandbox' });
+    if (one.entry === undefined) sent.missing.push({ path, reason: 'it was not written by a sandbox' });
     else if (one.entry === 'not-found') continue;
     else if (one.entry.type === 'symlink') links.push({ path, target: one.entry.target });
     else if (one.entry.type === 'directory') yield encodeArchiveFrame({ path, ...one.entry });

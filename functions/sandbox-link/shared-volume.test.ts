@@ -292,7 +292,7 @@ test('entries that differ from what was stored, or that no sandbox stored, are r
       { path: '%2E%2E/up', reason: 'its name is not a path' },
       { path: 'by hand', reason: 'its name is not a path' },
       { path: 'folder/', reason: 'its name is not a path' },
-      { path: 'plain', reason: 'it was not put there by a sandbox' },
+      { path: 'plain', reason: 'it was not written by a sandbox' },
       { path: 'large', reason: 'its content differs from what was saved' },
       { path: 'spoiled', reason: 'its content differs from what was saved' },
     ]),

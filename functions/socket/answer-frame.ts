@@ -71,9 +71,9 @@ const subjectOf = (action: SocketAction): JsonObject => {
 const tooManyFrames = (): AppError =>
   new AppError(
     'rate_limited',
-    `a connection may send ${framesPerSecondMax} frames a second: this one and those after it have no effect`,
+    `a connection may send ${framesPerSecondMax} frames a second: this frame and the following ones were ignored`,
     {
-      suggestions: ['Send fewer frames, and repeat those without effect.'],
+      suggestions: ['Send fewer frames, and resend the ignored ones.'],
       recoveryActions: ['wait_and_retry'],
     },
   );

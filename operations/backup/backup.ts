@@ -1,4 +1,4 @@
-/** `npm run backup`: a copy of a deployment's data as of one moment, in a folder. The deployment works on meanwhile. */
+/** `npm run backup`: a copy of a deployment's data as of one moment, in a folder. The deployment keeps running. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Aws } from '../deploy/aws.ts';
 import { type Command, folderNamed } from '../deploy/command.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run restore`: the data of a backup in a deployment, which serves nobody meanwhile. Its functions are closed, so that none acts
+ * `npm run restore`: the data of a backup in a deployment, which serves no requests until it ends. Its functions are closed, so that none acts
  * on half of the data, and opened at the end.
  */
 import { type Command, folderNamed } from '../deploy/command.ts';

@@ -2,7 +2,7 @@
  * The list of a thousand sessions in Chromium: opened, scrolled and searched, and left alone for a while.
  *
  * Counted are the frames over 50 ms, which a person sees as a stop, beside those of an empty page of the same browser, and the
- * requests of a page at which nobody does anything: they must not grow with the list.
+ * requests of an idle page: they must not grow with the list.
  */
 import type { Page } from 'playwright-core';
 import type { Bench } from './chromium.ts';

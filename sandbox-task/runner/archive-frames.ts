@@ -1,5 +1,5 @@
 /**
- * Archive frames of files, and frames side by side in pieces, in memory that is used again for the next piece.
+ * Archive frames of files, and frames side by side in pieces, in reused buffers.
  *
  * A header is of the file that is open then. At most as many bytes are read as it says, so a file that grows while it is read
  * has an end; a file that shrinks is sent as it came, and one that vanished is marked as not whole. A large file of the shared volume is read

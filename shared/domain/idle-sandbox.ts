@@ -5,7 +5,7 @@
 import type { SandboxRecord } from './sandbox.ts';
 import { isEnded, type Session } from './session.ts';
 
-/** Why a sandbox is stopped that nobody asked to stop, as its sessions are told. */
+/** The reason of an unrequested stop, as its sessions read it. */
 export const takenReasons = { idle: 'idle', slot: 'another session needed its slot' } as const;
 
 export type SandboxUse = {

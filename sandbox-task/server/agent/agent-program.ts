@@ -1,5 +1,5 @@
 /**
- * The port to a program of user code that carries turns: it is given a prompt, and is heard.
+ * The port to a program of user code that carries turns: it receives a prompt and reports events.
  *
  * Each kind of program has an adapter (`opencode/`), which starts it on the user's side and translates its wire into facts.
  * All that it says is untrusted, and bounded by the recorder. The platform knows no wire of any of them.

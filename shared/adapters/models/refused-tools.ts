@@ -1,5 +1,5 @@
 /**
- * A refused request that is refused for its tools: the tool, or their number, in the words of the platform.
+ * A request that the provider refused because of its tools: the tool, or their number, in the words of the platform.
  *
  * Tools come from servers and clients, so that their owner can do something about it; the failure would be ours otherwise.
  */

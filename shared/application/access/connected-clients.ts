@@ -1,4 +1,4 @@
-/** Clients that people connected to `/mcp`: listed and ended by who connected them, and ended with their credential (OA8). */
+/** Clients that people connected to `/mcp`: listed and ended by the person who connected them, and ended with their credential (OA8). */
 import { projectOf } from '../../domain/access.ts';
 import { type Consent, type Grant, holderOf, holderOfToken } from '../../domain/oauth/grant.ts';
 import { isExpired, ownerOf, type Principal } from '../../domain/principal.ts';

@@ -1,5 +1,5 @@
 /**
- * Has the sandbox of a waiting turn come back as soon as somebody who may decide looks at its prompt, so that the decision does not
+ * Restarts the sandbox of a waiting turn when an approver opens its prompt, so that the decision does not
  * wait for it. A reader who may not decide starts nothing.
  */
 import { mayWrite } from '../../domain/access.ts';

@@ -1,5 +1,5 @@
 /**
- * Waits for the last save of a sandbox that is being stopped: before it, nobody knows what became of its files. The janitor makes
+ * Waits for the last save of a sandbox that is being stopped: until then the state of its files is unknown. The janitor makes
  * that save, since only it may stop tasks; it is asked again now and then, and not waited for longer than one may take.
  */
 

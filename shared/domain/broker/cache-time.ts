@@ -1,5 +1,5 @@
 /**
- * Requests whose caches live as long as a price is for: a cache that is kept longer costs up to twice as much to write, which no
+ * Cache lifetimes of requests, limited to the lifetime that the price covers: a cache that is kept longer costs up to twice as much to write, which no
  * reservation has. A program is better served by the shorter time than by a refusal.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching and
