@@ -140,7 +140,12 @@ const refuseQuestion = (items: Items, code: string, messageId?: string): Items =
   return refused?.kind === 'question' ? items.with(index, { ...refused, delivery: 'refused' }) : items;
 };
 
-export type Usage = { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: number };
+export type Usage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the session so far; null while events that had it are lost. */
+  readonly costUsd: number | null;
+};
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
@@ -156,7 +161,7 @@ export const addUsage = (before: Usage, { usage, sessionCostUsd }: CompletionDat
   costUsd: sessionCostUsd ?? before.costUsd,
 });
 
-/** The end of a turn. The log has the cost of the session: the cost before the turn is subtracted. */
+/** The end of a turn. The log has the cost of the session: the cost before the turn is subtracted, and none is shown without it. */
 export const endOf = (
   { stopReason, usage: { inputTokens, outputTokens } }: CompletionData,
   { id, at, answerId, before, after }: Ended,
@@ -166,7 +171,7 @@ export const endOf = (
   stopReason,
   inputTokens,
   outputTokens,
-  costUsd: Math.max(0, after.costUsd - before.costUsd),
+  costUsd: Math.max(0, (after.costUsd ?? 0) - (before.costUsd ?? after.costUsd ?? 0)),
   at,
   answerId: stopReason === 'end_turn' ? answerId : undefined,
 });

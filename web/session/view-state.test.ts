@@ -383,6 +383,9 @@ test('the log has the cost of a session, and each turn its share', () => {
   const state = after(ended(0, 0.25), ended(1, 0.75));
   expect(state.usage).toEqual({ inputTokens: 20, outputTokens: 10, costUsd: 0.75 });
   expect(state.items).toMatchObject([{ costUsd: 0.25 }, { costUsd: 0.5 }]);
+
+  const cut = after({ type: 'events-lost', oldestSeq: 7 }, ended(8, 12.4), ended(9, 12.5));
+  expect(cut.items.slice(1)).toMatchObject([{ costUsd: 0 }, { costUsd: expect.closeTo(0.1) }]);
 });
 
 test('no call is pending when its turn has ended', () => {

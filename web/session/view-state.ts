@@ -118,7 +118,7 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'events-lost':
       // The ends of turns that were open may be among them: one that goes on has its end after them.
       return addItem(
-        { ...state, openQuestions: 0 },
+        { ...state, openQuestions: 0, usage: { ...state.usage, costUsd: null } },
         {
           kind: 'note',
           id: `lost-${event.oldestSeq}`,
