@@ -8,4 +8,12 @@ type Asking = Pick<Session, 'pendingApprovals'>;
 
 export const isAsking = ({ pendingApprovals }: Asking): boolean => pendingApprovals.length > 0;
 
+/** When the call that has waited longest was asked about; undefined without one. Use of the sandbox does not move it. */
+export const oldestAskedMs = (sessions: readonly Asking[]): number | undefined => {
+  const times = sessions.flatMap(({ pendingApprovals: [first] }) =>
+    first ? [Date.parse(first.askedAt)] : [],
+  );
+  return times.length === 0 ? undefined : Math.min(...times);
+};
+
 export const askedNow = (sessions: readonly Asking[]): number => sessions.filter(isAsking).length;
