@@ -108,6 +108,7 @@ export const decideCall = (
   return sallyport.request(api.decideCall, { params: { id: sessionId, callId }, body }, { signal });
 };
 
-/** Another decision came first, or the turn of the call is over. */
+/** Another decision came first, the turn of the call is over, or its session was deleted. */
 export const isSettled = (error: unknown): boolean =>
-  error instanceof SallyportError && ['no_pending_tool_call', 'not_found'].includes(error.code);
+  error instanceof SallyportError &&
+  ['no_pending_tool_call', 'not_found', 'session_not_found'].includes(error.code);
