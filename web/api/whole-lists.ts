@@ -15,7 +15,7 @@ export const allWorkspaces = (projectId: string, signal: AbortSignal): Promise<r
     ({ workspaces }) => workspaces,
   );
 
-export const allApprovals = (signal: AbortSignal): Promise<readonly WaitingRow[]> =>
+export const allApprovals = (signal?: AbortSignal): Promise<readonly WaitingRow[]> =>
   readPages(
     (after) => request(api.listApprovals, { query: { after } }, { signal }),
     ({ approvals }) => approvals,

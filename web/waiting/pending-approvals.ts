@@ -76,13 +76,24 @@ const tryNotification = (...given: ConstructorParameters<typeof Notification>): 
 const keyOf = ({ sessionId, turnId, callId }: WaitingRow): string => `${sessionId} ${turnId} ${callId}`;
 const idCharacters = 8;
 let known: ReadonlySet<string> = new Set();
-let asking: AbortController | undefined;
+let isLooking = false;
+let isLookDue = false;
 
+/** Again when the look before has ended: a count that changes all the time would cut off each, and no notification would come. */
 const look = async (): Promise<void> => {
-  asking?.abort();
-  asking = new AbortController();
+  isLookDue = true;
+  if (isLooking) return;
+  isLooking = true;
+  while (isLookDue) {
+    isLookDue = false;
+    await lookOnce();
+  }
+  isLooking = false;
+};
+
+const lookOnce = async (): Promise<void> => {
   try {
-    const approvals = await allApprovals(asking.signal);
+    const approvals = await allApprovals();
     const before = known;
     known = new Set(approvals.map(keyOf));
     const isHidden = document.visibilityState === 'hidden';
