@@ -64,7 +64,18 @@ export const inOurWords = (error: unknown): never => {
 };
 
 export const shownFailure = (error: unknown): unknown => {
-  if (!(error instanceof SallyportError) || error.code !== 'unreachable') return error;
+  if (!(error instanceof SallyportError)) return error;
+  const { status, code } = error;
+  // Of a gateway before the server: the address is this page's own, and no person can correct it.
+  if (code === 'unexpected_answer' && status > 0)
+    return new SallyportError(status, {
+      ...{ code, message: `The server's answer cannot be read: HTTP ${status}.` },
+      suggestions: [
+        'Try again in a moment.',
+        'A proxy between this page and the server may have answered instead.',
+      ],
+    });
+  if (code !== 'unreachable') return error;
   return new SallyportError(0, {
     code: 'unreachable',
     message: 'The server does not answer.',
