@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { effectScope } from 'vue';
-import { usePages, useRowAct } from './load.ts';
+import { clearFailures, useAct, usePages, useRowAct } from './load.ts';
 
 test('a list that is read again has as many pages as before', async () => {
   let all = ['a', 'b', 'c', 'd', 'e'];
@@ -52,4 +52,12 @@ test('rows are busy one by one, and a row takes one act at a time', async () => 
   begun.get('one')?.reject(new Error('too many requests'));
   expect(await first).toBe(false);
   expect([done, isBusy('one'), error.value]).toEqual([['two false'], false, new Error('too many requests')]);
+});
+
+test('a failure of an act is over when another of its kind begins', async () => {
+  const failing = useAct(() => Promise.reject(new Error('refused')));
+  await failing.run();
+  expect(failing.error.value).toBeInstanceOf(Error);
+  clearFailures([failing]);
+  expect(failing.error.value).toBeUndefined();
 });

@@ -143,6 +143,11 @@ export const useAct = <Given extends readonly unknown[]>(
   return { run: (...given) => run('', ...given), isBusy: computed(() => isBusy('')), error };
 };
 
+/** Where one notice is for several acts: a failure of one is over when another begins. */
+export const clearFailures = (acts: readonly { readonly error: ShallowRef<unknown> }[]): void => {
+  for (const { error } of acts) error.value = undefined;
+};
+
 export type RowAct<Given extends readonly unknown[]> = {
   readonly run: (row: string, ...given: Given) => Promise<boolean>;
   readonly isBusy: (row: string) => boolean;
