@@ -137,6 +137,7 @@ test('a session that has ended is resumed with its conversation', async () => {
   await page.getByText('This session has ended.').waitFor();
   await screenshot(page, 'ended-session');
   await page.getByRole('button', { name: 'Resume' }).click();
+  await page.locator('.bar').getByText('idle', { exact: true }).waitFor();
   await say(page, 'hello again');
   await page.locator('[data-kind="answer"]').nth(1).waitFor();
 });
