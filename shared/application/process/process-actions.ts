@@ -44,12 +44,15 @@ export const outputAction = async (
   const id = checkedId(process_id);
   const request = { id, offset, charactersMax: output_limit, waitSeconds: wait_seconds, signal };
   const part = await readOutputPart(ports, session, request);
+  const process = await showProcess(ports, session, id);
+  // It may have written its last lines and ended since its output was read.
+  const isUnread = process.state !== 'running' && !part.isLast;
   return {
     process_id: id,
-    ...stateOf(await showProcess(ports, session, id)),
+    ...stateOf(process),
     output: part.text,
     next_offset: part.nextOffset,
-    has_more: part.hasMore,
+    has_more: part.hasMore || isUnread,
     ...(part.skippedBytes === 0 ? {} : { skipped_bytes: part.skippedBytes }),
   };
 };

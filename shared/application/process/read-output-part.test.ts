@@ -1,7 +1,8 @@
 /** A part of a process's output: where the next one begins, also for output that is no text. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { outputAction } from './process-actions.ts';
 import { readOutputPart } from './read-output-part.ts';
 
 const session = { workspace: 'w' } as Session;
@@ -41,4 +42,28 @@ test('a part has whole characters, and at least one', async () => {
     }
     expect(parts.join('')).toBe('a😀😀b');
   }
+});
+
+describe('a process that ended', () => {
+  const id = '00000000-0000-4000-8000-000000000001';
+  const piece = { stream: 'stdout', offset: 0, bytes: 2, text: 'a\n' };
+  const output = `event: output\ndata: ${JSON.stringify(piece)}\n\n`;
+  const view = { processId: id, pid: 2, command: 'make', state: 'exited', exitCode: 1 };
+  const further = { isPty: false, attached: 0, startedAt: 1000, endedAt: 2000 };
+  const end = 'event: exit\ndata: {"exitCode":1}\n\n';
+
+  test.each([
+    { since: 'since its output was read has more of it', events: output, has_more: true },
+    { since: 'before its output was read has no more of it', events: `${output}${end}`, has_more: false },
+  ])('$since', async ({ events, has_more }) => {
+    const fetch = async (_sandbox: unknown, { path }: { readonly path: string }) =>
+      path.includes('/output') ? new Response(events) : Response.json({ ...view, ...further });
+    const workspaces = { get: async () => ({ id: 'w', sandbox }) };
+    const processes = { end: async () => true };
+    const ports = { workspaces, link: { fetch }, processes, world: { now: () => 2000 } };
+    const asked = { process_id: id, offset: 0, output_limit: 100, wait_seconds: 0 };
+    const { signal } = new AbortController();
+    const part = await outputAction(ports as unknown as SandboxDeps, session, { ...asked, signal });
+    expect(part).toMatchObject({ state: 'exited', output: 'a\n', has_more });
+  });
 });

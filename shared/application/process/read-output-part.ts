@@ -14,6 +14,8 @@ export type OutputPart = {
   readonly nextOffset: number;
   readonly skippedBytes: number;
   readonly hasMore: boolean;
+  /** The end of the output was reached: the process has ended, and no byte of it is left. */
+  readonly isLast: boolean;
 };
 
 type PartRequest = {
@@ -36,7 +38,7 @@ export const readOutputPart = async (
   const over = isFollowing
     ? ports.world.sleep(waitSeconds * 1000, AbortSignal.any([signal, stop.signal]))
     : new Promise<undefined>(() => undefined);
-  let part: OutputPart = { text: '', nextOffset: offset, skippedBytes: 0, hasMore: false };
+  let part: OutputPart = { text: '', nextOffset: offset, skippedBytes: 0, hasMore: false, isLast: false };
   let pending = '';
   try {
     for (;;) {
@@ -60,6 +62,7 @@ const withEvent = (part: OutputPart, block: string, charactersMax: number): Outp
   const event = readOutputEvent(block);
   if (event?.type === 'gap')
     return { ...part, nextOffset: event.to, skippedBytes: part.skippedBytes + event.to - event.from };
+  if (event?.type === 'exit') return { ...part, isLast: true };
   if (event?.type !== 'output') return part;
   const room = charactersMax - part.text.length;
   if (event.text.length <= room)
