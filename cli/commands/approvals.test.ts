@@ -109,7 +109,7 @@ test.each([
     terminal.wait(seconds);
     terminal.type(keys);
     if (seconds < 1) {
-      await terminal.until('decides nothing');
+      await terminal.until('It was not used as an answer');
       terminal.hangUp();
     }
     expect(await terminal.code).toBe(code);

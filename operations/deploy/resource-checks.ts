@@ -86,7 +86,7 @@ const interfaceChecks = [
 /** A route has one target; a gateway, a NAT, a peering and an interface have a field each. */
 type Route = { readonly GatewayId?: string };
 
-/** Whatever its destination is: a way to part of the addresses leads out, too. */
+/** By its target alone: a way to part of the addresses leads out, too. */
 const leadsOut = ({ GatewayId = '' }: Route): boolean =>
   GatewayId !== 'local' && !GatewayId.startsWith('vpce-');
 

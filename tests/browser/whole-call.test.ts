@@ -261,7 +261,7 @@ test('a call that differs from the one on the server cannot be approved', async 
     await route.fulfill({ json: { ...answer, args: { path: 'l.txt', content: 'harmless' } } });
   });
   await openSession(page, cloud, sessionId);
-  await promptOf(page).getByText('This is not the call that the server asks about').waitFor();
+  await promptOf(page).getByText('This call differs from the one that waits on the server').waitFor();
   await eventually(
     () => rejectButton(page).isEnabled(),
     (isEnabled) => isEnabled,
