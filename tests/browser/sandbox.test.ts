@@ -426,6 +426,6 @@ test('a command is stopped when it has ended, and code that is left says that it
   await page.getByRole('button', { name: 'Stop waiting' }).click();
   const second = page.getByRole('article', { name: 'Run 2' });
   await second.getByText('not waited for', { exact: true }).waitFor();
-  await second.getByText(/goes on in the sandbox/).waitFor();
+  await second.getByText(/keeps running in the sandbox/).waitFor();
   expect(await axe(page)).toEqual([]);
 });
