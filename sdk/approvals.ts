@@ -83,7 +83,7 @@ const mismatch = (callId: string): SallyportError =>
   new SallyportError(0, {
     code: 'digest_mismatch',
     message: `the server's digest of call ${callId} is not that of what it showed`,
-    suggestions: ['Nothing was decided. Compare the version of this program with that of the deployment.'],
+    suggestions: ['Nothing was decided. Compare the versions of this program and the deployment.'],
   });
 
 type SeenCall = CallAddress &
@@ -110,5 +110,4 @@ export const decideCall = (
 
 /** Another decision came first, the turn of the call is over, or its session was deleted. */
 export const isSettled = (error: unknown): boolean =>
-  error instanceof SallyportError &&
-  ['no_pending_tool_call', 'not_found', 'session_not_found'].includes(error.code);
+  error instanceof SallyportError && /^(no_pending_tool_call|(session_)?not_found)$/.test(error.code);

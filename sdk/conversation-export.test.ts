@@ -58,7 +58,7 @@ test('Markdown has the conversation in order, and no text of it ends a block', a
     '> **Failed**: wait (anthropic, rate_limited)',
     `## Assistant · ${at}`,
     'done',
-    '_The answer was interrupted here._',
+    '_The answer was interrupted._',
     '_Ended: cancelled_\n',
   ]);
 });

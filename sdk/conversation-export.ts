@@ -34,7 +34,7 @@ const markdownOf = (session: Session, events: readonly LoggedEvent[], isCut: boo
       `- Tokens: ${usage.inputTokens} in, ${usage.outputTokens} out`,
       `- Cost: $${costUsd.toFixed(4)}`,
     ].join('\n'),
-    ...(isCut ? ['> Older events are not kept any more: the beginning is missing.'] : []),
+    ...(isCut ? ['> Older events were deleted.'] : []),
   ];
   return `${[...head, ...events.flatMap(sectionOf)].join('\n\n')}\n`;
 };
@@ -50,7 +50,7 @@ const sections: Readonly<Record<string, (data: Data, at: string) => readonly str
     `## ${role === 'user' ? 'User' : 'Assistant'} · ${at}`,
     ...(text === '' ? [] : [String(text)]),
     ...(Array.isArray(attachments) ? attachments.map((file) => `- Attached: ${codeOf(pathOf(file))}`) : []),
-    ...(partial === true ? ['_The answer was interrupted here._'] : []),
+    ...(partial === true ? ['_The answer was interrupted._'] : []),
   ],
   reasoning: ({ text }) => [`### Thoughts`, quoted(String(text))],
   'tool:call': ({ name, args }) => [

@@ -36,7 +36,7 @@ export type EventFeed = {
   /** The server has said up to where its log goes. */
   readonly expect: (lastSeq: number) => void;
   /** An event is there of which the frame had only a part. */
-  readonly fetchUpTo: (seq: number) => void;
+  readonly fetch: (seq: number) => void;
   readonly lastSeq: () => number | undefined;
   readonly stop: () => void;
 };
@@ -82,7 +82,7 @@ export const openEventFeed = ({ since, fetchAfter, onFrame, onEventsLost }: Feed
       order = expectUpTo(order, lastSeq);
       watch(gapMsMax);
     },
-    fetchUpTo: (seq) => {
+    fetch: (seq) => {
       if (!isStarted) return;
       order = expectUpTo(order, seq);
       watch(0);

@@ -20,8 +20,6 @@ export const readPages = async <Page extends { readonly next?: string | undefine
 const repeatedPage = (after: string): SallyportError =>
   new SallyportError(0, {
     code: 'internal_error',
-    message: `a page of the list names itself as the next one (${after}), so that the list has no end`,
-    suggestions: [
-      'Try again. If it happens again, the deployment has a fault: tell its operator, with this message.',
-    ],
+    message: `a page names itself as the next one (${after})`,
+    suggestions: ['Try again. If it happens again, send this message to the operator.'],
   });

@@ -69,19 +69,12 @@ export type WireParts = {
 export const pathOf = (path: string, params: WireParts['params'] = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => partOf(name, params[name]));
 
-const partOf = (name: string, value = ''): string => {
+const partOf = (name: string, value: string | undefined): string => {
   // Without its last part the address would be that of the whole list.
-  if (value === '') throw emptyName(name);
+  if (!value) throw new SallyportError(0, { code: 'invalid_request', message: `\`${name}\` is empty` });
   // A URL parser takes `..` for the resource above, encoded or not: with a NUL behind it the server refuses it as a name.
   return encodeURIComponent(value).replace(/^\.\.?$/, '$&%00');
 };
-
-const emptyName = (name: string): SallyportError =>
-  new SallyportError(0, {
-    code: 'invalid_request',
-    message: `\`${name}\` is empty`,
-    suggestions: ['Nothing was sent. Give the id or the name of what is meant.'],
-  });
 
 export const queryOf = (query: WireParts['query'] = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);

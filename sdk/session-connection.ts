@@ -68,7 +68,7 @@ export const connectToSession = (
       if (frame.type === 'message') sent.answer(frame.data.messageId);
       // A frame of a session under this one has no number, and is no part of this log.
       if (isLogged(frame)) {
-        if (isWhole && isCut(frame)) feed.fetchUpTo(frame.seq);
+        if (isWhole && isCut(frame)) feed.fetch(frame.seq);
         else feed.take(frame);
       } else if (frame.type === 'error') refuse(frame);
       else onFrame(frame);
@@ -127,7 +127,8 @@ const aboutOthers = ({ data, ...frame }: FrameOf<'error'>): Frame => {
 const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
 
 /** Told by the server of a frame over its limit, and of thoughts of which more are not kept anywhere. */
-const isCut = ({ data }: LoggedFrame): boolean => 'truncated' in data && data.truncated === true;
+const isCut = ({ data }: LoggedFrame): boolean =>
+  (data as { readonly truncated?: unknown }).truncated === true;
 
 const fitsFrame = (action: ClientAction): boolean =>
   new TextEncoder().encode(JSON.stringify(action)).length <= frameBytesMax;

@@ -48,7 +48,7 @@ const headers = {
 export const callTool = async <T>(client: ApiClient, call: ToolCall): Promise<T> => {
   const id = crypto.randomUUID();
   const params = { name: call.name, arguments: call.args, _meta: { progressToken: id } };
-  let sessionId: string | undefined;
+  let sessionId = 'its session';
   const onSession = (session: string): void => {
     sessionId = session;
     call.onSession?.(session);
@@ -62,25 +62,24 @@ export const callTool = async <T>(client: ApiClient, call: ToolCall): Promise<T>
     }
   } catch (cause) {
     if (call.signal.aborted) await cancel(client, id);
-    if (call.signal.aborted || !isBroken(cause)) throw cause;
+    // An answer that is no JSON was never ours.
+    if (call.signal.aborted || cause instanceof SyntaxError) throw cause;
+    if (cause instanceof SallyportError && cause.code !== 'connection_lost') throw cause;
     throw resultLost(sessionId, cause);
   }
   throw resultLost(sessionId);
 };
 
-/** An answer that broke off: its cause is fetch's own, or the silence of the connection. One that is no JSON was never ours. */
-const isBroken = (cause: unknown): boolean =>
-  cause instanceof SallyportError ? cause.code === 'connection_lost' : !(cause instanceof SyntaxError);
-
-const resultLost = (sessionId: string | undefined, cause?: unknown): SallyportError => {
-  const place = sessionId === undefined ? 'its session' : `session ${sessionId}`;
-  const facts = {
-    code: 'connection_lost',
-    message: 'the connection ended before the result arrived',
-    suggestions: [`The program may still be running: look at ${place} before you run it again.`],
-  };
-  return new SallyportError(0, facts, { cause });
-};
+const resultLost = (sessionId: string, cause?: unknown): SallyportError =>
+  new SallyportError(
+    0,
+    {
+      code: 'connection_lost',
+      message: 'the connection ended before the result arrived',
+      suggestions: [`The program may still be running: look at ${sessionId}.`],
+    },
+    { cause },
+  );
 
 async function* messagesOf(response: Response): AsyncGenerator<Message> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {

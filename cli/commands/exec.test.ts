@@ -53,7 +53,7 @@ test.each([
   });
   const lost = await there.run(['exec', '--stop', '--', 'ls']);
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('(connection_lost)') });
-  expect(lost.stderr).toContain(`The program may still be running: look at session ${id} before`);
+  expect(lost.stderr).toContain(`The program may still be running: look at ${id}.`);
   expect(there.fake.asked.map(({ route }) => route)).toEqual(['POST /mcp', `DELETE /api/sessions/${id}`]);
 });
 

@@ -58,8 +58,8 @@ def unexpected_answer(url: str, why: str, status: int) -> SallyportError:
 
 
 def repeated_page(after: str | None) -> SallyportError:
-    message = f"a page of the list names itself as the next one ({after}), so that the list has no end"
-    again = "Try again. If it happens again, the deployment has a fault: tell its operator, with this message."
+    message = f"a page names itself as the next one ({after})"
+    again = "Try again. If it happens again, send this message to the operator."
     return SallyportError(0, "internal_error", message, suggestions=[again])
 
 

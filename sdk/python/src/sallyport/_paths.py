@@ -20,7 +20,7 @@ def _part(name: str) -> str:
             0,
             "invalid_request",
             "an id or a name is empty",
-            suggestions=["Nothing was sent. Give the id or the name of what is meant."],
+            suggestions=["Give the id or the name."],
         )
     # A client of HTTP takes `..` for the resource above: with a NUL behind it the server refuses it as a name.
     return f"{name}%00" if name in (".", "..") else quote(name, safe="")
