@@ -25,6 +25,7 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
   const { answer = () => Response.json({ id: 'p' }, { status: 202 }) } = options;
   const { save = () => new Promise(() => undefined) } = options;
   const read: string[] = [];
+  const warned: string[] = [];
   let now = beganAt;
   const sleepers: { at: number; wake: () => void }[] = [];
   const next = (): void => {
@@ -58,7 +59,7 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
     },
     processes: { put: done },
     archive: { save },
-    telemetry: { duration: done },
+    telemetry: { duration: done, warn: (message: string) => warned.push(message) },
     link: {
       fetch: async (_sandbox: object, request: Asked) => {
         asked.push(request);
@@ -78,7 +79,7 @@ const openRoutes = (readyAt: number, options: Options = {}) => {
     } as unknown as ApiEvent;
     return await routes.find(({ path }) => path.endsWith(`/${name}`))?.handler(event);
   };
-  return { call, asked, read, passed: () => now - beganAt };
+  return { call, asked, read, warned, passed: () => now - beganAt };
 };
 
 test.each([
@@ -120,9 +121,10 @@ test('a program that runs is named, though its output cannot be read yet: a refu
     if (path.includes('/output')) throw new AppError('sandbox_unavailable', 'the sandbox does not answer');
     return path === '/processes' ? Response.json({ id: 'p' }, { status: 202 }) : Response.json({});
   };
-  const { call, asked } = openRoutes(beganAt, { answer });
+  const { call, asked, warned } = openRoutes(beganAt, { answer });
   const { statusCode, body } = (await call('exec', 'text/event-stream')) ?? {};
   const { id } = JSON.parse(asked[0]?.body ?? '{}') as { id: string };
   expect(statusCode).toBe(200);
   expect(await new Response(body).text()).toBe(`event: start\ndata: {"processId":"${id}"}\n\n`);
+  expect(warned).toEqual(['the output of a program that runs was not read']);
 });

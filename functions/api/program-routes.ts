@@ -51,8 +51,10 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
       return answerWithEvents(output, async () => {
         await saveWorkspace(ports, opened.sandbox);
       });
-    } catch {
+    } catch (error) {
       // A refusal would have the client send the program again: it runs, and its output is asked for by its name.
+      const about = { sessionId: found.id, processId: id };
+      ports.telemetry.warn('the output of a program that runs was not read', { error, ...about });
       return answerWithEvents(namingStream(id));
     }
   };
