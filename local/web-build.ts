@@ -72,7 +72,7 @@ const runVite = (repository: string, outDir: string): Promise<void> =>
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => printed.push(text));
     child.once('error', reject);
-    child.once('exit', (code) =>
+    child.once('close', (code) =>
       code === 0 ? resolve() : reject(new Error(`Building the web app failed: ${printed.join('').trim()}`)),
     );
   });

@@ -13,6 +13,7 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { logLines } from '../process/log-lines.ts';
 import { openAddressProxy } from './address-proxy.ts';
 import { closeInherited, outerArguments, serverCommand, wallsCommand } from './bubblewrap.ts';
 import { type Cgroup, type OomWatch, send, watchOutOfMemory } from './cgroup.ts';
@@ -142,7 +143,7 @@ const launch = (
   const options = child.stdio[3] as Writable;
   options.on('error', () => log(`sandbox ${request.id} did not read its options`));
   options.end(walls.join('\0'));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+  if (child.stderr !== null) logLines(child.stderr, log);
   child.once('error', (error) => log(`sandbox ${request.id} did not start: ${error.message}`));
   return child;
 };

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import type { NamedTemplate } from '#shared/domain/template.ts';
 import { bundleSandbox } from '../../sandbox-task/bundle.ts';
 import { templateTarget, writeTemplateFolder } from '../../sandbox-task/template-image.ts';
+import { logLines } from '../process/log-lines.ts';
 import { openAddressProxy } from './address-proxy.ts';
 import {
   exitCodeOf,
@@ -135,7 +136,7 @@ export const startInContainer = async (
     { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const running = starting.move();
-  child.stderr.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+  logLines(child.stderr, log);
   child.once('error', (error) => log(`sandbox ${request.id} did not start: ${error.message}`));
   let isKilled = false;
   // The engine refuses it until the container runs, and would then start it all the same.
